@@ -1,0 +1,89 @@
+//! How one entry of a branch lies in its basket: the type that the decoder is driven by.
+//! Pure description, shared by the metadata parser (which makes it) and the decoder (which obeys it).
+
+/// A number as stored on disk (big-endian) and as decoded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// `bool`: one byte, 0 or 1.
+    Bool,
+    /// Signed integers of 1, 2, 4, 8 bytes.
+    I8,
+    I16,
+    I32,
+    I64,
+    /// Unsigned integers of 1, 2, 4, 8 bytes.
+    U8,
+    U16,
+    U32,
+    U64,
+    /// IEEE 754.
+    F32,
+    F64,
+    /// `Float16_t` (decoded to f32) stored by factor or by truncated mantissa.
+    Float16(Truncation),
+    /// `Double32_t` (decoded to f64) stored as f32, by factor, or by truncated mantissa.
+    Double32(Truncation),
+}
+
+/// On-disk form of `Float16_t` / `Double32_t` (ROOT: TBufferFile, TStreamerElement::GetRange).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Truncation {
+    /// `Double32_t` with no range and no bits: a plain f32.
+    AsF32,
+    /// A big-endian u32: value = min + stored / factor.
+    Range {
+        /// Lower end of the range.
+        min: f64,
+        /// (2^bits - 1) / (max - min) as ROOT computes it.
+        factor: f64,
+    },
+    /// One exponent byte and a big-endian u16 holding sign and the mantissa's leading `bits`.
+    Mantissa {
+        /// Bits of mantissa kept.
+        bits: u8,
+    },
+}
+
+/// How one value lies in the bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Layout {
+    /// One number.
+    Number(Number),
+    /// `len` values one after another: C arrays; several dimensions nest, outermost first.
+    Array {
+        /// What repeats.
+        item: Box<Layout>,
+        /// How often.
+        len: u32,
+    },
+    /// The rest of the entry is items one after another (a leaf counted by another leaf). The
+    /// entry's length in bytes, from the basket's entry offsets, or the counter's value, says how many.
+    /// `header` bytes (0, or 1 for counted members of objects) come before the first item.
+    Counted {
+        /// What repeats.
+        item: Box<Layout>,
+        /// Bytes to skip at the entry's start.
+        header: u8,
+    },
+    /// `header` bytes to skip (10 for a top-level `std::vector` branch: byte count, version and
+    /// checksum bytes as they are; 0 inside another vector), a big-endian i32 count, then the items.
+    Vector {
+        /// What repeats.
+        item: Box<Layout>,
+        /// Bytes to skip before the count.
+        header: u8,
+    },
+    /// A length byte (255: a big-endian i32 length follows), then the bytes: TString, TLeafC,
+    /// and `std::string` (`header` bytes first where it is a top-level branch).
+    String {
+        /// Bytes to skip before the length.
+        header: u8,
+    },
+    /// Fields one after another: a leaf list, or a struct's members.
+    Record(Vec<(String, Layout)>),
+    /// Known by name only; reading is an `UnsupportedError`.
+    Unsupported {
+        /// Why, in words for the user.
+        reason: String,
+    },
+}

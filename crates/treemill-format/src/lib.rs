@@ -1,0 +1,6 @@
+//! ROOT's file format: bytes to metadata and baskets. No I/O, no threads, no async, no unsafe.
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod layout;
+pub mod tree;

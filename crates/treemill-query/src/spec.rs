@@ -1,0 +1,250 @@
+//! The query as data: what Python writes as JSON and any worker can read. Expressions are syntax
+//! trees, reduced from Python's own; names and types are resolved later, against a schema.
+
+use serde::{Deserialize, Serialize};
+
+/// Half-open range of characters in an expression's text.
+pub type Span = (u32, u32);
+
+/// One pass over a dataset: steps (filters and defined columns), and what is booked at them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Version of this format; 1.
+    pub version: u32,
+    /// Steps in order; a step's parent comes before it.
+    pub steps: Vec<Step>,
+    /// What to compute.
+    pub bookings: Vec<Booking>,
+}
+
+/// A node of the graph: one filter or one defined column, after its parent's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Index of the step before; `None`: the whole dataset.
+    pub parent: Option<usize>,
+    /// What this step does.
+    pub action: Action,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Action {
+    /// Keep the entries for which the expression (bool, one per entry) is true.
+    Filter {
+        /// The condition.
+        expr: Expression,
+        /// Name for the cut-flow report.
+        name: Option<String>,
+    },
+    /// A new column, visible to the steps and bookings below.
+    Define {
+        /// Its name.
+        name: String,
+        /// Its value.
+        expr: Expression,
+    },
+}
+
+/// Something to compute at a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Booking {
+    /// Index of the step whose entries and columns it sees; `None`: the whole dataset.
+    pub at: Option<usize>,
+    /// What to compute.
+    pub result: Wanted,
+}
+
+/// What a booking computes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Wanted {
+    /// A histogram of one or more axes; jagged values fill once per item, values of the event are
+    /// repeated for each item.
+    Hist {
+        /// Axes with their expressions.
+        axes: Vec<AxisFill>,
+        /// Weight; with it bins hold sums of weights and of their squares.
+        weight: Option<Expression>,
+    },
+    /// Number of entries (events) that arrive here, u64.
+    Count,
+    /// Sum over all values (f64; exact i64 for integers).
+    Sum { expr: Expression },
+    /// Mean over all values, f64.
+    Mean { expr: Expression },
+    /// Smallest value; NaN and missing values are passed over.
+    Min { expr: Expression },
+    /// Largest value; NaN and missing values are passed over.
+    Max { expr: Expression },
+    /// Smallest and largest finite value, and their number: for automatic axes.
+    Extent { expr: Expression },
+}
+
+/// An axis and what fills it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AxisFill {
+    /// The axis.
+    pub axis: Axis,
+    /// The values.
+    pub expr: Expression,
+}
+
+/// A histogram axis, as boost-histogram has them (index rules are the same to the bit).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Axis {
+    /// Equal bins in `[start, stop)`.
+    Regular {
+        bins: u32,
+        start: f64,
+        stop: f64,
+        underflow: bool,
+        overflow: bool,
+        circular: bool,
+    },
+    /// Bins between ascending edges.
+    Variable {
+        edges: Vec<f64>,
+        underflow: bool,
+        overflow: bool,
+        circular: bool,
+    },
+    /// One bin per integer in `[start, stop)`.
+    Integer {
+        start: i64,
+        stop: i64,
+        underflow: bool,
+        overflow: bool,
+        circular: bool,
+    },
+    /// One bin per listed integer; others go to overflow (where it is on).
+    IntCategory { categories: Vec<i64>, overflow: bool },
+    /// One bin per listed string; others go to overflow (where it is on).
+    StrCategory {
+        categories: Vec<String>,
+        overflow: bool,
+    },
+    /// Two bins, false and true.
+    Boolean,
+}
+
+/// An expression: its text (for messages) and its tree.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expression {
+    /// As the user wrote it.
+    pub text: String,
+    /// As Python's parser saw it.
+    pub tree: Expr,
+}
+
+/// A node of an expression; `at` is its place in the text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Expr {
+    /// A column, a defined column, a comprehension's or lambda's variable, or a constant's name.
+    Name { id: String, at: Span },
+    /// A literal.
+    Const { value: Literal, at: Span },
+    /// `-` `+` `~` `not`.
+    Unary {
+        op: String,
+        operand: Box<Expr>,
+        at: Span,
+    },
+    /// `+ - * / // % ** & | ^ << >>`.
+    Binary {
+        op: String,
+        left: Box<Expr>,
+        right: Box<Expr>,
+        at: Span,
+    },
+    /// `and`, `or` over two or more values.
+    Bool {
+        op: String,
+        values: Vec<Expr>,
+        at: Span,
+    },
+    /// `left ops[0] rights[0] ops[1] rights[1] …`: `== != < <= > >= in not_in`.
+    Compare {
+        left: Box<Expr>,
+        ops: Vec<String>,
+        rights: Vec<Expr>,
+        at: Span,
+    },
+    /// `function(args, keywords)`; the function is a name or an attribute.
+    Call {
+        function: Box<Expr>,
+        args: Vec<Expr>,
+        keywords: Vec<(String, Expr)>,
+        at: Span,
+    },
+    /// `value.name`.
+    Attribute {
+        value: Box<Expr>,
+        name: String,
+        at: Span,
+    },
+    /// `value[index]`: an integer, a mask, or a slice.
+    Index {
+        value: Box<Expr>,
+        index: Box<Expr>,
+        at: Span,
+    },
+    /// `lower:upper:step` inside an index.
+    Slice {
+        lower: Option<Box<Expr>>,
+        upper: Option<Box<Expr>>,
+        step: Option<Box<Expr>>,
+        at: Span,
+    },
+    /// `[a, b]`, `(a, b)`.
+    Sequence { items: Vec<Expr>, at: Span },
+    /// `body if test else otherwise`.
+    IfElse {
+        test: Box<Expr>,
+        body: Box<Expr>,
+        otherwise: Box<Expr>,
+        at: Span,
+    },
+    /// `lambda a, b: body`.
+    Lambda {
+        params: Vec<String>,
+        body: Box<Expr>,
+        at: Span,
+    },
+    /// `element for … in … if …`, as a list or a generator.
+    Comprehension {
+        element: Box<Expr>,
+        loops: Vec<Loop>,
+        at: Span,
+    },
+}
+
+/// One `for targets in iter if conditions`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Loop {
+    /// Names bound, one or more.
+    pub targets: Vec<String>,
+    /// What is gone through.
+    pub iter: Expr,
+    /// Conditions.
+    pub conditions: Vec<Expr>,
+}
+
+/// A literal value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Literal {
+    Bool(bool),
+    Int(i64),
+    BigInt(u64),
+    Float(f64),
+    Str(String),
+}
