@@ -1,0 +1,76 @@
+# treemill's commands. Each sets up what it needs: a virtual environment in .venv with the pinned
+# packages of requirements/, and the Rust core built in release mode.
+#   make demo    write a dataset, run a query over it on all cores, draw it
+#   make test    every test of Rust and Python (SLOW=1: the slow ones too)
+#   make lint    formatters, clippy, ruff, mypy, the layers
+#   make bench   treemill beside its rivals, with a table in bench/results/
+#   make lock    choose new versions for requirements/*.txt and Cargo.lock
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header --upgrade pyproject.toml
+
+.PHONY: demo test test-rust test-python lint bench build lock clean
+.DEFAULT_GOAL := build
+
+# `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "treemill needs Python >= 3.11: make PYTHON=python3.12" >&2; exit 1; }
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { \
+		$(PYTHON) -c 'import venv, ensurepip' && command -v cc; } >/dev/null 2>&1; then \
+		apt-get update -qq && apt-get install -qq -y --no-install-recommends python3-venv build-essential; fi
+	@command -v cargo >/dev/null || { echo "treemill needs a Rust toolchain (cargo)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.packages: requirements/dev.txt | $(BIN)/python
+	$(PIP) --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# Real ROOT has wheels for some platforms only; the tests that need it skip without it.
+$(VENV)/.oracle: requirements/oracle.txt $(VENV)/.packages
+	$(PIP) --require-hashes --only-binary :all: -r requirements/oracle.txt \
+		|| echo "no wheel of ROOT for this platform: its tests will be skipped"
+	@touch $@
+
+$(VENV)/.core: $(RUST_SOURCES) pyproject.toml $(VENV)/.packages
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --locked
+	@touch $@
+
+build: $(VENV)/.core
+
+demo: build
+	$(BIN)/python -m treemill demo
+
+test: test-rust test-python
+
+test-rust:
+	cargo test --workspace --exclude treemill-py --locked --quiet
+
+test-python: build $(VENV)/.oracle
+	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow")
+
+lint: $(VENV)/.packages build
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/ruff check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: build $(VENV)/.oracle
+	cargo build --release --locked --quiet --package treemill-read --examples
+	$(BIN)/python -m bench $(BENCH)
+
+lock: | $(BIN)/python
+	$(PIP) uv
+	$(UV_COMPILE) --extra plot --group dev --output-file requirements/dev.txt
+	$(UV_COMPILE) --prerelease allow --constraint requirements/dev.txt --group oracle \
+		--output-file requirements/oracle.txt
+	cargo update
+
+clean:
+	rm -rf $(VENV) target
