@@ -1,0 +1,435 @@
+//! A basket (TBasket): its header after the TKey, and its payload's parts. Pure: the caller brings
+//! the bytes, decompresses in between, and knows which branch the basket belongs to.
+//!
+//! Source: ROOT's `TBasket::Streamer` and `TBasket::ReadBasketBuffers`.
+
+use crate::error::{FormatError, Result};
+
+/// What a basket's key and header say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BasketHeader {
+    /// Bytes of the whole record in the file (fNbytes).
+    pub record_len: usize,
+    /// Bytes of the payload once uncompressed (fObjlen).
+    pub uncompressed_len: usize,
+    /// Bytes of the key, the header included (fKeylen); the payload follows.
+    pub key_len: usize,
+    /// Entries (fNevBuf).
+    pub entries: usize,
+    /// End of the entries' bytes in the payload (fLast - fKeylen); entry offsets follow.
+    pub border: usize,
+    /// The basket's entry offsets are not stored but follow from the entries' sizes
+    /// (`EIOFeatures::kGenerateOffsetMap`).
+    pub generated_offsets: bool,
+}
+
+/// The parts of a basket's uncompressed payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Payload<'a> {
+    /// The entries' bytes, one entry after another.
+    pub data: &'a [u8],
+    /// The big-endian i32 entry offsets as they are stored, relative to the key's start; empty
+    /// where the basket has none.
+    pub stored_offsets: &'a [u8],
+}
+
+/// Reads big-endian numbers from the front of a key.
+struct Cursor<'a> {
+    bytes: &'a [u8],
+    len: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn take<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
+        match self.bytes.split_first_chunk::<N>() {
+            Some((&head, rest)) => {
+                self.bytes = rest;
+                Ok(head)
+            }
+            None => Err(self.cut_short(what)),
+        }
+    }
+
+    fn i32(&mut self, what: &str) -> Result<i32> {
+        self.take(what).map(i32::from_be_bytes)
+    }
+
+    fn size(&mut self, what: &str) -> Result<usize> {
+        let at = self.at();
+        let value = self.i32(what)?;
+        usize::try_from(value).map_err(|_| malformed(at, format!("basket's {what} is {value}")))
+    }
+
+    fn i16(&mut self, what: &str) -> Result<i16> {
+        self.take(what).map(i16::from_be_bytes)
+    }
+
+    fn skip(&mut self, n: usize, what: &str) -> Result<()> {
+        match self.bytes.get(n..) {
+            Some(rest) => {
+                self.bytes = rest;
+                Ok(())
+            }
+            None => Err(self.cut_short(what)),
+        }
+    }
+
+    /// A TString: a length byte, 255 standing for an i32 that follows.
+    fn skip_string(&mut self, what: &str) -> Result<()> {
+        let [short] = self.take(what)?;
+        let len = match short {
+            255 => self.size(what)?,
+            len => usize::from(len),
+        };
+        self.skip(len, what)
+    }
+
+    fn at(&self) -> usize {
+        self.len.saturating_sub(self.bytes.len())
+    }
+
+    fn cut_short(&self, what: &str) -> FormatError {
+        malformed(self.at(), format!("basket's key ends before its {what}"))
+    }
+}
+
+impl BasketHeader {
+    /// Reads the key and header at the start of a basket's record; `bytes` may be longer. Offsets
+    /// in errors are relative to the record.
+    ///
+    /// # Errors
+    /// `Malformed` where sizes are negative or contradict one another; `Unsupported` for I/O
+    /// features that this version does not know.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let mut cursor = Cursor {
+            bytes,
+            len: bytes.len(),
+        };
+        let record_len = cursor.size("fNbytes")?;
+        let key_version = cursor.i16("version")?;
+        let uncompressed_len = cursor.size("fObjlen")?;
+        cursor.skip(4, "date")?;
+        let key_at = cursor.at();
+        let key_len = cursor.i16("fKeylen")?;
+        let key_len = usize::try_from(key_len)
+            .map_err(|_| malformed(key_at, format!("basket's fKeylen is {key_len}")))?;
+        cursor.skip(2, "cycle")?;
+        // Keys written beyond 2 GB have 8-byte seeks, and say so by a version above 1000.
+        cursor.skip(if key_version > 1000 { 16 } else { 8 }, "seeks")?;
+        for what in ["class name", "name", "title"] {
+            cursor.skip_string(what)?;
+        }
+        cursor.skip(2, "TBasket version")?;
+        cursor.skip(4, "fBufferSize")?;
+        let mut generated_offsets = false;
+        // A negative size announces a byte of I/O features (TIOFeatures).
+        if cursor.i32("fNevBufSize")? < 0 {
+            let [features] = cursor.take("I/O features")?;
+            const GENERATE_OFFSET_MAP: u8 = 1;
+            if features & !GENERATE_OFFSET_MAP != 0 {
+                return Err(FormatError::Unsupported {
+                    what: format!("basket with I/O features {features:#04x}"),
+                });
+            }
+            generated_offsets = features & GENERATE_OFFSET_MAP != 0;
+        }
+        let entries = cursor.size("fNevBuf")?;
+        let last_at = cursor.at();
+        let last = cursor.size("fLast")?;
+        cursor.skip(1, "flag")?;
+        if cursor.at() > key_len || key_len > record_len {
+            return Err(malformed(
+                key_at,
+                format!("basket's fKeylen is {key_len} in a record of {record_len} bytes"),
+            ));
+        }
+        let border = match last.checked_sub(key_len) {
+            Some(border) if border <= uncompressed_len => border,
+            _ => {
+                return Err(malformed(
+                    last_at,
+                    format!(
+                        "basket's fLast is {last} where its key has {key_len} bytes and its \
+                         payload {uncompressed_len}"
+                    ),
+                ));
+            }
+        };
+        Ok(BasketHeader {
+            record_len,
+            uncompressed_len,
+            key_len,
+            entries,
+            border,
+            generated_offsets,
+        })
+    }
+
+    /// Parts the uncompressed payload.
+    ///
+    /// # Errors
+    /// `Malformed` where the entry offsets' count is not the number of entries;
+    /// `Unsupported` for displacement arrays, which follow the entry offsets of branches that
+    /// hold whole objects with references.
+    pub fn split<'a>(&self, payload: &'a [u8]) -> Result<Payload<'a>> {
+        let Some((data, tail)) = payload.split_at_checked(self.border) else {
+            return Err(malformed(
+                payload.len(),
+                format!("basket's payload ends before its border {}", self.border),
+            ));
+        };
+        // Some writers leave padding of less than a count.
+        let Some((&count, offsets)) = tail.split_first_chunk::<4>() else {
+            return Ok(Payload {
+                data,
+                stored_offsets: &[],
+            });
+        };
+        let count = i32::from_be_bytes(count);
+        let count_at = self.border;
+        if count == 0 {
+            return Ok(Payload {
+                data,
+                stored_offsets: &[],
+            });
+        }
+        // ROOT writes fNevBuf + 1 offsets, the last without meaning; older writers fNevBuf.
+        let stored = usize::try_from(count).unwrap_or(0);
+        if stored != self.entries && stored != self.entries.saturating_add(1) {
+            return Err(malformed(
+                count_at,
+                format!(
+                    "basket of {} entries has {count} entry offsets",
+                    self.entries
+                ),
+            ));
+        }
+        let Some((stored_offsets, after)) = offsets.split_at_checked(stored.saturating_mul(4))
+        else {
+            return Err(malformed(
+                count_at,
+                format!("basket's {count} entry offsets are cut short"),
+            ));
+        };
+        if after.len() > 4 {
+            return Err(FormatError::Unsupported {
+                what: "basket with a displacement array".to_owned(),
+            });
+        }
+        let used = self.entries.saturating_mul(4);
+        Ok(Payload {
+            data,
+            stored_offsets: stored_offsets.get(..used).unwrap_or(stored_offsets),
+        })
+    }
+
+    /// Turns stored entry offsets into starts within the entries' bytes: `entries + 1` values
+    /// that replace the contents of `starts`, the last one the end of the data. They ascend and
+    /// lie within the data.
+    ///
+    /// # Errors
+    /// `Malformed` where they do not.
+    pub fn entry_starts(&self, payload: Payload<'_>, starts: &mut Vec<u32>) -> Result<()> {
+        starts.clear();
+        let (Ok(key_len), Ok(border)) = (u32::try_from(self.key_len), u32::try_from(self.border))
+        else {
+            return Err(malformed(0, "basket is longer than 4 GB".to_owned()));
+        };
+        starts.reserve(
+            self.entries
+                .saturating_add(1)
+                .min(payload.stored_offsets.len()),
+        );
+        starts.extend(
+            payload
+                .stored_offsets
+                .as_chunks::<4>()
+                .0
+                .iter()
+                .map(|&b| u32::from_be_bytes(b).wrapping_sub(key_len)),
+        );
+        starts.push(border);
+        // Offsets below the key wrap to huge numbers, and are found here as not ascending.
+        if !ascending(starts) {
+            return Err(malformed(
+                self.border,
+                "basket's entry offsets do not ascend within its data".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Whether no value is smaller than the one before it. Without an early exit, so that it
+/// is done many values at a time.
+#[must_use]
+pub fn ascending(values: &[u32]) -> bool {
+    let next = values.iter().skip(1);
+    !values
+        .iter()
+        .zip(next)
+        .fold(false, |bad, (a, b)| bad | (a > b))
+}
+
+fn malformed(at: usize, what: String) -> FormatError {
+    FormatError::Malformed {
+        what,
+        at: at as u64,
+    }
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A basket's record head as ROOT writes it, with `features` where given.
+    fn head(entries: i32, data: i32, payload: i32, features: Option<u8>) -> Vec<u8> {
+        let mut tail = Vec::new();
+        for s in ["TBasket", "pt", "Events"] {
+            tail.push(s.len() as u8);
+            tail.extend(s.bytes());
+        }
+        tail.extend(3_i16.to_be_bytes());
+        tail.extend(32000_i32.to_be_bytes());
+        match features {
+            Some(f) => {
+                tail.extend((-1000_i32).to_be_bytes());
+                tail.push(f);
+            }
+            None => tail.extend(1000_i32.to_be_bytes()),
+        }
+        tail.extend(entries.to_be_bytes());
+        let key_len = 26 + tail.len() as i32 + 5;
+        tail.extend((key_len + data).to_be_bytes());
+        tail.push(0);
+        let mut out = (key_len + payload).to_be_bytes().to_vec();
+        out.extend(4_i16.to_be_bytes());
+        out.extend(payload.to_be_bytes());
+        out.extend([0; 4]);
+        out.extend((key_len as i16).to_be_bytes());
+        out.extend(1_i16.to_be_bytes());
+        out.extend([0; 8]);
+        out.extend(tail);
+        assert_eq!(out.len(), key_len as usize);
+        out
+    }
+
+    fn offsets(header: &BasketHeader, starts: &[i32]) -> Vec<u8> {
+        let mut out = (starts.len() as i32).to_be_bytes().to_vec();
+        for s in starts {
+            out.extend((s + header.key_len as i32).to_be_bytes());
+        }
+        out
+    }
+
+    #[test]
+    fn header_of_a_plain_basket() {
+        let bytes = head(5, 20, 20, None);
+        let header = BasketHeader::parse(&bytes).unwrap();
+        assert_eq!(header.entries, 5);
+        assert_eq!(header.border, 20);
+        assert_eq!(header.key_len, bytes.len());
+        assert!(!header.generated_offsets);
+        let data = [1_u8; 20];
+        let payload = header.split(&data).unwrap();
+        assert_eq!(payload.data, data);
+        assert!(payload.stored_offsets.is_empty());
+    }
+
+    #[test]
+    fn offsets_are_relative_to_the_key_and_the_border_ends_them() {
+        let header = BasketHeader::parse(&head(3, 12, 12 + 20, None)).unwrap();
+        let mut payload = vec![0; 12];
+        payload.extend(offsets(&header, &[0, 4, 4, -999]));
+        let parts = header.split(&payload).unwrap();
+        let mut starts = vec![9];
+        header.entry_starts(parts, &mut starts).unwrap();
+        assert_eq!(starts, [0, 4, 4, 12]);
+    }
+
+    #[test]
+    fn offsets_out_of_order_or_outside_are_malformed() {
+        let header = BasketHeader::parse(&head(3, 12, 12 + 20, None)).unwrap();
+        for bad in [[0, 8, 4, 0], [0, 4, 13, 0], [-1, 4, 8, 0]] {
+            let mut payload = vec![0; 12];
+            payload.extend(offsets(&header, &bad));
+            let parts = header.split(&payload).unwrap();
+            assert!(
+                header.entry_starts(parts, &mut Vec::new()).is_err(),
+                "{bad:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_wrong_count_of_offsets_is_malformed_and_more_bytes_are_unsupported() {
+        let header = BasketHeader::parse(&head(3, 12, 100, None)).unwrap();
+        let mut payload = vec![0; 12];
+        payload.extend(offsets(&header, &[0, 4]));
+        assert!(matches!(
+            header.split(&payload),
+            Err(FormatError::Malformed { at: 12, .. })
+        ));
+        let mut payload = vec![0; 12];
+        payload.extend(offsets(&header, &[0, 4, 8, 0]));
+        payload.extend(offsets(&header, &[0, 4, 8, 0]));
+        assert!(matches!(
+            header.split(&payload),
+            Err(FormatError::Unsupported { .. })
+        ));
+    }
+
+    #[test]
+    fn io_features() {
+        let header = BasketHeader::parse(&head(3, 12, 12, Some(1))).unwrap();
+        assert!(header.generated_offsets);
+        let err = BasketHeader::parse(&head(3, 12, 12, Some(2))).unwrap_err();
+        assert!(matches!(err, FormatError::Unsupported { .. }));
+    }
+
+    #[test]
+    fn fields_that_contradict_one_another_are_malformed() {
+        for (entries, data, payload) in [(-1, 12, 12), (3, 13, 12), (3, -1, 12), (3, 12, -1)] {
+            assert!(BasketHeader::parse(&head(entries, data, payload, None)).is_err());
+        }
+        let bytes = head(3, 12, 12, None);
+        for len in 0..bytes.len() {
+            assert!(BasketHeader::parse(&bytes[..len]).is_err(), "{len}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(header) = BasketHeader::parse(&bytes)
+                && let Ok(parts) = header.split(&bytes)
+            {
+                let _ = header.entry_starts(parts, &mut Vec::new());
+            }
+        }
+
+        #[test]
+        fn any_payload_of_a_good_header_never_panics(
+            payload in proptest::collection::vec(any::<u8>(), 0..100),
+            count in 0_u8..20,
+        ) {
+            let header = BasketHeader::parse(&head(i32::from(count), 12, 60, None)).unwrap();
+            let mut payload = payload;
+            if let Some(slot) = payload.get_mut(12..16) {
+                slot.copy_from_slice(&i32::from(count).to_be_bytes());
+            }
+            if let Ok(parts) = header.split(&payload) {
+                let mut starts = Vec::new();
+                if header.entry_starts(parts, &mut starts).is_ok() {
+                    prop_assert!(starts.iter().all(|&s| s as usize <= parts.data.len()));
+                }
+            }
+        }
+    }
+}
