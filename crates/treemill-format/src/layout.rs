@@ -34,7 +34,7 @@ pub enum Truncation {
     Range {
         /// Lower end of the range.
         min: f64,
-        /// (2^bits - 1) / (max - min) as ROOT computes it.
+        /// 2^bits / (max - min), with 2^32 - 1 for 32 bits (ROOT: TStreamerElement::GetRange).
         factor: f64,
     },
     /// One exponent byte and a big-endian u16 holding sign and the mantissa's leading `bits`.
@@ -45,6 +45,9 @@ pub enum Truncation {
 }
 
 /// How one value lies in the bytes.
+///
+/// A branch whose layout has a fixed size (numbers, arrays and records of them) must have baskets of exactly
+/// entries x size bytes; anything else (`TObject::fBits` of referenced objects) is not to be decoded.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Layout {
     /// One number.
@@ -65,16 +68,18 @@ pub enum Layout {
         /// Bytes to skip at the entry's start.
         header: u8,
     },
-    /// `header` bytes to skip (10 for a top-level `std::vector` branch: byte count, version and
-    /// checksum bytes as they are; 0 inside another vector), a big-endian i32 count, then the items.
+    /// `header` bytes to skip (6 where the branch is a `std::vector`: byte count and version; 0 inside
+    /// another vector), a big-endian i32 count, then the items. (uproot's `header_bytes=10` counts the
+    /// 4 bytes of the count as well.)
     Vector {
         /// What repeats.
         item: Box<Layout>,
         /// Bytes to skip before the count.
         header: u8,
     },
-    /// A length byte (255: a big-endian i32 length follows), then the bytes: TString, TLeafC,
-    /// and `std::string` (`header` bytes first where it is a top-level branch).
+    /// A length byte (255: a big-endian i32 length follows), then the bytes: TString, TLeafC (header 0),
+    /// `std::string` (header 0 as a top-level branch, 6 bytes of byte count and version as a member).
+    /// An entry of no bytes at all is the empty string (old TLeafC).
     String {
         /// Bytes to skip before the length.
         header: u8,
