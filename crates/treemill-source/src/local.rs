@@ -1,0 +1,144 @@
+//! Files of this machine, by positioned reads: threads share one descriptor without a lock.
+
+use crate::{Latency, Request, Source, SourceError};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// An open file.
+#[derive(Debug)]
+pub struct Local {
+    name: String,
+    file: File,
+    size: u64,
+}
+
+impl Local {
+    /// Opens `path` for reading.
+    ///
+    /// # Errors
+    /// Where there is no such regular file, or it may not be read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, SourceError> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let fail = |what: String| SourceError {
+            name: name.clone(),
+            what,
+            range: None,
+        };
+        // Looked at before opening: to open a pipe would wait for its other end.
+        let metadata = std::fs::metadata(path).map_err(|e| fail(in_words(&e)))?;
+        if metadata.is_dir() {
+            return Err(fail("is a directory, not a file".to_owned()));
+        }
+        if !metadata.is_file() {
+            return Err(fail("is not a regular file".to_owned()));
+        }
+        let file = File::open(path).map_err(|e| fail(in_words(&e)))?;
+        Ok(Local {
+            name,
+            file,
+            size: metadata.len(),
+        })
+    }
+
+    fn fill(&self, request: &mut Request) -> Result<(), String> {
+        let start = request.range.start;
+        let buffer = request.prepare(self.size)?;
+        self.file.read_exact_at(buffer, start).map_err(|e| {
+            if e.kind() == ErrorKind::UnexpectedEof {
+                return format!("is shorter than the {} bytes it had when opened", self.size);
+            }
+            in_words(&e)
+        })
+    }
+}
+
+impl Source for Local {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn latency(&self) -> Latency {
+        Latency::Local
+    }
+
+    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+        for request in requests {
+            self.fill(request).map_err(|what| SourceError {
+                name: self.name.clone(),
+                what,
+                range: Some(request.range.clone()),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn in_words(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file".to_owned(),
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// A file with `bytes` in a directory of this test's own.
+    fn file(test: &str, bytes: &[u8]) -> std::path::PathBuf {
+        let dir = std::env::temp_dir().join(format!("treemill-source-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let path = dir.join(test);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    #[test]
+    fn ranges_come_as_asked_and_buffers_are_reused() {
+        let source = Local::open(file("ranges", b"0123456789")).unwrap();
+        assert_eq!(source.size(), 10);
+        let mut requests = [Request::new(2..5), Request::new(9..10), Request::new(4..4)];
+        source.read(&mut requests).unwrap();
+        let got: Vec<&[u8]> = requests.iter().map(|r| r.buffer.as_slice()).collect();
+        assert_eq!(got, [b"234".as_slice(), b"9", b""]);
+        requests.iter_mut().for_each(|r| r.range = 0..2);
+        source.read(&mut requests).unwrap();
+        assert!(requests.iter().all(|r| r.buffer == b"01"));
+    }
+
+    #[test]
+    fn a_range_beyond_the_end_names_range_and_size_and_takes_no_memory() {
+        let source = Local::open(file("beyond", b"0123456789")).unwrap();
+        let mut requests = [Request::new(8..u64::MAX)];
+        let error = source.read(&mut requests).unwrap_err();
+        assert_eq!(error.range, Some(8..u64::MAX));
+        assert!(error.to_string().contains("10 bytes"), "{error}");
+        assert_eq!(requests.map(|r| r.buffer.capacity()), [0]);
+    }
+
+    #[test]
+    fn a_file_that_shrank_is_an_error() {
+        let path = file("shrank", b"0123456789");
+        let source = Local::open(&path).unwrap();
+        std::fs::write(&path, b"01").unwrap();
+        let error = source.read(&mut [Request::new(0..8)]).unwrap_err();
+        assert!(error.what.contains("shorter"), "{error}");
+    }
+
+    #[test]
+    fn what_is_not_a_file_is_said_so() {
+        let error = Local::open("/no/such/file.root").unwrap_err();
+        assert_eq!(error.to_string(), "/no/such/file.root: no such file");
+        let error = Local::open(std::env::temp_dir()).unwrap_err();
+        assert!(error.what.contains("directory"), "{error}");
+    }
+}

@@ -1,0 +1,68 @@
+//! The trait that everything which has bytes implements.
+
+use crate::SourceError;
+use std::ops::Range;
+
+/// One range of a vectored read, and the caller's buffer for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The bytes wanted.
+    pub range: Range<u64>,
+    /// Where they go; what it held is replaced, its allocation is reused.
+    pub buffer: Vec<u8>,
+}
+
+impl Request {
+    /// A request with a new buffer.
+    #[must_use]
+    pub fn new(range: Range<u64>) -> Self {
+        Request {
+            range,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Gives the buffer its length, after a look at whether a source of `size` bytes can fill it.
+    /// Bytes that a reused buffer already held are not cleared: the source overwrites them.
+    ///
+    /// # Errors
+    /// Words for a [`SourceError`] where the range is not within `0..size`.
+    pub fn prepare(&mut self, size: u64) -> Result<&mut [u8], String> {
+        let Range { start, end } = self.range;
+        if end > size || start > end {
+            return Err(format!("the source has {size} bytes"));
+        }
+        let len = usize::try_from(end.saturating_sub(start)).map_err(|e| e.to_string())?;
+        self.buffer.resize(len, 0);
+        Ok(&mut self.buffer)
+    }
+}
+
+/// What a round trip to a source costs: decides how far ahead a reader asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Latency {
+    /// Microseconds: read basket by basket, so that the bytes are still in the cache.
+    Local,
+    /// Milliseconds: ask for a whole window at once.
+    Remote,
+}
+
+/// Where bytes come from. Implementations are shared between threads.
+pub trait Source: Send + Sync {
+    /// A path or a URL, for messages.
+    fn name(&self) -> &str;
+
+    /// Bytes in all, as they were when the source was opened.
+    fn size(&self) -> u64;
+
+    /// What a round trip costs.
+    fn latency(&self) -> Latency;
+
+    /// Fills every request's buffer with its range: one vectored read. Afterwards each buffer is
+    /// exactly as long as its range.
+    ///
+    /// # Errors
+    /// A `SourceError` naming the range that could not be read; the buffers then hold nothing of
+    /// use. A range beyond the source's end is an error, never a short read.
+    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError>;
+}
