@@ -1,4 +1,20 @@
 //! Typed expressions over columns: masks, columns and histogram fills. Knows columns, never files.
+//!
+//! A [`spec::Spec`] (what the user wrote, as data) is compiled against a [`Schema`] into a [`Query`],
+//! which adds batches of columns to a [`Partial`]; partials merge, travel as bytes and end as
+//! [`Outcome`]s.
 #![forbid(unsafe_code)]
+// Kernels index slices whose lengths the compiler of queries has made equal, and compute with data,
+// where overflow is either impossible (lengths) or wanted to wrap (`wrapping_*` is used there).
+#![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod error;
+mod partial;
+mod query;
+mod schema;
 pub mod spec;
+
+pub use error::{ProcessError, QueryError};
+pub use partial::{Number, Outcome, Partial};
+pub use query::{Columns, Query, Scratch};
+pub use schema::{ColumnType, DType, Field, Schema};

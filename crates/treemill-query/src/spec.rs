@@ -123,7 +123,10 @@ pub enum Axis {
         circular: bool,
     },
     /// One bin per listed integer; others go to overflow (where it is on).
-    IntCategory { categories: Vec<i64>, overflow: bool },
+    IntCategory {
+        categories: Vec<i64>,
+        overflow: bool,
+    },
     /// One bin per listed string; others go to overflow (where it is on).
     StrCategory {
         categories: Vec<String>,
