@@ -1,0 +1,52 @@
+"""The benchmark's files: the demo's schema, one file a codec, made once and kept."""
+
+import json
+from pathlib import Path
+
+from .protocol import REPOSITORY
+
+FOLDER = REPOSITORY / "demo-data" / "bench"
+
+# The levels that ROOT and NanoAOD use for each codec; 0 means none.
+CODECS = {"zlib": 1, "lz4": 4, "zstd": 5, "none": 0}
+
+
+def make(codec: str, events: int) -> Path:
+    """The file of `events` events in `codec`; written when it is not there."""
+    from treemill.bench.generate import write
+
+    path = FOLDER / f"{codec}-{events}.root"
+    if not path.exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(".part")
+        write(unfinished, events=events, codec=codec, level=CODECS[codec])
+        unfinished.rename(path)
+    return path
+
+
+def describe(path: Path) -> dict[str, object]:
+    """What the table says about a file: size, baskets."""
+    import uproot
+
+    with uproot.open(path) as file:
+        tree = file["Events"]
+        return {
+            "path": path.name,
+            "bytes": path.stat().st_size,
+            "events": tree.num_entries,
+            "branches": len(tree.keys()),
+            "compression": str(tree["MET_pt"].compression),
+            "baskets": {name: tree[name].num_baskets for name in ("MET_pt", "Jet_pt")},
+        }
+
+
+def warm_up(path: Path) -> None:
+    """Read the file through, so that it is in the page cache."""
+    with path.open("rb") as file:
+        while file.read(1 << 24):
+            pass
+
+
+def dump(path: Path, value: object) -> None:
+    """Write JSON, indented but for lists of numbers."""
+    path.write_text(json.dumps(value, indent=1) + "\n")

@@ -1,0 +1,116 @@
+"""What was promised, and whether the measurement shows it: pure, from times to verdicts."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+
+from .memory import Sweep
+from .rivals import LIMIT, RIVALS, ROOT_1, TREEMILL, TREEMILL_2, UPROOT
+from .times import Times
+from .warm import Cell
+
+COLD_SECONDS = 0.6
+PEAK_MEGABYTES = 400
+
+# (query, codec) -> group -> seconds; of a group's rivals, the fastest by median.
+Medians = Mapping[tuple[str, str], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """`group`'s time over that of `subject` shall be at least `at_least`, for these codecs."""
+
+    title: str
+    group: str
+    subject: str
+    at_least: Mapping[str, float]
+
+
+GOALS = (
+    Goal("RDataFrame / treemill", ROOT_1, TREEMILL, {"lz4": 8, "none": 8, "zstd": 4}),
+    Goal("uproot / treemill", UPROOT, TREEMILL, dict.fromkeys(("zlib", "lz4", "zstd", "none"), 2)),
+    Goal("limit / treemill", LIMIT, TREEMILL, dict.fromkeys(("zlib", "lz4", "zstd", "none"), 0.5)),
+    Goal(
+        "1 thread / 2 threads",
+        TREEMILL,
+        TREEMILL_2,
+        dict.fromkeys(("zlib", "lz4", "zstd", "none"), 1.8),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One goal, as measured in one place. `wanted` is None where nothing was promised."""
+
+    goal: str
+    where: str
+    measured: float
+    wanted: float | None
+    reached: bool
+    reason: str = ""
+
+    def as_dict(self) -> dict[str, object]:
+        """For the file of raw numbers."""
+        return asdict(self)
+
+
+def medians(cells: Iterable[Cell]) -> dict[tuple[str, str], dict[str, float]]:
+    """The fastest median of each group, by (query, codec)."""
+    group = {rival.key: rival.group for rival in RIVALS}
+    table: dict[tuple[str, str], dict[str, float]] = {}
+    for cell in cells:
+        row = table.setdefault((cell.query, cell.codec), {})
+        name = group[cell.rival]
+        row[name] = min(cell.times.median, row.get(name, float("inf")))
+    return table
+
+
+def warm(table: Medians) -> list[Verdict]:
+    """Every ratio whose two sides were measured."""
+    return [
+        _ratio(goal, f"{query} {codec}", goal.at_least.get(codec), row)
+        for (query, codec), row in table.items()
+        for goal in GOALS
+        if goal.group in row and goal.subject in row
+    ]
+
+
+def _ratio(goal: Goal, where: str, wanted: float | None, row: Mapping[str, float]) -> Verdict:
+    ratio = row[goal.group] / row[goal.subject]
+    reached = wanted is None or ratio >= wanted
+    reason = "" if reached or wanted is None else _why(goal, wanted, row)
+    return Verdict(goal.title, where, ratio, wanted, reached, reason)
+
+
+def _why(goal: Goal, wanted: float, row: Mapping[str, float]) -> str:
+    """What the other numbers of the row say about a ratio that is too small."""
+    if LIMIT not in row or goal.subject != TREEMILL:
+        return ""
+    over_limit = row[TREEMILL] / row[LIMIT]
+    if goal.group == LIMIT:
+        return f"{(row[TREEMILL] - row[LIMIT]) * 1e3:.1f} ms more than the limit"
+    possible = row[goal.group] / row[LIMIT]
+    if possible < wanted:
+        return f"out of reach here: the limit itself has {possible:.1f}"
+    return f"the limit has {possible:.1f}; treemill takes {over_limit:.2f} times the limit"
+
+
+def cold(times: Mapping[str, Times]) -> list[Verdict]:
+    """The shell's goal."""
+    return [
+        Verdict(
+            "cold `treemill draw`, s", "shell", t.median, COLD_SECONDS, t.median <= COLD_SECONDS
+        )
+        for name, t in times.items()
+        if name == "treemill draw"
+    ]
+
+
+def memory(sweeps: Iterable[Sweep]) -> list[Verdict]:
+    """The memory goal."""
+    return [
+        Verdict("peak memory, MB", f"{s.gigabytes:.0f} GB", s.peak_megabytes, PEAK_MEGABYTES, ok)
+        for s in sweeps
+        if s.rival == "treemill"
+        for ok in [s.peak_megabytes < PEAK_MEGABYTES]
+    ]

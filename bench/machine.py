@@ -1,0 +1,58 @@
+"""Which machine and which versions a measurement was made with."""
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from .protocol import REPOSITORY
+
+_PACKAGES = ("treemill", "uproot", "awkward", "boost-histogram", "hist", "numpy")
+
+
+def describe(rivals: dict[str, str]) -> dict[str, object]:
+    """Processor, cores, memory, kernel, versions (also those that the rivals said), commit."""
+    return {
+        "cpu": _cpu(),
+        "cores": os.cpu_count(),
+        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "python": sys.version.split()[0],
+        "rustc": _output("rustc", "--version"),
+        "commit": _output("git", "describe", "--always", "--dirty"),
+        "versions": {name: found for name in _PACKAGES if (found := _version(name))} | rivals,
+    }
+
+
+def slug() -> str:
+    """A short name of the machine for files, of its processor and number of cores."""
+    words = re.sub(r"\((R|TM)\)|CPU|Processor|@.*|\d+-Core", "", _cpu(), flags=re.IGNORECASE)
+    name = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+    return f"{name or 'unknown'}-{os.cpu_count()}-cores"
+
+
+def _cpu() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return _output("sysctl", "-n", "machdep.cpu.brand_string") or platform.machine()
+    found = re.search(r"model name\s*:\s*(.*)", text)
+    return found[1] if found else platform.machine()
+
+
+def _output(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,43 @@
+"""treemill itself, through its public face, on a session of local threads."""
+
+from importlib.metadata import version
+
+import treemill as tm
+
+from ..queries import BINS, HIGH, LOW, TREE
+
+_BINS = (BINS, LOW, HIGH)
+# Query -> (filter, value)
+_QUERIES = {
+    "q1": (None, "MET_pt"),
+    "q2": (None, "Jet_pt"),
+    "q3": (None, "Jet_pt[abs(Jet_eta) < 1]"),
+    "q4": ("sum(Jet_pt > 40) >= 2", "MET_pt"),
+}
+
+
+class _Treemill:
+    def __init__(self, threads: int) -> None:
+        self._session = tm.connect(workers=threads, mode="threads")
+
+    def run(self, query: str, path: str) -> list[float]:
+        where, value = _QUERIES[query]
+        events = tm.dataset(path, tree=TREE)
+        if where is not None:
+            events = events.filter(where)
+        (histogram,) = self._session.run(events.hist(value, bins=_BINS))
+        bins: list[float] = histogram.values(flow=True).tolist()
+        return bins
+
+    def sweep(self, paths: list[str], branches: list[str]) -> float:
+        events = tm.dataset(paths, tree=TREE)
+        booked = self._session.run(*(events.hist(name, bins=_BINS) for name in branches))
+        return float(sum(h.values(flow=True).sum() for h in booked))
+
+    def versions(self) -> dict[str, str]:
+        return {"treemill": version("treemill")}
+
+
+def make(threads: int, variant: str) -> _Treemill:
+    """treemill on `threads` threads."""
+    return _Treemill(threads)

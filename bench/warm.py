@@ -1,0 +1,87 @@
+"""The warm measurement: every rival, query and codec, in interleaved rounds.
+
+A round asks each rival once, one after another (A B C A B C …), so that a machine that slows down
+or a neighbour that wakes up hits all alike. Before the rounds each rival answers once uncounted
+(just-in-time compilers, page cache), and all answers must have the same bins.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .protocol import RivalError, Worker
+from .queries import Query
+from .times import Times
+
+
+class WrongBinsError(Exception):
+    """Two rivals gave different bins for the same query on the same file."""
+
+
+@dataclass
+class Cell:
+    """What one rival did on one query and file."""
+
+    rival: str
+    query: str
+    codec: str
+    times: Times
+    cpu: Times
+
+
+@dataclass
+class Pool:
+    """The rivals' processes that are up, and why the others are not."""
+
+    workers: list[Worker] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def close(self) -> None:
+        """End them all."""
+        for worker in self.workers:
+            worker.close()
+
+
+def measure(
+    pool: Pool,
+    queries: Iterable[Query],
+    files: dict[str, Path],
+    rounds: int,
+    say: Callable[[str], None],
+) -> list[Cell]:
+    """All cells. Raises `WrongBinsError` as soon as two rivals disagree."""
+    cells = []
+    for codec, path in files.items():
+        for query in queries:
+            _check(pool.workers, query, codec, path)
+            taken: dict[str, list[dict[str, float]]] = {w.rival.key: [] for w in pool.workers}
+            for _ in range(rounds):
+                for worker in pool.workers:
+                    taken[worker.rival.key].append(worker.run(query.key, path))
+            new = [_cell(key, query, codec, runs) for key, runs in taken.items()]
+            cells += new
+            say(
+                f"{query.key} {codec}: "
+                + ", ".join(f"{cell.rival} {cell.times.median * 1e3:.1f} ms" for cell in new)
+            )
+    return cells
+
+
+def _check(workers: list[Worker], query: Query, codec: str, path: Path) -> None:
+    answers = {worker.rival.title: worker.run(query.key, path)["bins"] for worker in workers}
+    (first, expected), *others = answers.items()
+    for title, bins in others:
+        if bins != expected:
+            where = [i for i, (a, b) in enumerate(zip(expected, bins, strict=False)) if a != b]
+            raise WrongBinsError(
+                f"{query.key} on {codec}: {title} and {first} differ in {len(where)} bins"
+                f" of {len(expected)} (first: {where[:1]}); totals {sum(bins)} and {sum(expected)}"
+            )
+
+
+def _cell(key: str, query: Query, codec: str, runs: list[dict[str, float]]) -> Cell:
+    wall, cpu = (Times(tuple(run[what] for run in runs)) for what in ("seconds", "cpu"))
+    return Cell(key, query.key, codec, wall, cpu)
+
+
+__all__ = ["Cell", "Pool", "RivalError", "WrongBinsError", "measure"]
