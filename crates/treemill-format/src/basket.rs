@@ -165,6 +165,19 @@ impl BasketHeader {
         })
     }
 
+    /// The entries' bytes of the uncompressed payload, without a look at what follows them.
+    ///
+    /// # Errors
+    /// `Malformed` where the payload is shorter.
+    pub fn data<'a>(&self, payload: &'a [u8]) -> Result<&'a [u8]> {
+        payload.get(..self.border).ok_or_else(|| {
+            malformed(
+                payload.len(),
+                format!("basket's payload ends before its border {}", self.border),
+            )
+        })
+    }
+
     /// Parts the uncompressed payload.
     ///
     /// # Errors
@@ -172,12 +185,8 @@ impl BasketHeader {
     /// `Unsupported` for displacement arrays, which follow the entry offsets of branches that
     /// hold whole objects with references.
     pub fn split<'a>(&self, payload: &'a [u8]) -> Result<Payload<'a>> {
-        let Some((data, tail)) = payload.split_at_checked(self.border) else {
-            return Err(malformed(
-                payload.len(),
-                format!("basket's payload ends before its border {}", self.border),
-            ));
-        };
+        let data = self.data(payload)?;
+        let tail = payload.get(self.border..).unwrap_or_default();
         // Some writers leave padding of less than a count.
         let Some((&count, offsets)) = tail.split_first_chunk::<4>() else {
             return Ok(Payload {

@@ -1,1 +1,19 @@
-//! Placeholder.
+//! From a ROOT file's bytes to columns: opens files and trees, plans reads, caches baskets, and
+//! decodes them to Arrow arrays. [`driver`](Reader) code alone meets format, source and cache; the
+//! plan and the decoders are pure. Knows no queries, threads or Python.
+#![forbid(unsafe_code)]
+
+mod counters;
+pub mod decode;
+mod driver;
+mod error;
+pub mod plan;
+mod reader;
+mod tree_file;
+mod window;
+
+pub use counters::Counters;
+pub use error::{ErrorKind, ReadError};
+pub use plan::Options;
+pub use reader::{Batch, Batches, Reader};
+pub use tree_file::TreeFile;

@@ -1,0 +1,236 @@
+//! A column while it grows: one builder per node of a layout, and the Arrow array at the end.
+
+use super::number::{self, Numbers};
+use super::size::{Size, size_of};
+use super::types::field;
+use super::{malformed, unsupported};
+use arrow_array::{ArrayRef, BinaryArray, FixedSizeListArray, ListArray, StructArray};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::Fields;
+use std::sync::Arc;
+use treemill_format::error::{FormatError, Result};
+use treemill_format::layout::Layout;
+
+/// A growing column. Made for one layout; every append must be of the same.
+#[derive(Debug)]
+pub enum Column {
+    /// [`Layout::Number`].
+    Numbers(Numbers),
+    /// [`Layout::Array`].
+    Fixed {
+        /// How many arrays.
+        rows: usize,
+        item: Box<Column>,
+    },
+    /// [`Layout::Counted`] and [`Layout::Vector`].
+    List {
+        /// Arrow's offsets; the first is 0.
+        offsets: Vec<i32>,
+        item: Box<Column>,
+    },
+    /// [`Layout::String`].
+    Bytes { offsets: Vec<i32>, bytes: Vec<u8> },
+    /// [`Layout::Record`].
+    Record { rows: usize, fields: Vec<Column> },
+}
+
+impl Column {
+    /// An empty column with room for `rows` values at its top (not for their items, whose number
+    /// is known only from verified bytes).
+    ///
+    /// # Errors
+    /// `Unsupported` by name where the layout cannot be read.
+    pub fn new(layout: &Layout, rows: usize) -> Result<Self> {
+        size_of(layout)?;
+        let offsets = || {
+            let mut offsets = Vec::with_capacity(rows.saturating_add(1));
+            offsets.push(0);
+            offsets
+        };
+        Ok(match layout {
+            Layout::Number(n) => {
+                number::check(*n)?;
+                Column::Numbers(Numbers::new(*n, rows))
+            }
+            Layout::Array { item, .. } => Column::Fixed {
+                rows: 0,
+                item: Box::new(Column::new(item, 0)?),
+            },
+            Layout::Counted { item, .. } | Layout::Vector { item, .. } => Column::List {
+                offsets: offsets(),
+                item: Box::new(Column::new(item, 0)?),
+            },
+            Layout::String { .. } => Column::Bytes {
+                offsets: offsets(),
+                bytes: Vec::new(),
+            },
+            Layout::Record(members) => Column::Record {
+                rows: 0,
+                fields: members
+                    .iter()
+                    .map(|(_, member)| Column::new(member, rows))
+                    .collect::<Result<_>>()?,
+            },
+            Layout::Unsupported { reason } => return Err(unsupported(reason)),
+        })
+    }
+
+    /// How many values there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Numbers(numbers) => numbers.len(),
+            Column::Fixed { rows, .. } | Column::Record { rows, .. } => *rows,
+            Column::List { offsets, .. } | Column::Bytes { offsets, .. } => {
+                offsets.len().saturating_sub(1)
+            }
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends `count` values of a fixed size that lie one after another and fill `bytes`.
+    pub(super) fn append_packed(
+        &mut self,
+        layout: &Layout,
+        bytes: &[u8],
+        count: usize,
+    ) -> Result<()> {
+        match (self, layout) {
+            (Column::Numbers(numbers), Layout::Number(_)) => {
+                numbers.extend(bytes);
+                Ok(())
+            }
+            (Column::Fixed { rows, item }, Layout::Array { item: of, len }) => {
+                *rows = rows.saturating_add(count);
+                item.append_packed(of, bytes, count.saturating_mul(*len as usize))
+            }
+            (Column::Record { rows, fields }, Layout::Record(members)) => {
+                *rows = rows.saturating_add(count);
+                let stride = size_of(layout)?.least();
+                let mut start = 0_usize;
+                for (column, (_, member)) in fields.iter_mut().zip(members) {
+                    let size = size_of(member)?.least();
+                    let end = start.saturating_add(size);
+                    let total = size.saturating_mul(count);
+                    let pieces = bytes
+                        .chunks_exact(stride.max(1))
+                        .map(|record| record.get(start..end).unwrap_or_default());
+                    column.append_pieces(member, size, total, pieces)?;
+                    start = end;
+                }
+                Ok(())
+            }
+            _ => Err(mismatch()),
+        }
+    }
+
+    /// Appends the values of a fixed `size` that fill each of the pieces, `total` bytes in all.
+    pub(super) fn append_pieces<'a>(
+        &mut self,
+        layout: &Layout,
+        size: usize,
+        total: usize,
+        pieces: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<()> {
+        match (self, layout) {
+            (Column::Numbers(numbers), Layout::Number(_)) => {
+                numbers.extend_pieces(total, pieces);
+                Ok(())
+            }
+            (column, _) => {
+                for piece in pieces {
+                    let count = piece.len().checked_div(size).unwrap_or(0);
+                    column.append_packed(layout, piece, count)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The finished Arrow array; `layout` as in [`Column::new`].
+    ///
+    /// # Errors
+    /// `Malformed` where the pieces do not fit together, which would be a mistake of this crate.
+    pub fn finish(self, layout: &Layout) -> Result<ArrayRef> {
+        let broken = |e: arrow_schema::ArrowError| malformed(0, format!("decoded column: {e}"));
+        Ok(match (self, layout) {
+            (Column::Numbers(numbers), Layout::Number(_)) => numbers.finish(),
+            (Column::Fixed { rows, item }, Layout::Array { item: of, len }) => {
+                let len = i32::try_from(*len).map_err(|_| mismatch())?;
+                let item_field = Arc::new(field("item", of)?);
+                let values = item.finish(of)?;
+                Arc::new(
+                    FixedSizeListArray::try_new_with_length(item_field, len, values, None, rows)
+                        .map_err(broken)?,
+                )
+            }
+            (
+                Column::List { offsets, item },
+                Layout::Counted { item: of, .. } | Layout::Vector { item: of, .. },
+            ) => {
+                let item_field = Arc::new(field("item", of)?);
+                let values = item.finish(of)?;
+                Arc::new(
+                    ListArray::try_new(item_field, offset_buffer(offsets), values, None)
+                        .map_err(broken)?,
+                )
+            }
+            (Column::Bytes { offsets, bytes }, Layout::String { .. }) => Arc::new(
+                BinaryArray::try_new(offset_buffer(offsets), Buffer::from_vec(bytes), None)
+                    .map_err(broken)?,
+            ),
+            (Column::Record { rows, fields }, Layout::Record(members)) => {
+                let types = members
+                    .iter()
+                    .map(|(name, member)| field(name, member))
+                    .collect::<Result<Fields>>()?;
+                let arrays = fields
+                    .into_iter()
+                    .zip(members)
+                    .map(|(column, (_, member))| column.finish(member))
+                    .collect::<Result<Vec<_>>>()?;
+                Arc::new(
+                    StructArray::try_new_with_length(types, arrays, None, rows).map_err(broken)?,
+                )
+            }
+            _ => return Err(mismatch()),
+        })
+    }
+}
+
+/// Offsets begin with 0 and ascend: every append has seen to it.
+fn offset_buffer(offsets: Vec<i32>) -> OffsetBuffer<i32> {
+    OffsetBuffer::new(ScalarBuffer::from(offsets))
+}
+
+/// Pushes the end of a list's or string's items after `more` were added.
+pub(super) fn push_offset(offsets: &mut Vec<i32>, more: usize) -> Result<()> {
+    let end = i32::try_from(more)
+        .ok()
+        .and_then(|more| offsets.last().copied().unwrap_or(0).checked_add(more))
+        .ok_or_else(too_many)?;
+    offsets.push(end);
+    Ok(())
+}
+
+pub(super) fn too_many() -> FormatError {
+    unsupported("more than 2^31 items in one batch")
+}
+
+/// A column of one layout was given another: a mistake of this crate, told without a panic.
+pub(super) fn mismatch() -> FormatError {
+    malformed(0, "the column was made for another layout".to_owned())
+}
+
+/// The fixed size of a layout that callers know to have one.
+pub(super) fn fixed_size(layout: &Layout) -> Result<usize> {
+    match size_of(layout)? {
+        Size::Fixed(size) => Ok(size),
+        Size::AtLeast(_) => Err(mismatch()),
+    }
+}

@@ -1,0 +1,157 @@
+//! Lists whose items have a fixed size: counted leaves and vectors of numbers.
+//!
+//! Counted items lie without gaps, so a whole run is swapped at once and the list offsets follow
+//! from the entry offsets by one subtraction and shift each. A vector has its header and count
+//! between the items, which are squeezed out entry by entry.
+
+use super::column::{Column, fixed_size, mismatch, push_offset, too_many};
+use super::{Entries, malformed};
+use treemill_format::error::Result;
+use treemill_format::layout::Layout;
+
+/// Appends entries that are `header` bytes and then items to their end.
+pub(super) fn append_counted(
+    column: &mut Column,
+    item: &Layout,
+    header: u8,
+    entries: Entries<'_>,
+) -> Result<()> {
+    let size = fixed_size(item)?;
+    let Column::List {
+        offsets,
+        item: items,
+    } = column
+    else {
+        return Err(mismatch());
+    };
+    if header > 0 {
+        return squeeze(offsets, items, item, usize::from(header), entries, None);
+    }
+    let (Some(&first), Some(&last)) = (entries.starts.first(), entries.starts.last()) else {
+        return Ok(());
+    };
+    let bytes = entries
+        .data
+        .get(first as usize..last as usize)
+        .unwrap_or_default();
+    push_offsets(offsets, entries.starts, size)?;
+    items.append_packed(item, bytes, bytes.len().checked_div(size).unwrap_or(0))
+}
+
+/// List offsets of gapless items of `size` bytes from the entries' starts.
+fn push_offsets(offsets: &mut Vec<i32>, starts: &[u32], size: usize) -> Result<()> {
+    let (Some((&first, later)), Ok(size)) = (starts.split_first(), u32::try_from(size)) else {
+        return Err(too_many());
+    };
+    let base = offsets.last().copied().unwrap_or(0);
+    // The last offset is the largest: if it fits, all do.
+    let total = later.last().map_or(0, |&end| end.wrapping_sub(first));
+    let items = total.checked_div(size).unwrap_or(0);
+    if i32::try_from(items)
+        .ok()
+        .and_then(|n| base.checked_add(n))
+        .is_none()
+    {
+        return Err(too_many());
+    }
+    let whole = if size.is_power_of_two() {
+        let shift = size.trailing_zeros();
+        let mask = size.wrapping_sub(1);
+        offsets.extend(later.iter().map(|end| {
+            base.wrapping_add(end.wrapping_sub(first).wrapping_shr(shift).cast_signed())
+        }));
+        later
+            .iter()
+            .fold(0, |rest, end| rest | (end.wrapping_sub(first) & mask))
+            == 0
+    } else {
+        let count = |end: &u32| end.wrapping_sub(first).checked_div(size).unwrap_or(0);
+        offsets.extend(
+            later
+                .iter()
+                .map(|end| base.wrapping_add(count(end).cast_signed())),
+        );
+        later
+            .iter()
+            .all(|end| end.wrapping_sub(first).is_multiple_of(size))
+    };
+    if whole {
+        return Ok(());
+    }
+    Err(malformed(
+        first as usize,
+        format!("an entry is not a whole number of items of {size} bytes"),
+    ))
+}
+
+/// Appends vectors: `header` bytes, a count, the items.
+pub(super) fn append_vectors(
+    column: &mut Column,
+    item: &Layout,
+    header: u8,
+    entries: Entries<'_>,
+) -> Result<()> {
+    let Column::List {
+        offsets,
+        item: items,
+    } = column
+    else {
+        return Err(mismatch());
+    };
+    let before = usize::from(header);
+    let skip = before.saturating_add(4);
+    squeeze(offsets, items, item, skip, entries, Some(before))
+}
+
+/// Appends entries that are `skip` bytes and then items to their end. Where `count_at` is given,
+/// the i32 at that place of each entry must be the number of its items.
+fn squeeze(
+    offsets: &mut Vec<i32>,
+    items: &mut Column,
+    item: &Layout,
+    skip: usize,
+    entries: Entries<'_>,
+    count_at: Option<usize>,
+) -> Result<()> {
+    let size = fixed_size(item)?;
+    let mut total = 0_usize;
+    for (index, entry) in entries.iter().enumerate() {
+        let found = entry.len().checked_sub(skip).and_then(|bytes| {
+            let count = bytes.checked_div(size)?;
+            let announced = match count_at {
+                Some(at) => entry
+                    .get(at..)
+                    .and_then(|from| from.first_chunk::<4>())
+                    .map(|&b| i32::from_be_bytes(b))?,
+                None => i32::try_from(count).ok()?,
+            };
+            let right = count.checked_mul(size)? == bytes && i32::try_from(count) == Ok(announced);
+            right.then_some((bytes, count))
+        });
+        let Some((bytes, count)) = found else {
+            return Err(wrong_entry(&entries, index, skip, size));
+        };
+        push_offset(offsets, count)?;
+        total = total.saturating_add(bytes);
+    }
+    let pieces = entries
+        .iter()
+        .map(|entry| entry.get(skip..).unwrap_or_default());
+    items.append_pieces(item, size, total, pieces)
+}
+
+fn wrong_entry(
+    entries: &Entries<'_>,
+    index: usize,
+    skip: usize,
+    size: usize,
+) -> treemill_format::error::FormatError {
+    let at = entries.starts.get(index).copied().unwrap_or(0);
+    let len = entries.iter().nth(index).map_or(0, <[u8]>::len);
+    malformed(
+        at as usize,
+        format!(
+            "an entry of {len} bytes does not hold {skip} bytes and then its items of {size} bytes"
+        ),
+    )
+}

@@ -1,0 +1,104 @@
+//! Decoding: entries' bytes, uncompressed, to Arrow arrays, as a [`Layout`] says. Pure: knows
+//! nothing of files, baskets' headers, compression or I/O.
+//!
+//! [`Column`] grows by [`append`]ing runs of entries, basket after basket, so that a batch which
+//! spans baskets is decoded straight into one array. Layouts whose items have a fixed size take
+//! bulk paths ([`jagged`], [`number`]); anything else is walked value by value ([`walk`]).
+
+mod column;
+mod jagged;
+mod number;
+mod size;
+pub mod starts;
+mod types;
+mod walk;
+
+pub use column::Column;
+pub use size::{Size, size_of};
+pub use types::{STRING_KEY, arrow_type, field};
+
+use treemill_format::error::FormatError;
+pub use treemill_format::error::Result;
+use treemill_format::layout::Layout;
+
+/// Entries that lie one after another.
+#[derive(Debug, Clone, Copy)]
+pub struct Entries<'a> {
+    /// Bytes that hold the entries; those before the first and after the last are not looked at.
+    pub data: &'a [u8],
+    /// Start of each entry in `data`, and the end of the last: one value more than entries,
+    /// ascending, within `data`. Ignored for layouts of a fixed size, which start at 0.
+    pub starts: &'a [u32],
+    /// How many entries.
+    pub count: usize,
+}
+
+impl<'a> Entries<'a> {
+    /// Each entry's bytes.
+    fn iter(self) -> impl Iterator<Item = &'a [u8]> + Clone {
+        let ends = self.starts.iter().skip(1);
+        self.starts.iter().zip(ends).map(move |(&start, &end)| {
+            // `starts` lie within `data`: the caller has seen to it.
+            self.data
+                .get(start as usize..end as usize)
+                .unwrap_or_default()
+        })
+    }
+}
+
+/// Appends entries to a column that was made for the same layout. Returns nothing: after an error
+/// the column is of no use.
+///
+/// # Errors
+/// `Malformed` where the bytes do not fit the layout; offsets are relative to `entries.data`.
+pub fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Result<()> {
+    if let Size::Fixed(size) = size_of(layout)? {
+        let bytes = size
+            .checked_mul(entries.count)
+            .and_then(|n| entries.data.get(..n))
+            .ok_or_else(|| {
+                malformed(
+                    0,
+                    format!(
+                        "{} entries of {size} bytes do not fit {} bytes",
+                        entries.count,
+                        entries.data.len()
+                    ),
+                )
+            })?;
+        return column.append_packed(layout, bytes, entries.count);
+    }
+    if entries.starts.len() != entries.count.saturating_add(1) {
+        return Err(malformed(
+            0,
+            format!(
+                "{} offsets for {} entries",
+                entries.starts.len(),
+                entries.count
+            ),
+        ));
+    }
+    match layout {
+        Layout::Counted { item, header } => jagged::append_counted(column, item, *header, entries),
+        Layout::Vector { item, header } if matches!(size_of(item)?, Size::Fixed(_)) => {
+            jagged::append_vectors(column, item, *header, entries)
+        }
+        _ => walk::append_walked(column, layout, entries),
+    }
+}
+
+fn malformed(at: usize, what: String) -> FormatError {
+    FormatError::Malformed {
+        what,
+        at: at as u64,
+    }
+}
+
+fn unsupported(what: &str) -> FormatError {
+    FormatError::Unsupported {
+        what: what.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

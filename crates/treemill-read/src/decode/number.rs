@@ -1,0 +1,279 @@
+//! Numbers: big-endian bytes to native values, many at a time. Written so that the compiler makes
+//! vector code of it: whole chunks, an exact length known beforehand, no branch inside.
+
+use super::malformed;
+
+use arrow_array::ArrayRef;
+use arrow_array::{BooleanArray, PrimitiveArray, types as arrow};
+use arrow_buffer::{BooleanBuffer, Buffer, ScalarBuffer};
+use std::sync::Arc;
+use treemill_format::error::Result;
+use treemill_format::layout::{Number, Truncation};
+
+/// Decoded numbers of one type.
+#[derive(Debug)]
+pub enum Numbers {
+    /// One byte each, not yet packed to bits.
+    Bool(Vec<u8>),
+    I8(Vec<i8>),
+    I16(Vec<i16>),
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    Float16(Vec<f32>, Truncation),
+    Double32(Vec<f64>, Truncation),
+}
+
+/// One decoder for each form on disk: `$do!(values, number of bytes, bytes -> value)`.
+macro_rules! for_each_form {
+    ($numbers:expr, $do:ident) => {
+        match $numbers {
+            Numbers::Bool(v) => $do!(v, 1, |[b]: [u8; 1]| b),
+            Numbers::I8(v) => $do!(v, 1, i8::from_be_bytes),
+            Numbers::I16(v) => $do!(v, 2, i16::from_be_bytes),
+            Numbers::I32(v) => $do!(v, 4, i32::from_be_bytes),
+            Numbers::I64(v) => $do!(v, 8, i64::from_be_bytes),
+            Numbers::U8(v) => $do!(v, 1, u8::from_be_bytes),
+            Numbers::U16(v) => $do!(v, 2, u16::from_be_bytes),
+            Numbers::U32(v) => $do!(v, 4, u32::from_be_bytes),
+            Numbers::U64(v) => $do!(v, 8, u64::from_be_bytes),
+            Numbers::F32(v) => $do!(v, 4, f32::from_be_bytes),
+            Numbers::F64(v) => $do!(v, 8, f64::from_be_bytes),
+            Numbers::Float16(v, t) => match *t {
+                Truncation::AsF32 => $do!(v, 4, f32::from_be_bytes),
+                Truncation::Range { min, factor } => {
+                    #[allow(clippy::cast_possible_truncation)]
+                    {
+                        $do!(v, 4, |b| from_range(b, min, factor) as f32)
+                    }
+                }
+                Truncation::Mantissa { bits } => $do!(v, 3, |b| from_mantissa(b, bits)),
+            },
+            Numbers::Double32(v, t) => match *t {
+                Truncation::AsF32 => $do!(v, 4, |b| f64::from(f32::from_be_bytes(b))),
+                Truncation::Range { min, factor } => {
+                    $do!(v, 4, |b| from_range(b, min, factor))
+                }
+                Truncation::Mantissa { bits } => {
+                    $do!(v, 3, |b| f64::from(from_mantissa(b, bits)))
+                }
+            },
+        }
+    };
+}
+
+impl Numbers {
+    /// An empty column with room for `capacity` numbers.
+    pub fn new(number: Number, capacity: usize) -> Self {
+        fn room<T>(n: usize) -> Vec<T> {
+            Vec::with_capacity(n)
+        }
+        match number {
+            Number::Bool => Numbers::Bool(room(capacity)),
+            Number::I8 => Numbers::I8(room(capacity)),
+            Number::I16 => Numbers::I16(room(capacity)),
+            Number::I32 => Numbers::I32(room(capacity)),
+            Number::I64 => Numbers::I64(room(capacity)),
+            Number::U8 => Numbers::U8(room(capacity)),
+            Number::U16 => Numbers::U16(room(capacity)),
+            Number::U32 => Numbers::U32(room(capacity)),
+            Number::U64 => Numbers::U64(room(capacity)),
+            Number::F32 => Numbers::F32(room(capacity)),
+            Number::F64 => Numbers::F64(room(capacity)),
+            Number::Float16(t) => Numbers::Float16(room(capacity), t),
+            Number::Double32(t) => Numbers::Double32(room(capacity), t),
+        }
+    }
+
+    /// Appends the numbers that lie one after another in `bytes`; a rest shorter than a number is
+    /// passed over (callers give whole numbers).
+    pub fn extend(&mut self, bytes: &[u8]) {
+        macro_rules! packed {
+            ($values:expr, $size:literal, $from:expr) => {
+                $values.extend(bytes.as_chunks::<$size>().0.iter().map(|&b| ($from)(b)))
+            };
+        }
+        for_each_form!(self, packed);
+    }
+
+    /// Appends the numbers of each piece. `total` bytes are expected in all.
+    pub fn extend_pieces<'a>(&mut self, total: usize, pieces: impl Iterator<Item = &'a [u8]>) {
+        macro_rules! squeezed {
+            ($values:expr, $size:literal, $from:expr) => {{
+                $values.reserve(total / $size);
+                for piece in pieces {
+                    $values.extend(piece.as_chunks::<$size>().0.iter().map(|&b| ($from)(b)));
+                }
+            }};
+        }
+        for_each_form!(self, squeezed);
+    }
+
+    /// Appends one number from the front of `bytes`, which is moved past it.
+    pub fn take(&mut self, bytes: &mut &[u8]) -> Result<()> {
+        macro_rules! one {
+            ($values:expr, $size:literal, $from:expr) => {{
+                let Some((&head, rest)) = bytes.split_first_chunk::<$size>() else {
+                    return Err(malformed(0, "an entry ends within a number".to_owned()));
+                };
+                $values.push(($from)(head));
+                *bytes = rest;
+            }};
+        }
+        for_each_form!(self, one);
+        Ok(())
+    }
+
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        macro_rules! length {
+            ($values:expr, $size:literal, $from:expr) => {{
+                let _ = $from;
+                $values.len()
+            }};
+        }
+        for_each_form!(self, length)
+    }
+
+    /// The numbers as an Arrow array.
+    pub fn finish(self) -> ArrayRef {
+        match self {
+            Numbers::Bool(v) => Arc::new(BooleanArray::new(pack_bits(&v), None)),
+            Numbers::I8(v) => primitive::<arrow::Int8Type>(v),
+            Numbers::I16(v) => primitive::<arrow::Int16Type>(v),
+            Numbers::I32(v) => primitive::<arrow::Int32Type>(v),
+            Numbers::I64(v) => primitive::<arrow::Int64Type>(v),
+            Numbers::U8(v) => primitive::<arrow::UInt8Type>(v),
+            Numbers::U16(v) => primitive::<arrow::UInt16Type>(v),
+            Numbers::U32(v) => primitive::<arrow::UInt32Type>(v),
+            Numbers::U64(v) => primitive::<arrow::UInt64Type>(v),
+            Numbers::F32(v) | Numbers::Float16(v, _) => primitive::<arrow::Float32Type>(v),
+            Numbers::F64(v) | Numbers::Double32(v, _) => primitive::<arrow::Float64Type>(v),
+        }
+    }
+
+    /// The numbers as counts of items: `None` where one is negative or beyond 32 bits, or where
+    /// they are not integers.
+    pub fn to_counts(&self, counts: &mut Vec<u32>) -> Option<()> {
+        fn convert<T: Copy + TryInto<u32>>(values: &[T], counts: &mut Vec<u32>) -> Option<()> {
+            for &value in values {
+                counts.push(value.try_into().ok()?);
+            }
+            Some(())
+        }
+        counts.clear();
+        match self {
+            Numbers::I8(v) => convert(v, counts),
+            Numbers::I16(v) => convert(v, counts),
+            Numbers::I32(v) => convert(v, counts),
+            Numbers::I64(v) => convert(v, counts),
+            Numbers::U8(v) => convert(v, counts),
+            Numbers::U16(v) => convert(v, counts),
+            Numbers::U32(v) => convert(v, counts),
+            Numbers::U64(v) => convert(v, counts),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the decoder knows this form of number.
+///
+/// # Errors
+/// `Unsupported` for mantissas that do not fit the two bytes they are stored in.
+pub fn check(number: Number) -> Result<()> {
+    match number {
+        Number::Float16(Truncation::Mantissa { bits })
+        | Number::Double32(Truncation::Mantissa { bits })
+            if bits > 14 =>
+        {
+            Err(super::unsupported(
+                "a truncated mantissa of more than 14 bits",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// ROOT: `TBufferFile::ReadWithFactor`.
+fn from_range(bytes: [u8; 4], min: f64, factor: f64) -> f64 {
+    f64::from(u32::from_be_bytes(bytes)) / factor + min
+}
+
+/// ROOT: `TBufferFile::ReadWithNbits`. The exponent's byte, then a u16 with the sign above
+/// `bits + 1` bits of mantissa, the last of which is rounding's carry.
+fn from_mantissa([exponent, high, low]: [u8; 3], bits: u8) -> f32 {
+    let stored = u32::from(u16::from_be_bytes([high, low]));
+    let sign_bit = 1_u32.unbounded_shl(u32::from(bits).saturating_add(1));
+    let mantissa = stored & sign_bit.wrapping_sub(1);
+    let shift = 23_u32.saturating_sub(u32::from(bits));
+    let value = f32::from_bits((u32::from(exponent) << 23) | mantissa.unbounded_shl(shift));
+    if stored & sign_bit == 0 {
+        value
+    } else {
+        -value
+    }
+}
+
+fn primitive<T: arrow_array::ArrowPrimitiveType>(values: Vec<T::Native>) -> ArrayRef {
+    Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), None))
+}
+
+/// Eight bytes to one, true where a byte is not 0.
+fn pack_bits(bytes: &[u8]) -> BooleanBuffer {
+    let (whole, rest) = bytes.as_chunks::<8>();
+    let byte = |eight: &[u8]| {
+        let bit = |(i, &b): (usize, &u8)| u8::from(b != 0) << i;
+        eight.iter().enumerate().map(bit).fold(0, |all, b| all | b)
+    };
+    let mut packed: Vec<u8> = Vec::with_capacity(bytes.len().div_ceil(8));
+    packed.extend(whole.iter().map(|eight| byte(eight)));
+    if !rest.is_empty() {
+        packed.push(byte(rest));
+    }
+    BooleanBuffer::new(Buffer::from_vec(packed), 0, bytes.len())
+}
+
+/// Bytes of one of these numbers on disk; for tests of the table above.
+#[cfg(test)]
+pub(super) fn stored_size(numbers: &Numbers) -> usize {
+    macro_rules! stored {
+        ($values:expr, $size:literal, $from:expr) => {{
+            let _ = (&*$values, $from);
+            $size
+        }};
+    }
+    for_each_form!(numbers, stored)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::size::number_size;
+    use super::*;
+
+    #[test]
+    fn sizes_agree_with_the_table() {
+        for number in [
+            Number::Bool,
+            Number::I16,
+            Number::U32,
+            Number::F64,
+            Number::Float16(Truncation::Mantissa { bits: 12 }),
+            Number::Double32(Truncation::AsF32),
+            Number::Double32(Truncation::Range {
+                min: 0.0,
+                factor: 1.0,
+            }),
+        ] {
+            assert_eq!(
+                stored_size(&Numbers::new(number, 0)),
+                number_size(number),
+                "{number:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! How many bytes a layout takes: what may be multiplied, and what bounds a count.
+
+use super::unsupported;
+use treemill_format::error::Result;
+use treemill_format::layout::{Layout, Number, Truncation};
+
+/// Bytes of one value on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// Always as many.
+    Fixed(usize),
+    /// At least as many.
+    AtLeast(usize),
+}
+
+impl Size {
+    /// The least bytes of a value.
+    #[must_use]
+    pub fn least(self) -> usize {
+        match self {
+            Size::Fixed(n) | Size::AtLeast(n) => n,
+        }
+    }
+}
+
+/// Bytes of a number on disk.
+#[must_use]
+pub fn number_size(number: Number) -> usize {
+    match number {
+        Number::Bool | Number::I8 | Number::U8 => 1,
+        Number::I16 | Number::U16 => 2,
+        Number::Float16(Truncation::Mantissa { .. })
+        | Number::Double32(Truncation::Mantissa { .. }) => 3,
+        Number::I32 | Number::U32 | Number::F32 | Number::Float16(_) | Number::Double32(_) => 4,
+        Number::I64 | Number::U64 | Number::F64 => 8,
+    }
+}
+
+/// Bytes of a value of `layout`.
+///
+/// # Errors
+/// `Unsupported` for layouts that cannot be read: those unknown, those without bytes of their own
+/// (a count of such items would be bounded by nothing), and counted items inside something else.
+pub fn size_of(layout: &Layout) -> Result<Size> {
+    match layout {
+        Layout::Number(number) => Ok(Size::Fixed(number_size(*number))),
+        Layout::Array { item, len } => {
+            let len = *len as usize;
+            Ok(match some_bytes(item)? {
+                Size::Fixed(n) => Size::Fixed(n.saturating_mul(len)),
+                Size::AtLeast(n) => Size::AtLeast(n.saturating_mul(len)),
+            })
+        }
+        Layout::Counted { item, header } => {
+            if let Size::AtLeast(_) = some_bytes(item)? {
+                return Err(unsupported("counted items without a fixed size"));
+            }
+            Ok(Size::AtLeast(usize::from(*header)))
+        }
+        Layout::Vector { item, header } => {
+            some_bytes(item)?;
+            Ok(Size::AtLeast(usize::from(*header).saturating_add(4)))
+        }
+        Layout::String { header } => Ok(Size::AtLeast(usize::from(*header).saturating_add(1))),
+        Layout::Record(fields) if fields.is_empty() => {
+            Err(unsupported("a branch without data of its own"))
+        }
+        Layout::Record(fields) => {
+            let mut total = Size::Fixed(0);
+            for (_, field) in fields {
+                let size = inner(field)?;
+                let sum = total.least().saturating_add(size.least());
+                total = match (total, size) {
+                    (Size::Fixed(_), Size::Fixed(_)) => Size::Fixed(sum),
+                    _ => Size::AtLeast(sum),
+                };
+            }
+            Ok(total)
+        }
+        Layout::Unsupported { reason } => Err(unsupported(reason)),
+    }
+}
+
+/// Size of a layout inside another.
+fn inner(layout: &Layout) -> Result<Size> {
+    if matches!(layout, Layout::Counted { .. }) {
+        return Err(unsupported("counted items inside another value"));
+    }
+    size_of(layout)
+}
+
+/// Size of something that is repeated: never 0.
+fn some_bytes(layout: &Layout) -> Result<Size> {
+    let size = inner(layout)?;
+    if size.least() == 0 {
+        return Err(unsupported("items without bytes"));
+    }
+    Ok(size)
+}

@@ -1,0 +1,70 @@
+//! Which Arrow type a layout is decoded to.
+
+use super::unsupported;
+use arrow_schema::{DataType, Field, Fields};
+use std::collections::HashMap;
+use std::sync::Arc;
+use treemill_format::error::Result;
+use treemill_format::layout::{Layout, Number};
+
+/// Key of the metadata of fields that hold text: ROOT stores bytes without an encoding, so they
+/// are decoded to `Binary`, and marked.
+pub const STRING_KEY: &str = "treemill.string";
+
+/// The Arrow type that a branch of this layout is decoded to. Nothing is nullable.
+///
+/// # Errors
+/// `Unsupported` by name for layouts that cannot be read.
+pub fn arrow_type(layout: &Layout) -> Result<DataType> {
+    Ok(match layout {
+        Layout::Number(number) => number_type(*number),
+        Layout::Array { item, len } => {
+            let len = i32::try_from(*len).map_err(|_| unsupported("an array of 2^31 items"))?;
+            DataType::FixedSizeList(Arc::new(field("item", item)?), len)
+        }
+        Layout::Counted { item, .. } | Layout::Vector { item, .. } => {
+            DataType::List(Arc::new(field("item", item)?))
+        }
+        Layout::String { .. } => DataType::Binary,
+        Layout::Record(members) if members.is_empty() => {
+            return Err(unsupported("a branch without data of its own"));
+        }
+        Layout::Record(members) => DataType::Struct(
+            members
+                .iter()
+                .map(|(name, member)| field(name, member))
+                .collect::<Result<Fields>>()?,
+        ),
+        Layout::Unsupported { reason } => return Err(unsupported(reason)),
+    })
+}
+
+/// The Arrow field of a branch: its type, and whether it is text.
+///
+/// # Errors
+/// As [`arrow_type`].
+pub fn field(name: &str, layout: &Layout) -> Result<Field> {
+    let field = Field::new(name, arrow_type(layout)?, false);
+    Ok(match layout {
+        Layout::String { .. } => {
+            field.with_metadata(HashMap::from([(STRING_KEY.to_owned(), "true".to_owned())]))
+        }
+        _ => field,
+    })
+}
+
+fn number_type(number: Number) -> DataType {
+    match number {
+        Number::Bool => DataType::Boolean,
+        Number::I8 => DataType::Int8,
+        Number::I16 => DataType::Int16,
+        Number::I32 => DataType::Int32,
+        Number::I64 => DataType::Int64,
+        Number::U8 => DataType::UInt8,
+        Number::U16 => DataType::UInt16,
+        Number::U32 => DataType::UInt32,
+        Number::U64 => DataType::UInt64,
+        Number::F32 | Number::Float16(_) => DataType::Float32,
+        Number::F64 | Number::Double32(_) => DataType::Float64,
+    }
+}

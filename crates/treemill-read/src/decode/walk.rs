@@ -1,0 +1,169 @@
+//! The general way: values whose size is known only by reading them (strings, nested vectors,
+//! records of such), one after another.
+
+use super::column::{Column, mismatch, push_offset};
+use super::size::{Size, size_of};
+use super::{Entries, malformed};
+use treemill_format::error::Result;
+use treemill_format::layout::Layout;
+
+/// Appends entries of any layout that says itself where it ends. Each must fill its bytes.
+pub(super) fn append_walked(
+    column: &mut Column,
+    layout: &Layout,
+    entries: Entries<'_>,
+) -> Result<()> {
+    for (index, entry) in entries.iter().enumerate() {
+        let at = entries.starts.get(index).copied().unwrap_or(0) as usize;
+        let mut rest = entry;
+        value(column, layout, &mut rest).map_err(|e| moved(e, at))?;
+        if !rest.is_empty() {
+            return Err(malformed(
+                at,
+                format!(
+                    "an entry of {} bytes ends {} bytes after its value",
+                    entry.len(),
+                    rest.len()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Appends the value at the front of `bytes`, which is moved past it.
+fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
+    match (column, layout) {
+        (Column::Numbers(numbers), Layout::Number(_)) => numbers.take(bytes),
+        (Column::Fixed { rows, item }, Layout::Array { item: of, len }) => {
+            *rows = rows.saturating_add(1);
+            items(item, of, *len as usize, bytes)
+        }
+        (Column::List { offsets, item }, Layout::Vector { item: of, header }) => {
+            skip(bytes, usize::from(*header))?;
+            let count = i32::from_be_bytes(take(bytes)?);
+            let count = usize::try_from(count)
+                .map_err(|_| malformed(0, format!("a vector of {count} items")))?;
+            push_offset(offsets, count)?;
+            items(item, of, count, bytes)
+        }
+        (Column::Bytes { offsets, bytes: to }, Layout::String { header }) => {
+            skip(bytes, usize::from(*header))?;
+            let text = take_string(bytes)?;
+            push_offset(offsets, text.len())?;
+            to.extend_from_slice(text);
+            Ok(())
+        }
+        (Column::Record { rows, fields }, Layout::Record(members)) => {
+            *rows = rows.saturating_add(1);
+            for (field, (_, member)) in fields.iter_mut().zip(members) {
+                value(field, member, bytes)?;
+            }
+            Ok(())
+        }
+        _ => Err(mismatch()),
+    }
+}
+
+/// Appends `count` items, whose number is first compared with the bytes that are left.
+fn items(column: &mut Column, layout: &Layout, count: usize, bytes: &mut &[u8]) -> Result<()> {
+    let size = size_of(layout)?;
+    let least = count.saturating_mul(size.least());
+    let Some((packed, rest)) = bytes.split_at_checked(least) else {
+        return Err(malformed(
+            0,
+            format!(
+                "{count} items announced where {} bytes are left",
+                bytes.len()
+            ),
+        ));
+    };
+    if let Size::Fixed(_) = size {
+        *bytes = rest;
+        return column.append_packed(layout, packed, count);
+    }
+    (0..count).try_for_each(|_| value(column, layout, bytes))
+}
+
+/// Moves `bytes` past one value of `layout`, and appends nothing.
+pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
+    match layout {
+        Layout::Vector { item, header } => {
+            skip(bytes, usize::from(*header))?;
+            let count = i32::from_be_bytes(take(bytes)?);
+            let count = usize::try_from(count)
+                .map_err(|_| malformed(0, format!("a vector of {count} items")))?;
+            skip_items(item, count, bytes)
+        }
+        Layout::Array { item, len } => skip_items(item, *len as usize, bytes),
+        Layout::String { header } => {
+            skip(bytes, usize::from(*header))?;
+            take_string(bytes).map(|_| ())
+        }
+        Layout::Record(members) => members
+            .iter()
+            .try_for_each(|(_, member)| skip_value(member, bytes)),
+        Layout::Number(_) => skip(bytes, size_of(layout)?.least()),
+        Layout::Counted { .. } | Layout::Unsupported { .. } => Err(mismatch()),
+    }
+}
+
+fn skip_items(layout: &Layout, count: usize, bytes: &mut &[u8]) -> Result<()> {
+    let size = size_of(layout)?;
+    let least = count.saturating_mul(size.least());
+    match size {
+        Size::Fixed(_) => skip(bytes, least),
+        Size::AtLeast(_) if least > bytes.len() => skip(bytes, least),
+        Size::AtLeast(_) => (0..count).try_for_each(|_| skip_value(layout, bytes)),
+    }
+}
+
+/// A TString's or std::string's bytes: a length byte, where 255 announces an i32.
+fn take_string<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
+    let [short] = take(bytes)?;
+    let len = match short {
+        255 => {
+            let len = i32::from_be_bytes(take(bytes)?);
+            usize::try_from(len).map_err(|_| malformed(0, format!("a string of {len} bytes")))?
+        }
+        len => usize::from(len),
+    };
+    let Some((text, rest)) = bytes.split_at_checked(len) else {
+        return Err(malformed(
+            0,
+            format!("a string of {len} bytes where {} are left", bytes.len()),
+        ));
+    };
+    *bytes = rest;
+    Ok(text)
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
+    let Some((&head, rest)) = bytes.split_first_chunk::<N>() else {
+        return Err(malformed(0, "an entry ends within a value".to_owned()));
+    };
+    *bytes = rest;
+    Ok(head)
+}
+
+fn skip(bytes: &mut &[u8], n: usize) -> Result<()> {
+    *bytes = bytes
+        .get(n..)
+        .ok_or_else(|| malformed(0, "an entry ends within a value".to_owned()))?;
+    Ok(())
+}
+
+/// The error with its offset counted from where the entry's data begins.
+fn moved(
+    error: treemill_format::error::FormatError,
+    by: usize,
+) -> treemill_format::error::FormatError {
+    use treemill_format::error::FormatError::{Malformed, Unsupported};
+    match error {
+        Malformed { what, at } => Malformed {
+            what,
+            at: at.saturating_add(by as u64),
+        },
+        Unsupported { what } => Unsupported { what },
+    }
+}

@@ -1,0 +1,411 @@
+//! A branch's cursor: the one place where plan, source, decompression and decoding meet. It keeps
+//! one basket ready (and its buffers for the next), and makes columns of runs of entries.
+
+use crate::decode::{self, Column, Entries, Size, append, size_of, starts};
+use crate::plan::{self, Options};
+use crate::window::Window;
+use crate::{Counters, ErrorKind, ReadError, TreeFile};
+use arrow_array::ArrayRef;
+use std::ops::Range;
+use treemill_format::basket::{BasketHeader, ascending};
+use treemill_format::compress::Decompressor;
+use treemill_format::error::FormatError;
+use treemill_format::layout::Layout;
+use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket};
+
+/// The most values that memory is taken for before their bytes have been seen.
+const MOST_RESERVED: u64 = 1 << 20;
+
+/// What a cursor needs of its reader.
+pub(crate) struct Context<'a> {
+    pub(crate) file: &'a TreeFile,
+    pub(crate) decompressor: &'a mut Decompressor,
+    pub(crate) counters: &'a Counters,
+    pub(crate) options: &'a Options,
+    /// Where the range being read ends: nothing beyond is asked for ahead of time.
+    pub(crate) stop: u64,
+}
+
+/// Where the entries' bytes of the basket at hand are.
+#[derive(Debug, Clone)]
+enum Place {
+    /// Decompressed, in the cursor's buffer.
+    Unpacked(usize),
+    /// As they were read: this range of the file, in the window.
+    Window(Range<u64>),
+    /// In the tree's metadata.
+    Embedded(usize),
+}
+
+/// The basket at hand.
+#[derive(Debug, Clone)]
+struct Loaded {
+    entries: Range<u64>,
+    place: Place,
+    /// Where the basket begins in the file.
+    offset: Option<u64>,
+}
+
+/// Reads one branch.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    branch: usize,
+    window: Window,
+    unpacked: Vec<u8>,
+    starts: Vec<u32>,
+    counts: Vec<u32>,
+    loaded: Option<Loaded>,
+    /// Reads the counter branch, for baskets without entry offsets.
+    counter: Option<Box<Cursor>>,
+}
+
+impl Cursor {
+    pub(crate) fn new(branch: usize) -> Self {
+        Cursor {
+            branch,
+            window: Window::default(),
+            unpacked: Vec::new(),
+            starts: Vec::new(),
+            counts: Vec::new(),
+            loaded: None,
+            counter: None,
+        }
+    }
+
+    /// The entries of `range`, as an Arrow array.
+    pub(crate) fn array(
+        &mut self,
+        context: &mut Context<'_>,
+        range: Range<u64>,
+    ) -> Result<ArrayRef, ReadError> {
+        let file = context.file;
+        let branch = file.readable(self.branch)?;
+        self.column(context, branch, range.clone())?
+            .finish(&branch.layout)
+            .map_err(|e| {
+                ReadError::format(&e, file.source().name(), None).within(&branch.name, range, None)
+            })
+    }
+
+    fn column(
+        &mut self,
+        context: &mut Context<'_>,
+        branch: &Branch,
+        range: Range<u64>,
+    ) -> Result<Column, ReadError> {
+        let name = context.file.source().name();
+        let rows = range.end.saturating_sub(range.start).min(MOST_RESERVED);
+        let mut column = Column::new(&branch.layout, usize::try_from(rows).unwrap_or(0))
+            .map_err(|e| ReadError::format(&e, name, None))?;
+        let mut at = range.start;
+        while at < range.end {
+            self.load(context, branch, at)?;
+            let Some(loaded) = &self.loaded else { break };
+            let stop = loaded.entries.end.min(range.end);
+            let data = self.data(branch, &loaded.place);
+            let entries = run(&branch.layout, data, &self.starts, loaded, at..stop);
+            append(&mut column, &branch.layout, entries).map_err(|e| {
+                let base = match &loaded.place {
+                    Place::Window(bytes) => Some(bytes.start),
+                    _ => None,
+                };
+                ReadError::format(&e, name, base).within(
+                    &branch.name,
+                    loaded.entries.clone(),
+                    loaded.offset,
+                )
+            })?;
+            at = stop;
+        }
+        Ok(column)
+    }
+
+    /// Makes the basket that holds `entry` the one at hand.
+    fn load(
+        &mut self,
+        context: &mut Context<'_>,
+        branch: &Branch,
+        entry: u64,
+    ) -> Result<(), ReadError> {
+        if let Some(loaded) = &self.loaded
+            && loaded.entries.contains(&entry)
+        {
+            return Ok(());
+        }
+        self.loaded = None;
+        let index = plan::basket_of(branch, entry).ok_or_else(|| ReadError {
+            kind: ErrorKind::Format,
+            message: "no basket holds these entries".to_owned(),
+            file: context.file.source().name().to_owned(),
+            branch: Some(branch.name.clone()),
+            entries: Some(entry..entry.saturating_add(1)),
+            offset: None,
+        })?;
+        let loaded = match branch.baskets.get(index) {
+            Some(basket) => self
+                .load_stored(context, branch, index, basket)
+                .map_err(|e| {
+                    e.within(
+                        &branch.name,
+                        basket.entries.clone(),
+                        Some(basket.bytes.start),
+                    )
+                })?,
+            None => {
+                let embedded = plan::embedded_index(branch, index).unwrap_or(0);
+                self.load_embedded(context, branch, embedded)?
+            }
+        };
+        self.loaded = Some(loaded);
+        Ok(())
+    }
+
+    /// Reads and unpacks a basket of the file.
+    fn load_stored(
+        &mut self,
+        context: &mut Context<'_>,
+        branch: &Branch,
+        index: usize,
+        basket: &BasketRef,
+    ) -> Result<Loaded, ReadError> {
+        let source = context.file.source().as_ref();
+        let name = source.name();
+        let start = basket.bytes.start;
+        let read = self
+            .window
+            .bring(
+                source,
+                &branch.baskets,
+                index,
+                context.stop,
+                context.options,
+            )
+            .map_err(ReadError::source)?;
+        context.counters.add_bytes_read(read);
+        let record = self.window.bytes(&basket.bytes);
+        let header =
+            BasketHeader::parse(record).map_err(|e| ReadError::format(&e, name, Some(start)))?;
+        let packed_at = start.saturating_add(header.key_len as u64);
+        let packed = agreed(&header, record, basket)
+            .map_err(|e| ReadError::format(&e, name, Some(start)))?;
+        let is_stored = packed.len() >= header.uncompressed_len;
+        let payload = context
+            .decompressor
+            .unpack(packed, header.uncompressed_len, &mut self.unpacked)
+            .map_err(|e| ReadError::format(&e, name, Some(packed_at)))?;
+        context
+            .counters
+            .add_bytes_decompressed(payload.len() as u64);
+        let place = if is_stored {
+            Place::Window(packed_at..packed_at.saturating_add(header.border as u64))
+        } else {
+            Place::Unpacked(header.border)
+        };
+        let base = is_stored.then_some(packed_at);
+        let in_payload = |e| ReadError::format(&e, name, base);
+        let data = header.data(payload).map_err(in_payload)?;
+        if !check_fixed(&branch.layout, data.len(), header.entries).map_err(in_payload)? {
+            let parts = header.split(payload).map_err(in_payload)?;
+            if parts.stored_offsets.is_empty() {
+                let data_len = data.len();
+                if matches!(branch.layout, Layout::Counted { .. }) {
+                    self.starts_from_counter(context, branch, &basket.entries, data_len)?;
+                } else {
+                    starts::by_reading(&branch.layout, data, header.entries, &mut self.starts)
+                        .map_err(in_payload)?;
+                }
+            } else {
+                header
+                    .entry_starts(parts, &mut self.starts)
+                    .map_err(in_payload)?;
+            }
+        }
+        Ok(Loaded {
+            entries: basket.entries.clone(),
+            place,
+            offset: Some(start),
+        })
+    }
+
+    /// Takes a basket of the tree's own record.
+    fn load_embedded(
+        &mut self,
+        context: &mut Context<'_>,
+        branch: &Branch,
+        index: usize,
+    ) -> Result<Loaded, ReadError> {
+        let Some(EmbeddedBasket {
+            entries,
+            data,
+            offsets,
+        }) = branch.embedded.get(index)
+        else {
+            return Err(ReadError::not_found(
+                "no such basket".to_owned(),
+                context.file.source().name(),
+            ));
+        };
+        let name = context.file.source().name();
+        let wrong =
+            |e| ReadError::format(&e, name, None).within(&branch.name, entries.clone(), None);
+        let count = entries.end.saturating_sub(entries.start);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        if !check_fixed(&branch.layout, data.len(), count).map_err(wrong)? {
+            match offsets {
+                Some(offsets) => {
+                    let within = offsets.last().is_none_or(|&end| end as usize <= data.len());
+                    if offsets.len() != count.saturating_add(1) || !within || !ascending(offsets) {
+                        return Err(wrong(FormatError::Malformed {
+                            what: "embedded basket's entry offsets do not ascend within its data"
+                                .to_owned(),
+                            at: 0,
+                        }));
+                    }
+                    self.starts.clear();
+                    self.starts.extend_from_slice(offsets);
+                }
+                None if matches!(branch.layout, Layout::Counted { .. }) => {
+                    self.starts_from_counter(context, branch, entries, data.len())?;
+                }
+                None => {
+                    starts::by_reading(&branch.layout, data, count, &mut self.starts)
+                        .map_err(wrong)?;
+                }
+            }
+        }
+        Ok(Loaded {
+            entries: entries.clone(),
+            place: Place::Embedded(index),
+            offset: None,
+        })
+    }
+
+    /// Finds the starts of a basket's entries from the values of the branch's counter.
+    fn starts_from_counter(
+        &mut self,
+        context: &mut Context<'_>,
+        branch: &Branch,
+        entries: &Range<u64>,
+        data_len: usize,
+    ) -> Result<(), ReadError> {
+        let file = context.file;
+        let name = file.source().name();
+        let wrong = |what: String| {
+            let error = FormatError::Malformed { what, at: 0 };
+            ReadError {
+                message: error.to_string(),
+                ..ReadError::format(&error, name, Some(0))
+            }
+            .within(&branch.name, entries.clone(), None)
+        };
+        let Layout::Counted { item, header } = &branch.layout else {
+            return Err(wrong("only counted items have a counter".to_owned()));
+        };
+        let counter_index = branch.counter.as_deref().and_then(|n| file.branch(n));
+        let Some(counter_index) = counter_index else {
+            return Err(wrong(
+                "basket has no entry offsets, and the branch no counter".to_owned(),
+            ));
+        };
+        let counter_branch = file.readable(counter_index)?;
+        if !matches!(counter_branch.layout, Layout::Number(_)) {
+            return Err(wrong(format!(
+                "counter {} is not a number",
+                counter_branch.name
+            )));
+        }
+        let cursor = match &mut self.counter {
+            Some(cursor) => cursor,
+            none => none.insert(Box::new(Cursor::new(counter_index))),
+        };
+        let values = cursor.column(context, counter_branch, entries.clone())?;
+        let counts = match &values {
+            Column::Numbers(numbers) => numbers.to_counts(&mut self.counts),
+            _ => None,
+        };
+        if counts.is_none() {
+            return Err(wrong(format!(
+                "counter {} has values that are no counts",
+                counter_branch.name
+            )));
+        }
+        starts::from_counts(item, *header, &self.counts, data_len, &mut self.starts).map_err(|e| {
+            ReadError::format(&e, name, None).within(&branch.name, entries.clone(), None)
+        })
+    }
+
+    /// The bytes of the basket at hand.
+    fn data<'a>(&'a self, branch: &'a Branch, place: &Place) -> &'a [u8] {
+        match place {
+            Place::Unpacked(border) => self.unpacked.get(..*border).unwrap_or_default(),
+            Place::Window(bytes) => self.window.bytes(bytes),
+            Place::Embedded(index) => branch
+                .embedded
+                .get(*index)
+                .map_or(&[], |basket| basket.data.as_slice()),
+        }
+    }
+}
+
+/// The record's bytes after the key, where the header agrees with the tree's metadata.
+fn agreed<'a>(
+    header: &BasketHeader,
+    record: &'a [u8],
+    basket: &BasketRef,
+) -> decode::Result<&'a [u8]> {
+    let malformed = |what| Err(FormatError::Malformed { what, at: 0 });
+    let expected = basket.entries.end.saturating_sub(basket.entries.start);
+    if header.entries as u64 != expected {
+        return malformed(format!(
+            "basket has {} entries where the tree expects {expected}",
+            header.entries
+        ));
+    }
+    match record.get(header.key_len..header.record_len) {
+        Some(packed) => Ok(packed),
+        None => malformed(format!(
+            "basket has {} bytes where the tree expects {}",
+            header.record_len,
+            record.len()
+        )),
+    }
+}
+
+/// Whether the layout has a fixed size, in which case the data must be as long as its entries.
+fn check_fixed(layout: &Layout, data_len: usize, entries: usize) -> decode::Result<bool> {
+    match size_of(layout)? {
+        Size::AtLeast(_) => Ok(false),
+        Size::Fixed(size) if size.checked_mul(entries) == Some(data_len) => Ok(true),
+        Size::Fixed(size) => Err(FormatError::Malformed {
+            what: format!("{entries} entries of {size} bytes announced in {data_len} bytes"),
+            at: 0,
+        }),
+    }
+}
+
+/// Entries `wanted` of the basket at hand, which holds them.
+fn run<'a>(
+    layout: &Layout,
+    data: &'a [u8],
+    starts: &'a [u32],
+    loaded: &Loaded,
+    wanted: Range<u64>,
+) -> Entries<'a> {
+    let place = |entry: u64| {
+        usize::try_from(entry.saturating_sub(loaded.entries.start)).unwrap_or(usize::MAX)
+    };
+    let (first, end) = (place(wanted.start), place(wanted.end));
+    let count = end.saturating_sub(first);
+    match size_of(layout) {
+        Ok(Size::Fixed(size)) => Entries {
+            data: data.get(first.saturating_mul(size)..).unwrap_or_default(),
+            starts: &[],
+            count,
+        },
+        _ => Entries {
+            data,
+            starts: starts.get(first..end.saturating_add(1)).unwrap_or_default(),
+            count,
+        },
+    }
+}

@@ -1,0 +1,229 @@
+//! The read plan: which baskets, which byte ranges, and where batches end. Pure: no I/O, no state.
+
+use std::ops::Range;
+use treemill_format::tree::{BasketRef, Branch};
+
+/// How to read. The defaults suit a query over a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// The most entries of a batch: what a batch's columns take should fit the processor's cache.
+    pub batch_entries: u64,
+    /// The fewest, except at the end of a range: smaller baskets are joined.
+    pub least_entries: u64,
+    /// The most compressed bytes of one column asked for at once from a distant source; one
+    /// basket is always allowed. Local sources are read basket by basket.
+    pub window_bytes: u64,
+    /// Ranges of a distant source less than this apart are read as one.
+    pub gap_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            batch_entries: 32 * 1024,
+            least_entries: 4 * 1024,
+            window_bytes: 8 << 20,
+            gap_bytes: 32 << 10,
+        }
+    }
+}
+
+/// The entries of basket `index` of a branch, those in the tree's own record coming last.
+#[must_use]
+pub fn basket_entries(branch: &Branch, index: usize) -> Option<Range<u64>> {
+    match branch.baskets.get(index) {
+        Some(basket) => Some(basket.entries.clone()),
+        None => embedded_index(branch, index)
+            .and_then(|i| branch.embedded.get(i))
+            .map(|basket| basket.entries.clone()),
+    }
+}
+
+/// The place of basket `index` among the branch's embedded baskets.
+#[must_use]
+pub fn embedded_index(branch: &Branch, index: usize) -> Option<usize> {
+    index.checked_sub(branch.baskets.len())
+}
+
+/// The basket that holds `entry`, where one does.
+#[must_use]
+pub fn basket_of(branch: &Branch, entry: u64) -> Option<usize> {
+    let index = branch.baskets.partition_point(|b| b.entries.end <= entry);
+    let index = if index < branch.baskets.len() {
+        index
+    } else {
+        let embedded = branch.embedded.partition_point(|b| b.entries.end <= entry);
+        index.saturating_add(embedded)
+    };
+    basket_entries(branch, index)
+        .is_some_and(|entries| entries.contains(&entry))
+        .then_some(index)
+}
+
+/// Where batches may end well: the first entries of the branches' baskets within `range`,
+/// ascending, each once.
+#[must_use]
+pub fn borders<'a>(branches: impl Iterator<Item = &'a Branch>, range: &Range<u64>) -> Vec<u64> {
+    let mut borders: Vec<u64> = branches
+        .flat_map(|branch| {
+            let first = branch
+                .baskets
+                .partition_point(|b| b.entries.start <= range.start);
+            let later = branch.baskets.get(first..).unwrap_or_default();
+            later
+                .iter()
+                .map(|b| b.entries.start)
+                .take_while(|start| *start < range.end)
+        })
+        .collect();
+    borders.sort_unstable();
+    borders.dedup();
+    borders
+}
+
+/// Where the batch ends that begins at `start`: at the last border within reach, at least
+/// `least_entries` on; where there is none, the way to the next border is cut evenly.
+#[must_use]
+pub fn batch_end(start: u64, stop: u64, borders: &[u64], options: &Options) -> u64 {
+    let most = options.batch_entries.max(1);
+    let reach = start.saturating_add(most);
+    if stop <= reach {
+        return stop;
+    }
+    let beyond = borders.partition_point(|border| *border <= reach);
+    let least = start.saturating_add(options.least_entries.clamp(1, most));
+    if let Some(border) = beyond.checked_sub(1).and_then(|last| borders.get(last))
+        && *border >= least
+    {
+        return *border;
+    }
+    let next = borders.get(beyond).copied().unwrap_or(stop).min(stop);
+    let way = next.saturating_sub(start);
+    let pieces = way.div_ceil(most).max(1);
+    start.saturating_add(way.div_ceil(pieces))
+}
+
+/// The baskets from `first` on that one read brings: those that begin before entry `stop`, as many
+/// as `budget` bytes allow, and at least one.
+#[must_use]
+pub fn window(baskets: &[BasketRef], first: usize, stop: u64, budget: u64) -> Range<usize> {
+    let mut bytes = 0_u64;
+    let later = baskets.get(first..).unwrap_or_default();
+    let more = later
+        .iter()
+        .take_while(|basket| {
+            let alone = bytes == 0;
+            bytes = bytes.saturating_add(basket.bytes.end.saturating_sub(basket.bytes.start));
+            alone || (bytes <= budget && basket.entries.start < stop)
+        })
+        .count();
+    first..first.saturating_add(more)
+}
+
+/// Ranges of bytes that cover all of `ranges`, in file order, those less than `gap` apart joined
+/// as long as a joined range is not longer than `most` bytes.
+#[must_use]
+pub fn coalesce(mut ranges: Vec<Range<u64>>, gap: u64, most: u64) -> Vec<Range<u64>> {
+    ranges.sort_unstable_by_key(|range| range.start);
+    let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last)
+                if range.start <= last.end.saturating_add(gap)
+                    && (range.end <= last.end || range.end.saturating_sub(last.start) <= most) =>
+            {
+                last.end = last.end.max(range.end);
+            }
+            _ => joined.push(range),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn basket(entries: Range<u64>, bytes: Range<u64>) -> BasketRef {
+        BasketRef { entries, bytes }
+    }
+
+    #[test]
+    fn a_batch_ends_at_the_last_border_within_reach() {
+        let options = Options::default();
+        assert_eq!(
+            batch_end(0, 90_000, &[10_000, 30_000, 60_000], &options),
+            30_000
+        );
+        assert_eq!(
+            batch_end(30_000, 90_000, &[10_000, 30_000, 60_000], &options),
+            60_000
+        );
+    }
+
+    #[test]
+    fn large_baskets_are_cut_evenly_and_small_ones_joined() {
+        let options = Options::default();
+        assert_eq!(batch_end(0, 200_000, &[40_000], &options), 20_000);
+        assert_eq!(batch_end(20_000, 200_000, &[40_000], &options), 40_000);
+        let small: Vec<u64> = (1..100).map(|i| i * 1000).collect();
+        assert_eq!(batch_end(0, 100_000, &small, &options), 32_000);
+        assert_eq!(batch_end(0, 500, &small, &options), 500);
+    }
+
+    #[test]
+    fn a_window_takes_what_the_budget_and_the_range_allow_and_at_least_one() {
+        let baskets: Vec<BasketRef> = (0..10)
+            .map(|i| basket(i * 100..(i + 1) * 100, i * 1000..(i + 1) * 1000))
+            .collect();
+        assert_eq!(window(&baskets, 2, 1000, 3500), 2..5);
+        assert_eq!(window(&baskets, 2, 1000, 10), 2..3);
+        assert_eq!(window(&baskets, 2, 350, 9000), 2..4);
+        assert_eq!(window(&baskets, 10, 1000, 10), 10..10);
+    }
+
+    #[test]
+    fn near_ranges_are_joined() {
+        let joined = coalesce(vec![100..150, 0..10, 12..20, 160..200], 10, 1000);
+        assert_eq!(joined, [0..20, 100..200]);
+        assert_eq!(coalesce(vec![0..10, 10..20], 10, 15), [0..10, 10..20]);
+        assert_eq!(coalesce(vec![0..10, 2..5, 50..60], 0, 1), [0..10, 50..60]);
+    }
+
+    proptest! {
+        #[test]
+        fn batches_cover_a_range_exactly_and_are_no_longer_than_allowed(
+            mut borders in proptest::collection::vec(0_u64..200_000, 0..40),
+            start in 0_u64..1000, len in 1_u64..200_000,
+            most in 1_u64..40_000, least in 0_u64..40_000,
+        ) {
+            borders.sort_unstable();
+            borders.dedup();
+            let options = Options { batch_entries: most, least_entries: least, ..Options::default() };
+            let stop = start + len;
+            let mut at = start;
+            let mut batches = 0;
+            while at < stop {
+                let end = batch_end(at, stop, &borders, &options);
+                prop_assert!(end > at && end <= stop && end - at <= most);
+                at = end;
+                batches += 1;
+            }
+            prop_assert!(batches <= 2 * (len / most.min(least.max(1)) + 1) + borders.len() as u64 + 1);
+        }
+
+        #[test]
+        fn every_range_lies_in_one_joined_range(
+            starts in proptest::collection::vec((0_u64..10_000, 1_u64..500), 0..50),
+            gap in 0_u64..500, most in 1_u64..3000,
+        ) {
+            let ranges: Vec<Range<u64>> = starts.iter().map(|(s, n)| *s..s + n).collect();
+            let joined = coalesce(ranges.clone(), gap, most);
+            for r in ranges {
+                prop_assert!(joined.iter().any(|j| j.start <= r.start && r.end <= j.end));
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! A tree and the source that its baskets lie in.
+
+use crate::decode;
+use crate::{ErrorKind, ReadError};
+use std::collections::HashMap;
+use std::sync::Arc;
+use treemill_format::tree::{Branch, Tree};
+use treemill_source::Source;
+
+/// A tree that can be read. Shared by any number of readers.
+pub struct TreeFile {
+    source: Arc<dyn Source>,
+    tree: Tree,
+    by_name: HashMap<String, usize>,
+}
+
+impl std::fmt::Debug for TreeFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TreeFile")
+            .field("source", &self.source.name())
+            .field("tree", &self.tree.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TreeFile {
+    /// A tree whose baskets lie in `source`.
+    #[must_use]
+    pub fn new(source: Arc<dyn Source>, tree: Tree) -> Self {
+        let mut by_name = HashMap::new();
+        for (index, branch) in tree.branches.iter().enumerate() {
+            // Of branches with the same name the outermost is meant: it comes first.
+            by_name.entry(branch.name.clone()).or_insert(index);
+        }
+        TreeFile {
+            source,
+            tree,
+            by_name,
+        }
+    }
+
+    /// The tree's metadata.
+    #[must_use]
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Where its bytes come from.
+    #[must_use]
+    pub fn source(&self) -> &Arc<dyn Source> {
+        &self.source
+    }
+
+    /// Index in `tree().branches` of the branch of this name. A name in the file may end with a
+    /// dot, which users leave out.
+    #[must_use]
+    pub fn branch(&self, name: &str) -> Option<usize> {
+        let found = self.by_name.get(name);
+        found
+            .or_else(|| self.by_name.get(&format!("{name}.")))
+            .copied()
+    }
+
+    /// The branch at `index`, if it can be read.
+    ///
+    /// # Errors
+    /// `Unsupported` with the reason; `NotFound` where there is no such index.
+    pub fn readable(&self, index: usize) -> Result<&Branch, ReadError> {
+        let file = self.source.name();
+        let branch = self.tree.branches.get(index).ok_or_else(|| {
+            let message = format!("tree {} has no branch number {index}", self.tree.name);
+            ReadError::not_found(message, file)
+        })?;
+        decode::Column::new(&branch.layout, 0)
+            .and_then(|_| decode::arrow_type(&branch.layout))
+            .map_err(|e| ReadError {
+                kind: ErrorKind::Unsupported,
+                branch: Some(branch.name.clone()),
+                ..ReadError::format(&e, file, None)
+            })?;
+        Ok(branch)
+    }
+}
