@@ -1,0 +1,105 @@
+//! What the bytes of a branch's entries mean: branch, leaves and streamer info to `Layout`. Never guesses:
+//! what is not certain is `Layout::Unsupported`, with the C++ type's right name.
+
+mod cpp;
+mod dims;
+mod element;
+mod leaves;
+mod number;
+
+use crate::layout::Layout;
+use crate::reader::text;
+use crate::streamer::StreamerInfos;
+use crate::tbranch::{RawBranch, RawTree};
+
+/// Longest name that is repeated in the metadata of other branches.
+const LONGEST_NAME: usize = 4096;
+
+/// A branch as the user sees it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Interpretation {
+    pub layout: Layout,
+    pub cpp_type: String,
+    pub counter: Option<String>,
+}
+
+impl Interpretation {
+    fn new(layout: Layout, cpp_type: impl Into<String>) -> Self {
+        let mut cpp_type = cpp_type.into();
+        if cpp_type.len() > LONGEST_NAME {
+            cpp_type = text(cpp_type.as_bytes().get(..LONGEST_NAME).unwrap_or_default());
+        }
+        Interpretation {
+            layout,
+            cpp_type,
+            counter: None,
+        }
+    }
+
+    fn counted_by(mut self, counter: Option<String>) -> Self {
+        self.counter = counter;
+        self
+    }
+
+    fn unsupported(reason: impl Into<String>, cpp_type: impl Into<String>) -> Self {
+        Interpretation::new(unsupported(reason), cpp_type)
+    }
+
+    /// A branch that only groups others.
+    fn group(cpp_type: impl Into<String>) -> Self {
+        Interpretation::new(Layout::Record(Vec::new()), cpp_type)
+    }
+}
+
+fn unsupported(reason: impl Into<String>) -> Layout {
+    Layout::Unsupported {
+        reason: reason.into(),
+    }
+}
+
+/// Interprets one branch of a tree.
+pub(crate) fn interpret(
+    branch: &RawBranch,
+    tree: &RawTree,
+    infos: &StreamerInfos,
+) -> Interpretation {
+    let mut interpretation = match branch.class {
+        "TBranch" => leaves::interpret(branch, tree),
+        "TBranchElement" => element::interpret(branch, tree, infos),
+        "TBranchObject" if !branch.children.is_empty() => {
+            Interpretation::group(text(branch.class_name))
+        }
+        "TBranchObject" => {
+            let class = text(branch.class_name);
+            Interpretation::unsupported(format!("{class} in a TBranchObject"), class)
+        }
+        other => Interpretation::unsupported(
+            format!("a branch of class {other}"),
+            text(branch.class_name),
+        ),
+    };
+    if !branch.file.is_empty() {
+        let file = text(
+            branch
+                .file
+                .get(..LONGEST_NAME.min(branch.file.len()))
+                .unwrap_or_default(),
+        );
+        interpretation.layout = unsupported(format!("its baskets are in another file, {file}"));
+    }
+    interpretation
+}
+
+/// Name of a branch by the offset of its object, for counters.
+fn branch_name(tree: &RawTree, at: usize) -> Option<String> {
+    let branch = tree.branches.get(*tree.branch_at.get(&at)?)?;
+    (branch.name.len() <= LONGEST_NAME).then(|| text(branch.name))
+}
+
+/// Name of the branch that owns a leaf, by the offset of the leaf; `None` where it owns others too, for
+/// then its values are not the leaf's.
+fn leaf_branch_name(tree: &RawTree, at: usize) -> Option<String> {
+    let owner = tree.owners.get(*tree.leaf_at.get(&at)?)?;
+    let branch = tree.branches.get(*owner)?;
+    (branch.leaves.len() == 1 && branch.name.len() <= LONGEST_NAME).then(|| text(branch.name))
+}

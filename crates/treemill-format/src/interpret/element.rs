@@ -1,0 +1,204 @@
+//! TBranchElement: members of split objects, and whole objects (codes: TVirtualStreamerInfo::EReadWrite).
+
+use super::dims::dims;
+use super::{Interpretation, branch_name, cpp, leaf_branch_name, number};
+use crate::layout::{Layout, Number};
+use crate::reader::text;
+use crate::streamer::{Element, StreamerInfos};
+use crate::tbranch::{ElementBranch, RawBranch, RawTree};
+use crate::tleaf::RawLeaf;
+
+/// Byte count and version before a collection or a `std::string` member.
+const COLLECTION_HEADER: u8 = 6;
+
+const BASE: i32 = 0;
+const TSTRING: i32 = 65;
+const STL: i32 = 300;
+const STL_STRING: i32 = 365;
+
+/// fType of the branches that count their sub-branches' items.
+const CLONES: i32 = 3;
+const COLLECTION: i32 = 4;
+/// fType of the members of those items.
+const CLONES_MEMBER: i32 = 31;
+const COLLECTION_MEMBER: i32 = 41;
+
+pub(super) fn interpret(
+    branch: &RawBranch,
+    tree: &RawTree,
+    infos: &StreamerInfos,
+) -> Interpretation {
+    let Some(element) = branch.element else {
+        return Interpretation::unsupported(
+            "a TBranchElement without a type",
+            text(branch.class_name),
+        );
+    };
+    let member = member(branch, &element, infos);
+    match element.kind {
+        CLONES | COLLECTION => Interpretation::new(
+            Layout::Number(Number::I32),
+            type_name(branch, &element, member),
+        ),
+        _ if !branch.children.is_empty() => {
+            Interpretation::group(type_name(branch, &element, member))
+        }
+        // An object or base class that has no members has no bytes either.
+        1 | 2 if branch.baskets.is_empty() && branch.embedded.is_empty() => {
+            Interpretation::group(type_name(branch, &element, member))
+        }
+        CLONES_MEMBER | COLLECTION_MEMBER => collected(branch, &element, member, tree),
+        _ if element.id < 0 => whole(branch),
+        _ => single(branch, &element, member, tree),
+    }
+}
+
+/// The member in the streamer info that the branch was made by; `None` where the file lacks it.
+fn member<'i>(
+    branch: &RawBranch,
+    element: &ElementBranch,
+    infos: &'i StreamerInfos,
+) -> Option<&'i Element> {
+    let index = usize::try_from(element.id).ok()?;
+    let class = std::str::from_utf8(branch.class_name).ok()?;
+    let info = infos
+        .versions(class)
+        .find(|info| info.version == element.version && info.checksum == element.checksum)
+        .or_else(|| infos.find(class, element.version))
+        .or_else(|| infos.find_checksum(class, element.checksum))?;
+    info.elements
+        .get(index)
+        .filter(|member| member.code == element.code)
+}
+
+/// C++ type of a branch by its class or member.
+fn type_name(branch: &RawBranch, element: &ElementBranch, member: Option<&Element>) -> String {
+    match member {
+        Some(member) if element.code == BASE => member.name.clone(),
+        Some(member) => member.type_name.clone(),
+        None if element.id < 0 => text(branch.class_name),
+        None => number::name(element.code).map_or_else(|| text(branch.name), str::to_owned),
+    }
+}
+
+/// A whole object in a top-level branch.
+fn whole(branch: &RawBranch) -> Interpretation {
+    let class = text(branch.class_name);
+    // A top-level string is written bare, collections behind their version.
+    let header = if class.ends_with('>') {
+        COLLECTION_HEADER
+    } else {
+        0
+    };
+    match cpp::layout(&class, header) {
+        Some(layout) => Interpretation::new(layout, class),
+        None => Interpretation::unsupported(format!("objects of class {class}"), class),
+    }
+}
+
+/// A member of one object.
+fn single(
+    branch: &RawBranch,
+    element: &ElementBranch,
+    member: Option<&Element>,
+    tree: &RawTree,
+) -> Interpretation {
+    let Some(leaf) = only_leaf(branch, tree) else {
+        return Interpretation::unsupported(
+            "a member without a leaf",
+            type_name(branch, element, member),
+        );
+    };
+    let cpp_type = type_name(branch, element, member);
+    match element.code {
+        1..=59 => numbers(branch, element, member, leaf, tree),
+        TSTRING if leaf.len <= 1 => Interpretation::new(Layout::String { header: 0 }, "TString"),
+        STL | STL_STRING if leaf.len <= 1 && leaf.counter.is_none() => {
+            match cpp::layout(&cpp_type, COLLECTION_HEADER) {
+                Some(layout) => Interpretation::new(layout, cpp_type),
+                None => {
+                    Interpretation::unsupported(format!("members of type {cpp_type}"), cpp_type)
+                }
+            }
+        }
+        _ => Interpretation::unsupported(format!("members of type {cpp_type}"), cpp_type),
+    }
+}
+
+/// A number, a fixed array of them, or an array that another member counts.
+fn numbers(
+    branch: &RawBranch,
+    element: &ElementBranch,
+    member: Option<&Element>,
+    leaf: &RawLeaf,
+    tree: &RawTree,
+) -> Interpretation {
+    let title = text(leaf.title);
+    let dims = dims(&title, leaf.len);
+    let (code, shape) = (element.code.rem_euclid(20), element.code.div_euclid(20));
+    let Some((number, name)) = number::by_code(code, || member.map(Element::range)) else {
+        let cpp_type = type_name(branch, element, member);
+        return Interpretation::unsupported(format!("members of type {cpp_type}"), cpp_type);
+    };
+    let number = Layout::Number(number);
+    match (shape, leaf.counter) {
+        (0 | 1, None) => Interpretation::new(dims.wrap(number), format!("{name}{}", dims.suffix())),
+        // One byte says whether the array is there (TStreamerInfo: kOffsetP).
+        (2, counter) if leaf.len == 1 => {
+            let cpp_type = format!("{name}[{}]", dims.variable.unwrap_or_default());
+            Interpretation::new(
+                Layout::Counted {
+                    item: Box::new(number),
+                    header: 1,
+                },
+                cpp_type,
+            )
+            .counted_by(counter.and_then(|at| leaf_branch_name(tree, at)))
+        }
+        _ => {
+            let cpp_type = type_name(branch, element, member);
+            Interpretation::unsupported(
+                format!("members of type {cpp_type}{}", dims.suffix()),
+                cpp_type,
+            )
+        }
+    }
+}
+
+/// A member of each item of a collection.
+fn collected(
+    branch: &RawBranch,
+    element: &ElementBranch,
+    member: Option<&Element>,
+    tree: &RawTree,
+) -> Interpretation {
+    let counter = element.counter.and_then(|at| branch_name(tree, at));
+    let cpp_type = type_name(branch, element, member);
+    let bracket = format!("[{}]", counter.as_deref().unwrap_or_default());
+    let reason = format!("members of type {cpp_type} of the items of a collection");
+    let no = Interpretation::unsupported(reason, format!("{cpp_type}{bracket}"));
+    let Some(leaf) = only_leaf(branch, tree) else {
+        return no;
+    };
+    // fBits is longer where an item is referenced: not a sequence of numbers.
+    if !matches!(element.code, 1..=14 | 16..=34 | 36..=39) || element.counted_twice {
+        return no;
+    }
+    let Some((number, name)) =
+        number::by_code(element.code.rem_euclid(20), || member.map(Element::range))
+    else {
+        return no;
+    };
+    let title = text(leaf.title);
+    let dims = dims(&title, leaf.len);
+    let item = Box::new(dims.wrap(Layout::Number(number)));
+    let layout = Layout::Counted { item, header: 0 };
+    Interpretation::new(layout, format!("{name}{bracket}{}", dims.suffix())).counted_by(counter)
+}
+
+fn only_leaf<'t>(branch: &RawBranch, tree: &'t RawTree<'t>) -> Option<&'t RawLeaf<'t>> {
+    match branch.leaves.as_slice() {
+        [leaf] => tree.leaves.get(*leaf),
+        _ => None,
+    }
+}

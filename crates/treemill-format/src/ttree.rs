@@ -1,0 +1,102 @@
+//! A TTree's record to `Tree`: finds the tree's own members and its branches, has each interpreted, and
+//! puts them together (ROOT: TTree, TNtuple, TNtupleD).
+
+use crate::clusters::{self, Recorded};
+use crate::error::Result;
+use crate::interpret;
+use crate::object::{Inline, Pointer, named_list, pointer, referenced};
+use crate::program::{Fields, Programs, wanted};
+use crate::reader::{Reader, text};
+use crate::streamer::StreamerInfos;
+use crate::tbranch::{Branches, RawTree};
+use crate::tree::{Branch, Tree};
+
+wanted! {
+    bases "TTree";
+    Named = "TNamed",
+    Entries = "fEntries",
+    AutoFlush = "fAutoFlush",
+    ClusterRangeEnd = "fClusterRangeEnd",
+    ClusterSize = "fClusterSize",
+    Branches = "fBranches",
+    Aliases = "fAliases",
+}
+
+/// Reads a tree. `class` and `key_len` are those of its key, `object` the record's decompressed object, and
+/// `infos` the file's.
+///
+/// # Errors
+/// `Malformed` where the record breaks off or contradicts itself; `Unsupported` where the file uses a class
+/// version that it does not describe, by name. Branches that cannot be read are no error here: their
+/// layout says so.
+pub fn parse_tree(
+    class: &str,
+    object: &[u8],
+    key_len: usize,
+    infos: &StreamerInfos,
+) -> Result<Tree> {
+    let fields = Programs::new(infos, WANTED).locate(object, class, 0, key_len)?;
+    let (name, title) = fields.named(Wanted::Named)?;
+    let entries = u64::try_from(fields.integer(Wanted::Entries)?.unwrap_or(0)).unwrap_or(0);
+    let raw = match fields.reader(Wanted::Branches) {
+        Some(array) => Branches::new(object, key_len, infos).read(array)?,
+        None => RawTree::default(),
+    };
+    let branches = branches(raw, infos);
+    let recorded = Recorded {
+        auto_flush: fields.integer(Wanted::AutoFlush)?.unwrap_or(0),
+        ranges: fields
+            .integers(Wanted::ClusterRangeEnd, usize::MAX)
+            .zip(fields.integers(Wanted::ClusterSize, usize::MAX))
+            .map(|(end, size)| Ok((end?, size?)))
+            .collect::<Result<_>>()?,
+    };
+    Ok(Tree {
+        name: text(name),
+        title: text(title),
+        entries,
+        clusters: clusters::clusters(&recorded, &branches, entries),
+        aliases: aliases(&fields, object, key_len)?,
+        branches,
+    })
+}
+
+fn branches(raw: RawTree, infos: &StreamerInfos) -> Vec<Branch> {
+    let interpretations: Vec<_> = raw
+        .branches
+        .iter()
+        .map(|branch| interpret::interpret(branch, &raw, infos))
+        .collect();
+    raw.branches
+        .into_iter()
+        .zip(interpretations)
+        .map(|(branch, interpretation)| Branch {
+            name: text(branch.name),
+            title: text(branch.title),
+            parent: branch.parent,
+            children: branch.children,
+            cpp_type: interpretation.cpp_type,
+            counter: interpretation.counter,
+            layout: interpretation.layout,
+            entries: branch.entries,
+            has_entry_offsets: branch.entry_offset_len > 0,
+            baskets: branch.baskets,
+            embedded: branch.embedded,
+            total_bytes: branch.total_bytes,
+            zip_bytes: branch.zip_bytes,
+        })
+        .collect()
+}
+
+/// fAliases: a TList of TNamed.
+fn aliases(fields: &Fields, object: &[u8], key_len: usize) -> Result<Vec<(String, String)>> {
+    let Some(mut r) = fields.reader(Wanted::Aliases) else {
+        return Ok(Vec::new());
+    };
+    let body = match pointer(&mut r, key_len)? {
+        Pointer::Null => return Ok(Vec::new()),
+        Pointer::Object(Inline { body, .. }) => body,
+        Pointer::Reference(at) => referenced(object, at, key_len)?.body,
+    };
+    named_list(&mut Reader::at(object, body), key_len)
+}
