@@ -1,0 +1,76 @@
+"""treemill: ROOT files to histograms and selections at interactive speed, on every core.
+
+    import treemill as tm
+
+    events = tm.dataset("data/*.root", tree="Events")
+    good = events.filter("nMuon >= 2")
+    met = good.hist("MET_pt", bins=(100, 0, 200))
+    count = good.count()
+    met_hist, n = tm.run(met, count)
+
+Names are loaded when they are first used, so that `import treemill` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+# Not lazy: the function has the name of its module, and must be bound after it.
+from .dataset import Dataset, dataset
+
+if TYPE_CHECKING:
+    from .errors import (
+        FormatError,
+        QueryError,
+        QueryInterrupted,
+        SourceError,
+        TreemillError,
+        UnsupportedError,
+        WorkerError,
+    )
+    from .session import Session, connect, run
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Dataset",
+    "FormatError",
+    "QueryError",
+    "QueryInterrupted",
+    "Session",
+    "SourceError",
+    "TreemillError",
+    "UnsupportedError",
+    "WorkerError",
+    "__version__",
+    "connect",
+    "dataset",
+    "run",
+]
+
+_HOMES = {
+    "FormatError": "errors",
+    "QueryError": "errors",
+    "QueryInterrupted": "errors",
+    "Session": "session",
+    "SourceError": "errors",
+    "TreemillError": "errors",
+    "UnsupportedError": "errors",
+    "WorkerError": "errors",
+    "connect": "session",
+    "run": "session",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,5 @@
+"""`python -m treemill`: the same as the command `treemill`."""
+
+from .cli import main
+
+main()

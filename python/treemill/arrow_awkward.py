@@ -1,0 +1,108 @@
+"""Arrow columns as awkward and numpy arrays, laid out as uproot lays them out: 64-bit offsets, no
+option types (ROOT's branches have no missing values), fixed-size arrays as regular dimensions,
+strings as awkward strings.
+
+Knows Arrow, awkward and numpy; knows nothing of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["numpy_array", "records"]
+
+
+def records(names: Sequence[str], columns: Sequence[Any]) -> Any:
+    """An awkward array of records from pyarrow.ChunkedArrays of one length."""
+    import awkward as ak
+
+    contents = [content(_one_chunk(column)) for column in columns]
+    length = len(columns[0]) if columns else 0
+    return ak.Array(ak.contents.RecordArray(contents, list(names), length=length))
+
+
+def numpy_array(column: Any) -> Any:
+    """A numpy array from a pyarrow.ChunkedArray: one or more dimensions where every entry has the
+    same number of values, else an object array of arrays or strings."""
+    import awkward as ak
+
+    array = ak.Array(content(_one_chunk(column)))
+    if isinstance(array.layout, (ak.contents.NumpyArray, ak.contents.RegularArray)):
+        return ak.to_numpy(array)
+    made = np.empty(len(array), dtype=object)
+    for i, entry in enumerate(array):
+        made[i] = entry if isinstance(entry, (str, bytes)) else _entry(entry)
+    return made
+
+
+def _entry(entry: Any) -> Any:
+    import awkward as ak
+
+    if isinstance(entry, ak.Array) and isinstance(entry.layout, ak.contents.NumpyArray):
+        return ak.to_numpy(entry)
+    return entry.to_list()
+
+
+def _one_chunk(column: Any) -> Any:
+    import pyarrow
+
+    return column.chunk(0) if column.num_chunks == 1 else pyarrow.concat_arrays(column.chunks)
+
+
+def content(array: Any) -> Any:
+    """The awkward layout of a pyarrow.Array without missing values."""
+    import awkward as ak
+    import pyarrow.types as types
+
+    kind = array.type
+    if types.is_struct(kind):
+        fields = [kind.field(i).name for i in range(kind.num_fields)]
+        parts = [content(part) for part in array.flatten()]
+        return ak.contents.RecordArray(parts, fields, length=len(array))
+    if types.is_string(kind) or types.is_binary(kind) or types.is_large_string(kind) or types.is_large_binary(kind):
+        return _string(array)
+    if types.is_fixed_size_list(kind):
+        inner = content(array.flatten())
+        size = kind.list_size
+        if isinstance(inner, ak.contents.NumpyArray):
+            return ak.contents.NumpyArray(inner.data.reshape(len(array), size, *inner.data.shape[1:]))
+        return ak.contents.RegularArray(inner, size, zeros_length=len(array))
+    if types.is_list(kind) or types.is_large_list(kind):
+        offsets = _offsets(array, 64 if types.is_large_list(kind) else 32)
+        inner = content(array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0])))
+        return ak.contents.ListOffsetArray(ak.index.Index64(offsets - offsets[0]), inner)
+    return ak.contents.NumpyArray(_numbers(array))
+
+
+def _numbers(array: Any) -> Any:
+    import pyarrow.types as types
+
+    # Arrow's bools are bits; everything else is the same bytes in numpy.
+    return array.to_numpy(zero_copy_only=not types.is_boolean(array.type))
+
+
+def _offsets(array: Any, bits: int) -> Any:
+    raw = array.buffers()[1]
+    if raw is None or len(array) == 0:
+        return np.zeros(1, dtype=np.int64)
+    offsets = np.frombuffer(raw, dtype=f"int{bits}")
+    return offsets[array.offset : array.offset + len(array) + 1].astype(np.int64)
+
+
+def _string(array: Any) -> Any:
+    import awkward as ak
+    import pyarrow.types as types
+
+    large = types.is_large_string(array.type) or types.is_large_binary(array.type)
+    offsets = _offsets(array, 64 if large else 32)
+    raw = array.buffers()[2]
+    data = np.zeros(0, np.uint8) if raw is None else np.frombuffer(raw, dtype=np.uint8)
+    letters = ak.contents.NumpyArray(
+        data[int(offsets[0]) : int(offsets[-1])], parameters={"__array__": "char"}
+    )
+    return ak.contents.ListOffsetArray(
+        ak.index.Index64(offsets - offsets[0]), letters, parameters={"__array__": "string"}
+    )

@@ -1,0 +1,280 @@
+"""What a user may write as `bins=`, turned into axes in the form of the core's query format
+(spec.rs, `Axis`), and ranges found from the data where none are given.
+
+Pure: standard library only. hist's and boost-histogram's axis objects are recognised by the names
+of their classes, so that neither library is imported by a query that does not use it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from typing import Any
+
+from .errors import QueryError, UnsupportedError
+
+__all__ = ["AutomaticAxis", "Axis", "FixedAxis", "automatic_axis", "axes_from_bins"]
+
+DEFAULT_BINS = 100
+"""Bins of an automatic axis, about; also the most integers that get one bin each."""
+_MAX_BINS = 100_000_000
+
+
+@dataclass(frozen=True)
+class FixedAxis:
+    """An axis whose bins are known: as the core reads it, and the user's own object, if any."""
+
+    spec: dict[str, Any]
+    given: Any = None
+
+
+@dataclass(frozen=True)
+class AutomaticAxis:
+    """An axis whose range comes from the data, with this many bins (None: about a hundred)."""
+
+    bins: int | None = None
+
+
+Axis = FixedAxis | AutomaticAxis
+
+
+def axes_from_bins(bins: Any, dimensions: int, range: Any = None) -> list[Axis]:
+    """One axis per dimension.
+
+    For one dimension `bins` is None (range and bins from the data), a number of bins (range from
+    the data, or `range=(lo, hi)`), a tuple `(n, lo, hi)`, a list or array of ascending edges, or an
+    axis object of hist or boost-histogram. For several it is a list of these, one per dimension;
+    None or one number stand for all of them.
+    """
+    ranges = _ranges(range, dimensions)
+    if bins is None or _is_int(bins):
+        return [_axis(bins, r) for r in ranges]
+    if dimensions == 1:
+        # hist users write a list of axes also where there is one.
+        only = bins[0] if _is_list_of_forms(bins) and len(bins) == 1 else bins
+        return [_axis(only, ranges[0])]
+    forms = list(bins) if isinstance(bins, (list, tuple)) else None
+    if forms is None or len(forms) != dimensions:
+        raise QueryError(
+            f"bins= of a histogram of {dimensions} dimensions is a list of {dimensions}: "
+            f"[(50, 0, 200), …]; got {_shown(bins)}"
+        )
+    return [_axis(form, r) for form, r in zip(forms, ranges, strict=True)]
+
+
+def _ranges(range: Any, dimensions: int) -> list[tuple[float, float] | None]:
+    if range is None:
+        return [None] * dimensions
+    per_axis = [range] if dimensions == 1 and _is_pair(range) else range
+    if not isinstance(per_axis, (list, tuple)) or len(per_axis) != dimensions:
+        raise QueryError(f"range= is (lo, hi), or a list of {dimensions} of them")
+    if not all(r is None or _is_pair(r) for r in per_axis):
+        raise QueryError("range= is (lo, hi), or a list of such pairs")
+    return [None if r is None else (float(r[0]), float(r[1])) for r in per_axis]
+
+
+def _axis(form: Any, limits: tuple[float, float] | None) -> Axis:
+    if form is None or _is_int(form):
+        count = None if form is None else _bins(form)
+        if limits is None:
+            return AutomaticAxis(count)
+        return FixedAxis(regular(count or DEFAULT_BINS, *limits))
+    if limits is not None:
+        raise QueryError("range= goes with a number of bins only")
+    if isinstance(form, tuple) and len(form) == 3 and _is_int(form[0]):
+        return FixedAxis(regular(_bins(form[0]), form[1], form[2]))
+    if _library(form) is not None:
+        return FixedAxis(_from_object(form), form)
+    values = form.tolist() if hasattr(form, "tolist") else form
+    if isinstance(values, (list, tuple)) and all(_is_number(v) for v in values):
+        return FixedAxis(variable(values))
+    raise QueryError(
+        "bins= is a number, (n, lo, hi), a list of edges or an axis of hist or boost-histogram; "
+        f"got {_shown(form)}"
+    )
+
+
+def regular(bins: int, start: Any, stop: Any, **flags: bool) -> dict[str, Any]:
+    """Spec of equal bins in `[start, stop)`."""
+    if not (_is_number(start) and _is_number(stop)):
+        raise QueryError(f"the range of an axis is two numbers, not {_shown((start, stop))}")
+    start, stop = float(start), float(stop)
+    if not (math.isfinite(start) and math.isfinite(stop) and start < stop):
+        raise QueryError(f"an axis needs a finite range with lo < hi, got ({start:g}, {stop:g})")
+    return {"kind": "regular", "bins": bins, "start": start, "stop": stop, **_flags(flags)}
+
+
+def variable(edges: Sequence[Any], **flags: bool) -> dict[str, Any]:
+    """Spec of bins between ascending edges."""
+    numbers = [float(e) for e in edges]
+    rising = all(a < b for a, b in zip(numbers, numbers[1:], strict=False))
+    if len(numbers) < 2 or not rising or not all(map(math.isfinite, numbers)):
+        hint = ""
+        if len(numbers) == 3 and numbers[1] < numbers[2] and numbers[0] >= 1:
+            hint = f"; for equal bins write a tuple: ({edges[0]}, {edges[1]}, {edges[2]})"
+        raise QueryError(f"edges must be two or more finite, ascending numbers{hint}")
+    return {"kind": "variable", "edges": numbers, **_flags(flags)}
+
+
+def integer(start: int, stop: int, **flags: bool) -> dict[str, Any]:
+    """Spec of one bin per integer in `[start, stop)`."""
+    return {"kind": "integer", "start": int(start), "stop": int(stop), **_flags(flags)}
+
+
+def _flags(given: dict[str, bool]) -> dict[str, bool]:
+    return {"underflow": True, "overflow": True, "circular": False} | given
+
+
+# Axis objects of hist and boost-histogram.
+
+
+def _library(value: Any) -> str | None:
+    """Which class of boost_histogram.axis this is made from, by name."""
+    for kind in type(value).__mro__:
+        if kind.__module__.split(".")[0] == "boost_histogram":
+            return kind.__name__
+    return None
+
+
+def _from_object(axis: Any) -> dict[str, Any]:
+    kind = _library(axis) or ""
+    traits = axis.traits
+    if traits.growth:
+        raise UnsupportedError(
+            f"{axis!r} grows as it is filled, which depends on the order of events: "
+            "give all its categories or its whole range"
+        )
+    if getattr(axis, "transform", None) is not None:
+        raise UnsupportedError(f"{axis!r} has a transform: give its edges instead, as a list")
+    flags = {
+        "underflow": bool(traits.underflow),
+        "overflow": bool(traits.overflow),
+        "circular": bool(traits.circular),
+    }
+    if kind == "Regular":
+        edges = axis.edges
+        return regular(int(axis.size), float(edges[0]), float(edges[-1]), **flags)
+    if kind == "Variable":
+        return variable([float(e) for e in axis.edges], **flags)
+    if kind == "Integer":
+        start = int(axis.edges[0])
+        return integer(start, start + int(axis.size), **flags)
+    if kind == "IntCategory":
+        values = [int(axis.value(i)) for i in _indices(axis)]
+        return {"kind": "int_category", "categories": values, "overflow": flags["overflow"]}
+    if kind == "StrCategory":
+        names = [str(axis.value(i)) for i in _indices(axis)]
+        return {"kind": "str_category", "categories": names, "overflow": flags["overflow"]}
+    if kind == "Boolean":
+        return {"kind": "boolean"}
+    raise UnsupportedError(f"axes of type {type(axis).__name__} are not supported")
+
+
+def _indices(axis: Any) -> range:
+    return range(int(axis.size))
+
+
+# Automatic ranges.
+
+Extent = tuple[Any, Any, int] | None
+"""Smallest and largest finite value and how many there are; None where there are none."""
+
+
+def automatic_axis(extent: Extent, bins: int | None = None) -> FixedAxis:
+    """An axis with round edges that holds every value of the extent.
+
+    The bin width is 1, 2, 2.5 or 5 times a power of ten, the first edge a multiple of it, and the
+    last edge lies above the largest value; without `bins` that makes 40 to 101 bins. With `bins`
+    there are exactly that many, and widths of 1.2, 1.5, 3, 4, 6 and 8 are tried too. Integers that
+    span at most a hundred values get one bin for each value, more of them a whole number of values
+    per bin; bools get two bins. No values at all: 0 to 1. The extent does not depend on the order
+    in which events are read, so neither does the axis.
+    """
+    if extent is None:
+        return FixedAxis(regular(bins or DEFAULT_BINS, 0.0, 1.0))
+    low, high, _ = extent
+    if bins is None and isinstance(low, bool) and isinstance(high, bool):
+        return FixedAxis({"kind": "boolean"})
+    whole = isinstance(low, int) and isinstance(high, int)
+    if whole and bins is None and int(high) - int(low) < DEFAULT_BINS and abs(int(high)) < 1 << 31:
+        return FixedAxis(integer(int(low), int(high) + 1))
+    with localcontext() as context:
+        context.prec = 60
+        context.Emax, context.Emin = 100_000, -100_000
+        return FixedAxis(_nice(Decimal(low), Decimal(high), bins, whole))
+
+
+_WIDTHS = tuple(Decimal(m) for m in ("1", "2", "2.5", "5"))
+_MORE_WIDTHS = tuple(
+    Decimal(m) for m in ("1", "1.2", "1.5", "2", "2.5", "3", "4", "5", "6", "8")
+)
+
+
+def _nice(low: Decimal, high: Decimal, bins: int | None, whole: bool) -> dict[str, Any]:
+    span = high - low
+    # Where doubles cannot tell low from high apart well, bins as fine as their steps make no sense.
+    floor = max(abs(low), abs(high)) * Decimal("1e-12")
+    if span <= floor:
+        span = max(abs(low) * Decimal("0.1"), floor) if low else Decimal(1)
+        low, high = low - span / 2, high + span / 2
+    count = bins or DEFAULT_BINS
+    width = _width_at_least(span / count, _MORE_WIDTHS if bins else _WIDTHS, whole)
+    while True:
+        first = (low / width).to_integral_value(ROUND_FLOOR)
+        needed = int((high / width).to_integral_value(ROUND_FLOOR) - first) + 1
+        start, stop = first * width, (first + (bins or needed)) * width
+        # The last edge is exclusive, also after rounding to double.
+        if needed <= (bins or needed) and float(high) < float(stop) and float(start) <= float(low):
+            return regular(bins or needed, float(start), float(stop))
+        width = _width_at_least(width * Decimal("1.01"), _MORE_WIDTHS if bins else _WIDTHS, whole)
+
+
+def _width_at_least(least: Decimal, mantissas: Sequence[Decimal], whole: bool) -> Decimal:
+    if whole:
+        least = max(least.to_integral_value(ROUND_CEILING), Decimal(1))
+    power = Decimal(1).scaleb(least.adjusted())
+    for scale in (power, power * 10):
+        for mantissa in mantissas:
+            width = mantissa * scale
+            if width >= least and not (whole and width % 1):
+                return width
+    return power * 10
+
+
+# Small judgements on what the user gave.
+
+
+def _bins(value: Any) -> int:
+    if not 1 <= int(value) <= _MAX_BINS:
+        raise QueryError(f"the number of bins must be 1 to {_MAX_BINS}, not {value}")
+    return int(value)
+
+
+def _is_int(value: Any) -> bool:
+    # numpy's integers too, by what they can do, without importing numpy.
+    return not isinstance(value, bool) and hasattr(value, "__index__") and not _has_length(value)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, (bool, str, bytes)) or _has_length(value):
+        return False
+    return hasattr(value, "__float__") or hasattr(value, "__index__")
+
+
+def _has_length(value: Any) -> bool:
+    return bool(getattr(value, "ndim", 0)) or isinstance(value, (list, tuple, str, bytes))
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and len(value) == 2 and all(map(_is_number, value))
+
+
+def _is_list_of_forms(bins: Any) -> bool:
+    return isinstance(bins, (list, tuple)) and any(not _is_number(b) for b in bins)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"

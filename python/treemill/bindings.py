@@ -1,0 +1,57 @@
+"""A query bound to a dataset's trees, file by file: what workers of one process share."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from .errors import QueryError
+from .worker import cuts_of
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+__all__ = ["BoundTrees"]
+
+_KEPT = 64
+
+
+class BoundTrees:
+    """Implements worker.Trees. Thread-safe."""
+
+    def __init__(self, query: Any, dataset: Dataset, workers: int) -> None:
+        """`query` is the core's compiled description (core.Query)."""
+        self._query = query
+        self._dataset = dataset
+        self._workers = workers
+        self._bound: OrderedDict[int, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def bound(self, file: int) -> Any:
+        with self._lock:
+            known = self._bound.get(file)
+            if known is not None:
+                self._bound.move_to_end(file)
+                return known
+        try:
+            made = self._query.bind(self._dataset.trees[file])
+        except QueryError as error:
+            # Files of a dataset may differ, so say which one lacks a branch.
+            if error.file is None and len(self._dataset.trees.locations) > 1:
+                error.file = self._dataset.trees.locations[file].path
+            raise
+        with self._lock:
+            made = self._bound.setdefault(file, made)
+            while len(self._bound) > _KEPT:
+                self._bound.popitem(last=False)
+        return made
+
+    def size(self, file: int) -> tuple[int, tuple[int, ...]]:
+        entries, clusters = self._dataset.sizes[file]
+
+        def fewest_baskets() -> int:
+            counts = self._dataset.baskets[file]
+            return min((counts.get(name, 1) for name in self.bound(file).columns), default=1)
+
+        return entries, cuts_of(entries, clusters, fewest_baskets, self._workers)

@@ -1,0 +1,218 @@
+"""The command `treemill`. Parses arguments, calls the library, prints; heavy imports wait until a
+command needs them.
+
+Exit status: 0; 1 for an error of treemill's, said on standard error in one line (and the expression
+with the place, where that is wrong); 2 for wrong usage; 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from .errors import TreemillError
+
+__all__ = ["cli", "main"]
+
+
+class _Lazy(click.Group):
+    """A group whose further commands live in modules that are imported when they are called."""
+
+    HOMES = {"demo": ".demo:command", "bench": ".bench.commands:bench"}
+    HELP = {
+        "demo": "Write a dataset, run a query over it on all cores, draw it.",
+        "bench": "Measure this machine and treemill on it.",
+    }
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *self.HOMES]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        home = self.HOMES.get(cmd_name)
+        if home is None:
+            return super().get_command(ctx, cmd_name)
+        module, name = home.split(":")
+        command: click.Command = getattr(importlib.import_module(module, __package__), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # Not by asking each command: that would import it.
+        own = [(n, c.get_short_help_str(80)) for n, c in sorted(self.commands.items())]
+        with formatter.section("Commands"):
+            formatter.write_dl([*own, *sorted(self.HELP.items())])
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="treemill")
+def cli() -> None:
+    """ROOT files to histograms and selections at interactive speed."""
+
+
+@cli.command()
+@click.argument("file", metavar="FILE[:TREE]")
+def show(file: str) -> None:
+    """List the branches of a tree: C++ type, how they read, sizes.
+
+    Without TREE, of the file's only tree; where there are several, they are listed.
+    """
+    from .dataset import dataset
+
+    events = dataset(file)
+    if events.trees.locations[0].tree is None and _list_trees(events.files[0]):
+        return
+    events.show()
+    click.echo(f"{events.num_entries:,} entries")
+
+
+def _list_trees(path: str) -> bool:
+    """Lists the trees of a file that has several; says whether it had."""
+    from . import _core
+    from .opened import tree_names
+
+    file = _core.File(path)
+    names = tree_names(file)
+    if len(names) < 2:
+        return False
+    titles = {tree["path"]: tree["title"] for tree in reversed(file.trees())}
+    click.echo(f"{path} has {len(names)} trees:")
+    for name in names:
+        click.echo(f"  {path}:{name}  {titles[name]}".rstrip())
+    return True
+
+
+class _Bins(click.ParamType[Any]):
+    """N or N,LO,HI."""
+
+    name = "N,LO,HI"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, float, float] | int:
+        parts = str(value).split(",")
+        try:
+            if len(parts) == 1:
+                return int(parts[0])
+            count, low, high = parts
+            return int(count), float(low), float(high)
+        except ValueError:
+            self.fail(f"{value!r} is not N or N,LO,HI", param, ctx)
+
+
+@cli.command()
+@click.argument("files", metavar="FILE:TREE", nargs=-1, required=True)
+@click.argument("expr")
+@click.option("--where", metavar="E", help="Only entries for which this is true.")
+@click.option(
+    "--bins",
+    type=_Bins(),
+    multiple=True,
+    help="Bins and range; N alone finds the range. For two dimensions give it twice: x, then y.",
+)
+@click.option("--weight", metavar="E", help="Weight of each entry.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=click.Path(dir_okay=False),
+    help="Write a picture (.png .pdf .svg), a ROOT histogram (.root) or JSON (.json, UHI's form) "
+    "instead of drawing in the terminal.",
+)
+def draw(
+    files: tuple[str, ...],
+    expr: str,
+    where: str | None,
+    bins: tuple[Any, ...],
+    weight: str | None,
+    output: str | None,
+) -> None:
+    """Fill a histogram of EXPR over a tree and draw it, as TTree::Draw does.
+
+    FILE may be a glob in quotes, and there may be several. EXPR may be "y:x" for two dimensions.
+    """
+    from .dataset import dataset
+    from .output import check, write
+    from .session import run
+
+    if output is not None:
+        check(output)
+    exprs = dimensions(expr)
+    events = dataset(files[0] if len(files) == 1 else list(files))
+    node: Any = events if where is None else events.filter(where)
+    booking = node.hist(*exprs, bins=_all_bins(bins, len(exprs)), weight=weight)
+    result = run(booking)
+    if output is None:
+        from .monitor.display import show as show_text
+
+        show_text(result, expr + (f"  where {where}" if where else ""))
+    else:
+        write(result, expr, output)
+        click.echo(output)
+
+
+def _all_bins(bins: tuple[Any, ...], dimensions: int) -> Any:
+    if not bins:
+        return None
+    if len(bins) == 1:
+        return bins[0] if dimensions == 1 else [bins[0]] * dimensions
+    if len(bins) != dimensions:
+        raise click.UsageError(f"--bins given {len(bins)} times for {dimensions} dimension(s)")
+    return list(bins)
+
+
+def dimensions(expr: str) -> list[str]:
+    """The expressions of `expr`, x first: TTree::Draw's "y:x" is split at the colon, if it has one
+    and only one that stands outside of brackets, strings and lambdas."""
+    depth, quote = 0, ""
+    places = []
+    for i, sign in enumerate(expr):
+        if quote:
+            quote = "" if sign == quote and expr[i - 1] != "\\" else quote
+        elif sign in "'\"":
+            quote = sign
+        elif sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif sign == ":" and depth == 0 and "lambda" not in expr[:i]:
+            places.append(i)
+    if not places:
+        return [expr]
+    if len(places) > 1:
+        raise click.UsageError(
+            f"{expr!r} has {len(places)} colons; write y:x for two dimensions, "
+            "or use Python's events.hist(x, y, z) for more"
+        )
+    return [expr[places[0] + 1 :].strip(), expr[: places[0]].strip()]
+
+
+def main() -> NoReturn:
+    """The command's entry: never a traceback for what a user can do wrong."""
+    try:
+        # standalone_mode=False: this function decides how errors look.
+        cli.main(standalone_mode=False)
+    except click.exceptions.Exit as end:
+        sys.exit(end.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except TreemillError as error:
+        _complain(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has gone, as `head` does: nothing more to say, and nothing on exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (OSError, ImportError) as error:
+        _complain(str(error))
+    sys.exit(0)
+
+
+def _complain(message: str) -> NoReturn:
+    click.echo(f"treemill: {message}", err=True)
+    sys.exit(1)

@@ -1,0 +1,172 @@
+"""A dataset: an ordered set of (file, tree) that is used as one tree.
+
+Made without opening anything; a file is opened when something in it is asked for. Reading is in
+reading.py, queries are described in query.py and run by a session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .branches import Branch, branch_list
+from .location import Location, expand
+from .opened import OpenTrees, Remembered
+from .query import Booking, Node, Origin
+
+if TYPE_CHECKING:
+    from .reading import Columns
+
+__all__ = ["Branches", "Dataset", "dataset"]
+
+
+def dataset(files: Any, tree: str | None = None) -> Dataset:
+    """A dataset of ROOT files.
+
+    `files` is a path, a glob, `"path:tree"`, `"@list.txt"` with one of these per line, a mapping of
+    paths or globs to trees, or a list of any of these. `tree` names the tree where the files do not;
+    it may be left out where each file has one tree only (of several cycles the newest counts).
+
+    Raises SourceError where a file does not exist, UnsupportedError for URLs.
+    """
+    return Dataset(expand(files, tree))
+
+
+class Branches(Mapping[str, Branch]):
+    """The branches of a tree by name, in the tree's order."""
+
+    def __init__(self, branches: Sequence[Branch]) -> None:
+        self._by_name = {branch.name: branch for branch in branches}
+
+    def __getitem__(self, name: str) -> Branch:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} branches: {', '.join(self)}>"
+
+
+class Dataset:
+    """Files and trees, as one. Make it with `treemill.dataset`.
+
+    `filter`, `define` and the bookings (`hist`, `count`, `sum`, `mean`, `min`, `max`) are those of
+    `treemill.query.Node`.
+    """
+
+    def __init__(self, locations: Sequence[Location]) -> None:
+        self.trees = OpenTrees(locations)
+        self.sizes = Remembered(self.trees, lambda tree: (tree.num_entries, tuple(tree.clusters)))
+        self.baskets = Remembered(
+            self.trees, lambda tree: {b["name"]: max(b["baskets"], 1) for b in tree.branches()}
+        )
+        self._branches = Remembered(self.trees, branch_list)
+        self._root = Node(Origin(self, self._run))
+        self.filter = self._root.filter
+        self.define = self._root.define
+        self.hist = self._root.hist
+        self.count = self._root.count
+        self.sum = self._root.sum
+        self.mean = self._root.mean
+        self.min = self._root.min
+        self.max = self._root.max
+        self.draw = self._root.draw
+
+    # What there is.
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files' paths."""
+        return tuple(location.path for location in self.trees.locations)
+
+    @property
+    def num_entries(self) -> int:
+        """Entries of all files together. Opens every file that was not opened yet."""
+        return sum(self.sizes[i][0] for i in range(len(self.trees.locations)))
+
+    @property
+    def branches(self) -> Branches:
+        """The branches of the first file's tree."""
+        return Branches(self._branches[0])
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Names and expressions of TTree::SetAlias, of the first file's tree."""
+        return dict(self.trees[0].aliases)
+
+    def show(self) -> None:
+        """Prints the branches: name, C++ type, how treemill reads them, sizes."""
+        from .monitor.tables import print_branches
+
+        print_branches(repr(self), self.branches.values())
+
+    # Arrays.
+
+    def read(
+        self,
+        names: str | Sequence[str] | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> Columns:
+        """Columns of entries `[start, stop)`, counted over the whole chain; negative ones from its
+        end, as in slices. `names`: branch names or globs; None: all that can be read. Raises
+        QueryError for an unknown name, UnsupportedError for a branch that treemill cannot read."""
+        from .reading import read
+
+        return read(self, names, start, stop)
+
+    def arrays(
+        self,
+        names: str | Sequence[str] | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> Any:
+        """Like `read`, as an awkward array of records, with uproot's layout and field names."""
+        return self.read(names, start, stop).to_awkward()
+
+    def to_arrow(
+        self,
+        names: str | Sequence[str] | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> Any:
+        """Like `read`, as a pyarrow.Table."""
+        return self.read(names, start, stop).to_arrow()
+
+    def to_numpy(
+        self,
+        names: str | Sequence[str] | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> dict[str, Any]:
+        """Like `read`, as numpy arrays by name; jagged branches as object arrays of arrays."""
+        return self.read(names, start, stop).to_numpy()
+
+    # Queries.
+
+    def show_booking(self, booking: Booking) -> Any:
+        """Runs one booking and draws it: in a terminal as text; a notebook draws it by itself."""
+        from .monitor.display import in_notebook, show
+        from .session import run
+
+        result = run(booking)
+        if not in_notebook():
+            show(result, booking.title)
+        return result
+
+    @staticmethod
+    def _run(bookings: Sequence[Booking]) -> None:
+        from .session import run
+
+        run(*bookings)
+
+    def __len__(self) -> int:
+        return self.num_entries
+
+    def __repr__(self) -> str:
+        first, *rest = self.trees.locations
+        return f"<dataset {first}{f' and {len(rest)} more' if rest else ''}>"

@@ -1,0 +1,172 @@
+"""What can go wrong, as one tree of exceptions, each carrying the place where it happened.
+
+Knows nothing of files, queries or workers: whoever raises fills in what it knows. The native core
+raises these very classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = [
+    "FormatError",
+    "QueryError",
+    "QueryInterrupted",
+    "SourceError",
+    "TreemillError",
+    "UnsupportedError",
+    "WorkerError",
+]
+
+
+class TreemillError(Exception):
+    """Base of all errors that treemill raises on purpose.
+
+    Attributes, each `None` where not known: `file` (path or URL), `branch` (its name), `entries`
+    (half-open pair of entry numbers in that file), `offset` (byte in the file).
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        file: str | None = None,
+        branch: str | None = None,
+        entries: tuple[int, int] | None = None,
+        offset: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.branch = branch
+        self.entries = entries
+        self.offset = offset
+
+    def __str__(self) -> str:
+        places = [
+            f"{word} {value}"
+            for word, value in self._place()
+            # The core may have put the file or the branch into its sentence already.
+            if value and value not in self.message
+        ]
+        return f"{self.message} ({', '.join(places)})" if places else self.message
+
+    def _place(self) -> Iterable[tuple[str, str]]:
+        yield "file", self.file or ""
+        yield "branch", self.branch or ""
+        yield "entries", "" if self.entries is None else f"{self.entries[0]}..{self.entries[1]}"
+        yield "byte", "" if self.offset is None else str(self.offset)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions with keyword arguments do not pickle by themselves, and workers send them.
+        return _rebuild, (type(self), dict(self.__dict__))
+
+
+def _rebuild(kind: type[TreemillError], state: dict[str, Any]) -> TreemillError:
+    error = kind(state.get("message", ""))
+    error.__dict__.update(state)
+    return error
+
+
+class SourceError(TreemillError):
+    """Bytes could not be had: no such file, no permission, a server that does not answer."""
+
+
+class FormatError(TreemillError):
+    """Bytes are there but break ROOT's file format: not a ROOT file, cut short, damaged."""
+
+
+class UnsupportedError(TreemillError):
+    """It may be right, but this version of treemill does not do it; the message names it."""
+
+
+class QueryError(TreemillError):
+    """An expression, a name or a booking makes no sense for this dataset.
+
+    `text` is the expression, `span` the half-open range of characters in it that the message is
+    about, `suggestions` what may have been meant.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        text: str | None = None,
+        span: tuple[int, int] | None = None,
+        suggestions: Iterable[str] = (),
+        file: str | None = None,
+        branch: str | None = None,
+        entries: tuple[int, int] | None = None,
+        offset: int | None = None,
+    ) -> None:
+        super().__init__(message, file=file, branch=branch, entries=entries, offset=offset)
+        self.text = text
+        self.span = span
+        self.suggestions = tuple(suggestions)
+
+    def __str__(self) -> str:
+        first = super().__str__()
+        unsaid = [name for name in self.suggestions if f"{name}" not in first]
+        if unsaid:
+            first += f"; did you mean {' or '.join(unsaid)}?"
+        picture = underline(self.text, self.span)
+        return f"{first}\n{picture}" if picture else first
+
+
+class WorkerError(TreemillError):
+    """A worker failed for a reason of its own: `worker` is its name, `traceback` its words."""
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        worker: str | None = None,
+        traceback: str | None = None,
+        file: str | None = None,
+        branch: str | None = None,
+        entries: tuple[int, int] | None = None,
+        offset: int | None = None,
+    ) -> None:
+        super().__init__(message, file=file, branch=branch, entries=entries, offset=offset)
+        self.worker = worker
+        self.traceback = traceback
+
+
+class QueryInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a query, after its workers stopped.
+
+    `partial_result` has the results of the entries covered so far (None where the query had not
+    come so far as to have any), `report` says which entries those are.
+    """
+
+    def __init__(self, message: str, *, partial_result: Any = None, report: Any = None) -> None:
+        super().__init__(message)
+        self.partial_result = partial_result
+        self.report = report
+
+
+# Expressions can be long; a line of a terminal is not.
+_WIDTH = 96
+
+
+def underline(text: str | None, span: tuple[int, int] | None) -> str:
+    """The expression on one line and carets under `span` on the next; empty without a text."""
+    if text is None:
+        return ""
+    line = "".join(c if c.isprintable() else " " for c in text)
+    if span is None:
+        return "  " + (line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…")
+    start = min(max(span[0], 0), len(line))
+    stop = min(max(span[1], start + 1), max(len(line), start + 1))
+    cut = 0
+    if len(line) > _WIDTH:
+        cut = min(max(0, start - _WIDTH // 2), len(line) - _WIDTH)
+        shown = line[cut : cut + _WIDTH]
+        if cut > 0:
+            shown = "…" + shown[1:]
+        if cut + _WIDTH < len(line):
+            shown = shown[:-1] + "…"
+        line = shown
+    carets = "^" * max(1, min(stop - cut, len(line) + 1) - (start - cut))
+    return f"  {line}\n  {' ' * (start - cut)}{carets}"

@@ -1,0 +1,374 @@
+"""An expression's text to its syntax tree, as JSON-able dictionaries in the form of the core's
+query format (crates/treemill-query/src/spec.rs, `Expr`).
+
+Only the shape is judged here. Names, types and functions are resolved later, by the core, against
+a dataset's columns: this module must know no branch, no function and no type.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NoReturn
+
+from .clike import Rewritten, rewrite
+from .errors import QueryError
+
+__all__ = ["Expression", "Tree", "parse"]
+
+Tree = dict[str, Any]
+
+MAX_LENGTH = 100_000
+"""Characters of an expression."""
+MAX_DEPTH = 100
+"""Levels of its tree."""
+# The JSON of a whole query nests at most 127 deep in the core's parser; a list of arguments is a
+# level of JSON as well as the node in it, and the query around an expression takes eight.
+_MAX_JSON_DEPTH = 116
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A parsed expression. `tree` is shared between equal expressions: do not change it."""
+
+    text: str
+    tree: Tree
+
+    def to_json(self) -> dict[str, Any]:
+        """As the core reads it."""
+        return {"text": self.text, "tree": self.tree}
+
+
+def parse(text: str) -> Expression:
+    """Parses an expression: Python's syntax, with `&& || !` besides `and or not`, and `true`,
+    `false` besides `True`, `False`.
+
+    Raises QueryError with `text` and `span` for what is not in the language, for more than 100,000
+    characters, and for more than 100 levels of nesting.
+    """
+    if not isinstance(text, str):
+        raise QueryError(f"an expression is a string, not {type(text).__name__}")
+    if len(text) > MAX_LENGTH:
+        raise QueryError(
+            f"the expression has {len(text)} characters; {MAX_LENGTH} is the limit",
+            text=text[:60] + "…",
+        )
+    return _parse(text)
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str) -> Expression:
+    if not text.strip():
+        raise QueryError("the expression is empty", text=text)
+    rewritten = rewrite(text)
+    # Python refuses indentation before an expression: count it off instead.
+    body = rewritten.text.lstrip(" ")
+    indent = len(rewritten.text) - len(body)
+    try:
+        tree = ast.parse(body, mode="eval").body
+    except SyntaxError as error:
+        raise _syntax_error(text, rewritten, body, indent, error) from None
+    except (RecursionError, MemoryError):
+        raise _too_deep(text, None) from None
+    except ValueError as error:  # null bytes, lone surrogates
+        raise QueryError(f"not text that can be parsed: {error}", text=ascii(text)) from None
+    return Expression(text, _Reducer(text, rewritten, indent).reduce(tree, 1, 1))
+
+
+def _too_deep(text: str, span: tuple[int, int] | None) -> QueryError:
+    return QueryError(
+        f"the expression is nested more than {MAX_DEPTH} levels deep; "
+        "define() parts of it as columns",
+        text=text,
+        span=span,
+    )
+
+
+def _syntax_error(
+    text: str, rewritten: Rewritten, body: str, indent: int, error: SyntaxError
+) -> QueryError:
+    message = error.msg or "invalid syntax"
+    if message.startswith("too many nested"):
+        return _too_deep(text, None)
+    # "Maybe you meant '==' or ':=' instead of '='?" tells of an operator that is not in here.
+    if "':='" in message or "assign" in message:
+        message = "= is not in the language; to compare write =="
+    message = message.replace(" (<unknown>, line 1)", "")
+
+    def place(offset: int | None) -> int | None:
+        if not offset or offset < 1:
+            return None
+        byte = len(body[: offset - 1].encode("utf-8", "surrogatepass"))
+        return rewritten.place(indent + byte)
+
+    start = place(error.offset)
+    if start is None:
+        return QueryError(message, text=text, span=(len(text), len(text) + 1))
+    stop = place(error.end_offset) if error.end_lineno == error.lineno else None
+    return QueryError(message, text=text, span=(start, max(stop or 0, start + 1)))
+
+
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+}
+_UNARY: dict[type[ast.unaryop], str] = {
+    ast.USub: "-",
+    ast.UAdd: "+",
+    ast.Invert: "~",
+    ast.Not: "not",
+}
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "not_in",
+}
+_BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
+
+_REFUSED: dict[type[ast.AST], str] = {
+    ast.JoinedStr: "f-strings are not in the language",
+    ast.NamedExpr: ":= is not in the language; use define()",
+    ast.Await: "await is not in the language",
+    ast.Yield: "yield is not in the language",
+    ast.YieldFrom: "yield is not in the language",
+    ast.Dict: "dictionaries are not in the language",
+    ast.Set: "sets are not in the language; write [a, b]",
+    ast.DictComp: "dictionaries are not in the language",
+    ast.SetComp: "sets are not in the language; write [… for …]",
+    ast.Starred: "* before a value is not in the language",
+}
+
+_SPELLED = {"true": True, "false": False}
+
+
+class _Reducer:
+    """Python's tree to ours. `depth` counts levels of nodes, `json` those of the JSON made."""
+
+    def __init__(self, text: str, rewritten: Rewritten, indent: int) -> None:
+        self.text = text
+        self.rewritten = rewritten
+        self.indent = indent
+
+    def reduce(self, node: ast.AST, depth: int, json: int) -> Tree:
+        if depth > MAX_DEPTH or json > _MAX_JSON_DEPTH:
+            raise _too_deep(self.text, self.span(node))
+        handler = _HANDLERS.get(type(node))
+        if handler is None:
+            reason = _REFUSED.get(type(node), f"{type(node).__name__} is not in the language")
+            self.refuse(reason, node)
+        return handler(self, node, depth + 1, json + 1)
+
+    def many(self, nodes: list[Any], depth: int, json: int) -> list[Tree]:
+        return [self.reduce(node, depth, json + 1) for node in nodes]
+
+    def optional(self, node: ast.AST | None, depth: int, json: int) -> Tree | None:
+        return None if node is None else self.reduce(node, depth, json)
+
+    def span(self, node: Any) -> tuple[int, int]:
+        start = self.rewritten.place(self.indent + node.col_offset)
+        stop = self.rewritten.place(self.indent + node.end_col_offset)
+        return start, stop
+
+    def at(self, node: Any) -> list[int]:
+        return list(self.span(node))
+
+    def refuse(self, message: str, node: Any) -> NoReturn:
+        raise QueryError(message, text=self.text, span=self.span(node))
+
+    # One method per kind of node, in the order of spec.rs.
+
+    def name(self, node: ast.Name, depth: int, json: int) -> Tree:
+        if node.id in _SPELLED:
+            return {"kind": "const", "value": _SPELLED[node.id], "at": self.at(node)}
+        return {"kind": "name", "id": node.id, "at": self.at(node)}
+
+    def constant(self, node: ast.Constant, depth: int, json: int) -> Tree:
+        value = node.value
+        if not isinstance(value, (bool, int, float, str)):
+            self.refuse(f"{_constant_word(value)} is not in the language", node)
+        if isinstance(value, float) and value in (float("inf"), float("-inf")):
+            self.refuse("this number is larger than a double can hold", node)
+        if isinstance(value, int) and value >= 1 << 64:
+            self.refuse("this number is larger than 64 bits can hold", node)
+        return {"kind": "const", "value": value, "at": self.at(node)}
+
+    def unary(self, node: ast.UnaryOp, depth: int, json: int) -> Tree:
+        op = _UNARY[type(node.op)]
+        if op == "~" and self.indent + node.col_offset in self.rewritten.bangs:
+            op = "not"
+        operand = self.reduce(node.operand, depth, json)
+        return {"kind": "unary", "op": op, "operand": operand, "at": self.at(node)}
+
+    def binary(self, node: ast.BinOp, depth: int, json: int) -> Tree:
+        op = _BINARY.get(type(node.op))
+        if op is None:
+            self.refuse("@ is not in the language", node)
+        left = self.reduce(node.left, depth, json)
+        right = self.reduce(node.right, depth, json)
+        return {"kind": "binary", "op": op, "left": left, "right": right, "at": self.at(node)}
+
+    def bool(self, node: ast.BoolOp, depth: int, json: int) -> Tree:
+        op = "and" if isinstance(node.op, ast.And) else "or"
+        values = self.many(node.values, depth, json)
+        return {"kind": "bool", "op": op, "values": values, "at": self.at(node)}
+
+    def compare(self, node: ast.Compare, depth: int, json: int) -> Tree:
+        ops = [_COMPARE.get(type(op)) for op in node.ops]
+        if None in ops:
+            self.refuse("is and is not are not in the language; write == or !=", node)
+        for middle in node.comparators[:-1]:
+            self.check_bitwise(middle)
+        left = self.reduce(node.left, depth, json)
+        rights = self.many(node.comparators, depth, json)
+        return {"kind": "compare", "left": left, "ops": ops, "rights": rights, "at": self.at(node)}
+
+    def check_bitwise(self, middle: ast.expr) -> None:
+        """`a > 1 & b > 2` is `a > (1 & b) > 2` to Python and `(a > 1) & (b > 2)` to C. Nobody means
+        the first, so nobody gets it in silence."""
+        if not (isinstance(middle, ast.BinOp) and isinstance(middle.op, _BITWISE)):
+            return
+        start, stop = self.span(middle)
+        if not (self.text[:start].rstrip().endswith("(") and self.text[stop:].lstrip()[:1] == ")"):
+            op = _BINARY[type(middle.op)]
+            self.refuse(
+                f"{op} binds more tightly than a comparison: put each comparison in parentheses, "
+                "or write 'and', 'or'",
+                middle,
+            )
+
+    def call(self, node: ast.Call, depth: int, json: int) -> Tree:
+        if not isinstance(node.func, (ast.Name, ast.Attribute)):
+            self.refuse("only a name or an attribute can be called", node.func)
+        seen: set[str] = set()
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                self.refuse("** in a call is not in the language", keyword)
+            if keyword.arg in seen:
+                self.refuse(f"the argument {keyword.arg} is given twice", keyword)
+            seen.add(keyword.arg)
+        return {
+            "kind": "call",
+            "function": self.reduce(node.func, depth, json),
+            "args": self.many(node.args, depth, json),
+            "keywords": [
+                [keyword.arg, self.reduce(keyword.value, depth, json + 2)]
+                for keyword in node.keywords
+            ],
+            "at": self.at(node),
+        }
+
+    def attribute(self, node: ast.Attribute, depth: int, json: int) -> Tree:
+        if node.attr.startswith("_"):
+            self.refuse("names after a dot may not start with an underscore", node)
+        value = self.reduce(node.value, depth, json)
+        return {"kind": "attribute", "value": value, "name": node.attr, "at": self.at(node)}
+
+    def index(self, node: ast.Subscript, depth: int, json: int) -> Tree:
+        value = self.reduce(node.value, depth, json)
+        index = self.reduce(node.slice, depth, json)
+        return {"kind": "index", "value": value, "index": index, "at": self.at(node)}
+
+    def slice(self, node: ast.Slice, depth: int, json: int) -> Tree:
+        return {
+            "kind": "slice",
+            "lower": self.optional(node.lower, depth, json),
+            "upper": self.optional(node.upper, depth, json),
+            "step": self.optional(node.step, depth, json),
+            "at": self.at(node),
+        }
+
+    def sequence(self, node: ast.List | ast.Tuple, depth: int, json: int) -> Tree:
+        items = self.many(node.elts, depth, json)
+        return {"kind": "sequence", "items": items, "at": self.at(node)}
+
+    def if_else(self, node: ast.IfExp, depth: int, json: int) -> Tree:
+        return {
+            "kind": "if_else",
+            "test": self.reduce(node.test, depth, json),
+            "body": self.reduce(node.body, depth, json),
+            "otherwise": self.reduce(node.orelse, depth, json),
+            "at": self.at(node),
+        }
+
+    def lambda_(self, node: ast.Lambda, depth: int, json: int) -> Tree:
+        given = node.args
+        if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs or given.defaults:
+            self.refuse("a lambda takes plain names only", node)
+        params = [argument.arg for argument in given.args]
+        if len(set(params)) != len(params):
+            self.refuse("a lambda's names must differ", node)
+        body = self.reduce(node.body, depth, json)
+        return {"kind": "lambda", "params": params, "body": body, "at": self.at(node)}
+
+    def comprehension(
+        self, node: ast.ListComp | ast.GeneratorExp, depth: int, json: int
+    ) -> Tree:
+        loops = []
+        for loop in node.generators:
+            if loop.is_async:
+                self.refuse("async is not in the language", node)
+            loops.append(
+                {
+                    "targets": self.targets(loop.target),
+                    "iter": self.reduce(loop.iter, depth, json + 2),
+                    "conditions": self.many(loop.ifs, depth, json + 2),
+                }
+            )
+        element = self.reduce(node.elt, depth, json)
+        return {"kind": "comprehension", "element": element, "loops": loops, "at": self.at(node)}
+
+    def targets(self, target: ast.expr) -> list[str]:
+        items = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+        names = [item.id for item in items if isinstance(item, ast.Name)]
+        if len(names) != len(items) or not names:
+            self.refuse("for takes a name, or names with commas between them", target)
+        if len(set(names)) != len(names):
+            self.refuse("the names after for must differ", target)
+        return names
+
+
+def _constant_word(value: object) -> str:
+    if value is None:
+        return "None"
+    if value is Ellipsis:
+        return "..."
+    return {"complex": "a complex number", "bytes": "a bytes literal"}.get(
+        type(value).__name__, type(value).__name__
+    )
+
+
+_HANDLERS: dict[type[ast.AST], Callable[[_Reducer, Any, int, int], Tree]] = {
+    ast.Name: _Reducer.name,
+    ast.Constant: _Reducer.constant,
+    ast.UnaryOp: _Reducer.unary,
+    ast.BinOp: _Reducer.binary,
+    ast.BoolOp: _Reducer.bool,
+    ast.Compare: _Reducer.compare,
+    ast.Call: _Reducer.call,
+    ast.Attribute: _Reducer.attribute,
+    ast.Subscript: _Reducer.index,
+    ast.Slice: _Reducer.slice,
+    ast.List: _Reducer.sequence,
+    ast.Tuple: _Reducer.sequence,
+    ast.IfExp: _Reducer.if_else,
+    ast.Lambda: _Reducer.lambda_,
+    ast.ListComp: _Reducer.comprehension,
+    ast.GeneratorExp: _Reducer.comprehension,
+}

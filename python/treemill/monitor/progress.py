@@ -1,0 +1,72 @@
+"""The progress bar: events, events/s, MB/s, time left. Drawn with rich, in terminals and notebooks."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+from rich.progress import Progress as RichProgress
+
+from .feedback import Progress
+
+__all__ = ["ProgressBar", "numbers"]
+
+
+class ProgressBar:
+    """Draws when told to; has no thread of its own. Goes to standard error."""
+
+    def __init__(self) -> None:
+        self._rich = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[numbers]}"),
+            console=Console(stderr=True),
+            auto_refresh=False,
+            expand=True,
+        )
+        self._task = self._rich.add_task("", total=None, numbers="")
+        self._rich.start()
+
+    def update(self, progress: Progress) -> None:
+        """Shows these numbers."""
+        self._rich.update(
+            self._task,
+            description=progress.phase,
+            total=max(progress.expected, 1),
+            completed=progress.entries,
+            numbers=numbers(progress),
+        )
+        self._rich.refresh()
+
+    def close(self) -> None:
+        """Leaves the last state on the screen."""
+        self._rich.stop()
+
+
+def numbers(progress: Progress) -> str:
+    """The numbers beside the bar."""
+    parts = [
+        f"{_short(progress.entries)} events",
+        f"{_short(progress.events_per_second)} events/s",
+        f"{progress.megabytes_per_second:.1f} MB/s",
+    ]
+    left = progress.seconds_left
+    if progress.workers and left is not None:
+        parts.append(f"ETA {_clock(left)}")
+    else:
+        parts.append(f"{progress.seconds:.1f} s")
+    return "  ".join(parts)
+
+
+def _short(number: float) -> str:
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.2f}{letter}"
+    return f"{number:.0f}"
+
+
+def _clock(seconds: float) -> str:
+    whole = int(seconds + 0.5)
+    hours, rest = divmod(whole, 3600)
+    minutes, rest = divmod(rest, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

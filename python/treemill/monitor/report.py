@@ -1,0 +1,65 @@
+"""What a query did: which entries are in its result, which are missing and why, how fast it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["MissingEntries", "Report"]
+
+
+@dataclass(frozen=True)
+class MissingEntries:
+    """Entries `[start, stop)` of a file that are not in the result; `stop` None: all of a file that
+    was not opened."""
+
+    file: str
+    start: int
+    stop: int | None
+    reason: str
+
+    def __str__(self) -> str:
+        span = "all entries" if self.stop is None else f"entries {self.start}..{self.stop}"
+        return f"{self.file}: {span}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """The account of a query."""
+
+    entries: int
+    """In the result."""
+    processed: dict[str, list[tuple[int, int]]]
+    """By file, half-open ranges, ascending."""
+    missing: list[MissingEntries]
+    seconds: float
+    bytes_read: int
+    bytes_decompressed: int
+    workers: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every entry of the dataset is in the result."""
+        return not self.missing
+
+    @property
+    def events_per_second(self) -> float:
+        """Entries in the result per second of wall time."""
+        return self.entries / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """10^6 bytes read from files per second of wall time."""
+        return self.bytes_read / 1e6 / self.seconds if self.seconds > 0 else 0.0
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.entries:,} events in {self.seconds:.3f} s on {self.workers} "
+            f"{'worker' if self.workers == 1 else 'workers'}: "
+            f"{self.events_per_second:,.0f} events/s, {self.megabytes_per_second:.1f} MB/s"
+        ]
+        if self.missing:
+            lines.append("missing:")
+            lines += [f"  {each}" for each in self.missing[:20]]
+            if len(self.missing) > 20:
+                lines.append(f"  and {len(self.missing) - 20} more")
+        return "\n".join(lines)

@@ -1,0 +1,149 @@
+"""What a packetizer is told and what it answers: plain values, which any transport can carry.
+
+Files are numbers (their place in the dataset) and workers are numbers; names are others' affair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """Entries `[start, stop)` of one file, to be processed by one worker."""
+
+    number: int
+    file: int
+    start: int
+    stop: int
+    attempt: int = 1
+
+
+# Events.
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerJoined:
+    """A worker is there and has nothing to do."""
+
+    worker: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLost:
+    """A worker is gone, and with it all that it had not committed."""
+
+    worker: int
+    reason: str = "the worker was lost"
+
+
+@dataclass(frozen=True, slots=True)
+class FileOpened:
+    """Answer to OpenFile: the file's entries, and where it is best cut (ascending entry numbers,
+    such as the starts of its clusters)."""
+
+    worker: int
+    file: int
+    entries: int
+    cuts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileFailed:
+    """Answer to OpenFile: it could not be opened. `retry`: another try may help."""
+
+    worker: int
+    file: int
+    error: BaseException
+    retry: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PacketDone:
+    """The packet's entries up to `stop` are in the worker's partial, not committed yet. `stop` is
+    less than the packet's own where the worker was told to stop."""
+
+    worker: int
+    packet: int
+    stop: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PacketFailed:
+    """The packet failed. A worker cannot tell what of it is in its partial, so it has thrown away
+    all that it had not committed, and the packets in there are void too."""
+
+    worker: int
+    packet: int
+    error: BaseException
+    retry: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """Answer to Commit: the worker's partial, with all packets done since the last commit, is
+    merged."""
+
+    worker: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """No new packets; what is done gets committed, and then the query is over."""
+
+    reason: str = "stopped"
+
+
+Event = (
+    WorkerJoined
+    | WorkerLost
+    | FileOpened
+    | FileFailed
+    | PacketDone
+    | PacketFailed
+    | Committed
+    | Stop
+)
+
+
+# Actions.
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """The worker opens the file and answers FileOpened or FileFailed."""
+
+    worker: int
+    file: int
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """The worker processes the packet and answers PacketDone or PacketFailed."""
+
+    worker: int
+    packet: Packet
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The worker hands over its partial and answers Committed."""
+
+    worker: int
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Whoever is in the middle of a packet ends it early and answers PacketDone as far as it came:
+    the query is ending before its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The query is over. `error` is why, where it did not end well."""
+
+    error: BaseException | None = None
+
+
+Action = OpenFile | Process | Commit | Halt | Finish

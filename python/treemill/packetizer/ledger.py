@@ -1,0 +1,146 @@
+"""The exact account of entry ranges: each entry is unassigned, with one worker, in one worker's
+uncommitted partial, committed, or given up; never two of these, never none.
+
+Keeps books only: which range goes to whom is decided in packetizer.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .events import Packet
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Entries `[start, stop)` of a file that are not in the result, and why. `stop` None: the file
+    was never opened, nobody knows how many it has."""
+
+    file: int
+    start: int
+    stop: int | None
+    reason: str
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which entries the result has (per file, ascending ranges) and which it has not."""
+
+    processed: dict[int, list[Range]]
+    missing: list[Missing]
+
+    @property
+    def entries(self) -> int:
+        """Number of entries in the result."""
+        return sum(stop - start for ranges in self.processed.values() for start, stop in ranges)
+
+
+@dataclass
+class _Held:
+    packet: Packet
+    stop: int | None = None  # set once done
+
+
+@dataclass
+class Ledger:
+    """Who has what. Ranges enter by `hand_out` and leave by `commit` or `take_back`."""
+
+    _next: int = 0
+    _working: dict[int, _Held] = field(default_factory=dict)  # by worker
+    _done: dict[int, list[_Held]] = field(default_factory=dict)  # by worker
+    _committed: dict[int, list[Range]] = field(default_factory=dict)  # by file
+    _given_up: list[Missing] = field(default_factory=list)
+    committed_entries: int = 0
+
+    def hand_out(self, worker: int, file: int, span: Range, attempt: int) -> Packet:
+        """A new packet for an idle worker."""
+        if worker in self._working:
+            raise RuntimeError(f"worker {worker} has a packet already")
+        packet = Packet(self._next, file, span[0], span[1], attempt)
+        self._next += 1
+        self._working[worker] = _Held(packet)
+        return packet
+
+    def working(self, worker: int) -> Packet:
+        """The packet that the worker has."""
+        return self._working[worker].packet
+
+    def has_done(self, worker: int) -> bool:
+        """Whether the worker holds entries that are not committed."""
+        return worker in self._done
+
+    def done(self, worker: int, number: int, stop: int) -> Range | None:
+        """The worker's packet is in its partial up to `stop`; gives back the rest, if any."""
+        held = self._working.get(worker)
+        if held is None or held.packet.number != number:
+            raise RuntimeError(f"worker {worker} does not have packet {number}")
+        packet = held.packet
+        if not packet.start <= stop <= packet.stop:
+            raise RuntimeError(f"packet {packet} cannot end at {stop}")
+        del self._working[worker]
+        held.stop = stop
+        if stop > packet.start:
+            self._done.setdefault(worker, []).append(held)
+        return (stop, packet.stop) if stop < packet.stop else None
+
+    def commit(self, worker: int) -> int:
+        """All that the worker had done is in the result now; how many entries that is."""
+        entries = 0
+        for held in self._done.pop(worker, []):
+            assert held.stop is not None
+            span = (held.packet.start, held.stop)
+            self._committed.setdefault(held.packet.file, []).append(span)
+            entries += span[1] - span[0]
+        self.committed_entries += entries
+        return entries
+
+    def take_back(self, worker: int) -> tuple[Packet | None, list[Packet]]:
+        """What the worker was working on, and what it had done but not committed, as packets whose
+        ranges are nobody's now."""
+        working = self._working.pop(worker, None)
+        void = [
+            Packet(h.packet.number, h.packet.file, h.packet.start, h.stop or 0, h.packet.attempt)
+            for h in self._done.pop(worker, [])
+        ]
+        return (None if working is None else working.packet), void
+
+    def give_up(
+        self, file: int, span: tuple[int, int | None], reason: str, error: BaseException | None
+    ) -> None:
+        """These entries will not be in the result."""
+        self._given_up.append(Missing(file, span[0], span[1], reason, error))
+
+    def coverage(self) -> Coverage:
+        """The account as it stands, neighbouring ranges joined."""
+        processed = {file: _joined(self._committed[file]) for file in sorted(self._committed)}
+        return Coverage(processed, _joined_missing(self._given_up))
+
+
+def _joined(ranges: list[Range]) -> list[Range]:
+    joined: list[Range] = []
+    for start, stop in sorted(ranges):
+        if joined and start < joined[-1][1]:
+            raise RuntimeError(f"entries {start}..{joined[-1][1]} were committed twice")
+        if joined and joined[-1][1] == start:
+            joined[-1] = (joined[-1][0], stop)
+        else:
+            joined.append((start, stop))
+    return joined
+
+
+def _joined_missing(given_up: list[Missing]) -> list[Missing]:
+    joined: list[Missing] = []
+    for each in sorted(given_up, key=lambda m: (m.file, m.start)):
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and (last.file, last.stop, last.reason) == (each.file, each.start, each.reason)
+            and last.error is each.error
+        ):
+            joined[-1] = Missing(last.file, last.start, each.stop, last.reason, last.error)
+        else:
+            joined.append(each)
+    return joined

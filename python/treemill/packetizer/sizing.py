@@ -1,0 +1,60 @@
+"""How many entries the next packet should have, from what has been measured.
+
+A packet should last a quarter of the time that is left for the whole query: long at first, so that
+asking costs nothing, short near the end, so that all workers finish together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """The knobs; times in seconds."""
+
+    first: int = 50_000
+    """Entries of a worker's first packet, before anything is measured."""
+    shortest: float = 0.3
+    longest: float = 20.0
+    share: float = 0.25
+    """Of the expected time left."""
+
+
+@dataclass
+class Rates:
+    """Each worker's measured speed, entries per second."""
+
+    _rate: dict[int, float] = field(default_factory=dict)
+
+    def measured(self, worker: int, entries: int, seconds: float) -> None:
+        """A packet took this long. The newest counts half: other tenants come and go."""
+        rate = entries / max(seconds, 1e-6)
+        old = self._rate.get(worker)
+        self._rate[worker] = rate if old is None else (old + rate) / 2
+
+    def forget(self, worker: int) -> None:
+        self._rate.pop(worker, None)
+
+    def of(self, worker: int) -> float | None:
+        return self._rate.get(worker)
+
+    def total(self, workers: int) -> float:
+        """Of `workers` workers, those not measured yet as fast as the others on average."""
+        if not self._rate:
+            return 0.0
+        return sum(self._rate.values()) / len(self._rate) * workers
+
+
+def packet_entries(
+    sizing: Sizing, rate: float | None, total_rate: float, entries_left: float, workers: int
+) -> int:
+    """Entries of the next packet for a worker with this rate, when `entries_left` are unassigned
+    and `workers` share them."""
+    fair = entries_left / max(workers, 1)
+    if rate is None or total_rate <= 0.0:
+        return max(1, int(min(sizing.first, fair)))
+    time_left = entries_left / total_rate
+    seconds = min(max(time_left * sizing.share, sizing.shortest), sizing.longest)
+    # Never more than this worker's part of what is left, so that none waits for another.
+    return max(1, int(rate * min(seconds, time_left)))

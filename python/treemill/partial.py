@@ -1,0 +1,34 @@
+"""What workers hand over: the core's partial results merged into one, as commits come in.
+
+Merge arithmetic only (it is the core's); which entries a commit covers is the packetizer's account.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+__all__ = ["Merged"]
+
+
+class Merged:
+    """The master's partial. Thread-safe: workers commit while others look."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._partial: Any = None
+        self.commits = 0
+
+    def commit(self, partial: Any) -> None:
+        """Takes over a worker's partial; the worker does not touch it any more."""
+        with self._lock:
+            if self._partial is None:
+                self._partial = partial
+            else:
+                self._partial.merge(partial)
+            self.commits += 1
+
+    def results(self) -> list[Any] | None:
+        """The core's results as of now, one per booking; None before the first commit."""
+        with self._lock:
+            return None if self._partial is None else list(self._partial.results())

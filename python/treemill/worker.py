@@ -1,0 +1,109 @@
+"""A worker: does what the packetizer's actions say with the core, and answers with its events.
+
+Knows one query and how to get a file's tree; knows no other worker, no session, no transport.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from .errors import FormatError, QueryError, UnsupportedError
+from .packetizer import (
+    Action,
+    Commit,
+    Committed,
+    Event,
+    FileFailed,
+    FileOpened,
+    OpenFile,
+    Packet,
+    PacketDone,
+    PacketFailed,
+    Process,
+)
+
+__all__ = ["Trees", "Worker", "cuts_of"]
+
+# Another try gives the same bytes and the same question, so the same error.
+_FINAL = (FormatError, UnsupportedError, QueryError)
+
+
+class Trees(Protocol):
+    """Gives the query bound to a file's tree; may keep some open."""
+
+    def bound(self, file: int) -> Any:
+        """core.Bound of the query to the tree of this file."""
+
+    def size(self, file: int) -> tuple[int, tuple[int, ...]]:
+        """The tree's entries, and where packets are best cut."""
+
+
+class Worker:
+    """One worker's state: a partial that grows from packet to packet until it is committed."""
+
+    def __init__(
+        self, number: int, trees: Trees, control: Any, commit: Callable[[Any], None]
+    ) -> None:
+        self.number = number
+        self._trees = trees
+        self._control = control
+        self._commit = commit
+        self._partial: Any = None
+
+    def perform(self, action: Action) -> Event:
+        """Does it. Errors of the data or the query are events too, not exceptions."""
+        if isinstance(action, Process):
+            return self._process(action.packet)
+        if isinstance(action, OpenFile):
+            return self._open(action.file)
+        if isinstance(action, Commit):
+            return self._hand_over()
+        raise TypeError(f"not for a worker: {action!r}")
+
+    def _process(self, packet: Packet) -> Event:
+        began = time.perf_counter()
+        try:
+            bound = self._trees.bound(packet.file)
+            if self._partial is None:
+                self._partial = bound.partial()
+            stop = bound.run(packet.start, packet.stop, self._partial, self._control)
+        except Exception as error:
+            # Some batches of the packet may be in the partial: none of it can be trusted now.
+            self._partial = None
+            retry = not isinstance(error, _FINAL)
+            return PacketFailed(self.number, packet.number, error, retry)
+        seconds = time.perf_counter() - began
+        stop = packet.stop if stop is None else stop
+        return PacketDone(self.number, packet.number, stop, seconds)
+
+    def _open(self, file: int) -> Event:
+        try:
+            entries, cuts = self._trees.size(file)
+        except Exception as error:
+            return FileFailed(self.number, file, error, not isinstance(error, _FINAL))
+        return FileOpened(self.number, file, entries, cuts)
+
+    def _hand_over(self) -> Event:
+        if self._partial is not None:
+            self._commit(self._partial)
+            self._partial = None
+        return Committed(self.number)
+
+
+def cuts_of(
+    entries: int, clusters: Iterable[int], baskets: Callable[[], int], workers: int
+) -> tuple[int, ...]:
+    """Where packets may end: at clusters; within them too where clusters are too few to share out,
+    and the largest branch's baskets are so much finer than they that little is read twice.
+
+    `baskets` (asked only then) gives the number of baskets of the branch that has fewest."""
+    cuts = tuple(start for start in clusters if 0 < start < entries)
+    if len(cuts) + 1 >= 4 * workers:
+        return cuts
+    fewest = baskets()
+    if fewest < 4 * (len(cuts) + 1):
+        return cuts
+    step = max(-(-entries // fewest), 1)
+    return tuple(sorted({*cuts, *range(step, entries, step)}))
