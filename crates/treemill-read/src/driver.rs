@@ -1,7 +1,8 @@
 //! A branch's cursor: the one place where plan, source, decompression and decoding meet. It keeps
 //! one basket ready (and its buffers for the next), and makes columns of runs of entries.
 
-use crate::decode::{self, Column, Entries, Size, append, size_of, starts};
+use crate::checks::{agreed, check_fixed, run};
+use crate::decode::{Column, append, starts};
 use crate::plan::{self, Options};
 use crate::window::Window;
 use crate::{Counters, ErrorKind, ReadError, TreeFile};
@@ -103,7 +104,13 @@ impl Cursor {
             let Some(loaded) = &self.loaded else { break };
             let stop = loaded.entries.end.min(range.end);
             let data = self.data(branch, &loaded.place);
-            let entries = run(&branch.layout, data, &self.starts, loaded, at..stop);
+            let entries = run(
+                &branch.layout,
+                data,
+                &self.starts,
+                &loaded.entries,
+                at..stop,
+            );
             append(&mut column, &branch.layout, entries).map_err(|e| {
                 let base = match &loaded.place {
                     Place::Window(bytes) => Some(bytes.start),
@@ -344,68 +351,5 @@ impl Cursor {
                 .get(*index)
                 .map_or(&[], |basket| basket.data.as_slice()),
         }
-    }
-}
-
-/// The record's bytes after the key, where the header agrees with the tree's metadata.
-fn agreed<'a>(
-    header: &BasketHeader,
-    record: &'a [u8],
-    basket: &BasketRef,
-) -> decode::Result<&'a [u8]> {
-    let malformed = |what| Err(FormatError::Malformed { what, at: 0 });
-    let expected = basket.entries.end.saturating_sub(basket.entries.start);
-    if header.entries as u64 != expected {
-        return malformed(format!(
-            "basket has {} entries where the tree expects {expected}",
-            header.entries
-        ));
-    }
-    match record.get(header.key_len..header.record_len) {
-        Some(packed) => Ok(packed),
-        None => malformed(format!(
-            "basket has {} bytes where the tree expects {}",
-            header.record_len,
-            record.len()
-        )),
-    }
-}
-
-/// Whether the layout has a fixed size, in which case the data must be as long as its entries.
-fn check_fixed(layout: &Layout, data_len: usize, entries: usize) -> decode::Result<bool> {
-    match size_of(layout)? {
-        Size::AtLeast(_) => Ok(false),
-        Size::Fixed(size) if size.checked_mul(entries) == Some(data_len) => Ok(true),
-        Size::Fixed(size) => Err(FormatError::Malformed {
-            what: format!("{entries} entries of {size} bytes announced in {data_len} bytes"),
-            at: 0,
-        }),
-    }
-}
-
-/// Entries `wanted` of the basket at hand, which holds them.
-fn run<'a>(
-    layout: &Layout,
-    data: &'a [u8],
-    starts: &'a [u32],
-    loaded: &Loaded,
-    wanted: Range<u64>,
-) -> Entries<'a> {
-    let place = |entry: u64| {
-        usize::try_from(entry.saturating_sub(loaded.entries.start)).unwrap_or(usize::MAX)
-    };
-    let (first, end) = (place(wanted.start), place(wanted.end));
-    let count = end.saturating_sub(first);
-    match size_of(layout) {
-        Ok(Size::Fixed(size)) => Entries {
-            data: data.get(first.saturating_mul(size)..).unwrap_or_default(),
-            starts: &[],
-            count,
-        },
-        _ => Entries {
-            data,
-            starts: starts.get(first..end.saturating_add(1)).unwrap_or_default(),
-            count,
-        },
     }
 }

@@ -92,6 +92,13 @@ impl ReadError {
         }
     }
 
+    /// The same error with an offset, where it has none yet.
+    #[must_use]
+    pub(crate) fn at(mut self, offset: u64) -> Self {
+        self.offset.get_or_insert(offset);
+        self
+    }
+
     /// The same error with the branch and entries that were being read, where it has none yet,
     /// and `offset` where it has none.
     #[must_use]

@@ -3,10 +3,13 @@
 //! plan and the decoders are pure. Knows no queries, threads or Python.
 #![forbid(unsafe_code)]
 
+mod checks;
 mod counters;
 pub mod decode;
 mod driver;
 mod error;
+mod file;
+mod near;
 pub mod plan;
 mod reader;
 mod tree_file;
@@ -14,6 +17,8 @@ mod window;
 
 pub use counters::Counters;
 pub use error::{ErrorKind, ReadError};
+pub use file::{File, TreeKey};
+pub use near::near;
 pub use plan::Options;
 pub use reader::{Batch, Batches, Reader};
 pub use tree_file::TreeFile;

@@ -16,6 +16,11 @@ pub(super) fn append_walked(
     for (index, entry) in entries.iter().enumerate() {
         let at = entries.starts.get(index).copied().unwrap_or(0) as usize;
         let mut rest = entry;
+        if let (Column::Bytes { offsets, .. }, true) = (&mut *column, entry.is_empty()) {
+            // Old TLeafC: an entry of no bytes at all is the empty string.
+            push_offset(offsets, 0)?;
+            continue;
+        }
         value(column, layout, &mut rest).map_err(|e| moved(e, at))?;
         if !rest.is_empty() {
             return Err(malformed(
