@@ -15,6 +15,8 @@ const BASE: i32 = 0;
 const TSTRING: i32 = 65;
 const STL: i32 = 300;
 const STL_STRING: i32 = 365;
+const STL_POINTER: i32 = 71;
+const STREAMER: i32 = 500;
 
 /// fType of the branches that count their sub-branches' items.
 const CLONES: i32 = 3;
@@ -66,9 +68,14 @@ fn member<'i>(
         .find(|info| info.version == element.version && info.checksum == element.checksum)
         .or_else(|| infos.find(class, element.version))
         .or_else(|| infos.find_checksum(class, element.checksum))?;
-    info.elements
-        .get(index)
-        .filter(|member| member.code == element.code)
+    info.elements.get(index).filter(|member| {
+        member.code == element.code || is_collection(member.code) && is_collection(element.code)
+    })
+}
+
+/// Streamer info and branches give collections different codes.
+fn is_collection(code: i32) -> bool {
+    matches!(code, STL_POINTER | STL | STL_STRING | STREAMER)
 }
 
 /// C++ type of a branch by its class or member.
