@@ -62,19 +62,27 @@ def content(array: Any) -> Any:
         fields = [kind.field(i).name for i in range(kind.num_fields)]
         parts = [content(part) for part in array.flatten()]
         return ak.contents.RecordArray(parts, fields, length=len(array))
-    if types.is_string(kind) or types.is_binary(kind) or types.is_large_string(kind) or types.is_large_binary(kind):
+    if _is_string(kind):
         return _string(array)
     if types.is_fixed_size_list(kind):
         inner = content(array.flatten())
         size = kind.list_size
         if isinstance(inner, ak.contents.NumpyArray):
-            return ak.contents.NumpyArray(inner.data.reshape(len(array), size, *inner.data.shape[1:]))
+            shape = (len(array), size, *inner.data.shape[1:])
+            return ak.contents.NumpyArray(inner.data.reshape(shape))
         return ak.contents.RegularArray(inner, size, zeros_length=len(array))
     if types.is_list(kind) or types.is_large_list(kind):
         offsets = _offsets(array, 64 if types.is_large_list(kind) else 32)
         inner = content(array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0])))
         return ak.contents.ListOffsetArray(ak.index.Index64(offsets - offsets[0]), inner)
     return ak.contents.NumpyArray(_numbers(array))
+
+
+def _is_string(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    return any(test(kind) for test in tests)
 
 
 def _numbers(array: Any) -> Any:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from itertools import pairwise
 from typing import Any
 
 from .errors import QueryError, UnsupportedError
@@ -40,7 +41,7 @@ class AutomaticAxis:
 Axis = FixedAxis | AutomaticAxis
 
 
-def axes_from_bins(bins: Any, dimensions: int, range: Any = None) -> list[Axis]:
+def axes_from_bins(bins: Any, dimensions: int, range: Any = None) -> list[Axis]:  # noqa: A002
     """One axis per dimension.
 
     For one dimension `bins` is None (range and bins from the data), a number of bins (range from
@@ -64,10 +65,10 @@ def axes_from_bins(bins: Any, dimensions: int, range: Any = None) -> list[Axis]:
     return [_axis(form, r) for form, r in zip(forms, ranges, strict=True)]
 
 
-def _ranges(range: Any, dimensions: int) -> list[tuple[float, float] | None]:
-    if range is None:
+def _ranges(given: Any, dimensions: int) -> list[tuple[float, float] | None]:
+    if given is None:
         return [None] * dimensions
-    per_axis = [range] if dimensions == 1 and _is_pair(range) else range
+    per_axis = [given] if dimensions == 1 and _is_pair(given) else given
     if not isinstance(per_axis, (list, tuple)) or len(per_axis) != dimensions:
         raise QueryError(f"range= is (lo, hi), or a list of {dimensions} of them")
     if not all(r is None or _is_pair(r) for r in per_axis):
@@ -109,7 +110,7 @@ def regular(bins: int, start: Any, stop: Any, **flags: bool) -> dict[str, Any]:
 def variable(edges: Sequence[Any], **flags: bool) -> dict[str, Any]:
     """Spec of bins between ascending edges."""
     numbers = [float(e) for e in edges]
-    rising = all(a < b for a, b in zip(numbers, numbers[1:], strict=False))
+    rising = all(a < b for a, b in pairwise(numbers))
     if len(numbers) < 2 or not rising or not all(map(math.isfinite, numbers)):
         hint = ""
         if len(numbers) == 3 and numbers[1] < numbers[2] and numbers[0] >= 1:
@@ -207,12 +208,19 @@ def automatic_axis(extent: Extent, bins: int | None = None) -> FixedAxis:
 
 
 _WIDTHS = tuple(Decimal(m) for m in ("1", "2", "2.5", "5"))
-_MORE_WIDTHS = tuple(
-    Decimal(m) for m in ("1", "1.2", "1.5", "2", "2.5", "3", "4", "5", "6", "8")
-)
+_MORE_WIDTHS = tuple(Decimal(m) for m in ("1", "1.2", "1.5", "2", "2.5", "3", "4", "5", "6", "8"))
+
+
+# Sums of a few of these are still doubles.
+_LARGEST = Decimal("1e307")
 
 
 def _nice(low: Decimal, high: Decimal, bins: int | None, whole: bool) -> dict[str, Any]:
+    if max(abs(low), abs(high)) > _LARGEST:
+        raise QueryError(
+            f"values reach from {low:.3g} to {high:.3g}: too far for a range of their own; "
+            "give bins=(n, lo, hi)"
+        )
     span = high - low
     # Where doubles cannot tell low from high apart well, bins as fine as their steps make no sense.
     floor = max(abs(low), abs(high)) * Decimal("1e-12")

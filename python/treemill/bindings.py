@@ -29,6 +29,7 @@ class BoundTrees:
         self._lock = threading.Lock()
 
     def bound(self, file: int) -> Any:
+        """core.Bound of the query to the tree of this file."""
         with self._lock:
             known = self._bound.get(file)
             if known is not None:
@@ -48,6 +49,7 @@ class BoundTrees:
         return made
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
+        """The tree's entries, and where packets are best cut."""
         entries, clusters = self._dataset.sizes[file]
 
         def fewest_baskets() -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import click
 
@@ -22,8 +22,8 @@ __all__ = ["cli", "main"]
 class _Lazy(click.Group):
     """A group whose further commands live in modules that are imported when they are called."""
 
-    HOMES = {"demo": ".demo:command", "bench": ".bench.commands:bench"}
-    HELP = {
+    HOMES: ClassVar = {"demo": ".demo:command", "bench": ".bench.commands:bench"}
+    HELP: ClassVar = {
         "demo": "Write a dataset, run a query over it on all cores, draw it.",
         "bench": "Measure this machine and treemill on it.",
     }

@@ -24,8 +24,8 @@ def dataset(files: Any, tree: str | None = None) -> Dataset:
     """A dataset of ROOT files.
 
     `files` is a path, a glob, `"path:tree"`, `"@list.txt"` with one of these per line, a mapping of
-    paths or globs to trees, or a list of any of these. `tree` names the tree where the files do not;
-    it may be left out where each file has one tree only (of several cycles the newest counts).
+    paths or globs to trees, or a list of any of these. `tree` names the tree where the files do
+    not; it may be left out where each file has only one (of several cycles the newest counts).
 
     Raises SourceError where a file does not exist, UnsupportedError for URLs.
     """

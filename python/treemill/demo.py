@@ -1,5 +1,5 @@
-"""`treemill demo`: writes a dataset, runs a query of several histograms over it on all cores, prints
-what came out, draws it."""
+"""`treemill demo`: writes a dataset, runs a query of several histograms over it on all cores,
+prints what came out, draws it."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def command(
     folder: Path, files: int, events: int, workers: int | None, output: Path | None
 ) -> None:
     """Write a dataset, run a query over it on all cores, draw it."""
-    from .bench.generate import Recipe, paths, write
+    from .bench.generate import Recipe, paths, write_dataset
     from .dataset import dataset
     from .session import connect
 
     recipe = Recipe(files, events)
-    for line in write(folder, recipe):
+    for line in write_dataset(folder, recipe):
         click.echo(line)
     data = dataset([str(path) for path in paths(folder, recipe)], tree="Events")
     histograms, numbers = book(data)

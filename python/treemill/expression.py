@@ -317,9 +317,7 @@ class _Reducer:
         body = self.reduce(node.body, depth, json)
         return {"kind": "lambda", "params": params, "body": body, "at": self.at(node)}
 
-    def comprehension(
-        self, node: ast.ListComp | ast.GeneratorExp, depth: int, json: int
-    ) -> Tree:
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp, depth: int, json: int) -> Tree:
         loops = []
         for loop in node.generators:
             if loop.is_async:

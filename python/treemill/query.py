@@ -68,6 +68,7 @@ class Filter:
     name: str | None = None
 
     def to_json(self) -> dict[str, Any]:
+        """As the core reads it."""
         return {"kind": "filter", "expr": self.expr.to_json(), "name": self.name}
 
 
@@ -79,6 +80,7 @@ class Define:
     expr: Expression
 
     def to_json(self) -> dict[str, Any]:
+        """As the core reads it."""
         return {"kind": "define", "name": self.name, "expr": self.expr.to_json()}
 
 
@@ -94,6 +96,7 @@ class Hist:
     labels: tuple[str | None, ...] = ()
 
     def to_json(self, axes: Sequence[FixedAxis]) -> dict[str, Any]:
+        """As the core reads it, with these axes."""
         fills = [
             {"axis": axis.spec, "expr": expr.to_json()}
             for axis, expr in zip(axes, self.exprs, strict=True)
@@ -110,6 +113,7 @@ class Scalar:
     expr: Expression | None = None
 
     def to_json(self) -> dict[str, Any]:
+        """As the core reads it."""
         if self.expr is None:
             return {"kind": self.kind}
         return {"kind": self.kind, "expr": self.expr.to_json()}
@@ -188,16 +192,16 @@ class Node:
         *exprs: str,
         bins: Any = None,
         weight: str | None = None,
-        range: Any = None,
+        range: Any = None,  # noqa: A002 - as numpy and matplotlib call it
         name: str | None = None,
         label: str | Sequence[str | None] | None = None,
     ) -> Booking:
         """Books a histogram of one expression per dimension.
 
         `bins`, `range`: see `treemill.axes.axes_from_bins`; without them the range is found by a
-        first pass over the same columns. `weight`: an expression; bins then hold the sums of weights
-        and of their squares (storage Weight), else counts (storage Double). `name` names the
-        histogram, `label` the axis, or each of the axes.
+        first pass over the same columns. `weight`: an expression; bins then hold the sums of
+        weights and of their squares (storage Weight), else counts (storage Double). `name` names
+        the histogram, `label` the axis, or each of the axes.
         """
         if not exprs:
             raise QueryError("hist() needs an expression to fill with")

@@ -55,7 +55,8 @@ def read(
     for file, first, last in _spans(dataset, start, stop):
         for part, column in zip(parts, dataset.trees[file].read(wanted, first, last), strict=True):
             part.append(pyarrow.array(column))
-    return Columns(tuple(wanted), tuple(_chunked(name, part) for name, part in zip(wanted, parts, strict=True)))
+    chunks = [_chunked(name, part) for name, part in zip(wanted, parts, strict=True)]
+    return Columns(tuple(wanted), tuple(chunks))
 
 
 def _chunked(name: str, part: list[Any]) -> Any:
@@ -64,13 +65,13 @@ def _chunked(name: str, part: list[Any]) -> Any:
     types = {array.type for array in part}
     if len(types) > 1:
         shown = ", ".join(sorted(map(str, types)))
-        raise UnsupportedError(f"{name} has different types in different files: {shown}", branch=name)
+        raise UnsupportedError(
+            f"{name} has different types in different files: {shown}", branch=name
+        )
     return pyarrow.chunked_array(part)
 
 
-def _spans(
-    dataset: Dataset, start: int | None, stop: int | None
-) -> Iterator[tuple[int, int, int]]:
+def _spans(dataset: Dataset, start: int | None, stop: int | None) -> Iterator[tuple[int, int, int]]:
     """(file, first, last) of the files that entries `[start, stop)` of the chain lie in; always at
     least one, so that types are known also of no entries. Opens no file behind `stop`."""
     files = range(len(dataset.trees.locations))

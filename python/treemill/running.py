@@ -216,8 +216,7 @@ class Query:
                 self._set_axes(ended)
                 self._phase = _FILL
                 self._start_pass(spec(self.bookings, self._axes))
-                if self._stopped is not None:  # in between
-                    self._pass.stop(self._stopped) if self._pass else None
+                self._stop_again()
                 return
         except BaseException as problem:
             error = problem
@@ -228,6 +227,13 @@ class Query:
             watchers, self._watchers = self._watchers, []
         for news in watchers:
             news.put("done")
+
+    def _stop_again(self) -> None:
+        """For a stop that came between two passes."""
+        with self._lock:
+            running, reason = self._pass, self._stopped
+        if running is not None and reason is not None:
+            running.stop(reason)
 
     def _set_axes(self, ended: Pass) -> None:
         found = ended.merged.results()

@@ -90,7 +90,8 @@ class Session:
             query = self._start(todo, on_error)
             for booking, value in zip(todo, _wait(query, progress, feedback), strict=True):
                 values[booking.number] = value
-        found = [values[b.number] if b.number in values else b.value for b in bookings]
+        # Those that were done before have their value already.
+        found = [b.value if b.done else values[b.number] for b in bookings]
         return found[0] if len(found) == 1 else tuple(found)
 
     def submit(self, *bookings: Booking, on_error: str = "stop") -> Query:
@@ -201,6 +202,4 @@ def run(
     on_error: str = "stop",
 ) -> Any:
     """Computes the bookings on this machine's cores; see `Session.run`."""
-    return default_session().run(
-        *bookings, progress=progress, feedback=feedback, on_error=on_error
-    )
+    return default_session().run(*bookings, progress=progress, feedback=feedback, on_error=on_error)

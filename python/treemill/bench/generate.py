@@ -1,4 +1,4 @@
-"""Writes a realistic NanoAOD-like dataset: run and event numbers, jagged muons, jets and electrons,
+"""Writes a realistic NanoAOD-like dataset: run and event numbers, jagged muons, jets, electrons,
 missing transverse momentum, a generator's weight.
 
 The values depend on the seed, the file's number and the place in it, and on nothing else. A manifest
@@ -21,12 +21,12 @@ from ..errors import QueryError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Recipe", "events", "paths", "write"]
+__all__ = ["Recipe", "chunk", "paths", "write", "write_dataset"]
 
 # To be raised when other values come out of the same recipe.
 _VERSION = 1
 _MANIFEST = "manifest.json"
-_Z_MASS, _Z_WIDTH = 91.19, 3.2
+_Z_MASS, _Z_WIDTH = 91.19, 2.5
 _MUON_MASS, _ELECTRON_MASS = 0.10566, 0.000511
 
 
@@ -37,7 +37,7 @@ class Recipe:
     files: int = 4
     events_per_file: int = 500_000
     events_per_cluster: int = 100_000
-    compression: str = "zstd"
+    codec: str = "zstd"
     """zstd, lz4, zlib, lzma or none."""
     seed: int = 1
 
@@ -51,13 +51,12 @@ def paths(folder: str | Path, recipe: Recipe) -> list[Path]:
     return [Path(folder) / recipe.name(i) for i in range(recipe.files)]
 
 
-def write(folder: str | Path, recipe: Recipe | None = None) -> Iterator[str]:
+def write_dataset(folder: str | Path, recipe: Recipe | None = None) -> Iterator[str]:
     """Writes the files that are not there yet, each at once under its final name; gives a line of
     words before each and at the end. Raises OSError where the disk does not let it."""
     recipe = recipe or Recipe()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    compression = _compression(recipe.compression)
     done = _done(folder, recipe)
     if len(done) == recipe.files:
         yield f"{folder}: {recipe.files} files are there already"
@@ -67,11 +66,18 @@ def write(folder: str | Path, recipe: Recipe | None = None) -> Iterator[str]:
             continue
         yield (
             f"writing {path} ({index + 1} of {recipe.files}, {recipe.events_per_file:,} events, "
-            f"{recipe.compression})"
+            f"{recipe.codec})"
         )
         part = path.with_suffix(f".{os.getpid()}.tmp")
         try:
-            _write_file(part, index, recipe, compression)
+            write(
+                part,
+                events=recipe.events_per_file,
+                codec=recipe.codec,
+                seed=recipe.seed,
+                index=index,
+                cluster=recipe.events_per_cluster,
+            )
             os.replace(part, path)
         finally:
             part.unlink(missing_ok=True)
@@ -81,19 +87,18 @@ def write(folder: str | Path, recipe: Recipe | None = None) -> Iterator[str]:
     yield f"{folder}: {recipe.files * recipe.events_per_file:,} events, {total / 1e6:.0f} MB"
 
 
-def _compression(name: str) -> Any:
+# The levels that ROOT and NanoAOD use for each codec.
+_LEVELS = {"zlib": 1, "lz4": 4, "zstd": 5, "lzma": 7, "none": 0}
+
+
+def _compression(codec: str, level: int | None) -> Any:
     import uproot
 
-    made = {
-        "zstd": uproot.ZSTD(5),
-        "lz4": uproot.LZ4(4),
-        "zlib": uproot.ZLIB(1),
-        "lzma": uproot.LZMA(5),
-        "none": None,
-    }
-    if name not in made:
-        raise QueryError(f"no compression {name!r}", suggestions=list(made))
-    return made[name]
+    if codec not in _LEVELS:
+        raise QueryError(f"no compression {codec!r}", suggestions=list(_LEVELS))
+    if codec == "none":
+        return None
+    return getattr(uproot, codec.upper())(_LEVELS[codec] if level is None else level)
 
 
 # The manifest.
@@ -118,9 +123,7 @@ def _done(folder: Path, recipe: Recipe) -> dict[str, int]:
     return {
         name: size
         for name, size in sizes
-        if name in wanted
-        and (folder / name).is_file()
-        and (folder / name).stat().st_size == size
+        if name in wanted and (folder / name).is_file() and (folder / name).stat().st_size == size
     }
 
 
@@ -134,15 +137,25 @@ def _write_manifest(folder: Path, recipe: Recipe, done: dict[str, int]) -> None:
 # One file.
 
 
-def _write_file(path: Path, index: int, recipe: Recipe, compression: Any) -> None:
+def write(
+    path: str | Path,
+    *,
+    events: int = 500_000,
+    codec: str = "zstd",
+    level: int | None = None,
+    seed: int = 1,
+    index: int = 0,
+    cluster: int = 100_000,
+) -> None:
+    """Writes one file with a tree `Events`, one basket per branch and `cluster` events. `level` of
+    the codec: None for the one that is usual. `index` numbers the files of a dataset."""
     import awkward as ak
     import uproot
 
-    with uproot.recreate(path, compression=compression) as file:
+    with uproot.recreate(path, compression=_compression(codec, level)) as file:
         tree = None
-        for start in range(0, recipe.events_per_file, recipe.events_per_cluster):
-            count = min(recipe.events_per_cluster, recipe.events_per_file - start)
-            columns = events(recipe.seed, index, start, count)
+        for start in range(0, events, cluster):
+            columns = chunk(seed, index, start, min(cluster, events - start))
             if tree is None:
                 types: dict[str, Any] = {
                     name: c.dtype if isinstance(c, np.ndarray) else ak.type(c).content
@@ -150,12 +163,15 @@ def _write_file(path: Path, index: int, recipe: Recipe, compression: Any) -> Non
                 }
                 # mktree, not assignment: the latter writes an RNTuple in newer versions of uproot.
                 tree = file.mktree(
-                    "Events", types, title="made up by treemill", counter_name=lambda name: f"n{name}"
+                    "Events",
+                    types,
+                    title="made up by treemill",
+                    counter_name=lambda name: f"n{name}",
                 )
             tree.extend(columns)
 
 
-def events(seed: int, file: int, start: int, count: int) -> dict[str, Any]:
+def chunk(seed: int, file: int, start: int, count: int) -> dict[str, Any]:
     """Columns of events `[start, start + count)` of a file: numpy arrays, and awkward arrays of
     records for collections."""
     import awkward as ak
@@ -218,12 +234,17 @@ def _muons(rng: np.random.Generator, count: int) -> dict[str, Any]:
     for name, (plus, minus) in _z_decays(rng, len(first)).items():
         columns[name][first] = plus
         columns[name][first + 1] = minus
-    return _jagged(columns, counts)
+    seen = (np.abs(columns["eta"]) < 2.4) & (columns["pt"] > 3.0)
+    event = np.repeat(np.arange(count), counts)
+    kept = {name: column[seen] for name, column in columns.items()}
+    return _jagged(kept, np.bincount(event[seen], minlength=count))
 
 
 def _z_decays(rng: np.random.Generator, count: int) -> dict[str, tuple[Any, Any]]:
     """Two muons each, back to back in the Z's frame, boosted along the beam and across it."""
-    mass = np.clip(_Z_MASS + _Z_WIDTH / 2 * rng.standard_cauchy(count), 40.0, 200.0)
+    # A Breit-Wigner between 40 and 200 GeV, by its cumulative distribution's inverse.
+    low, high = (np.arctan((edge - _Z_MASS) * 2 / _Z_WIDTH) for edge in (40.0, 200.0))
+    mass = _Z_MASS + _Z_WIDTH / 2 * np.tan(rng.uniform(low, high, count))
     mass *= rng.normal(1.0, 0.01, count)  # the detector's resolution
     cos, phi = rng.uniform(-1, 1, count), _phi(rng, count)
     sin = np.sqrt(1 - cos**2)
@@ -287,5 +308,3 @@ def _met(rng: np.random.Generator, activity: Any) -> tuple[NDArray[Any], NDArray
     phi = _phi(rng, count)
     x, y = x + true * np.cos(phi), y + true * np.sin(phi)
     return np.hypot(x, y), np.arctan2(y, x)
-
-

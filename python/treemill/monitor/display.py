@@ -91,13 +91,7 @@ def _field(histogram: Any, title: str, width: int) -> str:
     grid = [[float(v) for v in row] for row in histogram.values()]
     wide = _grouping(len(grid), width - gutter - 1)
     high = _grouping(len(grid[0]) if grid else 0, 2 * _HEIGHT)
-    cells = [
-        [
-            sum(grid[i][j] for i in group for j in other)
-            for group in wide
-        ]
-        for other in high
-    ]
+    cells = [[sum(grid[i][j] for i in group for j in other) for group in wide] for other in high]
     top = max((value for row in cells for value in row), default=0.0)
     low_edge, high_edge = _edge_texts(up)
     lines = [title] if title else []
@@ -189,11 +183,13 @@ def _style(mplhep: Any, count: int) -> list[Any]:
 def _picture(mplhep: Any, histogram: Any, title: str, place: Any, figure: Any) -> None:
     if histogram.ndim == 1:
         axis = histogram.axes[0]
-        mplhep.histplot(histogram, ax=place, histtype="fill", alpha=0.35, color="C0", yerr=False)
-        mplhep.histplot(histogram, ax=place, color="C0", linewidth=1.2)
+        edges = _drawn_edges(axis, place)
+        place.stairs(histogram.values(), edges, fill=True, alpha=0.35, color="C0")
+        place.stairs(histogram.values(), edges, color="C0", linewidth=1.2)
+        place.set_xlim(edges[0], edges[-1])
         place.set_xlabel(_label(axis))
         place.set_ylabel(_counts_label(histogram))
-        place.set_ylim(bottom=0)
+        place.set_ylim(bottom=min(0.0, float(min(histogram.values()))))
     elif histogram.ndim == 2:
         drawn = mplhep.hist2dplot(histogram, ax=place, cbar=False, cmin=1e-12)
         figure.colorbar(drawn[0], ax=place, label=_counts_label(histogram))
@@ -205,9 +201,20 @@ def _picture(mplhep: Any, histogram: Any, title: str, place: Any, figure: Any) -
         place.set_title(title, fontsize="medium", loc="left")
 
 
+def _drawn_edges(axis: Any, place: Any) -> Any:
+    """Where bins are drawn; for whole numbers and categories around the number or the name."""
+    if axis.traits.continuous:
+        return axis.edges
+    if axis.traits.ordered and type(axis).__name__ == "Integer":
+        return axis.edges - 0.5
+    place.set_xticks(range(axis.size), [str(axis.value(i)) for i in range(axis.size)])
+    place.minorticks_off()
+    return [i - 0.5 for i in range(axis.size + 1)]
+
+
 def _counts_label(histogram: Any) -> str:
     weighted = "Weight" in type(histogram.storage_type()).__name__
-    what = "Sum of weights" if weighted else "Events"
+    what = "Sum of weights" if weighted else "Entries"
     axis = histogram.axes[0]
     if histogram.ndim > 1 or type(axis).__name__ != "Regular":
         return what

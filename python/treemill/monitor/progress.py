@@ -1,4 +1,4 @@
-"""The progress bar: events, events/s, MB/s, time left. Drawn with rich, in terminals and notebooks."""
+"""The progress bar: events, events/s, MB/s, time left. By rich, in terminals and notebooks."""
 
 from __future__ import annotations
 

@@ -22,7 +22,6 @@ from .events import (
     Finish,
     Halt,
     OpenFile,
-    Packet,
     PacketDone,
     PacketFailed,
     Process,
@@ -213,10 +212,10 @@ class Packetizer:
                 worker.opening = True
                 return OpenFile(worker.number, file.number)
             return self._hand_out(worker, file, (again.start, again.stop), again.attempt)
-        file = self._pick_file(worker)
-        if file is None:
+        picked = self._pick_file(worker)
+        if picked is None:
             return None
-        worker.file = file
+        worker.file = file = picked
         if file.entries is None:
             worker.opening = True
             return OpenFile(worker.number, file.number)
@@ -245,9 +244,7 @@ class Packetizer:
             return max(self._started.values(), key=lambda f: f.left)
         return None
 
-    def _hand_out(
-        self, worker: Worker, file: File, span: tuple[int, int], attempt: int
-    ) -> Process:
+    def _hand_out(self, worker: Worker, file: File, span: tuple[int, int], attempt: int) -> Process:
         self._totals.unassigned -= span[1] - span[0]
         return Process(
             worker.number, self._ledger.hand_out(worker.number, file.number, span, attempt)
@@ -290,15 +287,11 @@ class Packetizer:
         else:
             self._give_up(failed.file, (failed.start, failed.stop), error)
 
-    def _put_back(
-        self, file: int, span: tuple[int, int], attempt: int, avoid: int | None
-    ) -> None:
+    def _put_back(self, file: int, span: tuple[int, int], attempt: int, avoid: int | None) -> None:
         self._totals.unassigned += span[1] - span[0]
         self._again.append(Again(file, span[0], span[1], attempt, avoid))
 
-    def _retry_file(
-        self, file: File, worker: Worker, error: BaseException, retry: bool
-    ) -> None:
+    def _retry_file(self, file: File, worker: Worker, error: BaseException, retry: bool) -> None:
         file.attempts += 1
         if retry and file.attempts < self._max_attempts:
             again = Again(file.number, 0, None, file.attempts + 1, worker.number)

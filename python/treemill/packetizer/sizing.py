@@ -34,9 +34,11 @@ class Rates:
         self._rate[worker] = rate if old is None else (old + rate) / 2
 
     def forget(self, worker: int) -> None:
+        """The worker is gone."""
         self._rate.pop(worker, None)
 
     def of(self, worker: int) -> float | None:
+        """The worker's; None before its first packet is done."""
         return self._rate.get(worker)
 
     def total(self, workers: int) -> float:

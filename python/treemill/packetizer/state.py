@@ -15,6 +15,8 @@ class FileSize:
 
 @dataclass
 class File:
+    """A file of the dataset, and how far it was handed out."""
+
     number: int
     entries: int | None = None
     cuts: tuple[int, ...] = ()
@@ -23,6 +25,7 @@ class File:
 
     @property
     def left(self) -> int:
+        """Entries that were never handed out."""
         return 0 if self.entries is None else self.entries - self.next
 
 
@@ -40,6 +43,8 @@ class Again:
 
 @dataclass
 class Worker:
+    """A worker that is there, and the file that it is on."""
+
     number: int
     file: File | None = None
     opening: bool = False
@@ -48,6 +53,8 @@ class Worker:
 
 @dataclass
 class Ending:
+    """Why the query ends before its time, if it does, and how far that is."""
+
     reason: str | None = None
     error: BaseException | None = None
     announced: bool = False
@@ -56,11 +63,13 @@ class Ending:
 
 @dataclass
 class Totals:
+    """Sums over the files."""
+
     known: int = 0  # entries of files whose size is known
     files: int = 0  # how many those are
     unassigned: int = 0  # of them, not handed out (again)
     unknown: int = 0  # files whose size is not known
 
 
-class WorkerGone(Exception):
+class WorkerGone(Exception):  # noqa: N818 - what happened, not a mistake
     """A worker was lost with a packet in its hands."""
