@@ -21,7 +21,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add("--rounds", type=int, help="counted rounds (7)")
     add("--gigabytes", type=float, help="size of the memory measurement's dataset (10)")
     add("--queries", nargs="+", metavar="Q", choices=[q.key for q in QUERIES], help="q1 … q4")
-    add("--codecs", nargs="+", metavar="C", choices=list(data.CODECS), help="zlib lz4 zstd none")
+    add("--codecs", nargs="+", metavar="C", choices=data.CODECS, help="zlib lz4 zstd none")
     add("--rivals", nargs="+", metavar="R", choices=[r.key for r in RIVALS], help="only these")
     add("--parts", nargs="+", metavar="P", choices=_PARTS, default=_PARTS, help="warm cold memory")
     add("--file", action="append", metavar="NAME=PATH", help="a file of one's own as a codec")

@@ -1,27 +1,25 @@
 """The benchmark's files: the demo's schema, one file a codec, made once and kept."""
 
 import json
+import sys
 from pathlib import Path
 
 from .protocol import REPOSITORY
 
 FOLDER = REPOSITORY / "demo-data" / "bench"
 
-# The levels that ROOT and NanoAOD use for each codec; 0 means none.
-CODECS = {"zlib": 1, "lz4": 4, "zstd": 5, "none": 0}
+CODECS = ("zlib", "lz4", "zstd", "none")
 
 
 def make(codec: str, events: int) -> Path:
     """The file of `events` events in `codec`; written when it is not there."""
-    from treemill.bench.generate import write
+    from treemill.bench.generate import Recipe, paths, write
 
-    path = FOLDER / f"{codec}-{events}.root"
-    if not path.exists():
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(".part")
-        write(unfinished, events=events, codec=codec, level=CODECS[codec])
-        unfinished.rename(path)
-    return path
+    recipe = Recipe(files=1, events_per_file=events, compression=codec)
+    folder = FOLDER / f"{codec}-{events}"
+    for line in write(folder, recipe):
+        print(line, file=sys.stderr, flush=True)
+    return paths(folder, recipe)[0]
 
 
 def describe(path: Path) -> dict[str, object]:

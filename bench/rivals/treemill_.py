@@ -25,14 +25,15 @@ class _Treemill:
         events = tm.dataset(path, tree=TREE)
         if where is not None:
             events = events.filter(where)
-        (histogram,) = self._session.run(events.hist(value, bins=_BINS))
+        histogram = self._session.run(events.hist(value, bins=_BINS), progress=False)
         bins: list[float] = histogram.values(flow=True).tolist()
         return bins
 
     def sweep(self, paths: list[str], branches: list[str]) -> float:
         events = tm.dataset(paths, tree=TREE)
-        booked = self._session.run(*(events.hist(name, bins=_BINS) for name in branches))
-        return float(sum(h.values(flow=True).sum() for h in booked))
+        booked = [events.hist(name, bins=_BINS) for name in branches]
+        filled = self._session.run(*booked, progress=False)
+        return float(sum(h.values(flow=True).sum() for h in filled))
 
     def versions(self) -> dict[str, str]:
         return {"treemill": version("treemill")}

@@ -1,0 +1,76 @@
+"""Files that real ROOT writes during the run, read by treemill, by uproot and by ROOT itself."""
+
+import random
+
+import pytest
+import treemill._core as core
+
+from .compare import Verdict, compare_file, difference, read
+from .dumped import columns, load
+
+CODECS = [
+    "none",
+    *(f"{name}-{level}" for name in ("zlib", "lzma", "lz4", "zstd") for level in range(1, 10)),
+]
+FILES = [
+    *("leaves", "empty", "leaf_lists", "truncated", "vectors", "baskets", "generated_offsets"),
+    *("embedded", "directories", "far", "blocks-zlib", "blocks-lzma", "blocks-lz4", "blocks-zstd"),
+    *(f"codec-{codec}" for codec in CODECS),
+]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_equals_root(root_files, name):
+    file = core.File(str(root_files / f"{name}.root"))
+    wrong = []
+    for tree, expected in load(root_files / f"{name}.dump").items():
+        ours = file.tree(tree)
+        got = {}
+        for branch in dict.fromkeys(key.split("/")[0] for key in expected):
+            got |= columns(branch, read(ours, branch))
+        assert list(got) == list(expected)
+        for key, column in expected.items():
+            found = got[key].difference(column)
+            if found is not None:
+                wrong.append(f"{tree} {key}: {found}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", [*FILES, "objects"])
+def test_equals_uproot(root_files, name):
+    outcomes = compare_file(root_files / f"{name}.root")
+    right = {Verdict.EQUAL, Verdict.GROUP, Verdict.UNSUPPORTED, Verdict.UNCHECKED}
+    wrong = [str(o) for o in outcomes if o.verdict not in right]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_all_trees_are_found(root_files):
+    for name in FILES:
+        trees = {
+            f"{t['path']};{t['cycle']}" for t in core.File(str(root_files / f"{name}.root")).trees()
+        }
+        assert trees >= set(load(root_files / f"{name}.dump")), name
+    names = [t["path"] for t in core.File(str(root_files / "directories.root")).trees()]
+    assert len(set(names)) == 1 + 20 * 6
+
+
+def test_newest_cycle_is_the_default(root_files):
+    file = core.File(str(root_files / "directories.root"))
+    assert [file.tree(name).num_entries for name in ("t", "t;1", "t;2")] == [5, 3, 5]
+    assert file.tree("d7/t").num_entries == 7
+
+
+@pytest.mark.parametrize("name", ["leaves", "baskets", "embedded", "vectors", "generated_offsets"])
+def test_any_range_is_a_slice_of_all(root_files, name):
+    file = core.File(str(root_files / f"{name}.root"))
+    choose = random.Random(name)
+    for info in file.trees():
+        tree = file.tree(f"{info['path']};{info['cycle']}")
+        for branch in tree.branches():
+            if not branch["supported"]:
+                continue
+            whole = read(tree, branch["name"])
+            for _ in range(3):
+                start, stop = sorted(choose.randint(0, tree.num_entries) for _ in "ab")
+                part = read(tree, branch["name"], start, stop)
+                assert difference(part, whole[start:stop]) is None, (branch["name"], start, stop)
