@@ -14,6 +14,7 @@ pub mod layout;
 mod object;
 mod program;
 pub mod reader;
+pub mod rntuple;
 pub mod streamer;
 mod tbranch;
 mod tleaf;
