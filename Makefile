@@ -37,7 +37,8 @@ $(VENV)/.oracle: requirements/oracle.txt $(VENV)/.packages
 	@touch $@
 
 $(VENV)/.core: $(RUST_SOURCES) pyproject.toml $(VENV)/.packages
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --locked
+	PATH=$(CURDIR)/$(BIN):$$PATH MATURIN_PEP517_ARGS=--locked \
+		$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 build: $(VENV)/.core

@@ -1,1 +1,27 @@
-//! Placeholder.
+//! The Python module `treemill._core`: converts, detaches from the GIL, calls, maps errors.
+//! No logic lives here: what is read is decided in treemill-read, what is computed in treemill-query.
+
+mod arrow;
+mod control;
+mod errors;
+mod file;
+mod partial;
+mod query;
+mod schema;
+
+use pyo3::prelude::*;
+
+/// treemill's native core.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::arrow::Column;
+    #[pymodule_export]
+    use crate::control::Control;
+    #[pymodule_export]
+    use crate::file::{File, Tree};
+    #[pymodule_export]
+    use crate::partial::Partial;
+    #[pymodule_export]
+    use crate::query::{Bound, Query};
+}

@@ -1,6 +1,7 @@
 //! A tree and the source that its baskets lie in.
 
 use crate::decode;
+use crate::near::near;
 use crate::{ErrorKind, ReadError};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -59,6 +60,40 @@ impl TreeFile {
         found
             .or_else(|| self.by_name.get(&format!("{name}.")))
             .copied()
+    }
+
+    /// Its parents' names and its own, `parent/child`: what no two branches share, as uproot writes it.
+    #[must_use]
+    pub fn path(&self, index: usize) -> String {
+        let mut names = Vec::new();
+        let mut next = self.tree.branches.get(index);
+        while let Some(branch) = next {
+            names.push(branch.name.as_str());
+            // Parents come before their children, so this ends.
+            next = branch.parent.and_then(|p| self.tree.branches.get(p));
+        }
+        names.reverse();
+        names.join("/")
+    }
+
+    /// Index in `tree().branches` of the branch of this name or path.
+    ///
+    /// # Errors
+    /// `NotFound` with the names that are near.
+    pub fn find(&self, name: &str) -> Result<usize, ReadError> {
+        let by_path = || {
+            let paths = name.contains('/').then_some(0..self.tree.branches.len());
+            paths.into_iter().flatten().find(|&i| self.path(i) == name)
+        };
+        self.branch(name).or_else(by_path).ok_or_else(|| {
+            let names = self.tree.branches.iter().map(|b| b.name.as_str());
+            let mut message = format!("tree '{}' has no branch '{name}'", self.tree.name);
+            let likely = near(name, names, 3);
+            if !likely.is_empty() {
+                message.push_str(&format!("; near names: {}", likely.join(", ")));
+            }
+            ReadError::not_found(message, self.source.name())
+        })
     }
 
     /// The branch at `index`, if it can be read.

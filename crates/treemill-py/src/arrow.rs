@@ -1,0 +1,49 @@
+//! Arrow arrays handed to Python without a copy, by the Arrow C data interface's PyCapsule protocol
+//! (https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html).
+
+use arrow_array::{Array, ArrayRef, ffi};
+use arrow_schema::Field;
+use arrow_schema::ffi::FFI_ArrowSchema;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+/// One decoded column; `pyarrow.array(column)` takes it.
+#[pyclass(frozen)]
+pub struct Column {
+    field: Field,
+    array: ArrayRef,
+}
+
+impl Column {
+    pub fn new(field: Field, array: ArrayRef) -> Self {
+        Self { field, array }
+    }
+}
+
+#[pymethods]
+impl Column {
+    fn __len__(&self) -> usize {
+        self.array.len()
+    }
+
+    /// A pair of capsules: "arrow_schema" and "arrow_array".
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema; // the protocol lets a producer that cannot cast ignore it
+        let (array, _) = ffi::to_ffi(&self.array.to_data()).map_err(runtime)?;
+        let schema = FFI_ArrowSchema::try_from(&self.field).map_err(runtime)?;
+        Ok((
+            PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
+            PyCapsule::new_with_value(py, array, c"arrow_array")?,
+        ))
+    }
+}
+
+fn runtime(error: arrow_schema::ArrowError) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}

@@ -1,0 +1,51 @@
+//! What a running query and its watchers share: a stop flag and counters, readable at any time.
+
+use pyo3::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use treemill_read::Counters;
+
+/// Stop flag and counters of one run; made in Python, given to every packet.
+#[pyclass(frozen)]
+#[derive(Default)]
+pub struct Control {
+    pub counters: Arc<Counters>,
+    stopped: AtomicBool,
+}
+
+#[pymethods]
+impl Control {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks every packet that runs to end at its next batch.
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether `stop` was called.
+    #[getter]
+    pub fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Entries of the batches begun.
+    #[getter]
+    fn entries(&self) -> u64 {
+        self.counters.entries()
+    }
+
+    /// Bytes that sources gave.
+    #[getter]
+    fn bytes_read(&self) -> u64 {
+        self.counters.bytes_read()
+    }
+
+    /// Bytes of baskets after decompression.
+    #[getter]
+    fn bytes_decompressed(&self) -> u64 {
+        self.counters.bytes_decompressed()
+    }
+}

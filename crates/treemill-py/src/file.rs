@@ -1,0 +1,188 @@
+//! Files and trees: what they hold, and whole columns of a range.
+
+use crate::arrow::Column;
+use crate::errors::read_error;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::sync::Arc;
+use treemill_format::layout::Layout;
+use treemill_format::tree::Branch;
+use treemill_query::DType;
+use treemill_read::{ReadError, Reader, TreeFile, decode};
+use treemill_source::Local;
+
+use crate::schema::dtype;
+
+/// An open ROOT file.
+#[pyclass(frozen)]
+pub struct File {
+    inner: Arc<treemill_read::File>,
+}
+
+#[pymethods]
+impl File {
+    #[new]
+    fn new(py: Python<'_>, path: &str) -> PyResult<Self> {
+        py.detach(|| {
+            let source = Local::open(path).map_err(ReadError::source)?;
+            treemill_read::File::open(Arc::new(source))
+        })
+        .map(|inner| Self { inner })
+        .map_err(|e| read_error(py, &e))
+    }
+
+    /// Its name, as it was given.
+    #[getter]
+    fn path(&self) -> &str {
+        self.inner.source().name()
+    }
+
+    /// All trees, those in directories too: dicts of path, cycle, class and title.
+    fn trees<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for tree in self.inner.trees() {
+            let item = PyDict::new(py);
+            item.set_item("path", tree.path)?;
+            item.set_item("cycle", tree.cycle)?;
+            item.set_item("class", tree.class)?;
+            item.set_item("title", tree.title)?;
+            list.append(item)?;
+        }
+        Ok(list)
+    }
+
+    /// The tree of that path; `;cycle` may follow, else it is the newest.
+    fn tree(&self, py: Python<'_>, name: &str) -> PyResult<Tree> {
+        py.detach(|| self.inner.tree(name))
+            .map(|inner| Tree { inner })
+            .map_err(|e| read_error(py, &e))
+    }
+}
+
+/// A tree of an open file.
+#[pyclass(frozen)]
+pub struct Tree {
+    pub inner: Arc<TreeFile>,
+}
+
+#[pymethods]
+impl Tree {
+    #[getter]
+    fn name(&self) -> &str {
+        &self.inner.tree().name
+    }
+
+    #[getter]
+    fn title(&self) -> &str {
+        &self.inner.tree().title
+    }
+
+    #[getter]
+    fn num_entries(&self) -> u64 {
+        self.inner.tree().entries
+    }
+
+    /// First entries of its clusters.
+    #[getter]
+    fn clusters(&self) -> Vec<u64> {
+        self.inner.tree().clusters.clone()
+    }
+
+    /// Names and expressions of TTree::SetAlias.
+    #[getter]
+    fn aliases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for (name, expression) in &self.inner.tree().aliases {
+            dict.set_item(name, expression)?;
+        }
+        Ok(dict)
+    }
+
+    /// All branches, parents before their children, as dicts.
+    fn branches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let tree = self.inner.tree();
+        let list = PyList::empty(py);
+        for (index, branch) in tree.branches.iter().enumerate() {
+            let reason = self.inner.readable(index).err().map(|e| e.message);
+            let shape = Shape::of(branch, reason.is_none());
+            let item = PyDict::new(py);
+            item.set_item("name", &branch.name)?;
+            item.set_item("path", self.inner.path(index))?;
+            item.set_item("title", &branch.title)?;
+            item.set_item("cpp_type", &branch.cpp_type)?;
+            item.set_item("supported", reason.is_none())?;
+            item.set_item("reason", reason.filter(|_| shape.kind != "group"))?;
+            item.set_item("kind", shape.kind)?;
+            item.set_item("dtype", shape.dtype.map(DType::name))?;
+            item.set_item("len", shape.len)?;
+            item.set_item("counter", &branch.counter)?;
+            item.set_item("total_bytes", branch.total_bytes)?;
+            item.set_item("zip_bytes", branch.zip_bytes)?;
+            item.set_item("baskets", branch.baskets.len() + branch.embedded.len())?;
+            list.append(item)?;
+        }
+        Ok(list)
+    }
+
+    /// One Arrow column for each name, of the entries `[start, stop)`.
+    fn read(
+        &self,
+        py: Python<'_>,
+        names: Vec<String>,
+        start: u64,
+        stop: u64,
+    ) -> PyResult<Vec<Column>> {
+        py.detach(|| self.columns(&names, start, stop))
+            .map_err(|e| read_error(py, &e))
+    }
+}
+
+impl Tree {
+    fn columns(&self, names: &[String], start: u64, stop: u64) -> Result<Vec<Column>, ReadError> {
+        let branches = names
+            .iter()
+            .map(|name| self.inner.find(name))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut reader = Reader::new(Arc::clone(&self.inner), &branches)?;
+        let mut columns = Vec::with_capacity(branches.len());
+        for (column, (&index, name)) in branches.iter().zip(names).enumerate() {
+            let branch = self.inner.readable(index)?;
+            let field = decode::field(name, &branch.layout)
+                .map_err(|e| ReadError::format(&e, self.inner.source().name(), None))?;
+            columns.push(Column::new(field, reader.read(column, start..stop)?));
+        }
+        Ok(columns)
+    }
+}
+
+/// How a branch reads, for `show`.
+struct Shape {
+    kind: &'static str,
+    dtype: Option<DType>,
+    len: Option<u32>,
+}
+
+impl Shape {
+    fn of(branch: &Branch, supported: bool) -> Self {
+        let (kind, item, len) = match &branch.layout {
+            Layout::Number(_) => ("number", Some(&branch.layout), None),
+            Layout::Array { item, len } => ("array", Some(&**item), Some(*len)),
+            Layout::Counted { item, .. } | Layout::Vector { item, .. } => {
+                ("list", Some(&**item), None)
+            }
+            Layout::String { .. } => ("string", None, None),
+            Layout::Record(members) if members.is_empty() => ("group", None, None),
+            Layout::Record(_) => ("record", None, None),
+            Layout::Unsupported { .. } => ("unsupported", None, None),
+        };
+        Self {
+            kind: if supported || kind == "group" {
+                kind
+            } else {
+                "unsupported"
+            },
+            dtype: item.and_then(dtype),
+            len,
+        }
+    }
+}

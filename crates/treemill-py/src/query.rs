@@ -1,0 +1,231 @@
+//! Queries: compiled against a tree, run over packets of it, detached from the GIL.
+
+use crate::control::Control;
+use crate::errors::{query_error, read_error};
+use crate::file::Tree;
+use crate::partial::Partial;
+use crate::schema::{Place, schema};
+use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use pyo3::prelude::*;
+use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+use treemill_query::spec::Spec;
+use treemill_query::{Columns, ProcessError, QueryError, Scratch};
+use treemill_read::{Batch, Counters, Options, ReadError, Reader, TreeFile};
+
+/// A query as data, not yet bound to a tree.
+#[pyclass(frozen)]
+pub struct Query {
+    spec: Spec,
+}
+
+#[pymethods]
+impl Query {
+    /// `spec` is the JSON form of `treemill_query::spec::Spec`.
+    #[new]
+    fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
+        serde_json::from_str(spec)
+            .map(|spec| Self { spec })
+            .map_err(|e| query_error(py, &QueryError::new(format!("not a query: {e}"))))
+    }
+
+    /// Compiles it against the columns of a tree.
+    fn bind(&self, py: Python<'_>, tree: &Tree) -> PyResult<Bound> {
+        py.detach(|| Bound::new(&self.spec, Arc::clone(&tree.inner)))
+            .map_err(|e| e.raise(py))
+    }
+}
+
+/// A query bound to one tree. Any number of threads may run packets of it.
+#[pyclass(frozen)]
+pub struct Bound {
+    query: treemill_query::Query,
+    tree: Arc<TreeFile>,
+    /// Branches to read, and for each column of the query which of them (and which member) it is.
+    branches: Vec<usize>,
+    columns: Vec<(usize, Option<usize>)>,
+    /// Readers and buffers that no packet uses at the moment.
+    idle: Mutex<Vec<State>>,
+}
+
+/// What one running packet needs; kept for the next.
+struct State {
+    reader: Reader,
+    scratch: Scratch,
+    counters: Arc<Counters>,
+}
+
+#[pymethods]
+impl Bound {
+    /// Columns that the query reads, in the order in which it first needs them.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.query.columns().to_vec()
+    }
+
+    /// An empty partial of this query.
+    fn partial(&self) -> Partial {
+        Partial::new(self.query.partial())
+    }
+
+    /// Adds the entries `[start, stop)` to the partial. Returns the entry before which it ended:
+    /// `stop`, or an earlier one after `control.stop()`. After an error the partial holds an
+    /// unknown part of the range and must be thrown away.
+    fn run(
+        &self,
+        py: Python<'_>,
+        start: u64,
+        stop: u64,
+        partial: &Partial,
+        control: &Control,
+    ) -> PyResult<u64> {
+        py.detach(|| self.packet(start, stop, &mut partial.lock(), control))
+            .map_err(|e| e.raise(py))
+    }
+}
+
+impl Bound {
+    fn new(spec: &Spec, tree: Arc<TreeFile>) -> Result<Self, Failure> {
+        let (schema, places) = schema(tree.tree());
+        let query = treemill_query::Query::compile(spec, &schema)?;
+        let mut branches = Vec::new();
+        let mut columns = Vec::new();
+        for name in query.columns() {
+            let found = schema.fields.iter().position(|f| f.name == *name);
+            let Some(Place { branch, member }) = found.and_then(|i| places.get(i)) else {
+                return Err(QueryError::new(format!("no column {name}")).into());
+            };
+            let index = branches.iter().position(|b| b == branch);
+            let index = index.unwrap_or_else(|| {
+                branches.push(*branch);
+                branches.len() - 1
+            });
+            columns.push((index, *member));
+        }
+        for &branch in &branches {
+            tree.readable(branch)?;
+        }
+        Ok(Self {
+            query,
+            tree,
+            branches,
+            columns,
+            idle: Mutex::default(),
+        })
+    }
+
+    fn packet(
+        &self,
+        start: u64,
+        stop: u64,
+        partial: &mut treemill_query::Partial,
+        control: &Control,
+    ) -> Result<u64, Failure> {
+        let mut state = self.state(control)?;
+        let mut batches = state.reader.batches(start..stop, Options::default())?;
+        let mut reached = start;
+        while !control.stopped() {
+            let Some(batch) = batches.next_batch() else {
+                break;
+            };
+            let end = batch.entries().end;
+            let mut columns = BatchColumns {
+                batch,
+                columns: &self.columns,
+            };
+            self.query
+                .process(&mut columns, partial, &mut state.scratch)?;
+            reached = end;
+        }
+        self.idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(state);
+        Ok(reached)
+    }
+
+    fn state(&self, control: &Control) -> Result<State, ReadError> {
+        let idle = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        match idle {
+            Some(state) if Arc::ptr_eq(&state.counters, &control.counters) => Ok(state),
+            _ => Ok(State {
+                reader: Reader::new(Arc::clone(&self.tree), &self.branches)?
+                    .with_counters(Arc::clone(&control.counters)),
+                scratch: Scratch::default(),
+                counters: Arc::clone(&control.counters),
+            }),
+        }
+    }
+}
+
+/// A batch of the reader as the query's columns.
+struct BatchColumns<'a> {
+    batch: Batch<'a>,
+    columns: &'a [(usize, Option<usize>)],
+}
+
+impl Columns for BatchColumns<'_> {
+    fn rows(&self) -> usize {
+        self.batch.rows()
+    }
+
+    fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
+        let &(branch, member) = self
+            .columns
+            .get(index)
+            .ok_or_else(|| format!("no column {index}"))?;
+        let array = self.batch.column(branch)?;
+        match (member, array.as_struct_opt()) {
+            (Some(member), Some(record)) if member < record.num_columns() => {
+                Ok(Arc::clone(record.column(member)))
+            }
+            _ => Ok(array),
+        }
+    }
+}
+
+/// Why a query could not be bound or run.
+enum Failure {
+    Query(QueryError),
+    Read(ReadError),
+    Other(String),
+}
+
+impl Failure {
+    fn raise(&self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Query(e) => query_error(py, e),
+            Self::Read(e) => read_error(py, e),
+            Self::Other(message) => pyo3::exceptions::PyRuntimeError::new_err(message.clone()),
+        }
+    }
+}
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Self {
+        Self::Query(error)
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl From<ProcessError> for Failure {
+    fn from(error: ProcessError) -> Self {
+        match error {
+            ProcessError::Query(e) => Self::Query(e),
+            ProcessError::Column(e) => match e.downcast::<ReadError>() {
+                Ok(e) => Self::Read(*e),
+                Err(e) => Self::Other(e.to_string()),
+            },
+        }
+    }
+}

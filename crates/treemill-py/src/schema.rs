@@ -1,0 +1,86 @@
+//! A tree's branches as the query compiler sees them: columns with types.
+
+use std::collections::HashSet;
+use treemill_format::layout::{Layout, Number};
+use treemill_format::tree::Tree;
+use treemill_query::{ColumnType, DType, Field, Schema};
+
+/// One column of the schema: a branch, or one member of a branch that is a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Index in the tree's branches.
+    pub branch: usize,
+    /// Member of its record.
+    pub member: Option<usize>,
+}
+
+/// The columns, and where each comes from. Members of leaf lists are `branch.member`.
+pub fn schema(tree: &Tree) -> (Schema, Vec<Place>) {
+    let mut fields = Vec::with_capacity(tree.branches.len());
+    let mut places = Vec::with_capacity(tree.branches.len());
+    let mut seen = HashSet::new();
+    for (index, branch) in tree.branches.iter().enumerate() {
+        // As in ROOT a trailing dot belongs to the members' names, not to the branch's.
+        let name = branch.name.trim_end_matches('.');
+        if !seen.insert(name) {
+            continue;
+        }
+        let mut add = |name: String, layout: &Layout, member| {
+            fields.push(Field::new(
+                name,
+                column_type(layout, branch.counter.as_deref(), &branch.cpp_type),
+            ));
+            places.push(Place {
+                branch: index,
+                member,
+            });
+        };
+        if let Layout::Record(members) = &branch.layout {
+            for (i, (member, layout)) in members.iter().enumerate() {
+                add(format!("{name}.{member}"), layout, Some(i));
+            }
+        }
+        add(name.to_owned(), &branch.layout, None);
+    }
+    (Schema { fields }, places)
+}
+
+fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> ColumnType {
+    let other = || ColumnType::Other(cpp_type.to_owned());
+    match layout {
+        Layout::Number(_) => dtype(layout).map_or_else(other, ColumnType::Scalar),
+        Layout::Array { item, len } => {
+            dtype(item).map_or_else(other, |item| ColumnType::Array { item, len: *len })
+        }
+        Layout::Counted { item, .. } => dtype(item).map_or_else(other, |item| ColumnType::List {
+            item,
+            counter: counter.map(str::to_owned),
+        }),
+        Layout::Vector { item, .. } => dtype(item).map_or_else(other, |item| ColumnType::List {
+            item,
+            counter: None,
+        }),
+        Layout::String { .. } => ColumnType::Str,
+        Layout::Record(_) | Layout::Unsupported { .. } => other(),
+    }
+}
+
+/// The type that a number is decoded to; `None` for anything else.
+pub fn dtype(layout: &Layout) -> Option<DType> {
+    let Layout::Number(number) = layout else {
+        return None;
+    };
+    Some(match number {
+        Number::Bool => DType::Bool,
+        Number::I8 => DType::I8,
+        Number::I16 => DType::I16,
+        Number::I32 => DType::I32,
+        Number::I64 => DType::I64,
+        Number::U8 => DType::U8,
+        Number::U16 => DType::U16,
+        Number::U32 => DType::U32,
+        Number::U64 => DType::U64,
+        Number::F32 | Number::Float16(_) => DType::F32,
+        Number::F64 | Number::Double32(_) => DType::F64,
+    })
+}
