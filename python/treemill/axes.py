@@ -187,10 +187,10 @@ def automatic_axis(extent: Extent, bins: int | None = None) -> FixedAxis:
     """An axis with round edges that holds every value of the extent.
 
     The bin width is 1, 2, 2.5 or 5 times a power of ten, the first edge a multiple of it, and the
-    last edge lies above the largest value; without `bins` that makes 40 to 101 bins. With `bins`
-    there are exactly that many, and widths of 1.2, 1.5, 3, 4, 6 and 8 are tried too. Integers that
-    span at most a hundred values get one bin for each value, more of them a whole number of values
-    per bin; bools get two bins. No values at all: 0 to 1. The extent does not depend on the order
+    last edge lies above the largest value; without `bins` that makes about 40 to 100 bins. With
+    `bins` there are exactly that many, and widths of 1.2, 1.5, 3, 4, 6 and 8 are tried too. Integers
+    that span at most a hundred values get one bin for each value, more of them a whole number of
+    values per bin; bools get two bins. No values at all: 0 to 1. The extent does not depend on the order
     in which events are read, so neither does the axis.
     """
     if extent is None:
@@ -227,16 +227,33 @@ def _nice(low: Decimal, high: Decimal, bins: int | None, whole: bool) -> dict[st
     if span <= floor:
         span = max(abs(low) * Decimal("0.1"), floor) if low else Decimal(1)
         low, high = low - span / 2, high + span / 2
-    count = bins or DEFAULT_BINS
-    width = _width_at_least(span / count, _MORE_WIDTHS if bins else _WIDTHS, whole)
-    while True:
-        first = (low / width).to_integral_value(ROUND_FLOOR)
-        needed = int((high / width).to_integral_value(ROUND_FLOOR) - first) + 1
-        start, stop = first * width, (first + (bins or needed)) * width
-        # The last edge is exclusive, also after rounding to double.
-        if needed <= (bins or needed) and float(high) < float(stop) and float(start) <= float(low):
-            return regular(bins or needed, float(start), float(stop))
-        width = _width_at_least(width * Decimal("1.01"), _MORE_WIDTHS if bins else _WIDTHS, whole)
+    mantissas = _MORE_WIDTHS if bins else _WIDTHS
+    width = _width_at_least(span / (bins or DEFAULT_BINS), mantissas, whole)
+    for _ in range(20):
+        # Edges at multiples of the width; where that does not fit in so many bins, of less.
+        for grid in (width, width / 10):
+            if whole:
+                grid = max(grid.to_integral_value(ROUND_FLOOR), Decimal(1))
+            found = _edges(low, high, width, grid, bins)
+            if found is not None:
+                return regular(*found)
+        width = _width_at_least(width * Decimal("1.01"), mantissas, whole)
+    return regular(bins or 1, float(low), math.nextafter(float(high), math.inf))
+
+
+def _edges(
+    low: Decimal, high: Decimal, width: Decimal, grid: Decimal, bins: int | None
+) -> tuple[int, float, float] | None:
+    """Number of bins, first and last edge; None where `bins` do not reach."""
+    # The first edge is inclusive and the last is not, also after rounding to double.
+    start = (low / grid).to_integral_value(ROUND_FLOOR) * grid
+    if float(start) > float(low):
+        start -= grid
+    count = bins or int(((high - start) / width).to_integral_value(ROUND_FLOOR)) + 1
+    if bins is None and float(start + count * width) <= float(high):
+        count += 1
+    first, last = float(start), float(start + count * width)
+    return (count, first, last) if first <= float(low) and float(high) < last else None
 
 
 def _width_at_least(least: Decimal, mantissas: Sequence[Decimal], whole: bool) -> Decimal:

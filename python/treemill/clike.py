@@ -49,7 +49,7 @@ class Rewritten:
     bangs: frozenset[int]
     """Places in `text` where a `~` stands for the user's `!`."""
     _places: list[int] | None
-    """Per byte of `text` in UTF-8, and its end: the character of the user's text. None: the same."""
+    """Per byte of `text` in UTF-8, and its end: the user's character. None: the same."""
 
     def place(self, byte: int) -> int:
         """The character in the user's text for a byte of `text` in UTF-8."""

@@ -92,10 +92,6 @@ def _syntax_error(
     message = error.msg or "invalid syntax"
     if message.startswith("too many nested"):
         return _too_deep(text, None)
-    # "Maybe you meant '==' or ':=' instead of '='?" tells of an operator that is not in here.
-    if "':='" in message or "assign" in message:
-        message = "= is not in the language; to compare write =="
-    message = message.replace(" (<unknown>, line 1)", "")
 
     def place(offset: int | None) -> int | None:
         if not offset or offset < 1:
@@ -106,8 +102,15 @@ def _syntax_error(
     start = place(error.offset)
     if start is None:
         return QueryError(message, text=text, span=(len(text), len(text) + 1))
+    # Python's own words tell of assignments and of :=, which are not in here.
+    if "':='" in message or "assign" in message or _is_assignment(text, start):
+        message = "= is not in the language; to compare write =="
     stop = place(error.end_offset) if error.end_lineno == error.lineno else None
     return QueryError(message, text=text, span=(start, max(stop or 0, start + 1)))
+
+
+def _is_assignment(text: str, at: int) -> bool:
+    return text[at : at + 1] == "=" and text[at + 1 : at + 2] != "="
 
 
 _BINARY: dict[type[ast.operator], str] = {

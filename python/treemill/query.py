@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .axes import AutomaticAxis, Axis, FixedAxis, axes_from_bins
-from .errors import QueryError
+from .errors import QueryError, TreemillError
 from .expression import Expression, parse
 
 __all__ = ["Booking", "Define", "Filter", "Hist", "Node", "Origin", "Scalar", "extents", "spec"]
@@ -58,6 +58,8 @@ class Origin:
                 raise
             # Another booking may be the one that is wrong; that is not this one's affair.
             self._run([wanted])
+        if not wanted.done:
+            raise TreemillError("the query was stopped before all entries were processed")
 
 
 @dataclass(frozen=True)

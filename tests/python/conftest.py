@@ -1,0 +1,49 @@
+"""A small dataset, written once per test run, and what is known of it without treemill."""
+
+import functools
+from pathlib import Path
+
+import pytest
+
+CORPUS = Path(__file__).parents[3].parent / "shared" / "corpus"
+
+
+@pytest.fixture(scope="session")
+def core():
+    return pytest.importorskip("treemill._core", reason="the native core is not built")
+
+
+@pytest.fixture(scope="session")
+def paths(core, tmp_path_factory):
+    """Three files of different sizes, several clusters each."""
+    from treemill.bench.generate import write
+
+    folder = tmp_path_factory.mktemp("data")
+    made = [folder / f"events_{i}.root" for i in range(3)]
+    for i, (path, events) in enumerate(zip(made, (5000, 1, 7321), strict=True)):
+        write(path, events=events, index=i, cluster=1000, codec="zstd")
+    return [str(path) for path in made]
+
+
+@pytest.fixture(scope="session")
+def truth(paths):
+    """The same columns by uproot, as one awkward array."""
+    import awkward as ak
+    import uproot
+
+    return ak.concatenate([uproot.open(path)["Events"].arrays() for path in paths])
+
+
+@pytest.fixture()
+def events(paths):
+    import treemill as tm
+
+    return tm.dataset(paths, tree="Events")
+
+
+@functools.cache
+def corpus(name: str) -> str:
+    path = CORPUS / name
+    if not path.exists():
+        pytest.skip(f"no {path}: the corpus of test files is not there")
+    return str(path)

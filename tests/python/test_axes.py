@@ -1,0 +1,160 @@
+import math
+
+import hist
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from treemill.axes import AutomaticAxis, FixedAxis, automatic_axis, axes_from_bins
+from treemill.errors import QueryError, UnsupportedError
+
+FLOW = {"underflow": True, "overflow": True, "circular": False}
+REGULAR = {"kind": "regular", "bins": 10, "start": 0.0, "stop": 5.0, **FLOW}
+
+
+def one(bins, **more):
+    (axis,) = axes_from_bins(bins, 1, **more)
+    return axis
+
+
+@pytest.mark.parametrize(
+    "bins",
+    [
+        (10, 0, 5),
+        [(10, 0, 5)],
+        (np.int64(10), np.float32(0), 5),
+        hist.axis.Regular(10, 0, 5),
+        [hist.axis.Regular(10, 0, 5)],
+    ],
+)
+def test_regular(bins):
+    assert one(bins).spec == REGULAR
+
+
+def test_number_of_bins():
+    assert one(None) == AutomaticAxis(None)
+    assert one(7) == AutomaticAxis(7)
+    assert one(10, range=(0, 5)) == FixedAxis(REGULAR)
+    assert axes_from_bins(None, 2) == [AutomaticAxis(), AutomaticAxis()]
+    assert axes_from_bins([5, (10, 0, 5)], 2) == [AutomaticAxis(5), FixedAxis(REGULAR)]
+    assert axes_from_bins(5, 2, range=[(0, 1), None])[1] == AutomaticAxis(5)
+
+
+def test_edges():
+    spec = {"kind": "variable", "edges": [0.0, 1.0, 5.0], **FLOW}
+    assert one([0, 1, 5]).spec == spec
+    assert one(np.array([0.0, 1, 5])).spec == spec
+    assert one(hist.axis.Variable([0, 1, 5])).spec == spec
+
+
+@pytest.mark.parametrize(
+    ("axis", "spec"),
+    [
+        (
+            hist.axis.Integer(-2, 3, underflow=False),
+            {"kind": "integer", "start": -2, "stop": 3, **FLOW, "underflow": False},
+        ),
+        (
+            hist.axis.IntCategory([5, 1]),
+            {"kind": "int_category", "categories": [5, 1], "overflow": True},
+        ),
+        (
+            hist.axis.StrCategory(["a", "b"], overflow=False),
+            {"kind": "str_category", "categories": ["a", "b"], "overflow": False},
+        ),
+        (hist.axis.Boolean(), {"kind": "boolean"}),
+        (
+            hist.axis.Regular(10, 0, 5, circular=True),
+            REGULAR | {"underflow": False, "circular": True},
+        ),
+        (
+            hist.axis.Regular(10, 0, 5, flow=False),
+            REGULAR | {"underflow": False, "overflow": False},
+        ),
+    ],
+)
+def test_axis_objects_come_along(axis, spec):
+    made = one(axis)
+    assert made.spec == spec
+    assert made.given is axis
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [
+        hist.axis.StrCategory([], growth=True),
+        hist.axis.Regular(3, 1, 9, transform=hist.axis.transform.log),
+    ],
+    ids=["growth", "transform"],
+)
+def test_unsupported_axes(axis):
+    with pytest.raises(UnsupportedError):
+        one(axis)
+
+
+@pytest.mark.parametrize(
+    ("bins", "words"),
+    [
+        ([100, 0, 200], r"\(100, 0, 200\)"),
+        ((0, 1, 2), "1 to"),
+        ((10, 5, 5), "lo < hi"),
+        ((10, 0, math.inf), "finite"),
+        ((10, "a", "b"), "numbers"),
+        ("x", "bins="),
+        ([1], "edges"),
+        ([0, math.nan, 1], "edges"),
+        (True, "bins="),
+    ],
+)
+def test_wrong_bins(bins, words):
+    with pytest.raises(QueryError, match=words):
+        one(bins)
+
+
+def test_wrong_dimensions():
+    with pytest.raises(QueryError, match="list of 2"):
+        axes_from_bins((10, 0, 5), 2)
+    with pytest.raises(QueryError, match="range"):
+        one((10, 0, 5), range=(0, 1))
+
+
+def test_automatic_ranges():
+    def brief(*args):
+        spec = automatic_axis(*args).spec
+        return tuple(spec.get(key) for key in ("kind", "bins", "start", "stop"))
+
+    assert brief((0.3, 187.2, 9)) == ("regular", 94, 0.0, 188.0)
+    assert brief((0.3, 187.2, 9), 50) == ("regular", 50, 0.0, 200.0)
+    assert brief((0.1, 0.7, 9)) == ("regular", 61, 0.1, 0.71)
+    assert brief((3, 7, 9)) == ("integer", None, 3, 8)
+    assert brief((0, 12345, 9)) == ("regular", 62, 0.0, 12400.0)
+    assert brief((False, True, 9)) == ("boolean", None, None, None)
+    assert brief(None, 7) == ("regular", 7, 0.0, 1.0)
+
+
+numbers = st.floats(-1e300, 1e300) | st.floats(-1e4, 1e4) | st.integers(-(2**63), 2**64 - 1)
+
+
+@given(numbers, numbers, st.none() | st.integers(1, 500))
+@example(0.0, 0.0, None)
+@example(5e-324, 1e-323, 3)
+@example(1e15, 1e15 + 1, None)
+@example(2**63, 2**63 + 1, 4)
+@example(0.1, 0.30000000000000004, 2)
+def test_automatic_axes_hold_every_value(a, b, bins):
+    if type(a) is not type(b):
+        a, b = float(a), float(b)
+    low, high = min(a, b), max(a, b)
+    axis = automatic_axis((low, high, 2), bins)
+    spec = axis.spec
+    assert spec["start"] <= low
+    assert high < spec["stop"] or float(high) < spec["stop"]
+    if spec["kind"] == "regular":
+        assert 1 <= spec["bins"] <= (bins or 103)
+        assert bins in (None, spec["bins"])
+    assert automatic_axis((low, high, 12345), bins) == axis
+
+
+def test_no_range_for_numbers_at_the_end_of_doubles():
+    with pytest.raises(QueryError, match="bins="):
+        automatic_axis((-1.7e308, 1.7e308, 2))

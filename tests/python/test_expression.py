@@ -1,0 +1,203 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from treemill.errors import QueryError
+from treemill.expression import parse
+
+
+def strip(tree):
+    """The tree without its places."""
+    if isinstance(tree, dict):
+        return {key: strip(value) for key, value in tree.items() if key != "at"}
+    return [strip(item) for item in tree] if isinstance(tree, list) else tree
+
+
+def nodes(tree):
+    if isinstance(tree, dict):
+        yield tree
+    for item in tree.values() if isinstance(tree, dict) else tree:
+        if isinstance(item, (dict, list)):
+            yield from nodes(item)
+
+
+def place(text, error):
+    start, stop = error.span
+    return text[start:stop]
+
+
+def name(text, at):
+    return {"kind": "name", "id": text, "at": [at, at + len(text)]}
+
+
+def test_form_is_that_of_the_core():
+    assert parse("a.b[1:] + f(x, k=2)").tree == {
+        "kind": "binary",
+        "op": "+",
+        "left": {
+            "kind": "index",
+            "value": {"kind": "attribute", "value": name("a", 0), "name": "b", "at": [0, 3]},
+            "index": {
+                "kind": "slice",
+                "lower": {"kind": "const", "value": 1, "at": [4, 5]},
+                "upper": None,
+                "step": None,
+                "at": [4, 6],
+            },
+            "at": [0, 7],
+        },
+        "right": {
+            "kind": "call",
+            "function": name("f", 10),
+            "args": [name("x", 12)],
+            "keywords": [["k", {"kind": "const", "value": 2, "at": [17, 18]}]],
+            "at": [10, 19],
+        },
+        "at": [0, 19],
+    }
+
+
+def test_comprehension_lambda_if_else_sequence():
+    tree = strip(parse("[m.pt if c else -1 for m, n in zip(X, Y) if m for k in (1, 2)]").tree)
+    assert tree["kind"] == "comprehension"
+    assert tree["element"]["kind"] == "if_else"
+    first, second = tree["loops"]
+    assert first["targets"] == ["m", "n"]
+    assert first["conditions"] == [{"kind": "name", "id": "m"}]
+    assert second["iter"]["kind"] == "sequence"
+    tree = strip(parse("min(X, key=lambda a, b: a)").tree)
+    assert tree["keywords"][0][1]["params"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("c", "python"),
+    [
+        ("a && b", "a and b"),
+        ("a&&b||c", "a and b or c"),
+        ("!a && b", "(not a) and b"),
+        ("!a == b", "(not a) == b"),  # C's ! binds tightly, Python's not does not
+        ("!f(x)[0]", "not f(x)[0]"),
+        ("a != b", "a != b"),
+        ("a && true || false", "a and True or False"),
+        ("s == '&& || !' && t", "s == '&& || !' and t"),
+        ("a\n  && b  # why", "a and b"),
+        ("!!a", "not (not a)"),
+    ],
+)
+def test_operators_of_c(c, python):
+    assert strip(parse(c).tree) == strip(parse(python).tree)
+
+
+@pytest.mark.parametrize("text", ["aa&&!bb", "é && !ü", " aa ||\n bb", "'é' && aa", "(aa)&&bb||cc"])
+def test_spans_are_places_in_the_users_text(text):
+    for node in nodes(parse(text).tree):
+        start, stop = node["at"]
+        if node["kind"] == "name":
+            assert text[start:stop] == node["id"]
+        assert 0 <= start < stop <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "bad", "words"),
+    [
+        ("a + x._y", "x._y", "underscore"),
+        ("a.__class__", "a.__class__", "underscore"),
+        ("1 + f'{x}'", "f'{x}'", "f-strings"),
+        ("(y := 3)", "y := 3", "define"),
+        ("f(*x)", "*x", "*"),
+        ("f(**x)", "**x", "**"),
+        ("a = 3", "=", "=="),
+        ("a && {1, 2}", "{1, 2}", "sets"),
+        ("a || None", "None", "None"),
+        ("x is y", "x is y", "=="),
+        ("1j", "1j", "complex"),
+        ("b'a'", "b'a'", "bytes"),
+        ("a @ b", "@", "@"),
+        ("a ? b : c", "?", "if"),
+        ("Sum$(x)", "$", "sum(x)"),
+        ("f(a)(b)", "f(a)", "called"),
+        ("f(a=1, a=2)", "a=2", "twice"),
+        ("[x for x.y in z]", "x.y", "name"),
+        ("lambda *a: 1", "lambda *a: 1", "plain names"),
+        ("99999999999999999999", "99999999999999999999", "64 bits"),
+        ("1e999", "1e999", "double"),
+        ("a > 1 & b > 2", "1 & b", "parentheses"),
+        ("a && b c", "c", "invalid syntax"),
+        ("a && (b", "(", "never closed"),
+    ],
+)
+def test_refused_with_the_place(text, bad, words):
+    with pytest.raises(QueryError) as caught:
+        parse(text)
+    assert words in caught.value.message
+    assert caught.value.text == text
+    assert place(text, caught.value) == bad
+
+
+def test_meant_bitwise_is_accepted():
+    parse("(a > 1) & (b > 2)")
+    parse("a > (1 & b) > 2")
+    parse("flags & 4 == 4")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-" * 5000 + "x",
+        "not " * 20000 + "x",
+        "lambda: " * 12000 + "x",
+        "+".join("a" * 40000),
+        "a" + ".b" * 40000,
+        "a**" * 30000 + "b",
+        "(" * 101 + "x" + ")" * 101,
+        "[" * 50000,
+        "f(" * 99 + "x" + ")" * 99,
+        "x" * 100_001,
+        "",
+        "  # only this",
+        "x\0y",
+        "\ud800",
+        "a if b else " * 8000 + "c",
+    ],
+    ids=lambda text: ascii(text[:12]),
+)
+def test_hostile_texts_are_refused(text):
+    with pytest.raises(QueryError) as caught:
+        parse(text)
+    assert len(str(caught.value)) < 1000
+
+
+def test_limits_are_not_in_the_way():
+    assert parse("(" * 100 + "x" + ")" * 100).tree["kind"] == "name"
+    assert parse("-" * 99 + "x")
+    assert parse(" || ".join(f"trigger_{i}" for i in range(3000)))
+    with pytest.raises(QueryError):
+        parse("-" * 100 + "x")
+
+
+def test_only_text():
+    with pytest.raises(QueryError, match="int"):
+        parse(3)
+
+
+pieces = st.sampled_from(
+    "a b_c Muon.pt 1 2.5 'x' ( ) [ ] , + - * / ** % & | && || ! != == < > not and or in for if else "
+    "lambda : = sum( None True é # \n ~ .".split(" ")
+)
+
+
+@given(st.lists(pieces, max_size=25).map(" ".join) | st.text(max_size=40))
+def test_any_text_is_a_tree_or_a_query_error(text):
+    try:
+        tree = parse(text).tree
+    except QueryError as error:
+        assert str(error)
+        if error.span is not None:
+            start, stop = error.span
+            assert 0 <= start < stop <= len(text) + 1
+        return
+    json.dumps(tree, allow_nan=False)
+    for node in nodes(tree):
+        start, stop = node.get("at", [0, 1])
+        assert 0 <= start < stop <= len(text)
