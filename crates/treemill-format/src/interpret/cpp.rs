@@ -1,37 +1,62 @@
 //! C++ type names of whole objects that are simple sequences: `vector<vector<float> >`, `string`.
 
 use super::number;
-use crate::layout::Layout;
+use crate::layout::{Layout, Number, Truncation};
+
+/// Byte count and version before a collection that is a branch of its own; collections inside have none.
+const COLLECTION_HEADER: u8 = 6;
 
 /// Containers within containers.
 const MAX_DEPTH: usize = 16;
 
-/// The layout of an object of this type behind `header` bytes; `None` where it is not certain.
-pub(super) fn layout(type_name: &str, header: u8) -> Option<Layout> {
-    parse(type_name, header, MAX_DEPTH)
+/// Containers that ROOT streams alike: a count, then the items (TVirtualCollectionProxy).
+const CONTAINERS: [&str; 11] = [
+    "vector",
+    "list",
+    "deque",
+    "set",
+    "multiset",
+    "unordered_set",
+    "unordered_multiset",
+    "ROOT::VecOps::RVec",
+    "ROOT::RVec",
+    "VecOps::RVec",
+    "RVec",
+];
+
+/// The layout of a branch that holds objects of this type; `None` where it is not certain.
+/// `string_header` bytes come before a `std::string`.
+pub(super) fn layout(type_name: &str, string_header: u8) -> Option<Layout> {
+    match bare(type_name) {
+        "TString" => Some(Layout::String { header: 0 }),
+        "string" | "basic_string<char>" => Some(Layout::String {
+            header: string_header,
+        }),
+        name => sequence(name, COLLECTION_HEADER, MAX_DEPTH),
+    }
 }
 
-fn parse(type_name: &str, header: u8, depth: usize) -> Option<Layout> {
-    let depth = depth.checked_sub(1)?;
-    let name = bare(type_name);
-    if matches!(name, "string" | "basic_string<char>") {
-        return Some(Layout::String { header });
+fn sequence(name: &str, header: u8, depth: usize) -> Option<Layout> {
+    let (container, arguments) = name.strip_suffix('>')?.split_once('<')?;
+    if !CONTAINERS.contains(&container.trim()) {
+        return None;
     }
-    if let Some(arguments) = name
-        .strip_prefix("vector<")
-        .and_then(|rest| rest.strip_suffix('>'))
-    {
-        let item = first_argument(arguments);
-        return Some(Layout::Vector {
-            item: Box::new(parse(item, 0, depth)?),
-            header,
-        });
-    }
-    // A number by itself is never an object.
-    if depth.saturating_add(1) == MAX_DEPTH {
-        None
-    } else {
-        number::by_name(name).map(Layout::Number)
+    let item = item(first_argument(arguments), depth.checked_sub(1)?)?;
+    Some(Layout::Vector {
+        item: Box::new(item),
+        header,
+    })
+}
+
+fn item(type_name: &str, depth: usize) -> Option<Layout> {
+    match bare(type_name) {
+        "string" | "basic_string<char>" | "TString" => Some(Layout::String { header: 0 }),
+        // Collections heed no range in the member's comment.
+        "Double32_t" => Some(Layout::Number(Number::Double32(Truncation::AsF32))),
+        name => match number::by_name(name) {
+            Some(number) => Some(Layout::Number(number)),
+            None => sequence(name, 0, depth),
+        },
     }
 }
 
@@ -61,7 +86,6 @@ fn first_argument(arguments: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::Number;
 
     fn vector(item: Layout, header: u8) -> Layout {
         Layout::Vector {
@@ -73,7 +97,7 @@ mod tests {
     #[test]
     fn sequences() {
         assert_eq!(
-            layout("vector<float>", 6),
+            layout("vector<float>", 0),
             Some(vector(Layout::Number(Number::F32), 6))
         );
         assert_eq!(
@@ -81,7 +105,7 @@ mod tests {
             Some(vector(Layout::Number(Number::U32), 6))
         );
         let nested = vector(vector(Layout::Number(Number::F64), 0), 6);
-        assert_eq!(layout("vector<vector<double> >", 6), Some(nested.clone()));
+        assert_eq!(layout("vector<vector<double> >", 0), Some(nested.clone()));
         assert_eq!(
             layout(
                 "vector<vector<double,allocator<double> >,allocator<x<y> > >",
@@ -90,10 +114,18 @@ mod tests {
             Some(nested)
         );
         assert_eq!(
-            layout("vector<string>", 6),
+            layout("vector<string>", 0),
             Some(vector(Layout::String { header: 0 }, 6))
         );
         assert_eq!(layout("string", 0), Some(Layout::String { header: 0 }));
+        assert_eq!(layout("std::string", 6), Some(Layout::String { header: 6 }));
+        assert_eq!(layout("TString", 6), Some(Layout::String { header: 0 }));
+        assert_eq!(
+            layout("ROOT::VecOps::RVec<int>", 0),
+            Some(vector(Layout::Number(Number::I32), 6))
+        );
+        let double32 = Layout::Number(Number::Double32(Truncation::AsF32));
+        assert_eq!(layout("set<Double32_t>", 0), Some(vector(double32, 6)));
     }
 
     #[test]
@@ -101,7 +133,7 @@ mod tests {
         for name in [
             "TLorentzVector",
             "vector<TLorentzVector>",
-            "vector<Double32_t>",
+            "vector<Float16_t>",
             "map<int,float>",
             "float",
             "",

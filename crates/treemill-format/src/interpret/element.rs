@@ -4,14 +4,13 @@ use super::dims::dims;
 use super::{Interpretation, branch_name, cpp, leaf_branch_name, number};
 use crate::layout::{Layout, Number};
 use crate::reader::text;
-use crate::streamer::{Element, StreamerInfos};
+use crate::streamer::{Element, ElementKind, StreamerInfos};
 use crate::tbranch::{ElementBranch, RawBranch, RawTree};
 use crate::tleaf::RawLeaf;
 
-/// Byte count and version before a collection or a `std::string` member.
-const COLLECTION_HEADER: u8 = 6;
+/// Byte count and version before a `std::string` member; a top-level one is written bare.
+const STRING_HEADER: u8 = 6;
 
-const BASE: i32 = 0;
 const TSTRING: i32 = 65;
 const STL: i32 = 300;
 const STL_STRING: i32 = 365;
@@ -81,7 +80,7 @@ fn is_collection(code: i32) -> bool {
 /// C++ type of a branch by its class or member.
 fn type_name(branch: &RawBranch, element: &ElementBranch, member: Option<&Element>) -> String {
     match member {
-        Some(member) if element.code == BASE => member.name.clone(),
+        Some(member) if matches!(member.kind, ElementKind::Base { .. }) => member.name.clone(),
         Some(member) => member.type_name.clone(),
         None if element.id < 0 => text(branch.class_name),
         None => number::name(element.code).map_or_else(|| text(branch.name), str::to_owned),
@@ -91,13 +90,7 @@ fn type_name(branch: &RawBranch, element: &ElementBranch, member: Option<&Elemen
 /// A whole object in a top-level branch.
 fn whole(branch: &RawBranch) -> Interpretation {
     let class = text(branch.class_name);
-    // A top-level string is written bare, collections behind their version.
-    let header = if class.ends_with('>') {
-        COLLECTION_HEADER
-    } else {
-        0
-    };
-    match cpp::layout(&class, header) {
+    match cpp::layout(&class, 0) {
         Some(layout) => Interpretation::new(layout, class),
         None => Interpretation::unsupported(format!("objects of class {class}"), class),
     }
@@ -121,7 +114,7 @@ fn single(
         1..=59 => numbers(branch, element, member, leaf, tree),
         TSTRING if leaf.len <= 1 => Interpretation::new(Layout::String { header: 0 }, "TString"),
         STL | STL_STRING if leaf.len <= 1 && leaf.counter.is_none() => {
-            match cpp::layout(&cpp_type, COLLECTION_HEADER) {
+            match cpp::layout(&cpp_type, STRING_HEADER) {
                 Some(layout) => Interpretation::new(layout, cpp_type),
                 None => {
                     Interpretation::unsupported(format!("members of type {cpp_type}"), cpp_type)
@@ -151,7 +144,7 @@ fn numbers(
     match (shape, leaf.counter) {
         (0 | 1, None) => Interpretation::new(dims.wrap(number), format!("{name}{}", dims.suffix())),
         // One byte says whether the array is there (TStreamerInfo: kOffsetP).
-        (2, counter) if leaf.len == 1 => {
+        (2, counter) if leaf.len <= 1 && member.is_none_or(|member| member.array_length <= 1) => {
             let cpp_type = format!("{name}[{}]", dims.variable.unwrap_or_default());
             Interpretation::new(
                 Layout::Counted {

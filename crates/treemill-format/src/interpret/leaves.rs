@@ -71,7 +71,7 @@ fn sized(leaf: &RawLeaf, item: Layout, name: &str, dims: &Dims) -> Interpretatio
 
 fn basic(leaf: &RawLeaf, title: &str) -> Option<(Layout, &'static str)> {
     let code = number::code_of_leaf(leaf.class, leaf.unsigned)?;
-    let (number, name) = number::by_code(code, || Some(range::from_title(title)))?;
+    let (number, name) = number::by_code(code, || Some(range::from_leaf_title(title)))?;
     Some((Layout::Number(number), name))
 }
 

@@ -33,7 +33,12 @@ fn truncation(min: f64, factor: f64, default_bits: Option<u8>) -> Truncation {
     bits.map_or(Truncation::AsF32, |bits| Truncation::Mantissa { bits })
 }
 
-/// fXmin and fFactor from a comment or leaf title.
+/// fXmin and fFactor from a leaf title: `x[2][3]/f[0,10,12]`, or only `f[0,10,12]` (TLeafF16 version 1).
+pub(crate) fn from_leaf_title(title: &str) -> (f64, f64) {
+    from_title(title.split_once('/').map_or(title, |(_, letter)| letter))
+}
+
+/// fXmin and fFactor from a member's comment.
 pub(crate) fn from_title(title: &str) -> (f64, f64) {
     let Some(parts) = bracket(title) else {
         return (0.0, 0.0);
