@@ -2,14 +2,16 @@
 //! `cat FILE [TREE [BRANCH [START STOP]]]`.
 //!
 //! Without BRANCH: one line for each branch of the tree (all trees without TREE), with its type, number of entries and
-//! a checksum over its decoded values, or the error. With BRANCH: its values, one entry a line.
+//! a checksum over its decoded values, or the error. With BRANCH: its values, one entry a line; with `*` those of all
+//! branches, each after its line.
 #![allow(clippy::arithmetic_side_effects)]
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, types as t};
 use arrow_schema::DataType as T;
 use std::error::Error;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::sync::Arc;
 use treemill_read::{File, Options, Reader, TreeFile};
 use treemill_source::Local;
@@ -27,12 +29,13 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let name = format!("{};{}", key.path, key.cycle);
                 println!("# {name} {}", key.class);
                 match file.tree(&name) {
-                    Ok(tree) => summary(&tree),
+                    Ok(tree) => summary(&tree, false),
                     Err(error) => println!("# error {error}"),
                 }
             }
         }
-        [tree] => summary(&file.tree(tree)?),
+        [tree] => summary(&file.tree(tree)?, false),
+        [tree, "*"] => summary(&file.tree(tree)?, true),
         [tree, branch, range @ ..] => {
             let tree = file.tree(tree)?;
             let index = tree.branch(branch).ok_or("no such branch")?;
@@ -51,23 +54,34 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One line for each branch: its index, name, type, entries, and checksum of the values.
-fn summary(tree: &Arc<TreeFile>) {
+/// One line for each branch: its index, name, type, entries, and checksum of the values; and the values.
+fn summary(tree: &Arc<TreeFile>, values: bool) {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for (index, branch) in tree.tree().branches.iter().enumerate() {
-        match sum(tree, index) {
-            Ok((kind, rows, sum)) => {
-                println!("{index}\t{}\t{kind}\t{rows}\t{sum:016x}", branch.name)
-            }
-            Err(error) => println!(
-                "{index}\t{}\t{}\terror\t{error}",
-                branch.name, branch.cpp_type
-            ),
+        let mut lines = String::new();
+        let line = match sum(tree, index, &mut lines) {
+            Ok((kind, rows, sum)) => format!("{kind}\t{rows}\t{sum:016x}"),
+            Err(error) => format!("{}\terror\t{error}", branch.cpp_type),
+        };
+        if !values || line.contains("\terror\t") {
+            lines.clear();
+        }
+        // A reader that has seen enough closes the pipe.
+        if write!(out, "{index}\t{}\t{line}\n{lines}", branch.name).is_err() {
+            return;
         }
     }
 }
 
-fn sum(tree: &Arc<TreeFile>, index: usize) -> Result<(String, u64, u64), Box<dyn Error>> {
-    let entries = tree.tree().entries;
+/// Type, entries and checksum of a branch, whose values are appended to `lines`.
+fn sum(
+    tree: &Arc<TreeFile>,
+    index: usize,
+    lines: &mut String,
+) -> Result<(String, u64, u64), Box<dyn Error>> {
+    // Branches that were made later have fewer entries than their tree.
+    let branch = tree.tree().branches.get(index).map_or(0, |b| b.entries);
+    let entries = tree.tree().entries.min(branch);
     let mut reader = Reader::new(Arc::clone(tree), &[index])?;
     let kind = reader.read(0, 0..0)?.data_type().to_string();
     let mut batches = reader.batches(0..entries, Options::default())?;
@@ -75,13 +89,13 @@ fn sum(tree: &Arc<TreeFile>, index: usize) -> Result<(String, u64, u64), Box<dyn
     while let Some(mut batch) = batches.next_batch() {
         let column = batch.column(0)?;
         rows += column.len() as u64;
-        let mut line = String::new();
+        let from = lines.len();
         for i in 0..column.len() {
-            line.clear();
-            print(&column, i, &mut line);
-            for byte in line.bytes() {
-                sum = (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
+            print(&column, i, lines);
+            lines.push('\n');
+        }
+        for byte in lines.bytes().skip(from) {
+            sum = (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
     Ok((kind, rows, sum))

@@ -142,7 +142,10 @@ impl Cursor {
         self.loaded = None;
         let index = plan::basket_of(branch, entry).ok_or_else(|| ReadError {
             kind: ErrorKind::Format,
-            message: "no basket holds these entries".to_owned(),
+            message: match branch.entries {
+                all if all <= entry => format!("the branch has only {all} entries"),
+                _ => "no basket holds these entries".to_owned(),
+            },
             file: context.file.source().name().to_owned(),
             branch: Some(branch.name.clone()),
             entries: Some(entry..entry.saturating_add(1)),

@@ -65,6 +65,10 @@ impl File {
         };
         let first = fetch.bytes(0..FIRST_BYTES.max(HEADER_BYTES).min(size))?;
         let header = FileHeader::parse(&first, size).map_err(|e| fetch.wrong(&e, Some(0)))?;
+        if size < header.end {
+            let what = format!("truncated: {size} bytes of {}", header.end);
+            return Err(fetch.wrong(&FormatError::Malformed { what, at: 0 }, Some(size)));
+        }
         let root = header.root_directory.clone();
         let record = match part(&first, &root) {
             Some(record) => record.to_vec(),
