@@ -53,6 +53,8 @@ struct Program {
 #[derive(Debug)]
 struct Op {
     step: Step,
+    /// How often, for arrays of objects.
+    repeat: u32,
     /// Where the member's place is noted.
     wanted: Option<usize>,
     /// Where the member's value is noted, as the length of later members.
@@ -287,7 +289,7 @@ impl<'i> Programs<'i> {
                         r.skip(count.saturating_mul(item))?;
                     }
                 }
-                step => pass_over(r, step, key_len)?,
+                step => (0..op.repeat).try_for_each(|_| pass_over(r, step, key_len))?,
             }
             if let Some(slot) = op.wanted.and_then(|wanted| fields.fields.get_mut(wanted)) {
                 slot.get_or_insert(field);
@@ -309,7 +311,7 @@ impl<'i> Programs<'i> {
         {
             return Ok(Rc::clone(program));
         }
-        let program = match self.infos.find(class, version) {
+        let program = match self.infos.find(class, version, None) {
             Some(info) => compile::compile(info, self.wanted),
             None => match builtin::find(class, version) {
                 Some(info) => compile::compile(&info, self.wanted),

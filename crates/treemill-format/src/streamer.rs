@@ -3,13 +3,16 @@
 mod parse;
 pub(crate) mod range;
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
+
+/// Versions of one class that are looked through; real files have a few.
+const MAX_VERSIONS: usize = 100;
 
 /// All TStreamerInfo records of a file.
 #[derive(Debug, Clone, Default)]
 pub struct StreamerInfos {
+    /// By name, version and checksum.
     infos: Vec<StreamerInfo>,
-    by_name: HashMap<String, Vec<usize>>,
 }
 
 /// One class at one version (ROOT: TStreamerInfo).
@@ -82,32 +85,51 @@ impl Element {
 }
 
 impl StreamerInfos {
-    pub(crate) fn new(infos: Vec<StreamerInfo>) -> Self {
-        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
-        for (i, info) in infos.iter().enumerate() {
-            by_name.entry(info.name.clone()).or_default().push(i);
-        }
-        StreamerInfos { infos, by_name }
+    pub(crate) fn new(mut infos: Vec<StreamerInfo>) -> Self {
+        infos.sort_by(|a, b| a.order(&b.name, b.version, b.checksum));
+        StreamerInfos { infos }
     }
 
-    /// All records in the order of the file.
+    /// All records, by class and version.
     pub fn iter(&self) -> impl Iterator<Item = &StreamerInfo> {
         self.infos.iter()
     }
 
-    /// All versions of a class that the file knows.
-    pub fn versions(&self, class: &str) -> impl Iterator<Item = &StreamerInfo> {
-        let indices = self.by_name.get(class).map_or(&[][..], Vec::as_slice);
-        indices.iter().filter_map(|&i| self.infos.get(i))
-    }
-
-    /// A class at a version.
-    pub fn find(&self, class: &str, version: i32) -> Option<&StreamerInfo> {
-        self.versions(class).find(|info| info.version == version)
+    /// A class at a version; of several that share the version, the one with this checksum if it is there.
+    pub fn find(&self, class: &str, version: i32, checksum: Option<u32>) -> Option<&StreamerInfo> {
+        let at_version = |checksum| {
+            let first = self
+                .infos
+                .partition_point(|info| info.order(class, version, checksum).is_lt());
+            self.infos
+                .get(first)
+                .filter(|info| info.version == version && info.name == class)
+        };
+        checksum
+            .and_then(|checksum| at_version(checksum).filter(|info| info.checksum == checksum))
+            .or_else(|| at_version(0))
     }
 
     /// A class by its layout's checksum, for classes without versions.
     pub fn find_checksum(&self, class: &str, checksum: u32) -> Option<&StreamerInfo> {
-        self.versions(class).find(|info| info.checksum == checksum)
+        let first = self
+            .infos
+            .partition_point(|info| info.name.as_str() < class);
+        let same_class = self
+            .infos
+            .get(first..)?
+            .iter()
+            .take_while(|info| info.name == class);
+        same_class
+            .take(MAX_VERSIONS)
+            .find(|info| info.checksum == checksum)
+    }
+}
+
+impl StreamerInfo {
+    fn order(&self, class: &str, version: i32, checksum: u32) -> Ordering {
+        let name = self.name.as_str().cmp(class);
+        name.then(self.version.cmp(&version))
+            .then(self.checksum.cmp(&checksum))
     }
 }

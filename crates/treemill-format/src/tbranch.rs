@@ -14,6 +14,11 @@ use std::collections::HashMap;
 /// Branches within branches; objects that deep do not exist.
 const MAX_DEPTH: usize = 64;
 
+/// Fewest bytes of a branch and of a leaf without their texts, and of a basket's row in the tables.
+const BRANCH_BYTES: usize = 100;
+const LEAF_BYTES: usize = 40;
+const BASKET_BYTES: usize = 12;
+
 wanted! {
     bases "TBranch";
     Named = "TNamed",
@@ -64,6 +69,22 @@ pub(crate) struct RawBranch<'a> {
     pub element: Option<ElementBranch>,
 }
 
+impl RawBranch<'_> {
+    /// Bytes that it takes of the record at least.
+    fn size(&self) -> usize {
+        let texts = [self.name, self.title, self.class_name, self.file];
+        let embedded = self.embedded.iter().map(|basket| basket.data.len());
+        [
+            BRANCH_BYTES,
+            self.baskets.len().saturating_mul(BASKET_BYTES),
+        ]
+        .into_iter()
+        .chain(texts.iter().map(|text| text.len()))
+        .chain(embedded)
+        .fold(0, usize::saturating_add)
+    }
+}
+
 /// What a TBranchElement has on top.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ElementBranch {
@@ -99,6 +120,8 @@ pub(crate) struct Branches<'a, 'i> {
     programs: Programs<'i>,
     leaves: Leaves<'i>,
     tree: RawTree<'a>,
+    /// Bytes of the record that what was read so far took.
+    taken: usize,
 }
 
 impl<'a, 'i> Branches<'a, 'i> {
@@ -109,7 +132,18 @@ impl<'a, 'i> Branches<'a, 'i> {
             programs: Programs::new(infos, WANTED),
             leaves: Leaves::new(infos, key_len),
             tree: RawTree::default(),
+            taken: 0,
         }
+    }
+
+    /// Counts bytes that an object took of the record. In a sound record every byte belongs to one object, so
+    /// objects that overlap are found out before they take more memory than the record.
+    fn take(&mut self, bytes: usize, at: usize) -> Result<()> {
+        self.taken = self.taken.saturating_add(bytes);
+        if self.taken > self.bytes.len() {
+            return Err(malformed("objects that overlap", at));
+        }
+        Ok(())
     }
 
     /// Reads a tree's fBranches.
@@ -170,6 +204,7 @@ impl<'a, 'i> Branches<'a, 'i> {
             .locate(self.bytes, class, object.body, self.key_len)?;
         let mut branch = plain(&fields, class, parent, self.key_len)?;
         branch.element = element(&fields, self.key_len)?;
+        self.take(branch.size(), object.start)?;
         self.tree.branches.push(branch);
         let leaves = match fields.reader(Wanted::Leaves) {
             Some(r) => self.leaves_of(r, index)?,
@@ -197,6 +232,12 @@ impl<'a, 'i> Branches<'a, 'i> {
             };
             let index = self.tree.leaves.len();
             let leaf = self.leaves.read(self.bytes, object)?;
+            self.take(
+                LEAF_BYTES
+                    .saturating_add(leaf.name.len())
+                    .saturating_add(leaf.title.len()),
+                object.start,
+            )?;
             self.tree.leaves.push(leaf);
             self.tree.owners.push(owner);
             if self.tree.leaf_at.insert(object.start, index).is_some() {

@@ -2,6 +2,9 @@
 
 use crate::layout::Layout;
 
+/// Most dimensions that are told apart; ROOT's own members have at most five.
+const MAX_DIMS: usize = 16;
+
 /// Fixed dimensions of a leaf, outermost first, and the name in a bracket that is no number.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Dims<'a> {
@@ -32,7 +35,7 @@ pub(super) fn dims(title: &str, len: u32) -> Dims<'_> {
         .fixed
         .iter()
         .try_fold(1u32, |product, dim| product.checked_mul(*dim));
-    if product != Some(len) {
+    if product != Some(len) || dims.fixed.len() > MAX_DIMS {
         dims.fixed = if len > 1 { vec![len] } else { Vec::new() };
     }
     dims

@@ -63,9 +63,7 @@ fn member<'i>(
     let index = usize::try_from(element.id).ok()?;
     let class = std::str::from_utf8(branch.class_name).ok()?;
     let info = infos
-        .versions(class)
-        .find(|info| info.version == element.version && info.checksum == element.checksum)
-        .or_else(|| infos.find(class, element.version))
+        .find(class, element.version, Some(element.checksum))
         .or_else(|| infos.find_checksum(class, element.checksum))?;
     info.elements.get(index).filter(|member| {
         member.code == element.code || is_collection(member.code) && is_collection(element.code)

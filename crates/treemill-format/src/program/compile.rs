@@ -9,20 +9,20 @@ const OFFSET_P: i32 = 40;
 
 /// Bytes of a number by its code; `None` where it is no number of fixed size.
 fn size(code: i32, element: &Element) -> Option<usize> {
-    let (min, factor) = element.range();
     Some(match code {
         1 | 10 | 11 | 18 => 1,
         2 | 12 => 2,
         3 | 5 | 6 | 13 => 4,
         4 | 8 | 14 | 16 | 17 => 8,
-        9 => stored(range::double32(min, factor)),
-        19 => stored(range::float16(min, factor)),
+        9 => stored(element, range::double32),
+        19 => stored(element, range::float16),
         _ => return None,
     })
 }
 
-fn stored(truncation: Truncation) -> usize {
-    match truncation {
+fn stored(element: &Element, truncation: fn(f64, f64) -> Truncation) -> usize {
+    let (min, factor) = element.range();
+    match truncation(min, factor) {
         Truncation::AsF32 | Truncation::Range { .. } => 4,
         Truncation::Mantissa { .. } => 3,
     }
@@ -45,6 +45,7 @@ pub(super) fn compile(info: &StreamerInfo, wanted: &[&str]) -> Program {
     let mut counters: Vec<&str> = Vec::new();
     for element in &info.elements {
         if let ElementKind::CountedBy { member, .. } = &element.kind
+            && counters.len() < MAX_COUNTERS
             && !counters.contains(&member.as_str())
         {
             counters.push(member);
@@ -53,22 +54,13 @@ pub(super) fn compile(info: &StreamerInfo, wanted: &[&str]) -> Program {
     for element in &info.elements {
         let (step, repeat) = step(element, &counters);
         let place = wanted.iter().position(|name| *name == element.name);
-        let counter = counters
-            .iter()
-            .take(MAX_COUNTERS)
-            .position(|name| *name == element.name);
+        let counter = counters.iter().position(|name| *name == element.name);
         ops.push(Op {
-            step: step.clone(),
+            step,
+            repeat,
             wanted: place,
             counter,
         });
-        for _ in 1..repeat {
-            ops.push(Op {
-                step: step.clone(),
-                wanted: None,
-                counter: None,
-            });
-        }
     }
     let needed = ops
         .iter()
@@ -80,7 +72,7 @@ pub(super) fn compile(info: &StreamerInfo, wanted: &[&str]) -> Program {
 /// The step over a member, and how often it is taken.
 fn step(element: &Element, counters: &[&str]) -> (Step, u32) {
     let type_name = element.type_name.trim_end_matches('*');
-    let repeat = element.array_length.clamp(1, 1024);
+    let repeat = element.array_length.max(1);
     let opaque = || {
         (
             Step::Opaque(format!(
@@ -118,10 +110,7 @@ fn step(element: &Element, counters: &[&str]) -> (Step, u32) {
             let ElementKind::CountedBy { member, .. } = &element.kind else {
                 return opaque();
             };
-            let counter = counters
-                .iter()
-                .take(MAX_COUNTERS)
-                .position(|name| name == member);
+            let counter = counters.iter().position(|name| name == member);
             match (size(code, element), counter) {
                 (Some(item), Some(counter)) => (
                     Step::Counted {
