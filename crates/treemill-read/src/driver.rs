@@ -2,7 +2,7 @@
 //! one basket ready (and its buffers for the next), and makes columns of runs of entries.
 
 use crate::checks::{agreed, check_fixed, run};
-use crate::decode::{Column, append, starts};
+use crate::decode::{Column, Spares, append, starts};
 use crate::plan::{self, Options};
 use crate::window::Window;
 use crate::{Counters, ErrorKind, ReadError, TreeFile};
@@ -25,6 +25,8 @@ pub(crate) struct Context<'a> {
     pub(crate) options: &'a Options,
     /// Where the range being read ends: nothing beyond is asked for ahead of time.
     pub(crate) stop: u64,
+    /// Whether the arrays' memory is wanted again, for the batch after this.
+    pub(crate) again: bool,
 }
 
 /// Where the entries' bytes of the basket at hand are.
@@ -56,6 +58,7 @@ pub(crate) struct Cursor {
     starts: Vec<u32>,
     counts: Vec<u32>,
     loaded: Option<Loaded>,
+    spares: Spares,
     /// Reads the counter branch, for baskets without entry offsets.
     counter: Option<Box<Cursor>>,
 }
@@ -69,6 +72,7 @@ impl Cursor {
             starts: Vec::new(),
             counts: Vec::new(),
             loaded: None,
+            spares: Spares::default(),
             counter: None,
         }
     }
@@ -81,11 +85,14 @@ impl Cursor {
     ) -> Result<ArrayRef, ReadError> {
         let file = context.file;
         let branch = file.readable(self.branch)?;
-        self.column(context, branch, range.clone())?
-            .finish(&branch.layout)
-            .map_err(|e| {
-                ReadError::format(&e, file.source().name(), None).within(&branch.name, range, None)
-            })
+        let column = self.column(context, branch, range.clone())?;
+        let array = column.finish_into(&mut self.spares, &branch.layout);
+        if !context.again {
+            self.spares.clear();
+        }
+        array.map_err(|e| {
+            ReadError::format(&e, file.source().name(), None).within(&branch.name, range, None)
+        })
     }
 
     fn column(
@@ -96,8 +103,12 @@ impl Cursor {
     ) -> Result<Column, ReadError> {
         let name = context.file.source().name();
         let rows = range.end.saturating_sub(range.start).min(MOST_RESERVED);
-        let mut column = Column::new(&branch.layout, usize::try_from(rows).unwrap_or(0))
-            .map_err(|e| ReadError::format(&e, name, None))?;
+        let mut column = Column::with(
+            &mut self.spares,
+            &branch.layout,
+            usize::try_from(rows).unwrap_or(0),
+        )
+        .map_err(|e| ReadError::format(&e, name, None))?;
         let mut at = range.start;
         while at < range.end {
             self.load(context, branch, at)?;

@@ -75,6 +75,7 @@ impl Reader {
             stop: range.end,
             borders,
             options,
+            again: true,
         })
     }
 
@@ -87,10 +88,10 @@ impl Reader {
             batch_entries: u64::MAX,
             ..Options::default()
         };
+        let mut batches = self.batches(range.clone(), whole)?;
+        batches.again = false;
         // A batch without entries is still a batch here: its columns have a type.
-        self.batches(range.clone(), whole)?
-            .batch(range)
-            .column(column)
+        batches.batch(range).column(column)
     }
 }
 
@@ -101,6 +102,7 @@ pub struct Batches<'a> {
     stop: u64,
     borders: Vec<u64>,
     options: Options,
+    again: bool,
 }
 
 impl Batches<'_> {
@@ -135,6 +137,7 @@ impl Batches<'_> {
                 counters,
                 options: &self.options,
                 stop: self.stop,
+                again: self.again,
             },
         }
     }

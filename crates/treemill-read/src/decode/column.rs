@@ -2,6 +2,7 @@
 
 use super::number::{self, Numbers};
 use super::size::{Size, size_of};
+use super::spares::Spares;
 use super::types::field;
 use super::{malformed, unsupported};
 use arrow_array::{ArrayRef, BinaryArray, FixedSizeListArray, ListArray, StructArray};
@@ -41,34 +42,42 @@ impl Column {
     /// # Errors
     /// `Unsupported` by name where the layout cannot be read.
     pub fn new(layout: &Layout, rows: usize) -> Result<Self> {
+        Self::with(&mut Spares::default(), layout, rows)
+    }
+
+    /// As [`Column::new`], on memory that an earlier column of the same layout has left.
+    ///
+    /// # Errors
+    /// As [`Column::new`].
+    pub fn with(spares: &mut Spares, layout: &Layout, rows: usize) -> Result<Self> {
         size_of(layout)?;
-        let offsets = || {
-            let mut offsets = Vec::with_capacity(rows.saturating_add(1));
+        let offsets = |spares: &mut Spares| {
+            let mut offsets = spares.vec(rows.saturating_add(1));
             offsets.push(0);
             offsets
         };
         Ok(match layout {
             Layout::Number(n) => {
                 number::check(*n)?;
-                Column::Numbers(Numbers::new(*n, rows))
+                Column::Numbers(Numbers::new(*n, rows, spares))
             }
             Layout::Array { item, .. } => Column::Fixed {
                 rows: 0,
-                item: Box::new(Column::new(item, 0)?),
+                item: Box::new(Column::with(spares, item, 0)?),
             },
             Layout::Counted { item, .. } | Layout::Vector { item, .. } => Column::List {
-                offsets: offsets(),
-                item: Box::new(Column::new(item, 0)?),
+                offsets: offsets(spares),
+                item: Box::new(Column::with(spares, item, 0)?),
             },
             Layout::String { .. } => Column::Bytes {
-                offsets: offsets(),
-                bytes: Vec::new(),
+                offsets: offsets(spares),
+                bytes: spares.vec(0),
             },
             Layout::Record(members) => Column::Record {
                 rows: 0,
                 fields: members
                     .iter()
-                    .map(|(_, member)| Column::new(member, rows))
+                    .map(|(_, member)| Column::with(spares, member, rows))
                     .collect::<Result<_>>()?,
             },
             Layout::Unsupported { reason } => return Err(unsupported(reason)),
@@ -157,13 +166,21 @@ impl Column {
     /// # Errors
     /// `Malformed` where the pieces do not fit together, which would be a mistake of this crate.
     pub fn finish(self, layout: &Layout) -> Result<ArrayRef> {
+        self.finish_into(&mut Spares::default(), layout)
+    }
+
+    /// As [`Column::finish`]; the memory can be used again when the array is gone.
+    ///
+    /// # Errors
+    /// As [`Column::finish`].
+    pub fn finish_into(self, spares: &mut Spares, layout: &Layout) -> Result<ArrayRef> {
         let broken = |e: arrow_schema::ArrowError| malformed(0, format!("decoded column: {e}"));
         Ok(match (self, layout) {
-            (Column::Numbers(numbers), Layout::Number(_)) => numbers.finish(),
+            (Column::Numbers(numbers), Layout::Number(_)) => numbers.finish(spares),
             (Column::Fixed { rows, item }, Layout::Array { item: of, len }) => {
                 let len = i32::try_from(*len).map_err(|_| mismatch())?;
                 let item_field = Arc::new(field("item", of)?);
-                let values = item.finish(of)?;
+                let values = item.finish_into(spares, of)?;
                 Arc::new(
                     FixedSizeListArray::try_new_with_length(item_field, len, values, None, rows)
                         .map_err(broken)?,
@@ -174,16 +191,16 @@ impl Column {
                 Layout::Counted { item: of, .. } | Layout::Vector { item: of, .. },
             ) => {
                 let item_field = Arc::new(field("item", of)?);
-                let values = item.finish(of)?;
-                Arc::new(
-                    ListArray::try_new(item_field, offset_buffer(offsets), values, None)
-                        .map_err(broken)?,
-                )
+                let offsets = offset_buffer(offsets, spares);
+                let values = item.finish_into(spares, of)?;
+                Arc::new(ListArray::try_new(item_field, offsets, values, None).map_err(broken)?)
             }
-            (Column::Bytes { offsets, bytes }, Layout::String { .. }) => Arc::new(
-                BinaryArray::try_new(offset_buffer(offsets), Buffer::from_vec(bytes), None)
-                    .map_err(broken)?,
-            ),
+            (Column::Bytes { offsets, bytes }, Layout::String { .. }) => {
+                let offsets = offset_buffer(offsets, spares);
+                let bytes = Buffer::from_vec(bytes);
+                spares.hold(&bytes);
+                Arc::new(BinaryArray::try_new(offsets, bytes, None).map_err(broken)?)
+            }
             (Column::Record { rows, fields }, Layout::Record(members)) => {
                 let types = members
                     .iter()
@@ -192,7 +209,7 @@ impl Column {
                 let arrays = fields
                     .into_iter()
                     .zip(members)
-                    .map(|(column, (_, member))| column.finish(member))
+                    .map(|(column, (_, member))| column.finish_into(spares, member))
                     .collect::<Result<Vec<_>>>()?;
                 Arc::new(
                     StructArray::try_new_with_length(types, arrays, None, rows).map_err(broken)?,
@@ -204,8 +221,10 @@ impl Column {
 }
 
 /// Offsets begin with 0 and ascend: every append has seen to it.
-fn offset_buffer(offsets: Vec<i32>) -> OffsetBuffer<i32> {
-    OffsetBuffer::new(ScalarBuffer::from(offsets))
+fn offset_buffer(offsets: Vec<i32>, spares: &mut Spares) -> OffsetBuffer<i32> {
+    let offsets = ScalarBuffer::from(offsets);
+    spares.hold(offsets.inner());
+    OffsetBuffer::new(offsets)
 }
 
 /// Pushes the end of a list's or string's items after `more` were added.

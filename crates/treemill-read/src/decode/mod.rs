@@ -9,12 +9,14 @@ mod column;
 mod jagged;
 mod number;
 mod size;
+mod spares;
 pub mod starts;
 mod types;
 mod walk;
 
 pub use column::Column;
 pub use size::{Size, size_of};
+pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
 
 use treemill_format::error::FormatError;

@@ -3,7 +3,8 @@
 
 use super::malformed;
 
-use arrow_array::ArrayRef;
+use super::spares::Spares;
+use arrow_array::{ArrayRef, ArrowPrimitiveType};
 use arrow_array::{BooleanArray, PrimitiveArray, types as arrow};
 use arrow_buffer::{BooleanBuffer, Buffer, ScalarBuffer};
 use std::sync::Arc;
@@ -69,24 +70,21 @@ macro_rules! for_each_form {
 
 impl Numbers {
     /// An empty column with room for `capacity` numbers.
-    pub fn new(number: Number, capacity: usize) -> Self {
-        fn room<T>(n: usize) -> Vec<T> {
-            Vec::with_capacity(n)
-        }
+    pub fn new(number: Number, capacity: usize, spares: &mut Spares) -> Self {
         match number {
-            Number::Bool => Numbers::Bool(room(capacity)),
-            Number::I8 => Numbers::I8(room(capacity)),
-            Number::I16 => Numbers::I16(room(capacity)),
-            Number::I32 => Numbers::I32(room(capacity)),
-            Number::I64 => Numbers::I64(room(capacity)),
-            Number::U8 => Numbers::U8(room(capacity)),
-            Number::U16 => Numbers::U16(room(capacity)),
-            Number::U32 => Numbers::U32(room(capacity)),
-            Number::U64 => Numbers::U64(room(capacity)),
-            Number::F32 => Numbers::F32(room(capacity)),
-            Number::F64 => Numbers::F64(room(capacity)),
-            Number::Float16(t) => Numbers::Float16(room(capacity), t),
-            Number::Double32(t) => Numbers::Double32(room(capacity), t),
+            Number::Bool => Numbers::Bool(spares.vec(capacity)),
+            Number::I8 => Numbers::I8(spares.vec(capacity)),
+            Number::I16 => Numbers::I16(spares.vec(capacity)),
+            Number::I32 => Numbers::I32(spares.vec(capacity)),
+            Number::I64 => Numbers::I64(spares.vec(capacity)),
+            Number::U8 => Numbers::U8(spares.vec(capacity)),
+            Number::U16 => Numbers::U16(spares.vec(capacity)),
+            Number::U32 => Numbers::U32(spares.vec(capacity)),
+            Number::U64 => Numbers::U64(spares.vec(capacity)),
+            Number::F32 => Numbers::F32(spares.vec(capacity)),
+            Number::F64 => Numbers::F64(spares.vec(capacity)),
+            Number::Float16(t) => Numbers::Float16(spares.vec(capacity), t),
+            Number::Double32(t) => Numbers::Double32(spares.vec(capacity), t),
         }
     }
 
@@ -141,19 +139,23 @@ impl Numbers {
     }
 
     /// The numbers as an Arrow array.
-    pub fn finish(self) -> ArrayRef {
+    pub fn finish(self, spares: &mut Spares) -> ArrayRef {
         match self {
-            Numbers::Bool(v) => Arc::new(BooleanArray::new(pack_bits(&v), None)),
-            Numbers::I8(v) => primitive::<arrow::Int8Type>(v),
-            Numbers::I16(v) => primitive::<arrow::Int16Type>(v),
-            Numbers::I32(v) => primitive::<arrow::Int32Type>(v),
-            Numbers::I64(v) => primitive::<arrow::Int64Type>(v),
-            Numbers::U8(v) => primitive::<arrow::UInt8Type>(v),
-            Numbers::U16(v) => primitive::<arrow::UInt16Type>(v),
-            Numbers::U32(v) => primitive::<arrow::UInt32Type>(v),
-            Numbers::U64(v) => primitive::<arrow::UInt64Type>(v),
-            Numbers::F32(v) | Numbers::Float16(v, _) => primitive::<arrow::Float32Type>(v),
-            Numbers::F64(v) | Numbers::Double32(v, _) => primitive::<arrow::Float64Type>(v),
+            Numbers::Bool(v) => {
+                let bits = pack_bits(&v);
+                spares.hold(&Buffer::from_vec(v));
+                Arc::new(BooleanArray::new(bits, None))
+            }
+            Numbers::I8(v) => primitive::<arrow::Int8Type>(v, spares),
+            Numbers::I16(v) => primitive::<arrow::Int16Type>(v, spares),
+            Numbers::I32(v) => primitive::<arrow::Int32Type>(v, spares),
+            Numbers::I64(v) => primitive::<arrow::Int64Type>(v, spares),
+            Numbers::U8(v) => primitive::<arrow::UInt8Type>(v, spares),
+            Numbers::U16(v) => primitive::<arrow::UInt16Type>(v, spares),
+            Numbers::U32(v) => primitive::<arrow::UInt32Type>(v, spares),
+            Numbers::U64(v) => primitive::<arrow::UInt64Type>(v, spares),
+            Numbers::F32(v) | Numbers::Float16(v, _) => primitive::<arrow::Float32Type>(v, spares),
+            Numbers::F64(v) | Numbers::Double32(v, _) => primitive::<arrow::Float64Type>(v, spares),
         }
     }
 
@@ -219,8 +221,10 @@ fn from_mantissa([exponent, high, low]: [u8; 3], bits: u8) -> f32 {
     }
 }
 
-fn primitive<T: arrow_array::ArrowPrimitiveType>(values: Vec<T::Native>) -> ArrayRef {
-    Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), None))
+fn primitive<T: ArrowPrimitiveType>(values: Vec<T::Native>, spares: &mut Spares) -> ArrayRef {
+    let values = ScalarBuffer::from(values);
+    spares.hold(values.inner());
+    Arc::new(PrimitiveArray::<T>::new(values, None))
 }
 
 /// Eight bytes to one, true where a byte is not 0.
@@ -270,7 +274,7 @@ mod tests {
             }),
         ] {
             assert_eq!(
-                stored_size(&Numbers::new(number, 0)),
+                stored_size(&Numbers::new(number, 0, &mut Spares::default())),
                 number_size(number),
                 "{number:?}"
             );

@@ -1,0 +1,72 @@
+//! Allocations of arrays that were given out: used again once nobody else holds them. To take fresh
+//! memory for every batch costs more than to decode into it (the kernel clears each page).
+
+use arrow_buffer::{ArrowNativeType, Buffer};
+use std::collections::VecDeque;
+
+/// Handles on the buffers of the last arrays, in the order in which their columns ask again.
+#[derive(Debug, Default)]
+pub struct Spares {
+    held: VecDeque<Buffer>,
+}
+
+impl Spares {
+    /// An empty vector with room for `capacity` values: on the memory of the next buffer held, if
+    /// its array is gone by now, else on new memory.
+    pub(super) fn vec<T: ArrowNativeType>(&mut self, capacity: usize) -> Vec<T> {
+        let freed = self.held.pop_front().map(Buffer::into_vec);
+        let mut values: Vec<T> = match freed {
+            Some(Ok(values)) => values,
+            _ => Vec::new(),
+        };
+        values.clear();
+        values.reserve(capacity);
+        values
+    }
+
+    /// Remembers a buffer that goes into an array.
+    pub(super) fn hold(&mut self, buffer: &Buffer) {
+        self.held.push_back(buffer.clone());
+    }
+
+    /// Lets go of all memory.
+    pub fn clear(&mut self) {
+        self.held.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_used_again_when_nobody_holds_it() {
+        let mut spares = Spares::default();
+        let first: Vec<f32> = vec![1.0; 1000];
+        let at = first.as_ptr();
+        let buffer = Buffer::from_vec(first);
+        spares.hold(&buffer);
+        drop(buffer);
+        let again: Vec<f32> = spares.vec(10);
+        assert_eq!(
+            (again.as_ptr(), again.len(), again.capacity()),
+            (at, 0, 1000)
+        );
+    }
+
+    #[test]
+    fn memory_that_somebody_holds_is_left_alone() {
+        let mut spares = Spares::default();
+        let buffer = Buffer::from_vec(vec![1_i32; 1000]);
+        spares.hold(&buffer);
+        let other: Vec<i32> = spares.vec(1000);
+        assert_ne!(other.as_ptr().cast(), buffer.as_ptr());
+        assert_eq!(buffer.typed_data::<i32>(), [1; 1000]);
+        spares.hold(&buffer);
+        drop(buffer);
+        assert!(
+            spares.vec::<i64>(0).is_empty(),
+            "another type takes new memory"
+        );
+    }
+}
