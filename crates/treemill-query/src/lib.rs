@@ -8,11 +8,23 @@
 // where overflow is either impossible (lengths) or wanted to wrap (`wrapping_*` is used there).
 #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod axis;
+mod booking;
+mod chunk;
+mod compile;
 mod error;
+mod eval;
+mod fill;
+mod functions;
+mod kernel;
+mod load;
 mod partial;
+mod pool;
 mod query;
+mod run;
 mod schema;
 pub mod spec;
+mod value;
 
 pub use error::{ProcessError, QueryError};
 pub use partial::{Number, Outcome, Partial};

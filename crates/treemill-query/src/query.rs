@@ -1,11 +1,19 @@
 //! A compiled query: steps and bookings over batches of columns.
 
+use crate::booking::Kind;
+use crate::compile::{Compiler, NodeId};
 use crate::error::{ProcessError, QueryError};
-use crate::partial::Partial;
+use crate::eval::{Batch, Plan, SelectionId};
+use crate::partial::{Partial, foreign};
+use crate::pool::Pool;
 use crate::schema::Schema;
-use crate::spec::Spec;
+use crate::spec::{Action, Spec};
 use arrow_array::ArrayRef;
+use std::collections::HashMap;
 use std::error::Error;
+
+/// Cells that all histograms of a query may have together.
+const MOST_CELLS: u64 = 1 << 28;
 
 /// One batch of entries, whose columns are made when they are asked for.
 pub trait Columns {
@@ -17,19 +25,98 @@ pub trait Columns {
 
 /// Buffers that are reused from batch to batch; one per thread.
 #[derive(Default)]
-pub struct Scratch {}
+pub struct Scratch {
+    pool: Pool,
+}
+
+/// A chain of filters, as a tree: 0 is the whole dataset.
+struct Cut {
+    parent: usize,
+    mask: NodeId,
+    /// Whether a booking, or a cut that leads to one, stands here.
+    wanted: bool,
+}
 
 /// A query compiled against a schema; shared by threads.
 pub struct Query {
+    plan: Plan,
     columns: Vec<String>,
+    /// Cuts from 1 on; parents come first.
+    cuts: Vec<Cut>,
+    /// With the number of the cut that they stand at.
+    bookings: Vec<(usize, Kind)>,
 }
 
 impl Query {
     /// Resolves names and types, merges equal subexpressions. Error: what is wrong, and where.
     pub fn compile(spec: &Spec, schema: &Schema) -> Result<Self, QueryError> {
-        let _ = (spec, schema);
+        if spec.version != 1 {
+            let message = format!("version {} of the query format is not known", spec.version);
+            return Err(QueryError::new(message));
+        }
+        let mut compiler = Compiler::new(schema);
+        let mut cuts: Vec<Cut> = Vec::new();
+        let mut known: HashMap<(usize, NodeId), usize> = HashMap::new();
+        // Cut and visible definitions after each step.
+        let mut places: Vec<(usize, Option<usize>)> = Vec::with_capacity(spec.steps.len());
+        let place = |places: &[(usize, Option<usize>)], at: Option<usize>| match at {
+            None => Ok((0, None)),
+            Some(step) => places
+                .get(step)
+                .copied()
+                .ok_or_else(|| QueryError::new(format!("there is no step {step} before this"))),
+        };
+        for step in &spec.steps {
+            let (cut, scope) = place(&places, step.parent)?;
+            places.push(match &step.action {
+                Action::Filter { expr, .. } => {
+                    let mask = compiler.condition(expr, scope)?;
+                    let next = *known.entry((cut, mask)).or_insert_with(|| {
+                        cuts.push(Cut {
+                            parent: cut,
+                            mask,
+                            wanted: false,
+                        });
+                        cuts.len()
+                    });
+                    (next, scope)
+                }
+                Action::Define { name, expr } => {
+                    let value = compiler.expression(expr, scope)?;
+                    (cut, Some(compiler.define(name, value, scope)))
+                }
+            });
+        }
+        let mut bookings = Vec::with_capacity(spec.bookings.len());
+        let mut cells = 0_u64;
+        for booking in &spec.bookings {
+            let (cut, scope) = place(&places, booking.at)?;
+            let kind = Kind::compile(&booking.result, &mut compiler, scope)?;
+            cells = cells.saturating_add(kind.cells());
+            if cells > MOST_CELLS {
+                let message = format!("the histograms have more than {MOST_CELLS} bins together");
+                return Err(QueryError::new(message));
+            }
+            bookings.push((cut, kind));
+            let mut walk = cut;
+            while let Some(cut) = walk.checked_sub(1).and_then(|i| cuts.get_mut(i)) {
+                if cut.wanted {
+                    break;
+                }
+                cut.wanted = true;
+                walk = cut.parent;
+            }
+        }
+        let mut wanted: Vec<NodeId> = Vec::new();
+        wanted.extend(cuts.iter().filter(|cut| cut.wanted).map(|cut| cut.mask));
+        wanted.extend(bookings.iter().flat_map(|(_, kind)| kind.nodes()));
+        let plan = compiler.plan(&wanted);
+        let columns = plan.fields.iter().map(|field| field.name.clone()).collect();
         Ok(Self {
-            columns: Vec::new(),
+            plan,
+            columns,
+            cuts,
+            bookings,
         })
     }
 
@@ -40,17 +127,42 @@ impl Query {
 
     /// An empty partial.
     pub fn partial(&self) -> Partial {
-        Partial {}
+        let accumulators = self.bookings.iter().map(|(_, kind)| kind.accumulator());
+        Partial {
+            accumulators: accumulators.collect(),
+        }
     }
 
-    /// Adds one batch.
+    /// Adds one batch. After an error the partial may hold part of the batch.
     pub fn process(
         &self,
         batch: &mut dyn Columns,
         partial: &mut Partial,
         scratch: &mut Scratch,
     ) -> Result<(), ProcessError> {
-        let _ = (batch, partial, scratch);
+        if partial.accumulators.len() != self.bookings.len() {
+            return Err(foreign().into());
+        }
+        let mut batch = Batch::new(&self.plan, batch, &mut scratch.pool);
+        // Where each cut's events are; `None`: none passed, or nobody wants them.
+        let mut reached: Vec<Option<SelectionId>> = Vec::with_capacity(self.cuts.len() + 1);
+        reached.push((batch.selections[0].events > 0).then_some(0));
+        for cut in &self.cuts {
+            let above = reached.get(cut.parent).copied().flatten();
+            reached.push(match above.filter(|_| cut.wanted) {
+                None => None,
+                Some(above) => {
+                    let found = batch.select(above, cut.mask)?;
+                    (batch.selections[found].events > 0).then_some(found)
+                }
+            });
+        }
+        for ((cut, kind), to) in self.bookings.iter().zip(&mut partial.accumulators) {
+            if let Some(selection) = reached.get(*cut).copied().flatten() {
+                kind.fill(&mut batch, selection, to)?;
+            }
+        }
+        batch.finish();
         Ok(())
     }
 }

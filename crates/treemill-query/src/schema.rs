@@ -62,6 +62,11 @@ pub enum DType {
 }
 
 impl DType {
+    /// Whether it is an integer, of any width.
+    pub fn is_integer(self) -> bool {
+        !matches!(self, Self::Bool | Self::F32 | Self::F64)
+    }
+
     /// numpy's name.
     pub fn name(self) -> &'static str {
         match self {

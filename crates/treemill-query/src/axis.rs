@@ -1,0 +1,322 @@
+//! Which cell of an axis a value belongs to: the rules of boost-histogram 1.8 (Boost.Histogram's
+//! `axis::regular`, `variable`, `integer`, `category`), operation by operation, so that results are
+//! the same to the bit, at edges too. Knows no storage.
+
+use crate::error::QueryError;
+use crate::spec;
+use std::collections::HashMap;
+
+/// Marks a value that no cell takes.
+pub(crate) const DROP: u32 = 1 << 31;
+
+/// An axis that finds cells. Cells are numbered from 0, the underflow cell first where there is one,
+/// the overflow cell last.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Axis {
+    kind: Kind,
+    /// Bins, without flow.
+    size: u32,
+    underflow: bool,
+    overflow: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    Regular {
+        min: f64,
+        delta: f64,
+        circular: bool,
+    },
+    Variable {
+        edges: Vec<f64>,
+        circular: bool,
+    },
+    Integer {
+        min: i64,
+        circular: bool,
+    },
+    IntCategory(HashMap<i64, u32>),
+    StrCategory(HashMap<String, u32>),
+    Boolean,
+}
+
+/// What an axis is filled with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    Reals,
+    Integers,
+    Bools,
+    Strings,
+}
+
+/// More bins than any axis may have.
+const MOST_BINS: i64 = 1 << 27;
+
+impl Axis {
+    /// Error: no such axis can be made.
+    pub fn new(axis: &spec::Axis) -> Result<Self, QueryError> {
+        let (kind, size, underflow, overflow) = match axis {
+            spec::Axis::Regular {
+                bins,
+                start,
+                stop,
+                underflow,
+                overflow,
+                circular,
+            } => {
+                let (min, delta) = (*start, stop - start);
+                if !min.is_finite() || !delta.is_finite() || delta == 0.0 {
+                    return Err(QueryError::new(
+                        "a regular axis needs a finite range that is not empty",
+                    ));
+                }
+                let circular = *circular;
+                let kind = Kind::Regular {
+                    min,
+                    delta,
+                    circular,
+                };
+                (
+                    kind,
+                    i64::from(*bins),
+                    *underflow && !circular,
+                    *overflow || circular,
+                )
+            }
+            spec::Axis::Variable {
+                edges,
+                underflow,
+                overflow,
+                circular,
+            } => {
+                if edges.len() < 2 || !edges.windows(2).all(|pair| pair[0] < pair[1]) {
+                    return Err(QueryError::new(
+                        "a variable axis needs two or more edges, strictly ascending",
+                    ));
+                }
+                let circular = *circular;
+                let size = edges.len() as i64 - 1;
+                let edges = edges.clone();
+                let kind = Kind::Variable { edges, circular };
+                (kind, size, *underflow && !circular, *overflow || circular)
+            }
+            spec::Axis::Integer {
+                start,
+                stop,
+                underflow,
+                overflow,
+                circular,
+            } => {
+                let size = stop.checked_sub(*start).unwrap_or(i64::MAX);
+                let (min, circular) = (*start, *circular);
+                let kind = Kind::Integer { min, circular };
+                (kind, size, *underflow && !circular, *overflow || circular)
+            }
+            spec::Axis::IntCategory {
+                categories,
+                overflow,
+            } => {
+                let found = numbered(categories.iter().copied())?;
+                (
+                    Kind::IntCategory(found),
+                    categories.len() as i64,
+                    false,
+                    *overflow,
+                )
+            }
+            spec::Axis::StrCategory {
+                categories,
+                overflow,
+            } => {
+                let found = numbered(categories.iter().cloned())?;
+                (
+                    Kind::StrCategory(found),
+                    categories.len() as i64,
+                    false,
+                    *overflow,
+                )
+            }
+            spec::Axis::Boolean => (Kind::Boolean, 2, false, false),
+        };
+        let categories = matches!(kind, Kind::IntCategory(_) | Kind::StrCategory(_));
+        if size > MOST_BINS || size < i64::from(!categories) {
+            let message = format!("an axis has 1 to {MOST_BINS} bins, not {size}");
+            return Err(QueryError::new(message));
+        }
+        Ok(Self {
+            kind,
+            size: size as u32,
+            underflow,
+            overflow,
+        })
+    }
+
+    /// Cells, with flow.
+    pub fn cells(&self) -> u32 {
+        self.size + u32::from(self.underflow) + u32::from(self.overflow)
+    }
+
+    pub fn takes(&self) -> Takes {
+        match self.kind {
+            Kind::Regular { .. } | Kind::Variable { .. } => Takes::Reals,
+            Kind::Integer { .. } | Kind::IntCategory(_) => Takes::Integers,
+            Kind::Boolean => Takes::Bools,
+            Kind::StrCategory(_) => Takes::Strings,
+        }
+    }
+
+    /// The cell of Boost.Histogram's index, -1 ..= size.
+    #[inline(always)]
+    fn cell(&self, index: i64) -> u32 {
+        if index < 0 {
+            self.below()
+        } else if index >= i64::from(self.size) {
+            self.above()
+        } else {
+            index as u32 + u32::from(self.underflow)
+        }
+    }
+
+    fn below(&self) -> u32 {
+        if self.underflow { 0 } else { DROP }
+    }
+
+    fn above(&self) -> u32 {
+        if self.overflow {
+            self.size + u32::from(self.underflow)
+        } else {
+            DROP
+        }
+    }
+
+    /// Cells of floats.
+    pub fn reals(&self, values: &[f64], out: &mut [u32]) {
+        match &self.kind {
+            Kind::Regular {
+                min,
+                delta,
+                circular,
+            } => {
+                if *circular {
+                    self.circular(*min, *delta, values, out);
+                } else {
+                    self.regular(*min, *delta, values, out);
+                }
+            }
+            Kind::Variable { edges, circular } => self.variable(edges, *circular, values, out),
+            _ => out.fill(DROP),
+        }
+    }
+
+    fn regular(&self, min: f64, delta: f64, values: &[f64], out: &mut [u32]) {
+        let bins = f64::from(self.size);
+        let first = u32::from(self.underflow);
+        let (below, above) = (self.below(), self.above());
+        // The upper edge belongs to the last bin where there is no overflow cell.
+        let at_end = if self.overflow {
+            above
+        } else {
+            self.size - 1 + first
+        };
+        for (to, x) in out.iter_mut().zip(values) {
+            let z = (x - min) / delta;
+            let inside = (0.0..1.0).contains(&z);
+            let position = if inside { z * bins } else { 0.0 };
+            // Not negative and at most 2^27.
+            let cell = position as i32 as u32 + first;
+            // NaN is neither below nor inside.
+            let outside = if z < 0.0 {
+                below
+            } else if z == 1.0 {
+                at_end
+            } else {
+                above
+            };
+            *to = if inside { cell } else { outside };
+        }
+    }
+
+    fn circular(&self, min: f64, delta: f64, values: &[f64], out: &mut [u32]) {
+        let bins = f64::from(self.size);
+        for (to, x) in out.iter_mut().zip(values) {
+            let z = (x - min) / delta;
+            *to = if z.is_finite() {
+                self.cell(((z - z.floor()) * bins) as i64)
+            } else {
+                self.above()
+            };
+        }
+    }
+
+    fn variable(&self, edges: &[f64], circular: bool, values: &[f64], out: &mut [u32]) {
+        let (first, last) = (edges[0], edges[edges.len() - 1]);
+        for (to, x) in out.iter_mut().zip(values) {
+            let mut x = *x;
+            if circular {
+                x -= ((x - first) / (last - first)).floor() * (last - first);
+            }
+            *to = if !self.overflow && x == last {
+                self.cell(i64::from(self.size) - 1)
+            } else if x.is_nan() {
+                self.above()
+            } else {
+                self.cell(edges.partition_point(|edge| *edge <= x) as i64 - 1)
+            };
+        }
+    }
+
+    /// Cells of integers.
+    pub fn integers(&self, values: &[i64], out: &mut [u32]) {
+        match &self.kind {
+            Kind::Integer { min, circular } => {
+                let size = i64::from(self.size);
+                for (to, x) in out.iter_mut().zip(values) {
+                    *to = if *circular {
+                        let distance = i128::from(*x) - i128::from(*min);
+                        self.cell(distance.rem_euclid(i128::from(size)) as i64)
+                    } else if *x < *min {
+                        self.below()
+                    } else {
+                        // Not negative; what is too large for i64 is above all bins.
+                        self.cell(x.checked_sub(*min).unwrap_or(size))
+                    };
+                }
+            }
+            Kind::IntCategory(found) => {
+                for (to, x) in out.iter_mut().zip(values) {
+                    *to = found.get(x).copied().unwrap_or(self.above());
+                }
+            }
+            _ => out.fill(DROP),
+        }
+    }
+
+    /// Cells of bools.
+    pub fn bools(&self, values: &[u8], out: &mut [u32]) {
+        for (to, x) in out.iter_mut().zip(values) {
+            *to = u32::from(*x != 0);
+        }
+    }
+
+    /// The cell of a string.
+    pub fn string(&self, value: &[u8]) -> u32 {
+        let Kind::StrCategory(found) = &self.kind else {
+            return DROP;
+        };
+        let cell = std::str::from_utf8(value)
+            .ok()
+            .and_then(|text| found.get(text));
+        cell.copied().unwrap_or(self.above())
+    }
+}
+
+fn numbered<T: std::hash::Hash + Eq>(
+    categories: impl ExactSizeIterator<Item = T>,
+) -> Result<HashMap<T, u32>, QueryError> {
+    let wanted = categories.len();
+    let found: HashMap<T, u32> = categories.zip(0_u32..).collect();
+    if found.len() != wanted {
+        return Err(QueryError::new("the categories of an axis must differ"));
+    }
+    Ok(found)
+}

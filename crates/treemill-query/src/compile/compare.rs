@@ -1,0 +1,226 @@
+//! Comparisons, chained ones too, and membership in lists.
+
+use super::{Bound, Compiler, Constant, EVENT, NodeId, Op, Reducer, Result, Type, span};
+use crate::error::QueryError;
+use crate::kernel::{Compare, Map};
+use crate::spec::{Expr, Span};
+
+/// Members of a constant list that are compared one by one; integers of longer lists are searched.
+const SHORT: usize = 8;
+/// Members of a list of floats or strings.
+const LONGEST: usize = 1000;
+
+impl Compiler<'_> {
+    pub(super) fn comparison(
+        &mut self,
+        left: &Expr,
+        ops: &[String],
+        rights: &[Expr],
+        at: Span,
+    ) -> Result<Bound> {
+        if ops.is_empty() || ops.len() != rights.len() {
+            return Err(QueryError::at(
+                at,
+                "a comparison needs an operator per side",
+            ));
+        }
+        let mut left_at = span(left);
+        let mut left = self.value(left)?;
+        let mut result: Option<NodeId> = None;
+        for (op, right) in ops.iter().zip(rights) {
+            let place = (left_at.0, span(right).1);
+            let (next, holds) = match op.as_str() {
+                "in" | "not_in" => {
+                    let found = self.member_of(left, right, place)?;
+                    let found = if op == "in" {
+                        found
+                    } else {
+                        self.negated(found)
+                    };
+                    (left, found)
+                }
+                _ => {
+                    let op = operator(op)
+                        .ok_or_else(|| QueryError::at(at, format!("unknown operator {op}")))?;
+                    let right = self.value(right)?;
+                    (right, self.compare(op, left, right, place)?)
+                }
+            };
+            result = Some(match result {
+                None => holds,
+                Some(before) => {
+                    let both = self.together(&[before, holds], at)?;
+                    self.both(both[0], both[1])
+                }
+            });
+            left = next;
+            left_at = span(right);
+        }
+        result
+            .map(Bound::Value)
+            .ok_or_else(|| QueryError::at(at, "nothing to compare"))
+    }
+
+    pub(super) fn compare(
+        &mut self,
+        op: Compare,
+        left: NodeId,
+        right: NodeId,
+        at: Span,
+    ) -> Result<NodeId> {
+        let both = self.together(&[left, right], at)?;
+        let (mut a, mut b, mut op) = (both[0], both[1], op);
+        // Constants go right, where kernels have a fast way for them.
+        if self.graph.as_const(a).is_some() && self.graph.as_const(b).is_none() {
+            (a, b, op) = (b, a, op.swapped());
+        }
+        match (self.type_of(a), self.type_of(b)) {
+            (Type::Str, Type::Str) => self.compare_strings(op, a, b, at),
+            (Type::Str, other) | (other, Type::Str) => Err(QueryError::at(
+                at,
+                format!("a string does not compare with {}", other.name()),
+            )),
+            _ => Ok(self.compare_numbers(op, a, b)),
+        }
+    }
+
+    fn compare_strings(&mut self, op: Compare, a: NodeId, b: NodeId, at: Span) -> Result<NodeId> {
+        if let (Some(Constant::Str(a)), Some(Constant::Str(b))) =
+            (self.graph.as_const(a), self.graph.as_const(b))
+        {
+            let (equal, wanted) = (a == b, op == Compare::Eq);
+            return Ok(self.graph.constant(Constant::Bool(equal == wanted)));
+        }
+        let equal = self.node(Op::StrEqual, &[a, b], Type::Bool);
+        match op {
+            Compare::Eq => Ok(equal),
+            Compare::Ne => Ok(self.negated(equal)),
+            _ => Err(QueryError::at(at, "strings compare by == and != only")),
+        }
+    }
+
+    /// Exact whatever the types.
+    fn compare_numbers(&mut self, op: Compare, a: NodeId, b: NodeId) -> NodeId {
+        let (type_a, type_b) = (self.type_of(a), self.type_of(b));
+        if (type_a, type_b) == (Type::Bool, Type::Bool) {
+            return self.map(Map::CompareBool(op), &[a, b], Type::Bool);
+        }
+        let narrow = self.is_narrow(a) && self.graph.as_const(b).is_some();
+        if (type_a == Type::Float || self.exact_as_real(a))
+            && (type_b == Type::Float || self.exact_as_real(b))
+            && (narrow || type_a == Type::Float || type_b == Type::Float)
+        {
+            let (a, b) = (self.real_of(a), self.real_of(b));
+            return self.map(Map::CompareReal(op), &[a, b], Type::Bool);
+        }
+        // The wider type goes right.
+        let rank = |ty| match ty {
+            Type::Bool | Type::Int => 0,
+            Type::UInt => 1,
+            Type::Float | Type::Str => 2,
+        };
+        let (mut a, mut b, mut op) = (self.number_of(a), self.number_of(b), op);
+        if rank(type_a) > rank(type_b) {
+            (a, b, op) = (b, a, op.swapped());
+        }
+        let map = match (self.type_of(a), self.type_of(b)) {
+            (Type::Int, Type::Int) => Map::CompareInt(op),
+            (Type::UInt, Type::UInt) => Map::CompareUInt(op),
+            (Type::UInt, Type::Float) => Map::CompareUIntReal(op),
+            (_, Type::Float) => Map::CompareIntReal(op),
+            _ => Map::CompareIntUInt(op),
+        };
+        self.map(map, &[a, b], Type::Bool)
+    }
+
+    /// `left in right`
+    fn member_of(&mut self, left: NodeId, right: &Expr, at: Span) -> Result<NodeId> {
+        let Expr::Sequence { items, .. } = right else {
+            return self.member_of_list(left, right, at);
+        };
+        let mut constants = Vec::with_capacity(items.len());
+        for item in items {
+            let id = self.value(item)?;
+            if self.graph.as_const(id).is_none() {
+                let message = "the members of a list after 'in' are constants";
+                return Err(QueryError::at(span(item), message));
+            }
+            constants.push(id);
+        }
+        if items.len() > SHORT
+            && let Some(found) = self.search(left, &constants)
+        {
+            return Ok(found);
+        }
+        if items.len() > LONGEST {
+            let message = format!("more than {LONGEST} floats or strings after 'in'");
+            return Err(QueryError::at(at, message));
+        }
+        let mut result: Option<NodeId> = None;
+        for (constant, item) in constants.into_iter().zip(items) {
+            let equal = self.compare(Compare::Eq, left, constant, span(item))?;
+            result = Some(match result {
+                None => equal,
+                Some(before) => self.either(before, equal),
+            });
+        }
+        match result {
+            Some(found) => Ok(found),
+            None => self.compare(Compare::Ne, left, left, at),
+        }
+    }
+
+    /// Integers among many integers.
+    fn search(&mut self, left: NodeId, constants: &[NodeId]) -> Option<NodeId> {
+        let unsigned = match self.type_of(left) {
+            Type::Int => false,
+            Type::UInt => true,
+            _ => return None,
+        };
+        let mut list = Vec::with_capacity(constants.len());
+        for id in constants {
+            match (self.graph.as_const(*id)?, unsigned) {
+                (Constant::Int(x), false) => list.push(*x),
+                // A negative number is never among unsigned ones, and the other way round.
+                (Constant::Int(x), true) => list.extend((*x >= 0).then_some(*x)),
+                (Constant::UInt(x), true) => list.push(*x as i64),
+                (Constant::UInt(_), false) => (),
+                _ => return None,
+            }
+        }
+        list.sort_unstable();
+        list.dedup();
+        Some(self.node(Op::InInts(list.into()), &[left], Type::Bool))
+    }
+
+    /// Whether any item of a list column equals the value.
+    fn member_of_list(&mut self, left: NodeId, right: &Expr, at: Span) -> Result<NodeId> {
+        let list = self.value(right)?;
+        let level = self.graph.node(list).level;
+        if level == EVENT {
+            let message = "after 'in' stands a list: [1, 2, 3], or a column with one per event";
+            return Err(QueryError::at(span(right), message));
+        }
+        if !self
+            .graph
+            .encloses(self.graph.node(left).level, self.graph.parent(level))
+        {
+            let message = "'in' looks for one value per event in a list";
+            return Err(QueryError::at(at, message));
+        }
+        let equal = self.compare(Compare::Eq, list, left, at)?;
+        self.reduce(Reducer::Any, equal, at)
+    }
+}
+
+fn operator(op: &str) -> Option<Compare> {
+    Some(match op {
+        "==" => Compare::Eq,
+        "!=" => Compare::Ne,
+        "<" => Compare::Lt,
+        "<=" => Compare::Le,
+        ">" => Compare::Gt,
+        ">=" => Compare::Ge,
+        _ => return None,
+    })
+}

@@ -1,0 +1,263 @@
+//! The compiled form of expressions: a graph of typed nodes in which equal nodes are one, and the
+//! levels that they live on. Knows neither syntax nor data.
+
+use crate::kernel::Map;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+/// Index of a node; inputs have smaller ones.
+pub(crate) type NodeId = u32;
+/// Index of a level; 0 is the event.
+pub(crate) type LevelId = u32;
+/// The level of events.
+pub(crate) const EVENT: LevelId = 0;
+
+/// Type of an expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Type {
+    Bool,
+    /// i64
+    Int,
+    /// u64
+    UInt,
+    /// f64
+    Float,
+    Str,
+}
+
+impl Type {
+    /// For messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bool => "a bool",
+            Self::Int => "an integer",
+            Self::UInt => "an unsigned integer",
+            Self::Float => "a float",
+            Self::Str => "a string",
+        }
+    }
+
+    pub fn is_integral(self) -> bool {
+        matches!(self, Self::Bool | Self::Int | Self::UInt)
+    }
+}
+
+/// A constant; floats by their bits, so that equal ones are equal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Constant {
+    Bool(bool),
+    Int(i64),
+    UInt(u64),
+    Float(u64),
+    Str(Arc<str>),
+}
+
+impl Constant {
+    pub fn as_f64(&self) -> f64 {
+        match self {
+            Self::Bool(x) => f64::from(u8::from(*x)),
+            Self::Int(x) => *x as f64,
+            Self::UInt(x) => *x as f64,
+            Self::Float(bits) => f64::from_bits(*bits),
+            Self::Str(_) => f64::NAN,
+        }
+    }
+
+    pub fn type_of(&self) -> Type {
+        match self {
+            Self::Bool(_) => Type::Bool,
+            Self::Int(_) => Type::Int,
+            Self::UInt(_) => Type::UInt,
+            Self::Float(_) => Type::Float,
+            Self::Str(_) => Type::Str,
+        }
+    }
+}
+
+/// How a level's items are put together into one value of the level above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Reducer {
+    Sum,
+    Any,
+    All,
+    /// Number of values that are not missing.
+    Count,
+    Mean,
+    Min,
+    Max,
+    ArgMin,
+    ArgMax,
+}
+
+/// What a node computes from its inputs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Op {
+    /// Column of `Query::columns` (at the compiler's numbering: of the schema).
+    Column(usize),
+    Const(Constant),
+    /// Position by position.
+    Map(Map),
+    /// `and`, `or` where operands may be missing: what one of them decides needs no other.
+    And,
+    Or,
+    /// Condition, value, value, where operands may be missing.
+    Select,
+    /// Equal strings.
+    StrEqual,
+    /// Whether the value is one of a sorted list: floats' bits or integers.
+    InInts(Arc<[i64]>),
+    /// The value where the condition holds, else missing.
+    Only,
+    /// Bool: whether the value is missing.
+    IsMissing,
+    /// The first value, or where missing the second.
+    FillMissing,
+    /// Number of items of a level, per position of the level above.
+    Len(LevelId),
+    /// A value of the parent level, for every item.
+    Spread,
+    /// The value at the level's picks (see `LevelKind`), number `which` of them.
+    Pick(u8),
+    /// The same items under another level, where the offsets of both turn out to be equal; else an
+    /// error.
+    Align,
+    /// All items of the input's level per position of the level above.
+    Reduce(Reducer),
+    /// Item number `second input` of each list, from the end where negative; else missing.
+    At,
+}
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Node {
+    pub op: Op,
+    pub inputs: Vec<NodeId>,
+    pub level: LevelId,
+    pub ty: Type,
+    /// Whether values may be missing.
+    pub missing: bool,
+}
+
+/// How a level's items come about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum LevelKind {
+    Event,
+    /// The items of list columns that share a counter (by name), or of one column (by index).
+    Items {
+        counter: Option<String>,
+        column: usize,
+    },
+    /// Always so many items.
+    Fixed(u32),
+    /// The items of a level for which a node (bool, at that level) is true. Pick 0: those items.
+    Filtered {
+        of: LevelId,
+        mask: NodeId,
+    },
+    /// Python's slice of each list. Pick 0: the items.
+    Sliced {
+        of: LevelId,
+        lower: Option<i64>,
+        upper: Option<i64>,
+        step: i64,
+    },
+}
+
+/// A level.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Level {
+    pub parent: LevelId,
+    pub kind: LevelKind,
+}
+
+/// Nodes and levels.
+#[derive(Debug)]
+pub(crate) struct Graph {
+    pub nodes: Vec<Node>,
+    pub levels: Vec<Level>,
+    known: HashMap<Node, NodeId>,
+    known_levels: HashMap<Level, LevelId>,
+}
+
+impl Graph {
+    pub fn new() -> Self {
+        let event = Level {
+            parent: EVENT,
+            kind: LevelKind::Event,
+        };
+        Self {
+            nodes: Vec::new(),
+            levels: vec![event.clone()],
+            known: HashMap::new(),
+            known_levels: HashMap::from([(event, EVENT)]),
+        }
+    }
+
+    /// The node equal to this one.
+    pub fn add(&mut self, node: Node) -> NodeId {
+        if let Some(id) = self.known.get(&node) {
+            return *id;
+        }
+        // Expressions are limited to far fewer nodes than 2^32.
+        let id = self.nodes.len() as NodeId;
+        self.nodes.push(node.clone());
+        self.known.insert(node, id);
+        id
+    }
+
+    /// The level equal to this one.
+    pub fn add_level(&mut self, level: Level) -> LevelId {
+        if let Some(id) = self.known_levels.get(&level) {
+            return *id;
+        }
+        let id = self.levels.len() as LevelId;
+        self.levels.push(level.clone());
+        self.known_levels.insert(level, id);
+        id
+    }
+
+    pub fn constant(&mut self, value: Constant) -> NodeId {
+        let ty = value.type_of();
+        self.add(Node {
+            op: Op::Const(value),
+            inputs: Vec::new(),
+            level: EVENT,
+            ty,
+            missing: false,
+        })
+    }
+
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    pub fn level(&self, id: LevelId) -> &Level {
+        &self.levels[id as usize]
+    }
+
+    pub fn parent(&self, id: LevelId) -> LevelId {
+        self.level(id).parent
+    }
+
+    pub fn as_const(&self, id: NodeId) -> Option<&Constant> {
+        match &self.node(id).op {
+            Op::Const(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether `above` is `level` or one of its parents.
+    pub fn encloses(&self, above: LevelId, level: LevelId) -> bool {
+        let mut walk = level;
+        loop {
+            if walk == above {
+                return true;
+            }
+            if walk == EVENT {
+                return false;
+            }
+            walk = self.parent(walk);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Expressions to a graph: names resolved, types checked, levels brought together. Knows the
+//! schema, never data.
+
+mod call;
+mod compare;
+mod graph;
+mod index;
+mod levels;
+mod names;
+mod operators;
+mod plan;
+mod program;
+mod types;
+
+pub(crate) use graph::{
+    Constant, EVENT, Graph, Level, LevelId, LevelKind, Node, NodeId, Op, Reducer, Type,
+};
+
+pub(crate) use program::{Argument, Program, Step};
+
+use crate::error::QueryError;
+use crate::schema::{self, Schema};
+use crate::spec::{Expr, Expression, Literal, Span};
+use std::collections::HashMap;
+
+/// Levels that an expression's tree may have.
+const MAX_DEPTH: usize = 200;
+/// Nodes that all expressions of a query may have together.
+const MAX_NODES: usize = 1 << 20;
+
+type Result<T> = std::result::Result<T, QueryError>;
+
+/// What an expression stands for.
+#[derive(Debug, Clone)]
+pub(crate) enum Bound {
+    /// Numbers or strings.
+    Value(NodeId),
+    /// A collection, or an element of one.
+    Object(names::Object),
+}
+
+/// A column defined at a step, and the one before it.
+struct Define {
+    before: Option<usize>,
+    name: String,
+    value: NodeId,
+}
+
+/// Compiles the expressions of one query.
+pub(crate) struct Compiler<'a> {
+    pub graph: Graph,
+    schema: &'a Schema,
+    by_name: HashMap<&'a str, usize>,
+    defines: Vec<Define>,
+    /// Last definition that is visible.
+    scope: Option<usize>,
+    visited: usize,
+    depth: usize,
+}
+
+impl<'a> Compiler<'a> {
+    pub fn new(schema: &'a Schema) -> Self {
+        Self {
+            graph: Graph::new(),
+            schema,
+            by_name: schema::index(schema),
+            defines: Vec::new(),
+            scope: None,
+            visited: 0,
+            depth: 0,
+        }
+    }
+
+    /// The value of an expression where the definitions up to `scope` are visible.
+    pub fn expression(&mut self, expression: &Expression, scope: Option<usize>) -> Result<NodeId> {
+        self.scope = scope;
+        self.value(&expression.tree)
+            .map_err(|error| error.in_text(&expression.text))
+    }
+
+    /// A condition on events.
+    pub fn condition(&mut self, expression: &Expression, scope: Option<usize>) -> Result<NodeId> {
+        let found = self.expression(expression, scope)?;
+        let at = span(&expression.tree);
+        let condition = self.truth(found, at).and_then(|found| {
+            if self.graph.node(found).level == EVENT {
+                return Ok(self.passed(found));
+            }
+            Err(QueryError::at(
+                at,
+                "a filter needs one bool per event, and this is a list per event: \
+                 close it with any(…), all(…), or sum(…) >= n",
+            ))
+        });
+        condition.map_err(|error| error.in_text(&expression.text))
+    }
+
+    /// Makes a column of this name visible after `scope`; gives the new scope.
+    pub fn define(&mut self, name: &str, value: NodeId, scope: Option<usize>) -> usize {
+        self.defines.push(Define {
+            before: scope,
+            name: name.to_owned(),
+            value,
+        });
+        self.defines.len() - 1
+    }
+
+    /// What an expression stands for, numbers and strings only.
+    fn value(&mut self, expr: &Expr) -> Result<NodeId> {
+        match self.bind(expr)? {
+            Bound::Value(node) => Ok(node),
+            Bound::Object(object) => Err(self.not_a_value(&object, span(expr))),
+        }
+    }
+
+    /// What an expression stands for.
+    fn bind(&mut self, expr: &Expr) -> Result<Bound> {
+        self.visited += 1;
+        if self.visited > MAX_NODES {
+            return Err(QueryError::at(
+                span(expr),
+                format!("the query's expressions have more than {MAX_NODES} parts"),
+            ));
+        }
+        if self.depth >= MAX_DEPTH {
+            return Err(QueryError::at(
+                span(expr),
+                format!("the expression is nested more than {MAX_DEPTH} levels deep"),
+            ));
+        }
+        self.depth += 1;
+        let bound = self.bind_kind(expr);
+        self.depth -= 1;
+        bound
+    }
+
+    // Kept apart from `bind`, and its arms in functions of their own, so that a level of nesting
+    // takes little stack.
+    fn bind_kind(&mut self, expr: &Expr) -> Result<Bound> {
+        match expr {
+            Expr::Name { id, at } => self.name(id, *at),
+            Expr::Const { value, .. } => Ok(Bound::Value(self.literal(value))),
+            Expr::Unary { op, operand, at } => self.unary(op, operand, *at),
+            Expr::Binary {
+                op,
+                left,
+                right,
+                at,
+            } => self.binary(op, left, right, *at),
+            Expr::Bool { op, values, at } => self.logic(op, values, *at),
+            Expr::Compare {
+                left,
+                ops,
+                rights,
+                at,
+            } => self.comparison(left, ops, rights, *at),
+            Expr::Call {
+                function,
+                args,
+                keywords,
+                at,
+            } => self.call(function, args, keywords, *at),
+            Expr::Attribute { value, name, at } => self.attribute(value, name, *at),
+            Expr::Index { value, index, at } => self.index(value, index, *at),
+            Expr::IfElse {
+                test,
+                body,
+                otherwise,
+                at,
+            } => self.if_else(test, body, otherwise, *at),
+            Expr::Slice { at, .. } => Err(QueryError::at(*at, "a slice stands in […] only")),
+            Expr::Sequence { at, .. } => Err(QueryError::at(
+                *at,
+                "a list of values stands after 'in' and 'not in' only",
+            )),
+            Expr::Lambda { at, .. } => Err(later(*at, "lambda")),
+            Expr::Comprehension { at, .. } => Err(later(*at, "for … in …")),
+        }
+    }
+
+    fn literal(&mut self, value: &Literal) -> NodeId {
+        self.graph.constant(match value {
+            Literal::Bool(x) => Constant::Bool(*x),
+            Literal::Int(x) => Constant::Int(*x),
+            Literal::BigInt(x) => i64::try_from(*x).map_or(Constant::UInt(*x), Constant::Int),
+            Literal::Float(x) => Constant::Float(x.to_bits()),
+            Literal::Str(x) => Constant::Str(x.as_str().into()),
+        })
+    }
+
+    fn if_else(&mut self, test: &Expr, body: &Expr, otherwise: &Expr, at: Span) -> Result<Bound> {
+        let condition = self.value(test)?;
+        let condition = self.truth(condition, span(test))?;
+        let body = self.value(body)?;
+        let otherwise = self.value(otherwise)?;
+        self.select(condition, body, otherwise, at)
+            .map(Bound::Value)
+    }
+}
+
+/// The place of an expression.
+pub(crate) fn span(expr: &Expr) -> Span {
+    match expr {
+        Expr::Name { at, .. }
+        | Expr::Const { at, .. }
+        | Expr::Unary { at, .. }
+        | Expr::Binary { at, .. }
+        | Expr::Bool { at, .. }
+        | Expr::Compare { at, .. }
+        | Expr::Call { at, .. }
+        | Expr::Attribute { at, .. }
+        | Expr::Index { at, .. }
+        | Expr::Slice { at, .. }
+        | Expr::Sequence { at, .. }
+        | Expr::IfElse { at, .. }
+        | Expr::Lambda { at, .. }
+        | Expr::Comprehension { at, .. } => *at,
+    }
+}
+
+/// For parts of the language that are not built yet.
+fn later(at: Span, what: &str) -> QueryError {
+    QueryError::at(at, format!("{what} is not supported yet"))
+}

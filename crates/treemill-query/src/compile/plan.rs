@@ -1,0 +1,212 @@
+//! What evaluation needs beside the graph: programs, and which columns in which order.
+
+use super::{Compiler, LevelId, LevelKind, NodeId, Op, program::program};
+use crate::eval::{Plan, Source};
+use crate::schema::ColumnType;
+use std::collections::{HashMap, HashSet};
+
+impl Compiler<'_> {
+    /// The plan for wanting these nodes' values, in this order.
+    pub fn plan(self, wanted: &[NodeId]) -> Plan {
+        let uses = self.uses(wanted);
+        let ids = 0..self.graph.nodes.len() as NodeId;
+        let programs = ids
+            .filter_map(|id| Some((id, program(&self.graph, &uses, id)?)))
+            .collect();
+        let mut needs = Needs {
+            compiler: &self,
+            columns: Vec::new(),
+            column_of: HashMap::new(),
+            sources: HashMap::new(),
+            seen: HashSet::new(),
+        };
+        for node in wanted {
+            needs.want(Want::Node(*node));
+        }
+        let Needs {
+            columns,
+            column_of,
+            sources,
+            ..
+        } = needs;
+        let mut column_nodes = HashMap::new();
+        for (id, node) in self.graph.nodes.iter().enumerate() {
+            if let Op::Column(column) = node.op
+                && let Some(column) = column_of.get(&column)
+            {
+                column_nodes.insert(*column, id as NodeId);
+            }
+        }
+        let fields = columns
+            .iter()
+            .filter_map(|column| self.schema.fields.get(*column).cloned())
+            .collect();
+        let levels = 0..self.graph.levels.len() as LevelId;
+        let level_names = levels.map(|level| self.describe(level)).collect();
+        Plan {
+            programs,
+            fields,
+            column_of,
+            column_nodes,
+            sources,
+            level_names,
+            graph: self.graph,
+        }
+    }
+
+    /// How many want each node's value.
+    fn uses(&self, wanted: &[NodeId]) -> Vec<u32> {
+        let mut uses = vec![0_u32; self.graph.nodes.len()];
+        let inputs = self.graph.nodes.iter().flat_map(|node| &node.inputs);
+        let masks = self
+            .graph
+            .levels
+            .iter()
+            .filter_map(|level| match &level.kind {
+                LevelKind::Filtered { mask, .. } => Some(mask),
+                _ => None,
+            });
+        for id in inputs.chain(masks).chain(wanted) {
+            let uses = &mut uses[*id as usize];
+            *uses = uses.saturating_add(1);
+        }
+        uses
+    }
+}
+
+/// Something whose columns are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Want {
+    Node(NodeId),
+    Offsets(LevelId),
+}
+
+/// Finds the columns that are needed, in the order in which evaluation first asks for them.
+struct Needs<'a, 'b> {
+    compiler: &'a Compiler<'b>,
+    columns: Vec<usize>,
+    column_of: HashMap<usize, usize>,
+    sources: HashMap<LevelId, Source>,
+    seen: HashSet<Want>,
+}
+
+impl Needs<'_, '_> {
+    /// Depth first, without recursion: a query's depth is not bounded by its expressions' alone.
+    fn want(&mut self, want: Want) {
+        let mut stack = vec![(want, false)];
+        while let Some((want, inputs_done)) = stack.pop() {
+            if inputs_done {
+                self.note(want);
+                continue;
+            }
+            if !self.seen.insert(want) {
+                continue;
+            }
+            stack.push((want, true));
+            let mut before = self.before(want);
+            before.reverse();
+            stack.extend(before.into_iter().map(|want| (want, false)));
+        }
+    }
+
+    /// What is needed before.
+    fn before(&self, want: Want) -> Vec<Want> {
+        let graph = &self.compiler.graph;
+        match want {
+            Want::Node(id) => {
+                let node = graph.node(id);
+                // Repeated values come last: by then a column of the level has told its offsets.
+                let is_spread = |id: &NodeId| matches!(graph.node(*id).op, Op::Spread);
+                let inputs = node.inputs.iter().copied();
+                let (last, first): (Vec<_>, Vec<_>) = inputs.partition(is_spread);
+                let mut wants: Vec<Want> = first.into_iter().chain(last).map(Want::Node).collect();
+                match &node.op {
+                    Op::Len(level) => wants.push(Want::Offsets(*level)),
+                    Op::Spread | Op::Pick(_) => {
+                        if let LevelKind::Filtered { mask, .. } = graph.level(node.level).kind {
+                            wants.push(Want::Node(mask));
+                        }
+                        if !matches!(node.op, Op::Pick(_)) {
+                            wants.push(Want::Offsets(node.level));
+                        }
+                    }
+                    Op::Align | Op::Reduce(_) | Op::At => {
+                        if let Some(input) = node.inputs.first() {
+                            wants.push(Want::Offsets(graph.node(*input).level));
+                        }
+                        if node.op == Op::Align {
+                            wants.push(Want::Offsets(node.level));
+                        }
+                    }
+                    _ => (),
+                }
+                wants
+            }
+            Want::Offsets(level) => match &graph.level(level).kind {
+                LevelKind::Filtered { of, mask } => {
+                    vec![Want::Node(*mask), Want::Offsets(*of)]
+                }
+                LevelKind::Sliced { of, .. } => vec![Want::Offsets(*of)],
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// Its own column.
+    fn note(&mut self, want: Want) {
+        match want {
+            Want::Node(id) => {
+                let node = self.compiler.graph.node(id);
+                if let Op::Column(column) = node.op {
+                    let index = self.add(column);
+                    if node.level != super::EVENT {
+                        let source = self.sources.entry(node.level).or_default();
+                        if !source.members.contains(&index) {
+                            source.members.push(index);
+                        }
+                    }
+                }
+            }
+            Want::Offsets(level) => self.source(level),
+        }
+    }
+
+    fn source(&mut self, level: LevelId) {
+        let LevelKind::Items { counter, column } = &self.compiler.graph.level(level).kind else {
+            return;
+        };
+        if self
+            .sources
+            .get(&level)
+            .is_some_and(|source| !source.members.is_empty())
+        {
+            return;
+        }
+        // Counters are small; where there is none, the items must be read.
+        let counter = counter.as_ref().and_then(|name| {
+            let index = self.compiler.by_name.get(name.as_str()).copied()?;
+            let field = self.compiler.schema.fields.get(index)?;
+            let is_count =
+                matches!(&field.column_type, ColumnType::Scalar(item) if item.is_integer());
+            is_count.then_some(index)
+        });
+        match counter {
+            Some(counter) => {
+                let index = self.add(counter);
+                self.sources.entry(level).or_default().counter = Some(index);
+            }
+            None => {
+                let index = self.add(*column);
+                self.sources.entry(level).or_default().members.push(index);
+            }
+        }
+    }
+
+    /// The column's number among those needed.
+    fn add(&mut self, column: usize) -> usize {
+        *self.column_of.entry(column).or_insert_with(|| {
+            self.columns.push(column);
+            self.columns.len() - 1
+        })
+    }
+}

@@ -1,0 +1,259 @@
+//! Evaluation of one batch: values of nodes, offsets and positions of levels, each made when first
+//! wanted and kept until the batch ends, per selection (the events that passed a chain of filters).
+//!
+//! Nothing here recurses: what cannot be made yet names what it needs first (`Halt::Need`), and a
+//! stack of such tasks is worked off. So the depth of a query costs no stack.
+
+mod compute;
+mod items;
+mod level;
+mod reduce;
+
+use crate::compile::{EVENT, Graph, LevelId, NodeId, Program};
+use crate::error::{ProcessError, QueryError};
+use crate::pool::Pool;
+use crate::query::Columns;
+use crate::schema::Field;
+use crate::value::{Buf, Value};
+use std::collections::HashMap;
+
+/// What evaluation needs to know of a compiled query.
+pub(crate) struct Plan {
+    pub graph: Graph,
+    /// Programs of nodes computed position by position.
+    pub programs: HashMap<NodeId, Program>,
+    /// Columns, as `Query::columns` lists them.
+    pub fields: Vec<Field>,
+    /// Schema's column to `fields`.
+    pub column_of: HashMap<usize, usize>,
+    /// The nodes that stand for `fields`.
+    pub column_nodes: HashMap<usize, NodeId>,
+    /// For levels of list columns, what their offsets can come from.
+    pub sources: HashMap<LevelId, Source>,
+    /// Levels in words.
+    pub level_names: Vec<String>,
+}
+
+/// Columns that tell a level's offsets, as indices into `fields`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Source {
+    /// The counter.
+    pub counter: Option<usize>,
+    /// List columns.
+    pub members: Vec<usize>,
+}
+
+/// Number of a selection; 0 is the whole batch.
+pub(crate) type SelectionId = usize;
+
+/// Events that passed, and what is known of them.
+pub(crate) struct Selection {
+    parent: Option<SelectionId>,
+    /// Number of events.
+    pub events: usize,
+    values: HashMap<NodeId, Value>,
+    offsets: HashMap<LevelId, Buf<i32>>,
+    picks: HashMap<LevelId, Buf<u32>>,
+    parents: HashMap<LevelId, Buf<u32>>,
+    /// Positions of a level's items among those of an outer selection.
+    items: HashMap<(LevelId, SelectionId), Buf<u32>>,
+}
+
+/// Something to be made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Task {
+    Node(NodeId),
+    Offsets(LevelId),
+    Picks(LevelId),
+    Parents(LevelId),
+    Items(LevelId, SelectionId),
+}
+
+/// Why something could not be made.
+enum Halt {
+    /// Something else must be made first.
+    Need(SelectionId, Task),
+    Error(ProcessError),
+}
+
+impl From<QueryError> for Halt {
+    fn from(error: QueryError) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+type Made<T> = Result<T, Halt>;
+
+/// One batch in the course of evaluation.
+pub(crate) struct Batch<'a> {
+    plan: &'a Plan,
+    columns: &'a mut dyn Columns,
+    pool: &'a mut Pool,
+    pub selections: Vec<Selection>,
+    rows: usize,
+}
+
+impl<'a> Batch<'a> {
+    pub fn new(plan: &'a Plan, columns: &'a mut dyn Columns, pool: &'a mut Pool) -> Self {
+        let rows = columns.rows();
+        let mut batch = Self {
+            plan,
+            columns,
+            pool,
+            selections: Vec::new(),
+            rows,
+        };
+        batch.selections.push(Selection::new(None, rows));
+        batch
+    }
+
+    /// The value of a node for the events of a selection.
+    pub fn value(&mut self, selection: SelectionId, node: NodeId) -> Result<Value, ProcessError> {
+        self.run(selection, Task::Node(node))?;
+        match self.selections[selection].values.get(&node) {
+            Some(value) => Ok(value.clone()),
+            None => Err(QueryError::new("a value was not computed").into()),
+        }
+    }
+
+    /// The events of a selection for which a condition holds: the same selection where all pass.
+    pub fn select(&mut self, from: SelectionId, mask: NodeId) -> Result<SelectionId, ProcessError> {
+        let value = self.value(from, mask)?;
+        let n = self.selections[from].events;
+        let positions = self.kept(&value, n);
+        if positions.len() == n {
+            self.pool.give_vec(positions);
+            return Ok(from);
+        }
+        let mut selection = Selection::new(Some(from), positions.len());
+        selection.items.insert((EVENT, from), positions.into());
+        self.selections.push(selection);
+        Ok(self.selections.len() - 1)
+    }
+
+    /// Gives all buffers back.
+    pub fn finish(self) {
+        for selection in self.selections {
+            for (_, value) in selection.values {
+                self.pool.give_value(value);
+            }
+            for (_, offsets) in selection.offsets {
+                self.pool.give(offsets);
+            }
+            let lists = [selection.picks, selection.parents];
+            for (_, list) in lists.into_iter().flatten() {
+                self.pool.give(list);
+            }
+            for (_, list) in selection.items {
+                self.pool.give(list);
+            }
+        }
+    }
+
+    /// Makes something, and before it all that it needs.
+    fn run(&mut self, selection: SelectionId, task: Task) -> Result<(), ProcessError> {
+        let mut stack = vec![(selection, task)];
+        while let Some((selection, task)) = stack.last().copied() {
+            match self.attempt(selection, task) {
+                Ok(()) => {
+                    stack.pop();
+                }
+                Err(Halt::Need(selection, task)) => stack.push((selection, task)),
+                Err(Halt::Error(error)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn attempt(&mut self, s: SelectionId, task: Task) -> Made<()> {
+        match task {
+            Task::Node(node) => {
+                if self.selections[s].values.contains_key(&node) {
+                    return Ok(());
+                }
+                let value = self.compute(s, node)?;
+                self.selections[s].values.insert(node, value);
+            }
+            Task::Offsets(level) => {
+                if self.selections[s].offsets.contains_key(&level) {
+                    return Ok(());
+                }
+                let offsets = self.make_offsets(s, level)?;
+                self.selections[s].offsets.insert(level, offsets);
+            }
+            Task::Picks(level) => {
+                if self.selections[s].picks.contains_key(&level) {
+                    return Ok(());
+                }
+                let picks = self.make_picks(s, level)?;
+                self.selections[s].picks.insert(level, picks);
+            }
+            Task::Parents(level) => {
+                if self.selections[s].parents.contains_key(&level) {
+                    return Ok(());
+                }
+                let parents = self.make_parents(s, level)?;
+                self.selections[s].parents.insert(level, parents);
+            }
+            Task::Items(level, from) => {
+                if self.selections[s].items.contains_key(&(level, from)) {
+                    return Ok(());
+                }
+                let items = self.make_items(s, level, from)?;
+                self.selections[s].items.insert((level, from), items);
+            }
+        }
+        Ok(())
+    }
+
+    // What is there already, or the need for it.
+
+    fn node(&self, s: SelectionId, node: NodeId) -> Made<Value> {
+        match self.selections[s].values.get(&node) {
+            Some(value) => Ok(value.clone()),
+            None => Err(Halt::Need(s, Task::Node(node))),
+        }
+    }
+
+    fn offsets(&self, s: SelectionId, level: LevelId) -> Made<Buf<i32>> {
+        match self.selections[s].offsets.get(&level) {
+            Some(offsets) => Ok(offsets.clone()),
+            None => Err(Halt::Need(s, Task::Offsets(level))),
+        }
+    }
+
+    fn picks(&self, s: SelectionId, level: LevelId) -> Made<Buf<u32>> {
+        match self.selections[s].picks.get(&level) {
+            Some(picks) => Ok(picks.clone()),
+            None => Err(Halt::Need(s, Task::Picks(level))),
+        }
+    }
+
+    fn parents(&self, s: SelectionId, level: LevelId) -> Made<Buf<u32>> {
+        match self.selections[s].parents.get(&level) {
+            Some(parents) => Ok(parents.clone()),
+            None => Err(Halt::Need(s, Task::Parents(level))),
+        }
+    }
+
+    fn items(&self, s: SelectionId, level: LevelId, from: SelectionId) -> Made<Buf<u32>> {
+        match self.selections[s].items.get(&(level, from)) {
+            Some(items) => Ok(items.clone()),
+            None => Err(Halt::Need(s, Task::Items(level, from))),
+        }
+    }
+}
+
+impl Selection {
+    fn new(parent: Option<SelectionId>, events: usize) -> Self {
+        Self {
+            parent,
+            events,
+            values: HashMap::new(),
+            offsets: HashMap::new(),
+            picks: HashMap::new(),
+            parents: HashMap::new(),
+            items: HashMap::new(),
+        }
+    }
+}

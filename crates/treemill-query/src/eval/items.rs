@@ -1,0 +1,92 @@
+//! Narrower selections: what is known for more events is taken over, not computed anew.
+
+use super::{Batch, Made, SelectionId};
+use crate::chunk::Wide;
+use crate::compile::{EVENT, LevelId, NodeId};
+use crate::kernel::gather;
+use crate::value::{Buf, Value, View};
+
+impl Batch<'_> {
+    /// Positions of a selection's items of a level among those of an outer selection.
+    pub(super) fn make_items(
+        &mut self,
+        s: SelectionId,
+        level: LevelId,
+        from: SelectionId,
+    ) -> Made<Buf<u32>> {
+        if level == EVENT {
+            // The way leads over the selection above.
+            let Some(above) = self.selections[s].parent else {
+                return Ok(Vec::new().into());
+            };
+            let near = self.items(s, EVENT, above)?;
+            let far = self.items(above, EVENT, from)?;
+            let mut out: Vec<u32> = self.pool.take(near.len());
+            gather::take(&far, &near, &mut out);
+            return Ok(out.into());
+        }
+        let parent = self.plan.graph.parent(level);
+        let lists = self.items(s, parent, from)?;
+        let outer = self.offsets(from, level)?;
+        let offsets = self.offsets(s, level)?;
+        let total = offsets.last().map_or(0, |last| *last as usize);
+        let mut out: Vec<u32> = self.pool.take(total);
+        gather::picked_items(&outer, &lists, &mut out);
+        Ok(out.into())
+    }
+
+    /// A node's value from the nearest outer selection that has it.
+    pub(super) fn inherited(&mut self, s: SelectionId, node: NodeId) -> Made<Option<Value>> {
+        let mut outer = self.selections[s].parent;
+        while let Some(from) = outer {
+            if let Some(value) = self.selections[from].values.get(&node) {
+                if value.is_scalar() {
+                    return Ok(Some(value.clone()));
+                }
+                let value = value.clone();
+                let level = self.plan.graph.node(node).level;
+                let items = self.items(s, level, from)?;
+                return Ok(Some(self.picked(&value, &items)));
+            }
+            outer = self.selections[from].parent;
+        }
+        Ok(None)
+    }
+
+    /// A value seen through a list of positions.
+    pub(super) fn picked(&mut self, value: &Value, picks: &Buf<u32>) -> Value {
+        let valid = value.valid.as_ref().map(|valid| {
+            if value.is_scalar() {
+                return valid.clone();
+            }
+            let mut out: Vec<u8> = self.pool.take(picks.len());
+            gather::take(valid, picks, &mut out);
+            out.into()
+        });
+        let view = match &value.view {
+            View::Scalar => View::Scalar,
+            View::Direct => View::Picked(picks.clone()),
+            View::Picked(first) => {
+                let mut both: Vec<u32> = self.pool.take(picks.len());
+                gather::take(first, picks, &mut both);
+                View::Picked(both.into())
+            }
+        };
+        Value {
+            data: value.data.clone(),
+            view,
+            valid,
+        }
+    }
+
+    /// All of a value, widened, as one slice: its own or a copy, which is to be given back.
+    pub(super) fn whole<T: Wide + crate::pool::Pooled>(
+        &mut self,
+        value: &Value,
+        n: usize,
+    ) -> Buf<T> {
+        let mut out: Vec<T> = self.pool.take(n);
+        T::read(value, 0, &mut out);
+        out.into()
+    }
+}

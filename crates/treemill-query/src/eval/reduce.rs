@@ -1,0 +1,207 @@
+//! Reductions of values that may be seen through positions, may be constant, and may be missing.
+
+use super::{Batch, Made};
+use crate::compile::{Reducer, Type};
+use crate::kernel::{gather, reduce};
+use crate::value::{Buf, Data, Value};
+
+impl Batch<'_> {
+    /// One value per list. Missing items are passed over; what an empty list has none of is missing.
+    pub(super) fn reduced(
+        &mut self,
+        value: &Value,
+        ty: Type,
+        offsets: &Buf<i32>,
+        reducer: Reducer,
+    ) -> Made<Value> {
+        // Without the missing items, lists are shorter.
+        let items = offsets.last().map_or(0, |last| *last as usize);
+        if let Some(valid) = value.valid.clone().filter(|_| !value.is_scalar()) {
+            let mut sums: Vec<i32> = self.pool.take(items + 1);
+            let mut shorter: Vec<i32> = self.pool.take(offsets.len());
+            gather::kept_offsets(&valid, offsets, &mut sums, &mut shorter);
+            let mut picks: Vec<u32> = self.pool.take(items);
+            let count = gather::positions(&valid, &mut picks);
+            picks.truncate(count);
+            let mut present = self.picked(value, &picks.clone().into());
+            present.valid = None;
+            let result =
+                self.reduce_present(&present, ty, &shorter, reducer, Some((&picks, offsets)));
+            self.pool.give_vec(sums);
+            return result;
+        }
+        self.reduce_present(value, ty, offsets, reducer, None)
+    }
+
+    fn reduce_present(
+        &mut self,
+        value: &Value,
+        ty: Type,
+        offsets: &[i32],
+        reducer: Reducer,
+        original: Option<(&[u32], &[i32])>,
+    ) -> Made<Value> {
+        let lists = offsets.len() - 1;
+        let items = offsets[lists] as usize;
+        Ok(match reducer {
+            Reducer::Count => {
+                let mut out: Vec<i64> = self.pool.take(lists);
+                reduce::lengths(offsets, &mut out);
+                Value::direct(Data::I64(out.into()))
+            }
+            Reducer::Sum | Reducer::Any | Reducer::All if ty == Type::Bool => {
+                let counts = self.counts(value, offsets, items);
+                if reducer == Reducer::Sum {
+                    Value::direct(Data::I64(counts.into()))
+                } else {
+                    let mut out: Vec<u8> = self.pool.take(lists);
+                    for ((to, count), ends) in out.iter_mut().zip(&counts).zip(offsets.windows(2)) {
+                        let all = i64::from(ends[1] - ends[0]);
+                        *to = u8::from(match reducer {
+                            Reducer::Any => *count > 0,
+                            _ => *count == all,
+                        });
+                    }
+                    self.pool.give_vec(counts);
+                    Value::direct(Data::Bool(out.into()))
+                }
+            }
+            Reducer::Sum | Reducer::Mean if ty == Type::Float => {
+                let data: Buf<f64> = self.whole(value, items);
+                let mut out: Vec<f64> = self.pool.take(lists);
+                reduce::sums(&data, offsets, &mut out);
+                self.pool.give(data);
+                if reducer == Reducer::Sum {
+                    return Ok(Value::direct(Data::F64(out.into())));
+                }
+                for (to, ends) in out.iter_mut().zip(offsets.windows(2)) {
+                    *to /= f64::from(ends[1] - ends[0]);
+                }
+                let valid = self.not_empty(offsets);
+                with_valid(Data::F64(out.into()), valid)
+            }
+            Reducer::Sum => {
+                let data: Buf<i64> = self.whole(value, items);
+                let mut out: Vec<i64> = self.pool.take(lists);
+                reduce::sums_int(&data, offsets, &mut out);
+                self.pool.give(data);
+                Value::direct(self.integers(out, ty))
+            }
+            _ => self.best(value, ty, offsets, reducer, original),
+        })
+    }
+
+    /// Number of trues of each list.
+    fn counts(&mut self, value: &Value, offsets: &[i32], items: usize) -> Vec<i64> {
+        use crate::chunk::Wide;
+        let mut sums: Vec<i32> = self.pool.take(items + 1);
+        let mut out: Vec<i64> = self.pool.take(offsets.len() - 1);
+        match u8::direct(value) {
+            Some(mask) => gather::running(&mask[..items], &mut sums),
+            None => {
+                let mask: Buf<u8> = self.whole(value, items);
+                gather::running(&mask, &mut sums);
+                self.pool.give(mask);
+            }
+        }
+        reduce::counts(&sums, offsets, &mut out);
+        self.pool.give_vec(sums);
+        out
+    }
+
+    /// min, max, argmin, argmax.
+    fn best(
+        &mut self,
+        value: &Value,
+        ty: Type,
+        offsets: &[i32],
+        reducer: Reducer,
+        original: Option<(&[u32], &[i32])>,
+    ) -> Value {
+        let lists = offsets.len() - 1;
+        let items = offsets[lists] as usize;
+        let least = matches!(reducer, Reducer::Min | Reducer::ArgMin);
+        let mut places: Vec<u32> = self.pool.take(lists);
+        let mut valid: Vec<u8> = self.pool.take(lists);
+        let found = |list: usize, place: Option<usize>| {
+            valid[list] = u8::from(place.is_some());
+            places[list] = place.unwrap_or(0) as u32;
+        };
+        match ty {
+            Type::Float | Type::Str => {
+                let data: Buf<f64> = self.whole(value, items);
+                let before = |a: f64, b: f64| if least { a < b } else { a > b };
+                reduce::best(&data, offsets, before, f64::is_nan, found);
+                self.pool.give(data);
+            }
+            _ => {
+                let data: Buf<i64> = self.whole(value, items);
+                // Turning the uppermost bit makes the order of u64 that of i64.
+                let turn = if ty == Type::UInt { i64::MIN } else { 0 };
+                let before = |a: i64, b: i64| {
+                    let (a, b) = (a ^ turn, b ^ turn);
+                    if least { a < b } else { a > b }
+                };
+                reduce::best(&data, offsets, before, |_| false, found);
+                self.pool.give(data);
+            }
+        }
+        if matches!(reducer, Reducer::ArgMin | Reducer::ArgMax) {
+            let mut out: Vec<i64> = self.pool.take(lists);
+            for (list, to) in out.iter_mut().enumerate() {
+                // Positions count from the list's start, missing items too.
+                *to = match original {
+                    Some((picks, starts)) if valid[list] != 0 => {
+                        i64::from(picks[places[list] as usize]) - i64::from(starts[list])
+                    }
+                    _ => i64::from(places[list]) - i64::from(offsets[list]),
+                };
+            }
+            self.pool.give_vec(places);
+            return with_valid(Data::I64(out.into()), valid);
+        }
+        if items == 0 {
+            places.fill(0);
+            let data = match ty {
+                Type::Bool => Data::Bool(vec![0; lists].into()),
+                Type::Int => Data::I64(vec![0; lists].into()),
+                Type::UInt => Data::U64(vec![0; lists].into()),
+                Type::Float | Type::Str => Data::F64(vec![0.0; lists].into()),
+            };
+            return with_valid(data, valid);
+        }
+        let mut result = self.picked(value, &places.into());
+        if result.is_scalar() {
+            result.view = crate::value::View::Picked(vec![0; lists].into());
+        }
+        result.valid = Some(valid.into());
+        result
+    }
+
+    fn not_empty(&mut self, offsets: &[i32]) -> Vec<u8> {
+        let mut valid: Vec<u8> = self.pool.take(offsets.len() - 1);
+        for (to, ends) in valid.iter_mut().zip(offsets.windows(2)) {
+            *to = u8::from(ends[1] > ends[0]);
+        }
+        valid
+    }
+
+    fn integers(&mut self, bits: Vec<i64>, ty: Type) -> Data {
+        if ty != Type::UInt {
+            return Data::I64(bits.into());
+        }
+        let mut out: Vec<u64> = self.pool.take(bits.len());
+        for (to, from) in out.iter_mut().zip(&bits) {
+            *to = *from as u64;
+        }
+        self.pool.give_vec(bits);
+        Data::U64(out.into())
+    }
+}
+
+fn with_valid(data: Data, valid: Vec<u8>) -> Value {
+    Value {
+        valid: Some(valid.into()),
+        ..Value::direct(data)
+    }
+}

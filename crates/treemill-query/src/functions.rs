@@ -1,0 +1,176 @@
+//! The functions of the language: names, numbers of arguments, and what each compiles to. A table;
+//! the compiler turns a row and typed arguments into nodes.
+
+use crate::compile::Reducer;
+use crate::kernel::{Real1, Real2, Test};
+
+/// A function.
+pub(crate) struct Function {
+    pub name: &'static str,
+    /// Least and largest number of arguments.
+    pub arity: (usize, usize),
+    pub kind: Kind,
+}
+
+/// What a function compiles to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    /// Float to float.
+    Real1(Real1),
+    /// Float to float; integers stay what they are.
+    Rounding(Real1),
+    Abs,
+    Sign,
+    Real2(Real2),
+    Power,
+    /// Of one list: its smallest or largest; of several values: the smallest or largest of them.
+    Least,
+    Most,
+    /// Always of several values.
+    Minimum,
+    Maximum,
+    Reduce(Reducer),
+    Len,
+    First,
+    Last,
+    Where,
+    Clip,
+    Test(Test),
+    IsMissing,
+    FillMissing,
+    ToFloat,
+    ToInt,
+    ToBool,
+    /// In the language, but not built yet.
+    Later,
+}
+
+const MANY: usize = 64;
+
+const fn f(name: &'static str, least: usize, most: usize, kind: Kind) -> Function {
+    Function {
+        name,
+        arity: (least, most),
+        kind,
+    }
+}
+
+const fn real1(name: &'static str, op: Real1) -> Function {
+    f(name, 1, 1, Kind::Real1(op))
+}
+
+const fn rounding(name: &'static str, op: Real1) -> Function {
+    f(name, 1, 1, Kind::Rounding(op))
+}
+
+const fn real2(name: &'static str, op: Real2) -> Function {
+    f(name, 2, 2, Kind::Real2(op))
+}
+
+const fn reduce(name: &'static str, op: Reducer) -> Function {
+    f(name, 1, 1, Kind::Reduce(op))
+}
+
+const fn test(name: &'static str, op: Test) -> Function {
+    f(name, 1, 1, Kind::Test(op))
+}
+
+const fn later(name: &'static str) -> Function {
+    f(name, 0, MANY, Kind::Later)
+}
+
+/// All functions.
+pub(crate) static FUNCTIONS: &[Function] = &[
+    real1("sqrt", Real1::Sqrt),
+    real1("cbrt", Real1::Cbrt),
+    real1("square", Real1::Square),
+    real1("exp", Real1::Exp),
+    real1("exp2", Real1::Exp2),
+    real1("expm1", Real1::Expm1),
+    real1("log", Real1::Log),
+    real1("log2", Real1::Log2),
+    real1("log10", Real1::Log10),
+    real1("log1p", Real1::Log1p),
+    real1("sin", Real1::Sin),
+    real1("cos", Real1::Cos),
+    real1("tan", Real1::Tan),
+    real1("asin", Real1::Asin),
+    real1("acos", Real1::Acos),
+    real1("atan", Real1::Atan),
+    real1("arcsin", Real1::Asin),
+    real1("arccos", Real1::Acos),
+    real1("arctan", Real1::Atan),
+    real1("sinh", Real1::Sinh),
+    real1("cosh", Real1::Cosh),
+    real1("tanh", Real1::Tanh),
+    real1("asinh", Real1::Asinh),
+    real1("acosh", Real1::Acosh),
+    real1("atanh", Real1::Atanh),
+    real1("arcsinh", Real1::Asinh),
+    real1("arccosh", Real1::Acosh),
+    real1("arctanh", Real1::Atanh),
+    real1("deg2rad", Real1::Radians),
+    real1("radians", Real1::Radians),
+    real1("rad2deg", Real1::Degrees),
+    real1("degrees", Real1::Degrees),
+    rounding("floor", Real1::Floor),
+    rounding("ceil", Real1::Ceil),
+    rounding("trunc", Real1::Trunc),
+    rounding("round", Real1::Round),
+    rounding("rint", Real1::Round),
+    f("abs", 1, 1, Kind::Abs),
+    f("fabs", 1, 1, Kind::Real1(Real1::Abs)),
+    f("sign", 1, 1, Kind::Sign),
+    real2("atan2", Real2::Atan2),
+    real2("arctan2", Real2::Atan2),
+    real2("hypot", Real2::Hypot),
+    real2("fmod", Real2::Fmod),
+    real2("copysign", Real2::CopySign),
+    real2("fmin", Real2::Fmin),
+    real2("fmax", Real2::Fmax),
+    f("pow", 2, 2, Kind::Power),
+    f("power", 2, 2, Kind::Power),
+    f("min", 1, MANY, Kind::Least),
+    f("max", 1, MANY, Kind::Most),
+    f("minimum", 2, 2, Kind::Minimum),
+    f("maximum", 2, 2, Kind::Maximum),
+    reduce("sum", Reducer::Sum),
+    reduce("any", Reducer::Any),
+    reduce("all", Reducer::All),
+    reduce("count", Reducer::Count),
+    reduce("mean", Reducer::Mean),
+    reduce("argmin", Reducer::ArgMin),
+    reduce("argmax", Reducer::ArgMax),
+    f("len", 1, 1, Kind::Len),
+    f("first", 1, 1, Kind::First),
+    f("last", 1, 1, Kind::Last),
+    f("where", 3, 3, Kind::Where),
+    f("clip", 3, 3, Kind::Clip),
+    test("isnan", Test::IsNan),
+    test("isinf", Test::IsInf),
+    test("isfinite", Test::IsFinite),
+    test("signbit", Test::SignBit),
+    f("is_missing", 1, 1, Kind::IsMissing),
+    f("fill_missing", 2, 2, Kind::FillMissing),
+    f("float", 1, 1, Kind::ToFloat),
+    f("int", 1, 1, Kind::ToInt),
+    f("bool", 1, 1, Kind::ToBool),
+    later("combinations"),
+    later("concat"),
+    later("enumerate"),
+    later("sorted"),
+    later("zip"),
+];
+
+/// The function of a name.
+pub(crate) fn find(name: &str) -> Option<&'static Function> {
+    FUNCTIONS.iter().find(|function| function.name == name)
+}
+
+/// Constants by name, where no column has that name.
+pub(crate) static CONSTANTS: &[(&str, f64)] = &[
+    ("pi", std::f64::consts::PI),
+    ("e", std::f64::consts::E),
+    ("inf", f64::INFINITY),
+    ("nan", f64::NAN),
+];

@@ -1,0 +1,84 @@
+//! Buffers that are used again from batch to batch, by type.
+
+use crate::value::{Buf, Data, Value, View};
+use arrow_buffer::ArrowNativeType;
+use std::sync::Arc;
+
+/// Buffers at rest. What they hold is left over from before: whoever takes one writes all of it.
+#[derive(Default)]
+pub(crate) struct Pool {
+    f64s: Vec<Vec<f64>>,
+    i64s: Vec<Vec<i64>>,
+    u64s: Vec<Vec<u64>>,
+    i32s: Vec<Vec<i32>>,
+    u32s: Vec<Vec<u32>>,
+    f32s: Vec<Vec<f32>>,
+    u8s: Vec<Vec<u8>>,
+}
+
+/// Types that are pooled.
+pub(crate) trait Pooled: ArrowNativeType + Default {
+    fn shelf(pool: &mut Pool) -> &mut Vec<Vec<Self>>;
+}
+
+macro_rules! pooled {
+    ($($type:ty => $shelf:ident),*) => {
+        $(impl Pooled for $type {
+            fn shelf(pool: &mut Pool) -> &mut Vec<Vec<Self>> { &mut pool.$shelf }
+        })*
+    };
+}
+pooled!(f64 => f64s, i64 => i64s, u64 => u64s, i32 => i32s, u32 => u32s, f32 => f32s, u8 => u8s);
+
+/// Buffers kept per type: a query with more live at once allocates the rest anew.
+const KEPT: usize = 64;
+/// Buffers larger than this many elements are not kept: a batch with huge collections is rare.
+const LARGEST: usize = 1 << 22;
+
+impl Pool {
+    /// A buffer of `n` elements of any values.
+    pub fn take<T: Pooled>(&mut self, n: usize) -> Vec<T> {
+        let mut buffer = T::shelf(self).pop().unwrap_or_default();
+        if buffer.len() >= n {
+            buffer.truncate(n);
+        } else {
+            buffer.resize(n, T::default());
+        }
+        buffer
+    }
+
+    /// Keeps the buffer, if this was its last owner.
+    pub fn give<T: Pooled>(&mut self, buffer: Buf<T>) {
+        if let Buf::Own(shared) = buffer
+            && let Ok(vec) = Arc::try_unwrap(shared)
+        {
+            self.give_vec(vec);
+        }
+    }
+
+    pub fn give_vec<T: Pooled>(&mut self, vec: Vec<T>) {
+        let shelf = T::shelf(self);
+        if shelf.len() < KEPT && vec.capacity() <= LARGEST {
+            shelf.push(vec);
+        }
+    }
+
+    pub fn give_value(&mut self, value: Value) {
+        if let View::Picked(picks) = value.view {
+            self.give(picks);
+        }
+        if let Some(valid) = value.valid {
+            self.give(valid);
+        }
+        match value.data {
+            Data::Bool(buffer) | Data::U8(buffer) => self.give(buffer),
+            Data::I32(buffer) => self.give(buffer),
+            Data::I64(buffer) => self.give(buffer),
+            Data::U32(buffer) => self.give(buffer),
+            Data::U64(buffer) => self.give(buffer),
+            Data::F32(buffer) => self.give(buffer),
+            Data::F64(buffer) => self.give(buffer),
+            Data::I8(_) | Data::I16(_) | Data::U16(_) | Data::Str(_) => (),
+        }
+    }
+}
