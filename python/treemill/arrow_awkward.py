@@ -65,11 +65,7 @@ def content(array: Any) -> Any:
     if _is_string(kind):
         return _string(array)
     if types.is_fixed_size_list(kind):
-        inner = content(array.flatten())
-        size = kind.list_size
-        if isinstance(inner, ak.contents.NumpyArray):
-            shape = (len(array), size, *inner.data.shape[1:])
-            return ak.contents.NumpyArray(inner.data.reshape(shape))
+        inner, size = content(array.flatten()), kind.list_size
         return ak.contents.RegularArray(inner, size, zeros_length=len(array))
     if types.is_list(kind) or types.is_large_list(kind):
         offsets = _offsets(array, 64 if types.is_large_list(kind) else 32)

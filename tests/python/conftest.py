@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-CORPUS = Path(__file__).parents[3].parent / "shared" / "corpus"
+CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,83 @@
+import json
+
+import awkward as ak
+import numpy as np
+import pytest
+import uproot
+from treemill.bench.generate import Recipe, chunk, paths, write, write_dataset
+from treemill.errors import QueryError
+
+
+def test_same_seed_same_events():
+    a, b, c = chunk(1, 0, 0, 500), chunk(1, 0, 0, 500), chunk(2, 0, 0, 500)
+    assert ak.array_equal(a["Jet"], b["Jet"])
+    assert not np.array_equal(a["MET_pt"], c["MET_pt"])
+
+
+def test_schema_and_shapes():
+    columns = chunk(1, 3, 1000, 50_000)
+    assert columns["event"].dtype == np.uint64
+    assert len(set(columns["event"].tolist())) == 50_000
+    muons = columns["Muon"]
+    assert ak.all(abs(muons.eta) < 2.4)
+    assert ak.all(muons.pt[:, :-1] >= muons.pt[:, 1:])
+    pairs = muons[ak.num(muons) >= 2]
+    a, b = pairs[:, 0], pairs[:, 1]
+    mass = np.sqrt(2 * a.pt * b.pt * (np.cosh(a.eta - b.eta) - np.cos(a.phi - b.phi)))
+    counts, edges = np.histogram(ak.to_numpy(mass), bins=60, range=(60, 120))
+    assert abs(edges[counts.argmax()] - 91) < 2, "the Z is where it should be"
+    assert abs(ak.mean(ak.num(columns["Jet"])) - 3.2) < 0.1
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4", "zlib", "lzma", "none"])
+def test_codecs(tmp_path, codec):
+    write(tmp_path / "f.root", events=3000, cluster=1000, codec=codec)
+    with uproot.open(tmp_path / "f.root") as file:
+        tree = file["Events"]
+        assert file.classname_of("Events") == "TTree"
+        assert tree.num_entries == 3000
+        assert tree["Jet_pt"].num_baskets == 3
+        assert tree["Jet_pt"].count_branch.name == "nJet"
+        # uproot notes the compression in the file's header, not in its branches.
+        name = "none" if file.file.compression is None else type(file.file.compression).__name__
+        assert name.lower() == codec
+        counter = tree["nJet"]
+        assert (counter.compressed_bytes < 0.7 * counter.uncompressed_bytes) == (codec != "none")
+    with pytest.raises(QueryError, match="zstd"):
+        write(tmp_path / "g.root", codec="gzip")
+
+
+def test_dataset_is_written_once(tmp_path):
+    recipe = Recipe(files=2, events_per_file=300, events_per_cluster=100)
+    lines = list(write_dataset(tmp_path, recipe))
+    assert len(lines) == 3
+    files = paths(tmp_path, recipe)
+    stamps = [path.stat().st_mtime_ns for path in files]
+    assert "there already" in list(write_dataset(tmp_path, recipe))[0]
+    assert [path.stat().st_mtime_ns for path in files] == stamps
+    # A file that was cut short is written again, and only that.
+    files[1].write_bytes(files[1].read_bytes()[:100])
+    assert len(list(write_dataset(tmp_path, recipe))) == 2
+    assert files[0].stat().st_mtime_ns == stamps[0]
+    # One more file of the same recipe is added to those that are there.
+    more = Recipe(files=3, events_per_file=300, events_per_cluster=100)
+    assert len(list(write_dataset(tmp_path, more))) == 2
+    # Another recipe writes all anew.
+    other = Recipe(files=2, events_per_file=300, events_per_cluster=100, seed=5)
+    assert len(list(write_dataset(tmp_path, other))) == 3
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"events_000.root", "events_001.root", "events_002.root", "manifest.json"}
+    assert json.loads((tmp_path / "manifest.json").read_text())["recipe"]["seed"] == 5
+
+
+def test_nothing_half_written_stays(tmp_path, monkeypatch):
+    import treemill.bench.generate as generate
+
+    def fails(path, **options):
+        path.write_bytes(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(generate, "write", fails)
+    with pytest.raises(OSError, match="disk full"):
+        list(write_dataset(tmp_path, Recipe(1, 10)))
+    assert list(tmp_path.iterdir()) == []

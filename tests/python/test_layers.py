@@ -1,0 +1,107 @@
+"""Which module may import which. Read from the sources, so that a lazy import counts too."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import treemill
+
+PACKAGE = Path(treemill.__file__).parent
+MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
+
+
+def imports(path):
+    """Full names of the modules and names that a module of treemill imports."""
+    here = ["treemill", *path.with_suffix("").parts]
+    tree = ast.parse((PACKAGE / path).read_text())
+    typing_only = {
+        node
+        for test in ast.walk(tree)
+        if isinstance(test, ast.If) and ast.unparse(test.test) == "TYPE_CHECKING"
+        for node in ast.walk(test)
+    }
+    found = set()
+    for node in ast.walk(tree):
+        if node in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level] if node.level else []
+            base += (node.module or "").split(".") if node.module else []
+            found |= {".".join([*base, alias.name]) for alias in node.names}
+    return found
+
+
+def inside(names, *packages):
+    return {n for n in names if any(n == p or n.startswith(p + ".") for p in packages)}
+
+
+def own(names):
+    return inside(names, "treemill")
+
+
+def standard(names):
+    return {n for n in names if n.split(".")[0] in sys.stdlib_module_names}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_module(path):
+    names = imports(path)
+    part = path.parts[0].removesuffix(".py")
+    text = (PACKAGE / path).read_text()
+    assert text.count("\n") < 400, "files stay below 400 lines"
+    assert ast.get_docstring(ast.parse(text)), "a module says what it is for"
+    if part == "errors":
+        assert names == standard(names)
+    if part == "packetizer":
+        assert own(names) <= inside(names, "treemill.packetizer", "treemill.errors")
+    pure = ["expression", "clike", "axes", "query", "selector"]
+    if part in pure:
+        allowed = ["treemill.errors", *(f"treemill.{module}" for module in pure)]
+        assert own(names) <= inside(names, *allowed)
+    if part in ["packetizer", *pure]:
+        assert names == own(names) | standard(names)
+        assert not inside(names, "threading", "time", "os", "socket") or part == "query"
+    if part == "monitor":
+        assert not inside(
+            names,
+            *("treemill.backend", "treemill.worker", "treemill.session", "treemill.running"),
+            *("treemill.partial", "treemill.dataset", "treemill.packetizer", "treemill._core"),
+        )
+    if part == "backend":
+        assert not inside(names, "treemill.session", "treemill.monitor", "treemill.dataset")
+    if part in ("worker", "partial"):
+        assert not inside(
+            names, "treemill.session", "treemill.monitor", "treemill.backend", "treemill.query"
+        )
+    if path != Path("backend/dask.py"):
+        assert not inside(names, "distributed", "dask")
+
+
+def loaded(code):
+    """Names of the modules loaded after `code` in a fresh interpreter."""
+    script = f"import sys\n{code}\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.split())
+
+
+HEAVY = {"awkward", "pyarrow", "matplotlib", "uproot", "mplhep", "rich", "hist", "pandas"}
+
+
+def test_import_treemill_loads_nothing_heavy():
+    assert not loaded("import treemill") & (HEAVY | {"numpy", "click", "treemill.session"})
+
+
+def test_help_loads_nothing_heavy():
+    code = "from treemill.cli import cli\ncli.main(['--help'], standalone_mode=False)"
+    assert not loaded(code) & (HEAVY | {"numpy"})
+
+
+def test_draw_in_the_terminal_loads_no_other_reader_and_no_plotting(paths):
+    arguments = ["draw", f"{paths[0]}:Events", "MET_pt", "--bins", "10,0,100"]
+    code = f"from treemill.cli import cli\ncli.main({arguments!r}, standalone_mode=False)"
+    assert not loaded(code) & (HEAVY - {"hist"})

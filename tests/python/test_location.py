@@ -1,0 +1,94 @@
+import os
+from pathlib import Path
+
+import pytest
+from treemill.errors import QueryError, SourceError, UnsupportedError
+from treemill.location import Location, expand, split_tree
+
+
+@pytest.fixture()
+def folder(tmp_path, monkeypatch):
+    for name in ("b.root", "a.root", "c.txt", "odd:name.root", "sub/d.root"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_forms(folder):
+    a, b = Location("a.root", "T"), Location("b.root", "T")
+    assert expand("a.root:T") == (a,)
+    assert expand("a.root", "T") == (a,)
+    assert expand("a.root:U", "T") == (Location("a.root", "U"),)
+    assert expand("a.root") == (Location("a.root"),)
+    assert expand(Path("a.root"), "T") == (a,)
+    assert expand(["b.root:T", Path("a.root")], "T") == (b, a)
+    assert expand("?.root:T") == (a, b)
+    assert expand({"a.root": "T", "b*": "T"}) == (a, b)
+    assert expand({"a.root": None}, "T") == (a,)
+    assert expand("**/d.root:x/T;2") == (Location("sub/d.root", "x/T;2"),)
+    assert expand(str(folder / "a.root") + ":T") == (Location(str(folder / "a.root"), "T"),)
+    assert expand(f"file://{folder}/a.root:T") == (Location(f"{folder}/a.root", "T"),)
+    assert expand("odd:name.root") == (Location("odd:name.root"),)
+
+
+def test_home(folder, monkeypatch):
+    monkeypatch.setenv("HOME", str(folder))
+    assert expand("~/a.root:T") == (Location(str(folder / "a.root"), "T"),)
+
+
+def test_lists(folder):
+    (folder / "sub/list.txt").write_text("# files\n\nd.root:T\n  ../a.root  \n@more.txt\n")
+    (folder / "sub/more.txt").write_text(f"{folder}/b.root:U\n")
+    found = expand("@sub/list.txt", "X")
+    assert [(os.path.normpath(place.path), place.tree) for place in found] == [
+        ("sub/d.root", "T"),
+        ("a.root", "X"),
+        (str(folder / "b.root"), "U"),
+    ]
+    (folder / "loop.txt").write_text("@loop.txt\n")
+    with pytest.raises(SourceError, match="contain each other"):
+        expand("@loop.txt")
+    with pytest.raises(SourceError, match="cannot read the list"):
+        expand("@none.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("root://host:1094//data/f.root:Events", ("root://host:1094//data/f.root", "Events")),
+        ("root://host:1094//data/f.root", ("root://host:1094//data/f.root", None)),
+        ("root://host//data/f.root", ("root://host//data/f.root", None)),
+        ("https://host:8080/f.root", ("https://host:8080/f.root", None)),
+        ("https://host:8080/f.root:a/T", ("https://host:8080/f.root", "a/T")),
+        ("s3://bucket/f.root:T", ("s3://bucket/f.root", "T")),
+        (r"C:\data\f.root", (r"C:\data\f.root", None)),
+        (r"C:\data\f.root:T", (r"C:\data\f.root", "T")),
+        ("C:/data/f.root:T", ("C:/data/f.root", "T")),
+        ("f.root:", ("f.root:", None)),
+        ("f.root:T;1", ("f.root", "T;1")),
+        ("f.root", ("f.root", None)),
+    ],
+)
+def test_split(text, parts):
+    assert split_tree(text) == parts
+
+
+@pytest.mark.parametrize("scheme", ["root", "https", "http", "s3", "xrootd"])
+def test_urls_come_later(scheme):
+    with pytest.raises(UnsupportedError, match="later version") as caught:
+        expand(f"{scheme}://host//file.root:Events")
+    assert scheme in str(caught.value)
+
+
+def test_nothing_there(folder):
+    with pytest.raises(SourceError, match=r"no such file: none\.root"):
+        expand("none.root:T")
+    with pytest.raises(SourceError, match=r"no file matches z\*\.root"):
+        expand("z*.root")
+    with pytest.raises(SourceError, match="at least one"):
+        expand([])
+    with pytest.raises(QueryError, match="int"):
+        expand(3)
+    with pytest.raises(QueryError, match="name"):
+        expand({"a.root": 3})

@@ -1,0 +1,307 @@
+"""The packetizer under any order of events: a small world of workers and files, driven by chance."""
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from treemill.packetizer import (
+    Commit,
+    Committed,
+    FileFailed,
+    FileOpened,
+    FileSize,
+    Finish,
+    Halt,
+    OpenFile,
+    PacketDone,
+    PacketFailed,
+    Packetizer,
+    Process,
+    Sizing,
+    Stop,
+    WorkerJoined,
+    WorkerLost,
+)
+from treemill.packetizer.sizing import packet_entries
+
+CUTS = {0: (), 1: (100, 200, 300), 2: (500,)}
+
+
+class World:
+    """Workers that do what they are told, in an order that `choose` decides. `result` counts how
+    often each entry was merged, as the real partials would."""
+
+    def __init__(self, sizes, choose, workers, known=(), **options):
+        self.sizes = sizes
+        self.choose = choose
+        self.now = 0.0
+        sizes_known = [
+            FileSize(n, self.cuts(i)) if i in known else None for i, n in enumerate(sizes)
+        ]
+        self.packetizer = Packetizer(sizes_known, sizing=Sizing(first=50), **options)
+        self.orders = {}
+        self.partials = {}
+        self.result = {}
+        self.finishes = []
+        self.halted = False
+        self.packets = []
+        self.attempts = {}
+        for number in range(workers):
+            self.join(number)
+
+    def cuts(self, file):
+        return CUTS[file % 3]
+
+    def join(self, number):
+        self.partials[number] = []
+        self.tell(WorkerJoined(number))
+
+    def tell(self, event):
+        self.now += 0.01
+        for action in self.packetizer.handle(event, self.now):
+            if isinstance(action, Finish):
+                self.finishes.append(action)
+            elif isinstance(action, Halt):
+                self.halted = True
+            else:
+                assert action.worker not in self.orders, "a worker has one order at a time"
+                assert action.worker in self.partials, "orders go to workers that are there"
+                self.orders[action.worker] = action
+
+    def lose(self, worker):
+        self.orders.pop(worker, None)
+        del self.partials[worker]
+        self.tell(WorkerLost(worker))
+
+    def step(self, fails=lambda order: None):
+        """Lets one worker carry out its order."""
+        worker = self.choose(sorted(self.orders))
+        order = self.orders.pop(worker)
+        error = fails(order)
+        if isinstance(order, OpenFile):
+            if error is not None:
+                self.tell(FileFailed(worker, order.file, error))
+            else:
+                self.tell(
+                    FileOpened(worker, order.file, self.sizes[order.file], self.cuts(order.file))
+                )
+        elif isinstance(order, Process):
+            packet = order.packet
+            self.packets.append((worker, packet))
+            assert 0 <= packet.start < packet.stop <= self.sizes[packet.file]
+            if error is not None:
+                self.partials[worker] = []
+                self.tell(PacketFailed(worker, packet.number, error))
+                return
+            stop = packet.stop
+            if self.halted:
+                stop = self.choose(range(packet.start, packet.stop + 1))
+            self.partials[worker] += [(packet.file, e) for e in range(packet.start, stop)]
+            self.tell(PacketDone(worker, packet.number, stop, 0.001 * (stop - packet.start) + 1e-4))
+        elif isinstance(order, Commit):
+            for entry in self.partials[worker]:
+                self.result[entry] = self.result.get(entry, 0) + 1
+            self.partials[worker] = []
+            self.tell(Committed(worker))
+
+    def run(self, **options):
+        for _ in range(20_000):
+            if not self.orders:
+                break
+            self.step(**options)
+        assert not self.orders
+
+    def check_account(self):
+        """Nothing twice; what is said to be in the result is what is; the rest is said to miss."""
+        assert all(count == 1 for count in self.result.values())
+        coverage = self.packetizer.coverage()
+        said = {
+            (file, entry)
+            for file, ranges in coverage.processed.items()
+            for start, stop in ranges
+            for entry in range(start, stop)
+        }
+        assert said == set(self.result)
+        assert coverage.entries == len(self.result) == self.packetizer.committed_entries
+        missing = set()
+        for gap in coverage.missing:
+            stop = self.sizes[gap.file] if gap.stop is None else gap.stop
+            span = {(gap.file, entry) for entry in range(gap.start, stop)}
+            assert not span & missing, "missing entries are named once"
+            assert gap.reason
+            missing |= span
+        everything = {(f, e) for f, n in enumerate(self.sizes) for e in range(n)}
+        assert said | missing == everything
+        assert not said & missing
+        return coverage
+
+
+sizes = st.lists(st.integers(0, 700), max_size=5)
+workers = st.integers(1, 4)
+
+
+def chooser(data):
+    return lambda options: data.draw(st.sampled_from(options))
+
+
+@given(sizes, workers, st.sets(st.integers(0, 4)), st.floats(0, 0.3), st.data())
+def test_every_entry_once_in_any_order(sizes, workers, known, commit_seconds, data):
+    world = World(sizes, chooser(data), workers, known, commit_seconds=commit_seconds)
+    world.run()
+    assert world.finishes == [Finish(None)]
+    assert not world.halted
+    coverage = world.check_account()
+    assert coverage.missing == []
+    assert world.packetizer.over
+    assert world.packetizer.expected_entries == sum(sizes)
+
+
+@given(sizes, workers, st.data())
+def test_failures_are_tried_again(sizes, workers, data):
+    failures = {}
+
+    def fails(order):
+        what = order if isinstance(order, OpenFile) else getattr(order, "packet", None)
+        if what is None:
+            return None
+        key = (what.file,)
+        # Twice per file at most: below the limit of three attempts, whatever they hit.
+        if failures.get(key, 0) < 2 and data.draw(st.booleans()):
+            failures[key] = failures.get(key, 0) + 1
+            return OSError("now and then")
+        return None
+
+    world = World(sizes, chooser(data), workers)
+    world.run(fails=fails)
+    assert world.finishes == [Finish(None)]
+    assert world.check_account().missing == []
+
+
+@given(sizes, workers, st.booleans(), st.data())
+def test_what_always_fails_is_given_up(sizes, workers, skip, data):
+    broken = data.draw(st.sets(st.integers(0, 4)))
+    cannot_open = data.draw(st.booleans())
+    error = OSError("always")
+
+    def fails(order):
+        if isinstance(order, OpenFile):
+            return error if cannot_open and order.file in broken else None
+        if isinstance(order, Process) and order.packet.file in broken and order.packet.start < 200:
+            return error
+        return None
+
+    world = World(sizes, chooser(data), workers, skip_errors=skip)
+    world.run(fails=fails)
+    coverage = world.check_account()
+    hit = any(n and (i in broken) or (i in broken and cannot_open) for i, n in enumerate(sizes))
+    assert len(world.finishes) == 1
+    if skip:
+        assert world.finishes[0].error is None
+        assert all(gap.file in broken and gap.error is error for gap in coverage.missing)
+        assert bool(coverage.missing) == hit
+    else:
+        assert (world.finishes[0].error is error) == hit
+    assert max((p.attempt for _, p in world.packets), default=0) <= 3
+
+
+@given(sizes, st.integers(2, 4), st.data())
+@settings(max_examples=50)
+def test_workers_come_and_go(sizes, workers, data):
+    world = World(sizes, chooser(data), workers)
+    new = itertools.count(workers)
+    for _ in range(20_000):
+        if not world.orders:
+            break
+        deed = data.draw(st.sampled_from(["step"] * 8 + ["lose", "join"]))
+        # Losses count as failed attempts of what the worker had; too many end the query.
+        if deed == "lose" and len(world.partials) > 1:
+            world.lose(data.draw(st.sampled_from(sorted(world.partials))))
+        elif deed == "join" and not world.packetizer.over:
+            world.join(next(new))
+        else:
+            world.step()
+    coverage = world.check_account()
+    assert len(world.finishes) == 1
+    assert (world.finishes[0].error is None) == (coverage.missing == [])
+
+
+def test_no_worker_left_is_an_error():
+    world = World([100], min, 1)
+    world.lose(0)
+    assert "no worker is left" in str(world.finishes[0].error)
+    world.check_account()
+
+
+@given(sizes, workers, st.integers(0, 30), st.data())
+def test_stop_keeps_what_is_done_and_names_the_rest(sizes, workers, steps, data):
+    world = World(sizes, chooser(data), workers)
+    for _ in range(steps):
+        if world.orders:
+            world.step()
+    world.tell(Stop("enough"))
+    before = len(world.packets)
+    running = sum(isinstance(order, Process) for order in world.orders.values())
+    world.run()
+    assert len(world.packets) == before + running, "no new packets after a stop"
+    assert [finish.error for finish in world.finishes] == [None]
+    coverage = world.check_account()
+    assert all(gap.reason == "enough" for gap in coverage.missing)
+
+
+def test_packets_end_at_cuts_where_there_are_any():
+    world = World([0, 450, 0, 0, 450], min, 3)
+    world.run()
+    for _, packet in world.packets:
+        for edge in (packet.start, packet.stop):
+            assert edge in (0, 100, 200, 300, 450)
+
+
+def test_a_worker_keeps_its_file_and_others_take_fresh_ones():
+    world = World([300, 300, 300], min, 2, known={0, 1, 2})
+    assert {order.packet.file for order in world.orders.values()} == {0, 1}
+    world.step()
+    assert world.orders[0].packet.file == 0
+
+
+def test_commits_come_about_every_second():
+    world = World([5000], lambda options: options[0], 1, known={0}, commit_seconds=0.015)
+    commits = 0
+    while world.orders:
+        commits += isinstance(world.orders[0], Commit)
+        world.step()
+    assert commits > 3
+    world.check_account()
+
+
+def test_a_failed_packet_goes_to_another_worker():
+    world = World([60, 60], min, 2, known={0, 1})
+    world.run(fails=lambda order: OSError("here") if order.worker == 0 else None)
+    assert {packet.attempt for worker, packet in world.packets if worker == 0} == {1}
+    assert 2 in {packet.attempt for worker, packet in world.packets if worker == 1}
+    assert world.check_account().missing == []
+
+
+def test_final_errors_are_not_tried_again():
+    world = World([60], min, 2, known={0})
+    order = world.orders.pop(0)
+    error = ValueError("malformed")
+    world.tell(PacketFailed(0, order.packet.number, error, retry=False))
+    assert world.halted
+    world.run()
+    assert world.finishes[0].error is error
+
+
+@pytest.mark.parametrize(
+    ("rate", "left", "entries"),
+    [
+        (None, 10**9, 50_000),  # nothing measured
+        (None, 1000, 500),  # less than that for each
+        (1e6, 400e6, 20_000_000),  # 200 s left for two: the longest
+        (1e6, 16e6, 2_000_000),  # 8 s left: a quarter of them
+        (1e6, 1e6, 300_000),  # 0.5 s left: the shortest
+        (1e6, 2e5, 100_000),  # 0.1 s left: this worker's part
+    ],
+)
+def test_sizes(rate, left, entries):
+    assert packet_entries(Sizing(), rate, 2 * (rate or 0), left, 2) == entries

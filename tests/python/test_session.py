@@ -1,0 +1,355 @@
+"""Queries through sessions on the real core, against numbers that uproot and awkward give."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import awkward as ak
+import hist
+import numpy as np
+import pytest
+import treemill as tm
+from treemill import worker as worker_module
+from treemill.backend.threads import Pass
+from treemill.session import connect, default_session
+
+
+@pytest.fixture(params=[1, 2, 5])
+def session(request):
+    before = ours()
+    with connect(workers=request.param) as made:
+        yield made
+    assert ours() == before, "no thread is left behind"
+
+
+def ours():
+    return {t for t in threading.enumerate() if t.name.startswith("treemill")}
+
+
+def filled(*axes, weight=None, **columns):
+    storage = hist.storage.Double() if weight is None else hist.storage.Weight()
+    made = hist.Hist(*axes, storage=storage)
+    made.fill(*columns.values(), weight=weight)
+    return made
+
+
+def equal(ours, theirs):
+    assert type(ours.storage_type()) is type(theirs.storage_type())
+    assert ours.axes == theirs.axes or [a.edges.tolist() for a in ours.axes] == [
+        a.edges.tolist() for a in theirs.axes
+    ]
+    a, b = ours.view(flow=True), theirs.view(flow=True)
+    if a.dtype.names:
+        np.testing.assert_allclose(a["value"], b["value"], rtol=1e-9)
+        np.testing.assert_allclose(a["variance"], b["variance"], rtol=1e-9)
+    else:
+        np.testing.assert_array_equal(a, b)
+
+
+def test_several_bookings_in_one_pass(session, events, truth):
+    good = events.filter("nMuon >= 2").define("ht", "sum(Jet_pt[Jet_pt > 30])")
+    met = good.hist("MET_pt", bins=(50, 0, 100), weight="genWeight")
+    two = good.hist("MET_pt", "ht", bins=[(5, 0, 100), (5, 0, 500)])
+    jets = events.hist("Jet_pt", bins=[0, 20, 30, 100])
+    count, total, mean = good.count(), events.sum("nJet"), good.mean("MET_pt")
+    low, high = events.min("MET_pt"), events.max("Jet_pt")
+    values = session.run(met, two, jets, count, total, mean, low, high)
+    chosen = truth[truth.nMuon >= 2]
+    ht = ak.sum(chosen.Jet_pt[chosen.Jet_pt > 30], axis=1)
+    axis = hist.axis.Regular
+    equal(values[0], filled(axis(50, 0, 100), weight=chosen.genWeight, x=chosen.MET_pt))
+    equal(values[1], filled(axis(5, 0, 100), axis(5, 0, 500), x=chosen.MET_pt, y=ht))
+    equal(values[2], filled(hist.axis.Variable([0, 20, 30, 100]), x=ak.flatten(truth.Jet_pt)))
+    assert values[3:5] == (len(chosen), ak.sum(truth.nJet))
+    assert values[5] == pytest.approx(ak.mean(ak.values_astype(chosen.MET_pt, float)), rel=1e-12)
+    assert values[6:] == (ak.min(truth.MET_pt), ak.max(truth.Jet_pt))
+    assert (type(values[3]), type(values[4]), type(values[5])) == (int, int, float)
+    report = session.report
+    assert report.complete
+    assert report.entries == len(truth)
+    assert sum(map(len, report.processed.values())) == 3
+    assert met.value is values[0]
+
+
+def test_axes_come_back(session, events):
+    axis = hist.axis.Regular(10, 0, 100, name="met", label="MET [GeV]", metadata="mine")
+    jets = hist.axis.IntCategory([0, 1, 2], name="jets")
+    made = session.run(events.hist("MET_pt", "nJet", bins=[axis, jets], name="both"))
+    assert made.axes[0] == axis
+    assert (made.axes[0].label, made.axes[0].metadata) == ("MET [GeV]", "mine")
+    assert made.axes.name == ("met", "jets")
+    assert made.name == "both"
+    own = session.run(events.hist("MET_pt", bins=(2, 0, 9), label="MET"))
+    assert (own.axes[0].name, own.axes[0].label) == ("MET_pt", "MET")
+    own = session.run(events.hist("MET_pt + 1", bins=(2, 0, 9)))
+    assert (own.axes[0].name, own.axes[0].label) == ("", "MET_pt + 1")
+
+
+def test_automatic_ranges(session, events, truth):
+    met, jets, positive = session.run(
+        events.hist("MET_pt"), events.hist("nJet"), events.hist("genWeight > 0")
+    )
+    axis = met.axes[0]
+    assert axis.edges[0] <= ak.min(truth.MET_pt)
+    assert axis.edges[-1] > ak.max(truth.MET_pt)
+    assert met.sum() == len(truth)
+    assert isinstance(jets.axes[0], hist.axis.Integer)
+    assert jets.values().tolist() == np.bincount(truth.nJet).tolist()
+    assert isinstance(positive.axes[0], hist.axis.Boolean)
+    assert positive.values()[1] == ak.sum(truth.genWeight > 0)
+
+
+def test_no_entry_survives(session, events):
+    none = events.filter("MET_pt < 0")
+    values = session.run(
+        none.count(), none.sum("MET_pt"), none.mean("MET_pt"), none.min("nJet"), none.hist("nJet")
+    )
+    assert values[:4] == (0, 0, None, None)
+    assert values[4].sum(flow=True) == 0
+
+
+def test_empty_tree(session, tmp_path):
+    import uproot
+
+    with uproot.recreate(tmp_path / "e.root") as file:
+        file.mktree("T", {"x": "f4"})
+    events = tm.dataset(tmp_path / "e.root")
+    count, made = session.run(events.count(), events.hist("x"))
+    assert count == 0
+    assert made.sum(flow=True) == 0
+
+
+def test_value_runs_all_that_is_booked(events, truth):
+    count, total = events.count(), events.sum("nJet")
+    assert count.value == len(truth)
+    assert total.done
+    assert total.value == ak.sum(truth.nJet)
+
+
+def test_other_bookings_errors_do_not_spoil_a_value(events, truth):
+    wrong = events.hist("MET_px", bins=(1, 0, 1))
+    assert events.count().value == len(truth)
+    with pytest.raises(tm.QueryError, match="MET_pt"):
+        _ = wrong.value
+
+
+def test_two_datasets_in_one_run(session, paths):
+    a, b = tm.dataset(paths[0], "Events"), tm.dataset(paths[2], "Events")
+    assert session.run(a.count(), b.count(), a.count()) == (5000, 7321, 5000)
+
+
+def test_draw(events, capsys):
+    made = events.draw("MET_pt", where="nJet > 2", bins=(10, 0, 100))
+    assert isinstance(made, hist.Hist)
+    assert "MET_pt" in capsys.readouterr().out
+
+
+def test_query_errors_come_before_any_work(session, events):
+    with pytest.raises(tm.QueryError) as caught:
+        session.run(events.filter("nMuon > 1").hist("Jet_px", bins=(1, 0, 1)))
+    assert caught.value.text == "Jet_px"
+    assert caught.value.span == (0, 6)
+    assert "Jet_pt" in caught.value.suggestions
+
+
+def test_wrong_use(session, events):
+    with pytest.raises(tm.QueryError, match="takes bookings"):
+        session.run(events)
+    with pytest.raises(tm.QueryError, match="at least one"):
+        session.run()
+    with pytest.raises(tm.QueryError, match="on_error"):
+        session.run(events.count(), on_error="never")
+    with pytest.raises(tm.UnsupportedError, match="later version"):
+        tm.connect("tcp://scheduler:8786")
+    with pytest.raises(tm.UnsupportedError, match="later version"):
+        tm.connect(workers=4, mode="processes")
+    with pytest.raises(tm.QueryError, match="workers"):
+        tm.connect(workers=0)
+
+
+def test_a_bad_file_stops_the_query_or_is_left_out(session, paths, tmp_path):
+    bad = tmp_path / "bad.root"
+    bad.write_bytes(open(paths[0], "rb").read()[:5000])
+    events = tm.dataset([*paths, str(bad)], "Events")
+    with pytest.raises(tm.FormatError, match="bad.root"):
+        session.run(events.count())
+    assert session.run(events.count(), on_error="skip") == 12322
+    report = session.report
+    assert not report.complete
+    assert [(gap.file, gap.stop) for gap in report.missing] == [(str(bad), None)]
+    assert "bad.root" in str(report)
+
+
+def test_a_file_that_lacks_a_branch_is_named(session, paths, tmp_path):
+    import uproot
+
+    with uproot.recreate(tmp_path / "other.root") as file:
+        file.mktree("Events", {"x": "f4"}).extend({"x": np.zeros(3, "f4")})
+    events = tm.dataset([paths[0], str(tmp_path / "other.root")], "Events")
+    with pytest.raises(tm.QueryError, match=r"other\.root"):
+        session.run(events.sum("MET_pt"))
+
+
+def test_submit(session, events):
+    query = session.submit(events.count(), events.hist("MET_pt"))
+    count, made = query.result(timeout=60)
+    assert count == 12322
+    assert made.sum() == 12322
+    assert query.done
+    assert query.progress.entries == 12322
+    assert query.progress.expected == 12322
+    assert query.report.complete
+    assert query.snapshot()[0] == 12322
+    query.stop()  # nothing to stop any more
+    assert query.result()[0] == 12322
+
+
+@pytest.fixture()
+def paused(monkeypatch):
+    """Lets two packets through, then holds every worker until the pass is stopped. Says when they
+    are held."""
+    held, stopped = threading.Event(), threading.Event()
+    done = []
+    process, stop = worker_module.Worker._process, Pass.stop
+
+    def slow(self, packet):
+        if len(done) >= 2:
+            held.set()
+            stopped.wait(60)
+        done.append(packet)
+        return process(self, packet)
+
+    def noted(self, reason):
+        stop(self, reason)
+        stopped.set()
+
+    monkeypatch.setattr(worker_module.Worker, "_process", slow)
+    monkeypatch.setattr(Pass, "stop", noted)
+    return held
+
+
+def test_stop_keeps_what_is_done(session, events, paused):
+    query = session.submit(events.count(), events.sum("nJet"))
+    assert paused.wait(60)
+    assert not query.done
+    query.stop()
+    count, _ = query.result(timeout=60)
+    report = query.report
+    assert 0 < count < 12322
+    assert count == report.entries
+    missing = sum(gap.stop - gap.start for gap in report.missing if gap.stop is not None)
+    unopened = [gap.file for gap in report.missing if gap.stop is None]
+    assert report.entries + missing <= 12322
+    assert (report.entries + missing == 12322) == (not unopened)
+    assert {gap.reason for gap in report.missing} == {"stopped by the user"}
+    # An unfinished result is not taken for the value.
+    assert not query.bookings[0].done
+
+
+def test_ctrl_c(session, events, paused):
+    def press():
+        paused.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    presser.start()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        session.run(events.count())
+    presser.join()
+    assert isinstance(caught.value, tm.QueryInterrupted)
+    assert caught.value.partial_result[0] == caught.value.report.entries
+    assert 0 < caught.value.report.entries < 12322
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_session_works_after_ctrl_c(events, paths):
+    code = f"""
+import os, signal, threading
+import treemill as tm
+from treemill import worker
+process = worker.Worker._process
+def pressed(self, packet):
+    os.kill(os.getpid(), signal.SIGINT)
+    worker.Worker._process = process
+    return process(self, packet)
+worker.Worker._process = pressed
+events = tm.dataset({paths!r} * 20, "Events")
+try:
+    tm.run(events.count())
+except KeyboardInterrupt as interrupt:
+    print("interrupted", interrupt.report.complete)
+print(events.count().value)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stderr == ""
+    lines = done.stdout.split("\n")
+    assert lines[0].startswith("interrupted")
+    assert lines[1] == str(20 * 12322)
+
+
+def test_feedback(events, monkeypatch):
+    """Held after the first commit until feedback was seen."""
+    from treemill.monitor import watch
+
+    monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.01)
+    seen, called = [], threading.Event()
+    hand_over = worker_module.Worker._hand_over
+
+    def held(self):
+        event = hand_over(self)
+        called.wait(60)
+        return event
+
+    def feedback(values):
+        seen.append(values)
+        called.set()
+
+    monkeypatch.setattr(worker_module.Worker, "_hand_over", held)
+    with connect(workers=1) as session:
+        assert session.run(events.count(), events.sum("nJet"), feedback=feedback)[0] == 12322
+    assert 0 < seen[0][0] <= 12322
+
+
+def test_a_defect_in_a_worker_ends_the_query(session, events, monkeypatch):
+    def broken(self, action):
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr(worker_module.Worker, "perform", broken)
+    with pytest.raises(tm.WorkerError, match="ZeroDivisionError: a defect"):
+        session.run(events.count())
+
+
+def test_closed_session(events):
+    session = connect(workers=1)
+    session.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        session.run(events.count())
+
+
+def test_a_session_in_another_thread(events):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(tm.run(events.count())))
+    thread.start()
+    thread.join(60)
+    assert found == [12322]
+
+
+def test_queries_at_once(session, events):
+    queries = [session.submit(events.sum("nJet"), events.hist("MET_pt")) for _ in range(6)]
+    sums = {query.result(timeout=60)[0] for query in queries}
+    assert len(sums) == 1
+
+
+def test_default_session_is_one():
+    assert default_session() is default_session()
+
+
+def test_many_runs_leave_nothing(events):
+    with connect(workers=2) as session:
+        session.run(events.count())
+        before = ours()
+        for _ in range(50):
+            session.run(events.count())
+        assert ours() == before
