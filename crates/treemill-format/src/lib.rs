@@ -1,4 +1,9 @@
 //! ROOT's file format: bytes to metadata and baskets. No I/O, no threads, no async, no unsafe.
+//!
+//! The way through a file, each step saying which bytes the next one needs: [`header::FileHeader`] names the root
+//! directory and the streamer info; [`directory::Directory`] names its key list; [`directory::parse_key_list`] gives
+//! the [`key::Key`]s, whose `payload`, decompressed by [`compress`], is an object: [`streamer::StreamerInfos`] for the
+//! streamer info's own key, [`parse_tree`] for a tree's. A tree names its baskets, which [`basket`] takes apart.
 #![forbid(unsafe_code)]
 
 pub mod basket;

@@ -1,6 +1,7 @@
 //! Files that this project did not write: what other readers see in them, this one sees too. The expected
 //! values are uproot's and ROOT's.
 #![allow(
+    clippy::panic,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects
@@ -37,285 +38,51 @@ fn branch<'t>(tree: &'t Tree, name: &str) -> &'t Branch {
         .unwrap()
 }
 
-/// File, tree, branch, C++ type, layout, counter.
-const LAYOUTS: [[&str; 6]; 34] = [
-    [
-        "coffea-nano_dy.root",
-        "Events;1",
-        "run",
-        "unsigned int",
-        "U32",
-        "",
-    ],
-    [
-        "coffea-nano_dy.root",
-        "Events;1",
-        "event",
-        "unsigned long long",
-        "U64",
-        "",
-    ],
-    [
-        "coffea-nano_dy.root",
-        "Events;1",
-        "Jet_pt",
-        "float[nJet]",
-        "counted0 F32",
-        "nJet",
-    ],
-    [
-        "coffea-nano_dy.root",
-        "Events;1",
-        "Electron_convVeto",
-        "bool[nElectron]",
-        "counted0 Bool",
-        "nElectron",
-    ],
-    [
-        "coffea-nano_dy.root",
-        "Events;1",
-        "Electron_lostHits",
-        "unsigned char[nElectron]",
-        "counted0 U8",
-        "nElectron",
-    ],
-    [
-        "uproot-HZZ-uncompressed.root",
-        "events;1",
-        "Muon_Px",
-        "float[NMuon]",
-        "counted0 F32",
-        "NMuon",
-    ],
-    [
-        "uproot-Zmumu-zstd.root",
-        "events;1",
-        "Type",
-        "char*",
-        "string0",
-        "",
-    ],
-    [
-        "uproot-sample-5.23.02-zlib.root",
-        "sample;1",
-        "ab",
-        "bool[3]",
-        "[3]Bool",
-        "",
-    ],
-    [
-        "uproot-sample-6.20.04-lzma.root",
-        "sample;1",
-        "Af4",
-        "float[n]",
-        "counted0 F32",
-        "n",
-    ],
-    [
-        "uproot-sample-6.20.04-lzma.root",
-        "sample;1",
-        "str",
-        "char*",
-        "string0",
-        "",
-    ],
-    [
-        "uproot-nesteddirs.root",
-        "one/two/tree;1",
-        "ArrayInt64",
-        "long long[10]",
-        "[10]I64",
-        "",
-    ],
-    [
-        "uproot-nesteddirs.root",
-        "three/tree;1",
-        "N",
-        "int",
-        "I32",
-        "",
-    ],
-    [
-        "uproot-nesteddirs.root",
-        "three/tree;1",
-        "SliceF64",
-        "double[N]",
-        "counted1 F64",
-        "N",
-    ],
-    [
-        "uproot-nesteddirs.root",
-        "three/tree;1",
-        "StdStr",
-        "string",
-        "string6",
-        "",
-    ],
-    [
-        "uproot-nesteddirs.root",
-        "three/tree;1",
-        "Beg",
-        "TString",
-        "string0",
-        "",
-    ],
-    [
-        "uproot-nesteddirs.root",
-        "three/tree;1",
-        "StlVecU16",
-        "vector<unsigned short>",
-        "vector6 U16",
-        "",
-    ],
-    [
-        "uproot-nesteddirs.root",
-        "three/tree;1",
-        "P3",
-        "P3",
-        "{}",
-        "",
-    ],
-    [
-        "uproot-issue76.root",
-        "Events;1",
-        "normalStrings",
-        "vector<string>",
-        "vector6 string0",
-        "",
-    ],
-    [
-        "uproot-issue501.root",
-        "T;1",
-        "point",
-        "struct {float x[15][2]; float y[15][2];}",
-        "{x: [15][2]F32, y: [15][2]F32}",
-        "",
-    ],
-    [
-        "uproot-issue213.root",
-        "T;1",
-        "fMCHits",
-        "TClonesArray",
-        "I32",
-        "",
-    ],
-    [
-        "uproot-issue213.root",
-        "T;1",
-        "fMCHits.fEneDep",
-        "float[fMCHits]",
-        "counted0 F32",
-        "fMCHits",
-    ],
-    [
-        "uproot-issue187.root",
-        "fTreeV0;1",
-        "fXvtx",
-        "Double32_t",
-        "Double32(Range { min: -20.0, factor: 1638.4 })",
-        "",
-    ],
-    [
-        "uproot-issue187.root",
-        "fTreeV0;1",
-        "V0s.fInvMass[2]",
-        "float[V0s][2]",
-        "counted0 [2]F32",
-        "V0s",
-    ],
-    [
-        "uproot-issue187.root",
-        "fTreeV0;1",
-        "V0s.fNsigmaPionPos",
-        "Double32_t[V0s]",
-        "counted0 Double32(Range { min: 0.0, factor: 2.0 })",
-        "V0s",
-    ],
-    [
-        "uproot-issue187.root",
-        "fTreeV0;1",
-        "V0Hyper.fNsigmaHe3Pos",
-        "Double32_t[V0Hyper]",
-        "counted0 Double32(AsF32)",
-        "V0Hyper",
-    ],
-    [
-        "uproot-double32-float16.root",
-        "tree;1",
-        "float16_5",
-        "Float16_t",
-        "Float16(Range { min: -2.71, factor: 2.5177025963808024 })",
-        "",
-    ],
-    [
-        "uproot-double32-float16.root",
-        "tree;1",
-        "array_10",
-        "Float16_t[3]",
-        "[3]Float16(Range { min: -2.71, factor: 80.56648308418568 })",
-        "",
-    ],
-    [
-        "uproot-issue-1221.root",
-        "TrkAna/trkana;1",
-        "dem",
-        "vector<mu2e::TrkInfo>",
-        "I32",
-        "",
-    ],
-    [
-        "uproot-issue-1221.root",
-        "TrkAna/trkana;1",
-        "dem.chisq",
-        "float[dem]",
-        "counted0 F32",
-        "dem",
-    ],
-    [
-        "uproot-issue-123a.root",
-        "CollectionTree;1",
-        "AnalysisJetsAuxDyn.NumTrkPt500",
-        "vector<vector<int> >",
-        "vector6 vector0 I32",
-        "",
-    ],
-    [
-        "uproot-issue-123a.root",
-        "CollectionTree;1",
-        "EventInfoAuxDyn.streamTagRobs",
-        "vector<set<unsigned int> >",
-        "vector6 vector0 U32",
-        "",
-    ],
-    [
-        "uproot-issue-123a.root",
-        "MetaData;2",
-        "FileMetaDataAuxDyn.amiTag",
-        "string",
-        "string0",
-        "",
-    ],
-    [
-        "uproot-mc10events.root",
-        "Events;1",
-        "triggerBits",
-        "bitset<256>",
-        "unsupported: members of type bitset<256>",
-        "",
-    ],
-    [
-        "uproot-issue-tbranch-of-th2.root",
-        "g4SimHits/tree;1",
-        "histogram",
-        "TH2F",
-        "unsupported: TH2F in a TBranchObject",
-        "",
-    ],
-];
+/// File | tree | branch | C++ type | layout | counter.
+const LAYOUTS: &str = "\
+coffea-nano_dy.root | Events;1 | run | unsigned int | U32 |
+coffea-nano_dy.root | Events;1 | event | unsigned long long | U64 |
+coffea-nano_dy.root | Events;1 | Jet_pt | float[nJet] | counted0 F32 | nJet
+coffea-nano_dy.root | Events;1 | Electron_convVeto | bool[nElectron] | counted0 Bool | nElectron
+coffea-nano_dy.root | Events;1 | Electron_lostHits | unsigned char[nElectron] | counted0 U8 | nElectron
+uproot-HZZ-uncompressed.root | events;1 | Muon_Px | float[NMuon] | counted0 F32 | NMuon
+uproot-Zmumu-zstd.root | events;1 | Type | char* | string0 |
+uproot-sample-5.23.02-zlib.root | sample;1 | ab | bool[3] | [3]Bool |
+uproot-sample-6.20.04-lzma.root | sample;1 | Af4 | float[n] | counted0 F32 | n
+uproot-sample-6.20.04-lzma.root | sample;1 | str | char* | string0 |
+uproot-nesteddirs.root | one/two/tree;1 | ArrayInt64 | long long[10] | [10]I64 |
+uproot-nesteddirs.root | three/tree;1 | N | int | I32 |
+uproot-nesteddirs.root | three/tree;1 | SliceF64 | double[N] | counted1 F64 | N
+uproot-nesteddirs.root | three/tree;1 | StdStr | string | string6 |
+uproot-nesteddirs.root | three/tree;1 | Beg | TString | string0 |
+uproot-nesteddirs.root | three/tree;1 | StlVecU16 | vector<unsigned short> | vector6 U16 |
+uproot-nesteddirs.root | three/tree;1 | P3 | P3 | {} |
+uproot-issue76.root | Events;1 | normalStrings | vector<string> | vector6 string0 |
+uproot-issue501.root | T;1 | point | struct {float x[15][2]; float y[15][2];} | {x: [15][2]F32, y: [15][2]F32} |
+uproot-issue213.root | T;1 | fMCHits | TClonesArray | I32 |
+uproot-issue213.root | T;1 | fMCHits.fEneDep | float[fMCHits] | counted0 F32 | fMCHits
+uproot-issue187.root | fTreeV0;1 | fXvtx | Double32_t | Double32(Range { min: -20.0, factor: 1638.4 }) |
+uproot-issue187.root | fTreeV0;1 | V0s.fInvMass[2] | float[V0s][2] | counted0 [2]F32 | V0s
+uproot-issue187.root | fTreeV0;1 | V0s.fNsigmaPionPos | Double32_t[V0s] | counted0 Double32(Range { min: 0.0, factor: 2.0 }) | V0s
+uproot-issue187.root | fTreeV0;1 | V0Hyper.fNsigmaHe3Pos | Double32_t[V0Hyper] | counted0 Double32(AsF32) | V0Hyper
+uproot-double32-float16.root | tree;1 | float16_5 | Float16_t | Float16(Range { min: -2.71, factor: 2.5177025963808024 }) |
+uproot-double32-float16.root | tree;1 | array_10 | Float16_t[3] | [3]Float16(Range { min: -2.71, factor: 80.56648308418568 }) |
+uproot-issue-1221.root | TrkAna/trkana;1 | dem | vector<mu2e::TrkInfo> | I32 |
+uproot-issue-1221.root | TrkAna/trkana;1 | dem.chisq | float[dem] | counted0 F32 | dem
+uproot-issue-123a.root | CollectionTree;1 | AnalysisJetsAuxDyn.NumTrkPt500 | vector<vector<int> > | vector6 vector0 I32 |
+uproot-issue-123a.root | CollectionTree;1 | EventInfoAuxDyn.streamTagRobs | vector<set<unsigned int> > | vector6 vector0 U32 |
+uproot-issue-123a.root | MetaData;2 | FileMetaDataAuxDyn.amiTag | string | string0 |
+uproot-mc10events.root | Events;1 | triggerBits | bitset<256> | unsupported: members of type bitset<256> |
+uproot-issue-tbranch-of-th2.root | g4SimHits/tree;1 | histogram | TH2F | unsupported: TH2F in a TBranchObject |
+";
 
 #[test]
 fn layouts_are_those_of_other_readers() {
-    for [file, path, name, cpp_type, layout, counter] in LAYOUTS {
+    for line in LAYOUTS.lines() {
+        let columns: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [file, path, name, cpp_type, layout, counter] = columns[..] else {
+            panic!("six columns: {line}")
+        };
         let Some(tree) = tree(file, path) else { return };
         let branch = branch(&tree, name);
         let found = [
