@@ -70,6 +70,7 @@ pub struct EmbeddedBasket {
     /// The entries' bytes.
     pub data: Vec<u8>,
     /// Start of each entry in `data`, and its end: `entries.len() + 1` values, where the branch
-    /// has entry offsets.
+    /// has entry offsets; `None` too where they are to be generated from the counter
+    /// (TIOFeatures' kGenerateOffsetMap).
     pub offsets: Option<Vec<u32>>,
 }
