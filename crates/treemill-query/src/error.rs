@@ -74,6 +74,9 @@ pub(crate) fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Ve
         .collect();
     found.sort();
     found.dedup();
+    // Names much farther than the nearest are not meant.
+    let nearest = found.first().map_or(0, |(far, _)| *far);
+    found.retain(|(far, _)| *far <= nearest + 1);
     found.truncate(5);
     found.into_iter().map(|(_, name)| name.to_owned()).collect()
 }

@@ -45,7 +45,10 @@ impl Batch<'_> {
                     Some(valid) => crate::kernel::logic::not(valid, &mut out),
                     None => out.fill(0),
                 }
-                Ok(with_view_of(&value, Data::Bool(out.into())))
+                Ok(Value {
+                    valid: None,
+                    ..with_view_of(&value, Data::Bool(out.into()))
+                })
             }
             Op::FillMissing => self.fill_missing(s, node),
             Op::Len(level) => {
