@@ -15,7 +15,7 @@ def make(codec: str, events: int) -> Path:
     """The file of `events` events in `codec`; written when it is not there."""
     from treemill.bench.generate import Recipe, paths, write
 
-    recipe = Recipe(files=1, events_per_file=events, compression=codec)
+    recipe = Recipe(files=1, events_per_file=events, codec=codec)
     folder = FOLDER / f"{codec}-{events}"
     for line in write(folder, recipe):
         print(line, file=sys.stderr, flush=True)
