@@ -5,6 +5,7 @@ core and uproot, not pytest.
 """
 
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -30,8 +31,12 @@ class Verdict(Enum):
     """Listed by treemill as unsupported, and refused as such when read."""
     GROUP = "group"
     """Has no data of its own."""
+    COUNTS = "counts"
+    """A split collection: its own data are its numbers of items, as long as uproot's members are."""
     UNCHECKED = "unchecked"
     """treemill reads it, uproot does not."""
+    SHORT = "short"
+    """Has fewer entries than its tree: uproot gives those, treemill none."""
     BOTH_REFUSE = "both refuse"
     """treemill says that the file is malformed; uproot fails as well."""
     REFUSED = "refused"
@@ -76,15 +81,17 @@ def compare_tree(file: str, name: str, ours: Any, theirs: Any) -> list[Outcome]:
     if names[0] != names[1]:
         missing = sorted(set(names[0]) ^ set(names[1]))[:5]
         return [Outcome(file, name, "", Verdict.DIFFERENT, f"branches differ: {missing}")]
-    outcomes = []
-    for branch, other in zip(branches, walked, strict=True):
-        if names[0].count(branch["name"]) > 1:
-            # Two branches of one name: which of them a reader takes is its own choice.
-            verdict, detail = Verdict.UNCHECKED, "the name is not unique"
-        else:
-            verdict, detail = _branch(ours, branch, other)
-        outcomes.append(Outcome(file, name, branch["name"], verdict, detail))
-    return outcomes
+    paths = Counter(branch["path"] for branch in branches)
+    twice = Verdict.UNCHECKED, "the name is not unique: which of them is meant is a reader's choice"
+    return [
+        Outcome(
+            file,
+            name,
+            branch["path"],
+            *(_branch(ours, branch, other) if paths[branch["path"]] == 1 else twice),
+        )
+        for branch, other in zip(branches, walked, strict=True)
+    ]
 
 
 def walk(tree: Any) -> Iterator[Any]:
@@ -97,7 +104,7 @@ def walk(tree: Any) -> Iterator[Any]:
 def _branch(tree: Any, branch: dict[str, Any], other: Any) -> tuple[Verdict, str]:
     if branch["kind"] == "group":
         return Verdict.GROUP, ""
-    ours = _attempt(lambda: read(tree, branch["name"]))
+    ours = _attempt(lambda: read(tree, branch["path"]))
     if isinstance(ours, BaseException) and not isinstance(ours, TreemillError):
         return Verdict.BROKEN_PROMISE, f"{type(ours).__name__}: {ours}"
     if not branch["supported"]:
@@ -108,13 +115,27 @@ def _branch(tree: Any, branch: dict[str, Any], other: Any) -> tuple[Verdict, str
     if isinstance(ours, TreemillError):
         if isinstance(theirs, BaseException) and isinstance(ours, FormatError):
             return Verdict.BOTH_REFUSE, str(ours)
+        if other.num_entries < tree.num_entries and isinstance(ours, FormatError):
+            return Verdict.SHORT, str(ours)
         return Verdict.REFUSED, f"{type(ours).__name__}: {ours}"
     if isinstance(theirs, BaseException):
         return Verdict.UNCHECKED, f"{branch['cpp_type']}; uproot: {type(theirs).__name__}"
+    theirs = _as_declared(theirs[: tree.num_entries], branch["cpp_type"])
+    if other.branches and ours.ndim == 1 and fields_of(theirs):
+        counts = ak.num(theirs[fields_of(theirs)[0]], axis=1)
+        if difference(ours, ak.values_astype(counts, np.int32)) is None:
+            return Verdict.COUNTS, ""
     detail = difference(ours, theirs)
     if detail is None:
         return Verdict.EQUAL, ""
     return Verdict.DIFFERENT, f"{branch['cpp_type']}: {detail}"
+
+
+def _as_declared(theirs: ak.Array, cpp_type: str) -> ak.Array:
+    """uproot takes a member that counts another one as unsigned; in C++ it is an int."""
+    if cpp_type.startswith("int") and "uint32" in str(theirs.type):
+        return ak.values_astype(theirs, np.int32)
+    return theirs
 
 
 def _attempt(read: Callable[[], ak.Array]) -> ak.Array | BaseException:

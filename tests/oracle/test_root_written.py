@@ -18,6 +18,16 @@ FILES = [
     *(f"codec-{codec}" for codec in CODECS),
 ]
 
+OBJECT_MEMBERS_AT_LEAST = 30
+
+# (file, column) -> why ROOT's own answer is not the right one; other tests have what is written.
+ROOT_IS_WRONG = {
+    (
+        "generated_offsets",
+        "y",
+    ): "ROOT 6.40 makes offsets from the counter without the [2] of y[n][2]",
+}
+
 
 @pytest.mark.parametrize("name", FILES)
 def test_equals_root(root_files, name):
@@ -31,17 +41,41 @@ def test_equals_root(root_files, name):
         assert list(got) == list(expected)
         for key, column in expected.items():
             found = got[key].difference(column)
-            if found is not None:
+            if found is not None and (name, key) not in ROOT_IS_WRONG:
                 wrong.append(f"{tree} {key}: {found}")
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", [*FILES, "objects"])
+def test_generated_offsets_of_pairs(root_files):
+    tree = core.File(str(root_files / "generated_offsets.root")).tree("t")
+    counts = [i * i % 10 for i in range(tree.num_entries)]
+    assert read(tree, "y").to_list() == [[[i, k] for k in range(n)] for i, n in enumerate(counts)]
+
+
+RIGHT = {Verdict.EQUAL, Verdict.GROUP, Verdict.COUNTS, Verdict.UNSUPPORTED, Verdict.UNCHECKED}
+
+# (file, branch) -> why uproot's answer is not the one that counts there; ROOT's is, above.
+UPROOT_IS_WRONG = {
+    ("leaves.root", "text"): "takes empty strings of a TLeafC for strings of -1 characters",
+    ("far.root", "text"): "the same",
+}
+
+
+@pytest.mark.parametrize("name", [name for name in [*FILES, "objects"] if name != "truncated"])
 def test_equals_uproot(root_files, name):
+    """Not for leaves of Float16_t and Double32_t, most of whose forms uproot does not know."""
     outcomes = compare_file(root_files / f"{name}.root")
-    right = {Verdict.EQUAL, Verdict.GROUP, Verdict.UNSUPPORTED, Verdict.UNCHECKED}
-    wrong = [str(o) for o in outcomes if o.verdict not in right]
+    wrong = [
+        str(o)
+        for o in outcomes
+        if o.verdict not in RIGHT and (o.file, o.branch) not in UPROOT_IS_WRONG
+    ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_members_of_objects_are_read(root_files):
+    outcomes = compare_file(root_files / "objects.root")
+    assert sum(o.verdict is Verdict.EQUAL for o in outcomes) >= OBJECT_MEMBERS_AT_LEAST, outcomes
 
 
 def test_all_trees_are_found(root_files):
