@@ -92,6 +92,11 @@ impl File {
         &self.source
     }
 
+    /// The keys of trees and RNTuples, in the order of the file.
+    pub(crate) fn keys(&self) -> &[(TreeKey, Key)] {
+        &self.keys
+    }
+
     /// The trees of all directories, in the order of the file, every cycle.
     #[must_use]
     pub fn trees(&self) -> Vec<TreeKey> {

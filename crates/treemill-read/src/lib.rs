@@ -12,6 +12,7 @@ mod file;
 mod near;
 pub mod plan;
 mod reader;
+pub mod rntuple;
 mod tree_file;
 mod window;
 

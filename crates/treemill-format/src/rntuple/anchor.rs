@@ -70,20 +70,17 @@ impl Anchor {
                 version.map(|v| v.to_string()).join(".")
             )));
         }
-        let fields = fields
-            .get(..object_len.saturating_sub(OBJECT_HEADER))
-            .unwrap_or_default();
-        let Some((fields, stored)) = fields.split_last_chunk::<8>() else {
+        // The checksum follows the counted bytes.
+        let fields = object.get(OBJECT_HEADER..object_len).unwrap_or_default();
+        let stored = object.get(object_len..).and_then(<[u8]>::first_chunk::<8>);
+        let (true, Some(stored)) = (fields.len() >= FIELDS, stored) else {
             return Err(malformed("an RNTuple anchor that is cut short", 0));
         };
-        if fields.len() < FIELDS {
-            return Err(malformed("an RNTuple anchor that is cut short", 0));
-        }
         let (found, stored) = (xxh3_64(fields), u64::from_be_bytes(*stored));
         if found != stored {
             return Err(malformed(
                 format!("RNTuple anchor's checksum is {found:016x}, stored is {stored:016x}"),
-                fields.len().saturating_add(OBJECT_HEADER),
+                object_len,
             ));
         }
         let mut number = || cursor.array().map(u64::from_be_bytes);
@@ -108,7 +105,11 @@ impl Anchor {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    #![allow(
+        clippy::unwrap_used,
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing
+    )]
     use super::*;
     use crate::error::FormatError;
 
@@ -122,7 +123,7 @@ mod tests {
         }
         fields.extend(more);
         let checksum = xxh3_64(&fields);
-        let count = BYTE_COUNT | u32::try_from(fields.len() + 2 + 8).unwrap();
+        let count = BYTE_COUNT | u32::try_from(fields.len() + 2).unwrap();
         let mut object = count.to_be_bytes().to_vec();
         object.extend(2_u16.to_be_bytes());
         object.extend(fields);

@@ -86,7 +86,7 @@ pub(super) fn check_feature_flags(cursor: &mut Cursor<'_>) -> Result<()> {
 /// An envelope around `payload`, for tests.
 #[cfg(test)]
 pub(super) fn seal(kind: Kind, payload: &[u8]) -> Vec<u8> {
-    let length = payload.len() as u64 + 16;
+    let length = (payload.len() as u64).saturating_add(16);
     let mut bytes = (length << 16 | kind as u64).to_le_bytes().to_vec();
     bytes.extend(payload);
     let checksum = xxh3_64(&bytes);

@@ -78,7 +78,7 @@ impl EnvelopeLink {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::arithmetic_side_effects)]
     use super::*;
 
     fn large(kind: u32, length: u32, size: u64, offset: u64) -> Vec<u8> {

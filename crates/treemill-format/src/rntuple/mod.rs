@@ -27,7 +27,7 @@ pub use element::{Element, Encoding};
 pub use locator::{EnvelopeLink, Locator};
 pub use metadata::{ClusterGroup, Metadata};
 pub use ntuple::{Located, NTuple};
-pub use page_list::{Cluster, ColumnRange, PAGE_CHECKSUM, Page};
+pub use page_list::{Cluster, ColumnRange, PAGE_CHECKSUM, Page, check_page};
 pub use paths::NamedField;
 pub use schema::{Alias, Column, Field, Role, Schema};
 pub use shape::{Columns, Native, Shape};

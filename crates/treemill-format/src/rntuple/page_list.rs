@@ -8,6 +8,7 @@ use super::locator::Locator;
 use super::metadata::{ClusterGroup, Metadata};
 use crate::error::Result;
 use std::ops::Range;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A checksum lies behind a page's bytes.
 pub const PAGE_CHECKSUM: u64 = 8;
@@ -181,4 +182,33 @@ fn parse_page(cursor: &mut Cursor<'_>, file_size: u64) -> Result<Page> {
         ));
     }
     Ok(page)
+}
+
+/// A page's stored bytes without their checksum, which was right; `stored` are the bytes of
+/// [`Page::bytes`]. They are `length` bytes, the uncompressed size, where they are not compressed.
+///
+/// # Errors
+/// `Malformed` where the checksum is wrong, or the bytes are more than they stand for.
+pub fn check_page<'a>(page: &Page, stored: &'a [u8], length: usize) -> Result<&'a [u8]> {
+    let (packed, checksum) = match stored.split_last_chunk::<8>() {
+        Some((packed, checksum)) if page.has_checksum => (packed, Some(checksum)),
+        None if page.has_checksum => return Err(malformed("a page without its checksum", 0)),
+        _ => (stored, None),
+    };
+    if let Some(checksum) = checksum {
+        let (found, checksum) = (xxh3_64(packed), u64::from_le_bytes(*checksum));
+        if found != checksum {
+            return Err(malformed(
+                format!("page's checksum is {found:016x}, stored is {checksum:016x}"),
+                packed.len(),
+            ));
+        }
+    }
+    if packed.len() > length {
+        return Err(malformed(
+            format!("a page of {length} bytes stored in {}", packed.len()),
+            0,
+        ));
+    }
+    Ok(packed)
 }

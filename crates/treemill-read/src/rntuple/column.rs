@@ -1,0 +1,314 @@
+//! A column while it grows: one builder per node of a shape, and the Arrow array at the end.
+
+use super::expand::expand;
+use super::types::{alternative_fields, field, member_fields};
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, ListArray, NullArray, PrimitiveArray,
+    StructArray, UnionArray,
+};
+use arrow_buffer::{BooleanBufferBuilder, Buffer, OffsetBuffer, ScalarBuffer};
+use std::sync::Arc;
+use treemill_format::error::{FormatError, Result};
+use treemill_format::rntuple::decode::{Decode, Run};
+use treemill_format::rntuple::{Element, Encoding, Native, Shape};
+
+/// A growing column. Made for one shape; every append must be of the same.
+#[derive(Debug)]
+pub(super) enum Column {
+    /// [`Shape::Number`] and [`Shape::Cardinality`].
+    Numbers(Numbers),
+    /// [`Shape::String`].
+    Strings { offsets: Vec<i32>, bytes: Vec<u8> },
+    /// [`Shape::List`].
+    List {
+        offsets: Vec<i32>,
+        item: Box<Column>,
+    },
+    /// [`Shape::Optional`]: the items that are there, without gaps.
+    Optional {
+        present: BooleanBufferBuilder,
+        item: Box<Column>,
+    },
+    /// [`Shape::Array`].
+    Array { rows: usize, item: Box<Column> },
+    /// [`Shape::Record`].
+    Record { rows: usize, members: Vec<Column> },
+    /// [`Shape::Variant`].
+    Variant {
+        tags: Vec<i8>,
+        offsets: Vec<i32>,
+        none: usize,
+        alternatives: Vec<Column>,
+    },
+}
+
+/// Numbers of one type.
+#[derive(Debug)]
+pub(super) enum Numbers {
+    Bool(BooleanBufferBuilder),
+    I8(Vec<i8>),
+    U8(Vec<u8>),
+    I16(Vec<i16>),
+    U16(Vec<u16>),
+    I32(Vec<i32>),
+    U32(Vec<u32>),
+    I64(Vec<i64>),
+    U64(Vec<u64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+/// Does the same to whichever vector of numbers it is.
+macro_rules! each {
+    ($numbers:expr, $bits:pat => $bool:expr, $values:pat => $do:expr) => {
+        match $numbers {
+            Numbers::Bool($bits) => $bool,
+            Numbers::I8($values) => $do,
+            Numbers::U8($values) => $do,
+            Numbers::I16($values) => $do,
+            Numbers::U16($values) => $do,
+            Numbers::I32($values) => $do,
+            Numbers::U32($values) => $do,
+            Numbers::I64($values) => $do,
+            Numbers::U64($values) => $do,
+            Numbers::F32($values) => $do,
+            Numbers::F64($values) => $do,
+        }
+    };
+}
+
+impl Numbers {
+    fn new(native: Native, room: usize) -> Self {
+        match native {
+            Native::Bool => Numbers::Bool(BooleanBufferBuilder::new(room)),
+            Native::I8 => Numbers::I8(Vec::with_capacity(room)),
+            Native::U8 => Numbers::U8(Vec::with_capacity(room)),
+            Native::I16 => Numbers::I16(Vec::with_capacity(room)),
+            Native::U16 => Numbers::U16(Vec::with_capacity(room)),
+            Native::I32 => Numbers::I32(Vec::with_capacity(room)),
+            Native::U32 => Numbers::U32(Vec::with_capacity(room)),
+            Native::I64 => Numbers::I64(Vec::with_capacity(room)),
+            Native::U64 => Numbers::U64(Vec::with_capacity(room)),
+            Native::F32 => Numbers::F32(Vec::with_capacity(room)),
+            Native::F64 => Numbers::F64(Vec::with_capacity(room)),
+        }
+    }
+
+    fn len(&self) -> usize {
+        each!(self, bits => bits.len(), values => values.len())
+    }
+
+    /// Appends zeros.
+    pub(super) fn zeros(&mut self, n: usize) {
+        each!(self, bits => bits.append_n(n, false), values => {
+            values.resize(values.len().saturating_add(n), Default::default());
+        });
+    }
+
+    /// Appends elements of a page.
+    pub(super) fn decode(&mut self, encoding: &Encoding, run: &Run<'_>) -> Result<()> {
+        each!(self, bits => decode_bits(encoding, run, bits), values => {
+            Decode::decode(encoding, run, values)
+        })
+    }
+
+    /// Appends a number of items; those of a cluster are less than 2^31 where they are 32 bits.
+    pub(super) fn count(&mut self, n: u64) -> Result<()> {
+        let is_pushed = match self {
+            Numbers::I32(values) => i32::try_from(n).map(|n| values.push(n)),
+            Numbers::I64(values) => i64::try_from(n).map(|n| values.push(n)),
+            _ => return Err(mismatch()),
+        };
+        is_pushed.map_err(|_| malformed("a collection's items end before they begin"))
+    }
+
+    fn finish(self) -> ArrayRef {
+        match self {
+            Numbers::Bool(mut bits) => Arc::new(BooleanArray::new(bits.finish(), None)),
+            Numbers::I8(v) => Arc::new(PrimitiveArray::<Int8Type>::new(v.into(), None)),
+            Numbers::U8(v) => Arc::new(PrimitiveArray::<UInt8Type>::new(v.into(), None)),
+            Numbers::I16(v) => Arc::new(PrimitiveArray::<Int16Type>::new(v.into(), None)),
+            Numbers::U16(v) => Arc::new(PrimitiveArray::<UInt16Type>::new(v.into(), None)),
+            Numbers::I32(v) => Arc::new(PrimitiveArray::<Int32Type>::new(v.into(), None)),
+            Numbers::U32(v) => Arc::new(PrimitiveArray::<UInt32Type>::new(v.into(), None)),
+            Numbers::I64(v) => Arc::new(PrimitiveArray::<Int64Type>::new(v.into(), None)),
+            Numbers::U64(v) => Arc::new(PrimitiveArray::<UInt64Type>::new(v.into(), None)),
+            Numbers::F32(v) => Arc::new(PrimitiveArray::<Float32Type>::new(v.into(), None)),
+            Numbers::F64(v) => Arc::new(PrimitiveArray::<Float64Type>::new(v.into(), None)),
+        }
+    }
+}
+
+/// Bits lie in pages as they do in Arrow.
+fn decode_bits(encoding: &Encoding, run: &Run<'_>, out: &mut BooleanBufferBuilder) -> Result<()> {
+    let needed = run.wanted.end.div_ceil(8);
+    if encoding.element != Element::Bit || run.wanted.is_empty() {
+        return match encoding.element {
+            Element::Bit => Ok(()),
+            _ => Err(mismatch()),
+        };
+    }
+    let bytes = run
+        .bytes
+        .get(..needed)
+        .ok_or_else(|| malformed("a page of bits is too short"))?;
+    out.append_packed_range(run.wanted.clone(), bytes);
+    Ok(())
+}
+
+impl Column {
+    /// An empty column with room for `rows` values at its top (not for their items, whose number
+    /// is known only from verified bytes).
+    pub(super) fn new(shape: &Shape, rows: usize) -> Self {
+        let offsets = || {
+            let mut offsets = Vec::with_capacity(rows.saturating_add(1));
+            offsets.push(0);
+            offsets
+        };
+        let empty = |item: &Shape| Box::new(Column::new(item, 0));
+        match shape {
+            Shape::Number { native, .. } => Column::Numbers(Numbers::new(*native, rows)),
+            Shape::Cardinality { is_wide, .. } => {
+                let native = if *is_wide { Native::I64 } else { Native::I32 };
+                Column::Numbers(Numbers::new(native, rows))
+            }
+            Shape::String { .. } => Column::Strings {
+                offsets: offsets(),
+                bytes: Vec::new(),
+            },
+            Shape::List { item, .. } => Column::List {
+                offsets: offsets(),
+                item: empty(item),
+            },
+            Shape::Optional { item, .. } => Column::Optional {
+                present: BooleanBufferBuilder::new(rows),
+                item: empty(item),
+            },
+            Shape::Array { item, .. } => Column::Array {
+                rows: 0,
+                item: empty(item),
+            },
+            Shape::Record { members, .. } => Column::Record {
+                rows: 0,
+                members: members
+                    .iter()
+                    .map(|(_, member)| Column::new(member, rows))
+                    .collect(),
+            },
+            Shape::Variant { alternatives, .. } => Column::Variant {
+                tags: Vec::with_capacity(rows),
+                offsets: Vec::with_capacity(rows),
+                none: 0,
+                alternatives: alternatives.iter().map(|a| Column::new(a, 0)).collect(),
+            },
+        }
+    }
+
+    /// How many values there are.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Column::Numbers(numbers) => numbers.len(),
+            Column::Strings { offsets, .. } | Column::List { offsets, .. } => {
+                offsets.len().saturating_sub(1)
+            }
+            Column::Optional { present, .. } => present.len(),
+            Column::Array { rows, .. } | Column::Record { rows, .. } => *rows,
+            Column::Variant { tags, .. } => tags.len(),
+        }
+    }
+
+    /// The finished Arrow array; `shape` as in [`Column::new`].
+    ///
+    /// # Errors
+    /// `Malformed` where the pieces do not fit together, which would be a mistake of this crate.
+    pub(super) fn finish(self, shape: &Shape) -> Result<ArrayRef> {
+        let broken = |e: arrow_schema::ArrowError| malformed(&format!("decoded column: {e}"));
+        Ok(match (self, shape) {
+            (Column::Numbers(numbers), _) => numbers.finish(),
+            (Column::Strings { offsets, bytes }, _) => Arc::new(
+                BinaryArray::try_new(offset_buffer(offsets), Buffer::from_vec(bytes), None)
+                    .map_err(broken)?,
+            ),
+            (Column::List { offsets, item }, Shape::List { item: of, .. }) => {
+                let item_field = Arc::new(field("item", of)?);
+                let values = item.finish(of)?;
+                Arc::new(
+                    ListArray::try_new(item_field, offset_buffer(offsets), values, None)
+                        .map_err(broken)?,
+                )
+            }
+            (Column::Optional { mut present, item }, Shape::Optional { item: of, .. }) => {
+                expand(&item.finish(of)?, &present.finish())?
+            }
+            (Column::Array { rows, item }, Shape::Array { len, item: of }) => {
+                let len = i32::try_from(*len).map_err(|_| mismatch())?;
+                let item_field = Arc::new(field("item", of)?);
+                let values = item.finish(of)?;
+                Arc::new(
+                    FixedSizeListArray::try_new_with_length(item_field, len, values, None, rows)
+                        .map_err(broken)?,
+                )
+            }
+            (Column::Record { rows, members }, Shape::Record { members: of, .. }) => {
+                let arrays = members
+                    .into_iter()
+                    .zip(of)
+                    .map(|(column, (_, member))| column.finish(member))
+                    .collect::<Result<Vec<_>>>()?;
+                Arc::new(
+                    StructArray::try_new_with_length(member_fields(of)?, arrays, None, rows)
+                        .map_err(broken)?,
+                )
+            }
+            (
+                Column::Variant {
+                    tags,
+                    offsets,
+                    none,
+                    alternatives,
+                },
+                Shape::Variant {
+                    alternatives: of, ..
+                },
+            ) => {
+                let mut children: Vec<ArrayRef> = vec![Arc::new(NullArray::new(none))];
+                for (column, alternative) in alternatives.into_iter().zip(of) {
+                    children.push(column.finish(alternative)?);
+                }
+                let fields = alternative_fields(of)?;
+                Arc::new(
+                    UnionArray::try_new(fields, tags.into(), Some(offsets.into()), children)
+                        .map_err(broken)?,
+                )
+            }
+            _ => return Err(mismatch()),
+        })
+    }
+}
+
+/// Offsets begin with 0 and ascend: every append has seen to it.
+pub(super) fn offset_buffer(offsets: Vec<i32>) -> OffsetBuffer<i32> {
+    OffsetBuffer::new(ScalarBuffer::from(offsets))
+}
+
+pub(super) fn too_many() -> FormatError {
+    FormatError::Unsupported {
+        what: "more than 2^31 items in one batch".to_owned(),
+    }
+}
+
+pub(super) fn malformed(what: &str) -> FormatError {
+    FormatError::Malformed {
+        what: what.to_owned(),
+        at: 0,
+    }
+}
+
+/// A column of one shape was given another: a mistake of this crate, told without a panic.
+pub(super) fn mismatch() -> FormatError {
+    malformed("the column was made for another shape")
+}

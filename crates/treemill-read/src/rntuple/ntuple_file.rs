@@ -1,0 +1,271 @@
+//! An RNTuple and the source that its pages lie in; opening one.
+
+use super::types;
+use crate::{ErrorKind, File, ReadError, TreeKey};
+use std::collections::HashMap;
+use std::sync::Arc;
+use treemill_format::compress::Decompressor;
+use treemill_format::error::FormatError;
+use treemill_format::key::Key;
+use treemill_format::rntuple::{Anchor, EnvelopeLink, Metadata, NTuple, NamedField, Shape};
+use treemill_source::{Request, Source};
+
+/// An RNTuple that can be read. Shared by any number of readers.
+pub struct NTupleFile {
+    source: Arc<dyn Source>,
+    ntuple: NTuple,
+    fields: Vec<NamedField>,
+    by_name: HashMap<String, usize>,
+}
+
+impl std::fmt::Debug for NTupleFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NTupleFile")
+            .field("source", &self.source.name())
+            .field("ntuple", &self.ntuple.metadata.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl NTupleFile {
+    /// Reads all metadata of the RNTuple whose anchor lies at `key`: the anchor, header and footer
+    /// in one read, the page lists in one read.
+    ///
+    /// # Errors
+    /// `Format` where metadata is damaged, `Unsupported` for features of later versions, `Source`
+    /// where bytes could not be had.
+    pub fn open(source: Arc<dyn Source>, key: &Key) -> Result<Self, ReadError> {
+        let name = source.name().to_owned();
+        let wrong = |e: &FormatError| ReadError::format(e, &name, None);
+        let [packed] = fetch(source.as_ref(), [key.payload()])?;
+        let mut decompressor = Decompressor::new();
+        let mut object = Vec::new();
+        let object = decompressor
+            .unpack(&packed, key.object_bytes, &mut object)
+            .map_err(|e| ReadError::format(&e, &name, Some(key.payload().start)))?;
+        let anchor = Anchor::parse(object).map_err(|e| wrong(&e))?;
+        let [header, footer] = fetch(
+            source.as_ref(),
+            [&anchor.header, &anchor.footer].map(|link| link.locator.bytes()),
+        )?;
+        let mut unpack = |link: &EnvelopeLink, packed: &[u8]| {
+            unpack(&mut decompressor, link, packed)
+                .map_err(|e| ReadError::format(&e, &name, Some(link.locator.offset)))
+        };
+        let header = unpack(&anchor.header, &header)?;
+        let footer = unpack(&anchor.footer, &footer)?;
+        let metadata = Metadata::parse(&header, &footer).map_err(|e| wrong(&e))?;
+        let links: Vec<EnvelopeLink> = metadata.groups.iter().map(|g| g.page_list).collect();
+        let mut requests: Vec<Request> = links
+            .iter()
+            .map(|link| Request::new(link.locator.bytes()))
+            .collect();
+        source.read(&mut requests).map_err(ReadError::source)?;
+        let lists = links
+            .iter()
+            .zip(&requests)
+            .map(|(link, request)| unpack(link, &request.buffer))
+            .collect::<Result<Vec<_>, _>>()?;
+        let ntuple = NTuple::new(metadata, &lists, source.size()).map_err(|e| wrong(&e))?;
+        let fields = ntuple
+            .fields
+            .named(&ntuple.metadata.schema)
+            .map_err(|e| wrong(&e))?;
+        let mut by_name = HashMap::with_capacity(fields.len());
+        for (index, field) in fields.iter().enumerate() {
+            by_name.entry(field.name.clone()).or_insert(index);
+        }
+        Ok(NTupleFile {
+            source,
+            ntuple,
+            fields,
+            by_name,
+        })
+    }
+
+    /// The metadata.
+    #[must_use]
+    pub fn ntuple(&self) -> &NTuple {
+        &self.ntuple
+    }
+
+    /// Where its bytes come from.
+    #[must_use]
+    pub fn source(&self) -> &Arc<dyn Source> {
+        &self.source
+    }
+
+    /// The fields that have names: those at the top, and with dots the members of records.
+    #[must_use]
+    pub fn fields(&self) -> &[NamedField] {
+        &self.fields
+    }
+
+    /// Index in `fields()` of the field of this name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// How the field at `index` is made of columns, if it can be read.
+    ///
+    /// # Errors
+    /// `Unsupported` with the reason; `NotFound` where there is no such index.
+    pub fn shape(&self, index: usize) -> Result<Shape, ReadError> {
+        let file = self.source.name();
+        let field = self.fields.get(index).ok_or_else(|| {
+            let name = &self.ntuple.metadata.name;
+            ReadError::not_found(format!("RNTuple {name} has no field number {index}"), file)
+        })?;
+        let schema = &self.ntuple.metadata.schema;
+        self.ntuple
+            .fields
+            .shape(schema, &field.path)
+            .map_err(|e| ReadError {
+                branch: Some(field.name.clone()),
+                ..ReadError::format(&e, file, None)
+            })
+    }
+
+    /// The Arrow field of the field at `index`: what a reader's arrays of it are.
+    ///
+    /// # Errors
+    /// As [`NTupleFile::shape`].
+    pub fn arrow_field(&self, index: usize) -> Result<arrow_schema::Field, ReadError> {
+        let shape = self.shape(index)?;
+        let name = self.fields.get(index).map_or("", |field| &field.name);
+        types::field(name, &shape).map_err(|e| ReadError {
+            branch: Some(name.to_owned()),
+            ..ReadError::format(&e, self.source.name(), None)
+        })
+    }
+
+    /// Bytes of all pages of the field at `index` and below it: uncompressed, and as stored; and
+    /// how many pages they are. Zero for fields that cannot be read.
+    #[must_use]
+    pub fn bytes(&self, index: usize) -> (u64, u64, usize) {
+        let mut columns: Vec<usize> = Vec::new();
+        if let Ok(shape) = self.shape(index) {
+            shape.visit_columns(&mut |of| columns.extend(of.representations.iter().flatten()));
+        }
+        let mut sums = (0_u64, 0_u64, 0_usize);
+        for id in columns {
+            let column = self.ntuple.metadata.schema.columns.get(id);
+            let Some(Ok(encoding)) = column.map(|column| &column.encoding) else {
+                continue;
+            };
+            let ranges = self
+                .ntuple
+                .clusters
+                .iter()
+                .filter_map(|c| Some((c, c.columns.get(id)?)));
+            for page in ranges.flat_map(|(cluster, range)| cluster.pages_of(range)) {
+                let (whole, stored, pages) = sums;
+                let length = encoding.page_bytes(page.elements) as u64;
+                sums = (
+                    whole.saturating_add(length),
+                    stored.saturating_add(page.locator.size),
+                    pages.saturating_add(1),
+                );
+            }
+        }
+        sums
+    }
+}
+
+impl File {
+    /// The RNTuples of all directories, in the order of the file, every cycle.
+    #[must_use]
+    pub fn ntuples(&self) -> Vec<TreeKey> {
+        let ntuples = self.keys().iter().filter(|(_, key)| is_ntuple(key));
+        ntuples.map(|(tree, _)| tree.clone()).collect()
+    }
+
+    /// The RNTuple of this path, the newest cycle where none is named (`dir/Events;1`). An empty
+    /// path stands for the file's only RNTuple. Each call reads the metadata anew.
+    ///
+    /// # Errors
+    /// `NotFound` with the names that there are; else as [`NTupleFile::open`].
+    pub fn ntuple(&self, path: &str) -> Result<Arc<NTupleFile>, ReadError> {
+        let file = self.source().name();
+        let (wanted, cycle) = match path.rsplit_once(';') {
+            Some((stem, cycle)) if cycle.parse::<u16>().is_ok() => (stem, cycle.parse().ok()),
+            _ => (path, None),
+        };
+        let wanted = wanted.trim_start_matches('/');
+        let mut paths: Vec<&str> = Vec::new();
+        for (tree, key) in self.keys() {
+            if is_ntuple(key) && !paths.contains(&tree.path.as_str()) {
+                paths.push(&tree.path);
+            }
+        }
+        let all = paths.join(", ");
+        let wanted = match (wanted, paths.as_slice()) {
+            (_, []) => {
+                return Err(ReadError::not_found(
+                    "the file has no RNTuples".to_owned(),
+                    file,
+                ));
+            }
+            ("", [only]) => only,
+            ("", _) => {
+                let message = format!("the file has several RNTuples, name one: {all}");
+                return Err(ReadError::not_found(message, file));
+            }
+            (wanted, _) => wanted,
+        };
+        let named = self.keys().iter().filter(|(tree, key)| {
+            tree.path == wanted && is_ntuple(key) && cycle.is_none_or(|c| tree.cycle == c)
+        });
+        match named.max_by_key(|(tree, _)| tree.cycle) {
+            Some((_, key)) if key.class == treemill_format::rntuple::CLASS => {
+                NTupleFile::open(Arc::clone(self.source()), key).map(Arc::new)
+            }
+            Some((_, key)) => Err(ReadError {
+                kind: ErrorKind::Unsupported,
+                ..ReadError::not_found(
+                    format!("{}: an RNTuple from before the format's release", key.class),
+                    file,
+                )
+            }),
+            None => Err(ReadError::not_found(
+                format!("no RNTuple '{path}'; there are: {all}"),
+                file,
+            )),
+        }
+    }
+}
+
+/// Whether the key is of an RNTuple's anchor, of any version.
+fn is_ntuple(key: &Key) -> bool {
+    key.class.ends_with("RNTuple")
+}
+
+/// Some ranges by one read.
+fn fetch<const N: usize>(
+    source: &dyn Source,
+    ranges: [std::ops::Range<u64>; N],
+) -> Result<[Vec<u8>; N], ReadError> {
+    let mut requests = ranges.map(Request::new);
+    source.read(&mut requests).map_err(ReadError::source)?;
+    Ok(requests.map(|request| request.buffer))
+}
+
+/// An envelope's uncompressed bytes.
+fn unpack(
+    decompressor: &mut Decompressor,
+    link: &EnvelopeLink,
+    packed: &[u8],
+) -> Result<Vec<u8>, FormatError> {
+    let length = usize::try_from(link.length).unwrap_or(usize::MAX);
+    if packed.len() == length {
+        return Ok(packed.to_vec());
+    }
+    if packed.len() > length {
+        let what = format!("an envelope of {length} bytes stored in {}", packed.len());
+        return Err(FormatError::Malformed { what, at: 0 });
+    }
+    let mut out = Vec::new();
+    decompressor.decompress(packed, length, &mut out)?;
+    Ok(out)
+}

@@ -1,0 +1,239 @@
+//! The pages of one field: the one place where plan, source, decompression and page decoding meet.
+//! Keeps one page of each column ready, and the bytes that were brought ahead of time.
+
+use super::assemble::{Elements, Stretch, Visit, append};
+use super::column::Column;
+use super::ntuple_file::NTupleFile;
+use super::plan::{self, Part};
+use super::window::Window;
+use crate::{Counters, Options, ReadError};
+use arrow_array::ArrayRef;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use treemill_format::compress::Decompressor;
+use treemill_format::error::FormatError;
+use treemill_format::rntuple::decode::{Run, decode_ends};
+use treemill_format::rntuple::{Cluster, Columns, Encoding, Located, Page, Shape, check_page};
+use treemill_source::Latency;
+
+/// The most values that memory is taken for before their bytes have been seen.
+const MOST_RESERVED: u64 = 1 << 20;
+
+/// What a field's cursor needs of its reader.
+pub(super) struct Context<'a> {
+    pub(super) file: &'a NTupleFile,
+    pub(super) decompressor: &'a mut Decompressor,
+    pub(super) counters: &'a Counters,
+    pub(super) options: &'a Options,
+    /// Where the range being read ends: nothing beyond is asked for ahead of time.
+    pub(super) stop: u64,
+}
+
+/// Reads one field.
+#[derive(Debug)]
+pub(super) struct Cursor {
+    name: String,
+    shape: Shape,
+    /// Pages of all columns, where they were asked for at once.
+    ahead: Window,
+    columns: BTreeMap<usize, Loaded>,
+}
+
+/// The page of a column that is at hand.
+#[derive(Debug, Default)]
+struct Loaded {
+    /// Cluster and page, where one is at hand.
+    place: Option<(usize, usize)>,
+    /// The page's elements, uncompressed.
+    bytes: Vec<u8>,
+    /// The page's elements as ends of items, of columns that are such.
+    ends: Vec<u64>,
+    /// Pages of this column alone.
+    window: Window,
+}
+
+impl Cursor {
+    pub(super) fn new(name: String, shape: Shape) -> Self {
+        Cursor {
+            name,
+            shape,
+            ahead: Window::default(),
+            columns: BTreeMap::new(),
+        }
+    }
+
+    /// The entries of `range`, as an Arrow array.
+    pub(super) fn array(
+        &mut self,
+        context: &mut Context<'_>,
+        range: Range<u64>,
+    ) -> Result<ArrayRef, ReadError> {
+        let ntuple = context.file.ntuple();
+        let rows = range.end.saturating_sub(range.start).min(MOST_RESERVED);
+        let mut column = Column::new(&self.shape, usize::try_from(rows).unwrap_or(0));
+        for (index, entries) in plan::clusters(ntuple, &range) {
+            let Some(cluster) = ntuple.clusters.get(index) else {
+                continue;
+            };
+            let mut elements = InCluster {
+                context,
+                cluster,
+                index,
+                shape: &self.shape,
+                ahead: &mut self.ahead,
+                columns: &mut self.columns,
+            };
+            append(&mut column, &self.shape, entries, &mut elements)
+                .map_err(|e| e.within(&self.name, cluster.entries.clone(), None))?;
+        }
+        let file = context.file.source().name();
+        column
+            .finish(&self.shape)
+            .map_err(|e| ReadError::format(&e, file, None).within(&self.name, range, None))
+    }
+}
+
+/// The elements of a field's columns in one cluster.
+struct InCluster<'a, 'c> {
+    context: &'a mut Context<'c>,
+    cluster: &'a Cluster,
+    index: usize,
+    shape: &'a Shape,
+    ahead: &'a mut Window,
+    columns: &'a mut BTreeMap<usize, Loaded>,
+}
+
+impl Elements for InCluster<'_, '_> {
+    type Error = ReadError;
+
+    fn visit(
+        &mut self,
+        columns: &Columns,
+        nth: usize,
+        range: Range<u64>,
+        visit: Visit<'_>,
+    ) -> Result<(), ReadError> {
+        let ntuple = self.context.file.ntuple();
+        let located = ntuple
+            .locate(columns, nth, self.cluster)
+            .map_err(|e| self.wrong(e))?;
+        let parts = plan::parts(&located, &range).map_err(|e| self.wrong(e))?;
+        let column = ntuple.metadata.schema.columns.get(located.column);
+        let encoding = match column.map(|column| column.encoding.clone()) {
+            Some(encoding) => encoding.map_err(|e| self.wrong(e))?,
+            None => return Ok(()), // `locate` found it
+        };
+        for part in parts {
+            let result = match part {
+                Part::Zeros(n) => visit(Stretch::Zeros(n)),
+                Part::Page { page, wanted } => {
+                    self.load(&located, &encoding, page)?;
+                    let loaded = self.columns.entry(located.column).or_default();
+                    let count = located.pages.get(page).map_or(0, |p| p.elements as usize);
+                    match encoding.is_index() {
+                        true => visit(Stretch::Ends(loaded.ends.get(wanted).unwrap_or_default())),
+                        false => visit(Stretch::Page(
+                            encoding,
+                            Run {
+                                bytes: &loaded.bytes,
+                                count,
+                                wanted,
+                            },
+                        )),
+                    }
+                }
+            };
+            result.map_err(|e| self.wrong(e))?;
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, error: FormatError) -> ReadError {
+        ReadError::format(&error, self.context.file.source().name(), None)
+    }
+}
+
+impl InCluster<'_, '_> {
+    /// Makes page number `index` of a column the one at hand.
+    fn load(
+        &mut self,
+        located: &Located<'_>,
+        encoding: &Encoding,
+        index: usize,
+    ) -> Result<(), ReadError> {
+        let place = Some((self.index, index));
+        let is_here = |loaded: &Loaded| loaded.place == place;
+        if self.columns.get(&located.column).is_some_and(is_here) {
+            return Ok(());
+        }
+        let Some(page) = located.pages.get(index) else {
+            return Ok(()); // the plan names only pages that are there
+        };
+        self.bring(located, page, index)?;
+        let loaded = self.columns.entry(located.column).or_default();
+        loaded.place = None;
+        let range = page.bytes();
+        let stored = match self.ahead.bytes(&range) {
+            Some(stored) => stored,
+            None => loaded.window.bytes(&range).unwrap_or_default(),
+        };
+        let file = self.context.file.source().name();
+        let wrong = |e| ReadError::format(&e, file, Some(range.start));
+        let length = encoding.page_bytes(page.elements);
+        let packed = check_page(page, stored, length).map_err(wrong)?;
+        if packed.len() == length {
+            loaded.bytes.clear();
+            loaded.bytes.extend_from_slice(packed);
+        } else {
+            self.context
+                .decompressor
+                .decompress(packed, length, &mut loaded.bytes)
+                .map_err(wrong)?;
+        }
+        self.context.counters.add_bytes_decompressed(length as u64);
+        if encoding.is_index() {
+            loaded.ends.clear();
+            let count = usize::try_from(page.elements).unwrap_or(usize::MAX);
+            decode_ends(encoding, &loaded.bytes, count, &mut loaded.ends).map_err(wrong)?;
+        }
+        loaded.place = place;
+        Ok(())
+    }
+
+    /// Brings a page's stored bytes: from a near source just them, from a distant one with them
+    /// whatever will be needed next, of all of the field's columns where the budget allows.
+    fn bring(&mut self, located: &Located<'_>, page: &Page, index: usize) -> Result<(), ReadError> {
+        let range = page.bytes();
+        let loaded = self.columns.entry(located.column).or_default();
+        if self.ahead.bytes(&range).is_some() || loaded.window.bytes(&range).is_some() {
+            return Ok(());
+        }
+        let Context {
+            file,
+            counters,
+            options,
+            stop,
+            ..
+        } = &mut *self.context;
+        let source = file.source().as_ref();
+        let (gap, budget) = (options.gap_bytes, options.window_bytes);
+        let mut fields = Vec::new();
+        self.shape
+            .visit_columns(&mut |columns| fields.push(columns));
+        let read = match source.latency() {
+            Latency::Local => loaded.window.bring(source, vec![range], gap, budget),
+            Latency::Remote => {
+                match plan::ahead(file.ntuple(), &fields, self.index, *stop, budget) {
+                    Some(ranges) => self.ahead.bring(source, ranges, gap, budget),
+                    None => {
+                        let share = budget.checked_div(fields.len() as u64).unwrap_or(budget);
+                        let ranges = plan::few(located, index, share);
+                        loaded.window.bring(source, ranges, gap, budget)
+                    }
+                }
+            }
+        };
+        counters.add_bytes_read(read.map_err(ReadError::source)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! Which parts of which pages hold given elements, and which pages to ask for ahead of time. Pure:
+//! no I/O, no state.
+
+use std::ops::Range;
+use treemill_format::error::{FormatError, Result};
+use treemill_format::rntuple::{Columns, Located, NTuple};
+
+/// The most elements that are zero and not stored, in one column of one batch: nothing in the file
+/// bears out their number.
+const MOST_ZEROS: u64 = 1 << 28;
+
+/// A part of a column's elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    /// As many zeros.
+    Zeros(usize),
+    /// Elements `wanted` of page number `page` of the column in the cluster.
+    Page { page: usize, wanted: Range<usize> },
+}
+
+/// The parts of which elements `range` (counted from the cluster's start) consist.
+///
+/// # Errors
+/// `Malformed` where the column has fewer elements in the cluster.
+pub(super) fn parts(located: &Located<'_>, range: &Range<u64>) -> Result<Vec<Part>> {
+    if range.end > located.elements || range.start > range.end {
+        return Err(FormatError::Malformed {
+            what: format!(
+                "elements {}..{} asked of a column that has {} in this cluster",
+                range.start, range.end, located.elements
+            ),
+            at: 0,
+        });
+    }
+    let mut parts = Vec::new();
+    let zeros = located.zeros.min(range.end).saturating_sub(range.start);
+    if zeros > MOST_ZEROS {
+        let what = format!("{zeros} values from before their field was added, in one batch");
+        return Err(FormatError::Unsupported { what });
+    }
+    if zeros > 0 {
+        parts.push(Part::Zeros(index(zeros)));
+    }
+    let mut start = located.zeros;
+    for (page, description) in located.pages.iter().enumerate() {
+        if start >= range.end {
+            break;
+        }
+        let end = start.saturating_add(u64::from(description.elements));
+        let wanted = range.start.max(start)..range.end.min(end);
+        if !wanted.is_empty() {
+            parts.push(Part::Page {
+                page,
+                wanted: index(wanted.start.saturating_sub(start))
+                    ..index(wanted.end.saturating_sub(start)),
+            });
+        }
+        start = end;
+    }
+    Ok(parts)
+}
+
+fn index(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+/// The clusters that hold entries of `range`, with those entries counted from the cluster's start.
+pub(super) fn clusters(ntuple: &NTuple, range: &Range<u64>) -> Vec<(usize, Range<u64>)> {
+    let first = ntuple
+        .clusters
+        .partition_point(|c| c.entries.end <= range.start);
+    let later = ntuple.clusters.iter().enumerate().skip(first);
+    later
+        .take_while(|(_, cluster)| cluster.entries.start < range.end)
+        .map(|(i, cluster)| {
+            let base = cluster.entries.start;
+            let start = range.start.max(base).saturating_sub(base);
+            let end = range.end.min(cluster.entries.end).saturating_sub(base);
+            (i, start..end)
+        })
+        .filter(|(_, entries)| !entries.is_empty())
+        .collect()
+}
+
+/// The pages of a whole field to ask for at once: those of cluster number `cluster`, and of as many
+/// after it that begin before entry `stop` as fit into `budget` bytes. `None` where not even the
+/// first does.
+pub(super) fn ahead(
+    ntuple: &NTuple,
+    columns: &[&Columns],
+    cluster: usize,
+    stop: u64,
+    budget: u64,
+) -> Option<Vec<Range<u64>>> {
+    let mut ranges = Vec::new();
+    let mut bytes = 0_u64;
+    let clusters = ntuple.clusters.iter().skip(cluster);
+    for (i, cluster) in clusters.enumerate() {
+        if i > 0 && cluster.entries.start >= stop {
+            break;
+        }
+        let known = ranges.len();
+        for columns in columns {
+            let width = columns.representations.first().map_or(0, Vec::len);
+            for nth in 0..width {
+                // What is wrong with a column is found when it is read.
+                if let Ok(located) = ntuple.locate(columns, nth, cluster) {
+                    ranges.extend(located.pages.iter().map(|page| page.bytes()));
+                }
+            }
+        }
+        let more = ranges
+            .iter()
+            .skip(known)
+            .map(|r| r.end.saturating_sub(r.start));
+        bytes = more.fold(bytes, u64::saturating_add);
+        if bytes > budget {
+            ranges.truncate(known);
+            return (i > 0).then_some(ranges);
+        }
+    }
+    Some(ranges)
+}
+
+/// The pages of one column from number `page` on that one read brings: as many as `budget` bytes
+/// allow, and at least one.
+pub(super) fn few(located: &Located<'_>, page: usize, budget: u64) -> Vec<Range<u64>> {
+    let mut bytes = 0_u64;
+    let pages = located.pages.iter().skip(page).map(|page| page.bytes());
+    pages
+        .take_while(|range| {
+            let is_first = bytes == 0;
+            bytes = bytes.saturating_add(range.end.saturating_sub(range.start));
+            is_first || bytes <= budget
+        })
+        .collect()
+}

@@ -1,0 +1,48 @@
+//! Stored bytes that were brought by one vectored read, in buffers that are used again and again.
+
+use crate::plan;
+use std::ops::Range;
+use treemill_source::{Request, Source, SourceError};
+
+/// Bytes of some ranges of the file.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    /// In file order. Those beyond `used` are spare buffers.
+    requests: Vec<Request>,
+    used: usize,
+}
+
+impl Window {
+    /// Replaces what is here by these ranges, those less than `gap` apart read as one of at most
+    /// `most` bytes. Returns how many bytes were read.
+    pub(super) fn bring(
+        &mut self,
+        source: &dyn Source,
+        ranges: Vec<Range<u64>>,
+        gap: u64,
+        most: u64,
+    ) -> Result<u64, SourceError> {
+        let ranges = plan::coalesce(ranges, gap, most);
+        self.used = 0;
+        if self.requests.len() < ranges.len() {
+            self.requests.resize_with(ranges.len(), Request::default);
+        }
+        let used = ranges.len();
+        for (request, range) in self.requests.iter_mut().zip(ranges) {
+            request.range = range;
+        }
+        let requests = self.requests.get_mut(..used).unwrap_or_default();
+        source.read(requests)?;
+        self.used = used;
+        Ok(requests.iter().map(|r| r.buffer.len() as u64).sum())
+    }
+
+    /// The bytes of a range that was brought.
+    pub(super) fn bytes(&self, range: &Range<u64>) -> Option<&[u8]> {
+        let requests = self.requests.get(..self.used)?;
+        let after = requests.partition_point(|r| r.range.start <= range.start);
+        let request = requests.get(after.checked_sub(1)?)?;
+        let place = |at: u64| usize::try_from(at.checked_sub(request.range.start)?).ok();
+        request.buffer.get(place(range.start)?..place(range.end)?)
+    }
+}
