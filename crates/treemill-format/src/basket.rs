@@ -18,8 +18,8 @@ pub struct BasketHeader {
     pub entries: usize,
     /// End of the entries' bytes in the payload (fLast - fKeylen); entry offsets follow.
     pub border: usize,
-    /// The basket's entry offsets are not stored but follow from the entries' sizes
-    /// (`EIOFeatures::kGenerateOffsetMap`).
+    /// The basket has no entry offsets where they follow from a counter, and else the entries'
+    /// sizes in their place, which compress better (`EIOFeatures::kGenerateOffsetMap`).
     pub generated_offsets: bool,
 }
 
@@ -28,8 +28,9 @@ pub struct BasketHeader {
 pub struct Payload<'a> {
     /// The entries' bytes, one entry after another.
     pub data: &'a [u8],
-    /// The big-endian i32 entry offsets as they are stored, relative to the key's start; empty
-    /// where the basket has none.
+    /// The array after them as it is stored, empty where the basket has none: big-endian i32
+    /// offsets of the entries relative to the key's start, or (with
+    /// [`BasketHeader::generated_offsets`]) each the size of the entry before.
     pub stored_offsets: &'a [u8],
 }
 
@@ -225,10 +226,9 @@ impl BasketHeader {
                 what: "basket with a displacement array".to_owned(),
             });
         }
-        let used = self.entries.saturating_mul(4);
         Ok(Payload {
             data,
-            stored_offsets: stored_offsets.get(..used).unwrap_or(stored_offsets),
+            stored_offsets,
         })
     }
 
@@ -244,19 +244,21 @@ impl BasketHeader {
         else {
             return Err(malformed(0, "basket is longer than 4 GB".to_owned()));
         };
-        starts.reserve(
-            self.entries
-                .saturating_add(1)
-                .min(payload.stored_offsets.len()),
-        );
-        starts.extend(
-            payload
-                .stored_offsets
-                .as_chunks::<4>()
-                .0
-                .iter()
-                .map(|&b| u32::from_be_bytes(b).wrapping_sub(key_len)),
-        );
+        let (stored, _) = payload.stored_offsets.as_chunks::<4>();
+        let stored = stored.iter().map(|&b| u32::from_be_bytes(b));
+        starts.reserve(stored.len().saturating_add(1));
+        if self.generated_offsets {
+            // The first number has no meaning, and the one after the last entry's start neither.
+            let sizes = stored.take(self.entries).skip(1);
+            starts.extend((self.entries > 0).then_some(0));
+            starts.extend(sizes.scan(0_u32, |end, size| {
+                *end = end.saturating_add(size);
+                Some(*end)
+            }));
+        } else {
+            let offsets = stored.take(self.entries);
+            starts.extend(offsets.map(|at| at.wrapping_sub(key_len)));
+        }
         starts.push(border);
         // Offsets below the key wrap to huge numbers, and are found here as not ascending.
         if !ascending(starts) {

@@ -74,6 +74,26 @@ fn offsets_are_relative_to_the_key_and_the_border_ends_them() {
 }
 
 #[test]
+fn sizes_stand_in_for_offsets_where_the_features_say_so() {
+    let header = BasketHeader::parse(&head(3, 12, 12 + 20, Some(1))).unwrap();
+    for (sizes, right) in [
+        ([7_i32, 4, 0, -4], true),
+        ([7, 4, 9, 0], false),
+        ([7, 4, -1, 9], false),
+    ] {
+        let mut payload = vec![0; 12];
+        payload.extend(4_i32.to_be_bytes());
+        sizes.iter().for_each(|s| payload.extend(s.to_be_bytes()));
+        let mut starts = vec![9];
+        let found = header.entry_starts(header.split(&payload).unwrap(), &mut starts);
+        assert_eq!(found.is_ok(), right, "{sizes:?}");
+        if right {
+            assert_eq!(starts, [0, 4, 4, 12]);
+        }
+    }
+}
+
+#[test]
 fn offsets_out_of_order_or_outside_are_malformed() {
     let header = BasketHeader::parse(&head(3, 12, 12 + 20, None)).unwrap();
     for bad in [[0, 8, 4, 0], [0, 4, 13, 0], [-1, 4, 8, 0]] {
