@@ -291,6 +291,23 @@ impl Axis {
         }
     }
 
+    /// Cells of u64, given by their bits.
+    pub fn unsigned(&self, values: &[i64], out: &mut [u32]) {
+        self.integers(values, out);
+        for (to, bits) in out.iter_mut().zip(values).filter(|(_, bits)| **bits < 0) {
+            *to = match &self.kind {
+                Kind::Integer {
+                    min,
+                    circular: true,
+                } => {
+                    let distance = i128::from(*bits as u64) - i128::from(*min);
+                    self.cell(distance.rem_euclid(i128::from(self.size)) as i64)
+                }
+                _ => self.above(),
+            };
+        }
+    }
+
     /// Cells of bools.
     pub fn bools(&self, values: &[u8], out: &mut [u32]) {
         for (to, x) in out.iter_mut().zip(values) {

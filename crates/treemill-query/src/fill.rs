@@ -5,7 +5,7 @@ use crate::axis::{Axis, DROP, Takes};
 use crate::chunk::{CHUNK, Wide, for_chunks};
 use crate::compile::Type;
 use crate::partial::{Number, Sum, add_extent};
-use crate::value::Value;
+use crate::value::{Data, Value};
 use std::cmp::Ordering;
 
 /// Cells of all axes together, for `n` positions, handed out by chunks. `last` is the number of the
@@ -59,7 +59,14 @@ fn axis_cells(axis: &Axis, value: &Value, at: usize, out: &mut [u32]) {
     let mut bools = [0; CHUNK];
     match axis.takes() {
         Takes::Reals => axis.reals(chunk(value, at, out.len(), &mut reals), out),
-        Takes::Integers => axis.integers(chunk(value, at, out.len(), &mut integers), out),
+        Takes::Integers => {
+            let chunk = chunk(value, at, out.len(), &mut integers);
+            if matches!(value.data, Data::U64(_)) {
+                axis.unsigned(chunk, out);
+            } else {
+                axis.integers(chunk, out);
+            }
+        }
         Takes::Bools => axis.bools(truths(value, at, &mut integers, &mut bools, out.len()), out),
         Takes::Strings => {
             for (i, to) in out.iter_mut().enumerate() {
