@@ -1,7 +1,9 @@
 """Where the files are: nodes, what each has left, who reads from it; picks a worker's next file.
 
 A node is a disk that readers share, named `scheme://host/partition`. A worker reads from the nodes
-of its own host while these have anything, then helps the node with most left per reader. Every step
+of its own host, but helps the node with most left per reader, in seconds, when its own have nothing
+left or clearly less than that: so reads over the network spread over the whole query, and do not
+all come at its end. Every step
 costs O(log n): nodes and files stand in heaps whose keys are checked when they come to the top.
 Knows nothing of packets, rates and time.
 """
@@ -33,6 +35,10 @@ def host_of(node: str | None) -> str | None:
     return urlsplit(node).hostname or ""
 
 
+# A worker leaves its own node's files to others only for one that is behind by this factor.
+_PREFERENCE = 1.2
+
+
 @dataclass(eq=False)
 class Node:
     """What one node still has."""
@@ -45,6 +51,7 @@ class Node:
     unknown: int = 0  # fresh files of unknown size
     readers: int = 0  # workers that are on a file of this node
     foreign: int = 0  # those of them that are on another host
+    rate: float | None = None  # entries per second that a reader of it came to, lately
     version: int = 0  # of its place in the heap of nodes
 
     @property
@@ -84,6 +91,7 @@ class Nodes:
             if file.entries != 0:
                 node.fresh.append(file)
         self._mean = 1.0  # expected entries of a file of unknown size, as last told
+        self._rate: float | None = None  # of all readers, for nodes that nobody has read yet
         self._heap: list[tuple[float, int, int]] = []
         self._weigh_all()
 
@@ -103,8 +111,12 @@ class Nodes:
         self._mean = max(mean, 1.0)
         own = self._by_host.get(host, ()) if host is not None else ()
         best = max(own, key=self._weight, default=None)
-        if best is None or not best.has_work:
-            best = self._most_left()
+        if best is not None and not best.has_work:
+            best = None
+        other = self._most_left()
+        if other is not None and other is not best:
+            if best is None or _PREFERENCE * self._weight(best) < self._weight(other):
+                best = other
         return None if best is None else self._file(best)
 
     def take(self, file: File, stop: int) -> tuple[int, int]:
@@ -123,6 +135,21 @@ class Nodes:
         if file.left:
             heappush(node.started, (-file.left, file.number, file))
         self._place(node)
+
+    def measured(self, file: File, entries: int, seconds: float) -> None:
+        """A packet of the file took some reader this long. The newest counts half."""
+        node = self._of[file.number]
+        rate = entries / max(seconds, 1e-6)
+        node.rate = rate if node.rate is None else (node.rate + rate) / 2
+        self._rate = rate if self._rate is None else 0.99 * self._rate + 0.01 * rate
+
+    def rate(self, worker: Worker, file: File, usual: float) -> float:
+        """The worker's speed on the file, where it usually has the speed `usual`: on another host's
+        node no better than that node's readers."""
+        node = self._of[file.number]
+        if node.host == worker.host:
+            return usual
+        return min(usual, usual / 2 if node.rate is None else node.rate)
 
     def move(self, worker: Worker, file: File | None) -> None:
         """The worker is among the readers of the file's node from now on, and of no other."""
@@ -190,5 +217,7 @@ class Nodes:
         return None
 
     def _weight(self, node: Node) -> float:
-        """Entries left per reader, one more counted."""
-        return (node.left + node.unknown * self._mean) / (node.readers + 1)
+        """Seconds until it has nothing left, one reader more counted; entries per reader while
+        nothing of it is measured and nothing at all."""
+        left = node.left + node.unknown * self._mean
+        return left / ((node.readers + 1) * (node.rate or self._rate or 1.0))

@@ -179,7 +179,9 @@ class Packetizer:
         rest = self._ledger.done(event.worker, event.packet, event.stop)
         worker.packet = None
         if event.stop > packet.start:
-            self._rates.measured(event.worker, event.stop - packet.start, event.seconds)
+            entries = event.stop - packet.start
+            self._rates.measured(event.worker, entries, event.seconds)
+            self._nodes.measured(self._files[packet.file], entries, event.seconds)
         if rest is not None:
             self._put_back(packet.file, rest, packet.attempt, None)
         self._feed(worker, now, actions)
@@ -247,11 +249,14 @@ class Packetizer:
             actions.append(action)
 
     def _commit_is_due(self, worker: Worker, now: float) -> bool:
-        if now - worker.last_commit >= self._commit_seconds:
+        since = now - worker.last_commit
+        if since >= self._commit_seconds:
             return True
-        # Near the end each packet is committed by itself, so that one who is overtaken with a
-        # packet has no other to lose.
-        return self._speculate and self._seconds_left() < 2 * self._sizing.shortest
+        # Near the end commits are as frequent as can be borne, so that one who is overtaken with a
+        # packet has little else to lose.
+        if not self._speculate or since < self._sizing.ask * len(self._workers):
+            return False
+        return self._seconds_left() < 2 * self._sizing.shortest
 
     def _next_work(self, worker: Worker, now: float) -> Action | None:
         if self._ending.reason is not None:
@@ -273,7 +278,7 @@ class Packetizer:
         self._nodes.move(worker, file)
         if file.entries is None:
             return self._open(worker, file)
-        span = self._nodes.take(file, file.cut(self._size(worker)))
+        span = self._nodes.take(file, file.cut(self._size(worker, file)))
         return self._hand_out(worker, file, span, 1, now)
 
     def _open(self, worker: Worker, file: File) -> OpenFile:
@@ -313,9 +318,12 @@ class Packetizer:
         rate = self._rates.total(len(self._workers))
         return self._totals.left / rate if rate else float("inf")
 
-    def _size(self, worker: Worker) -> int:
+    def _size(self, worker: Worker, file: File) -> int:
         workers = len(self._workers)
-        rate, total = self._rates.of(worker.number), self._rates.total(workers)
+        rate = self._rates.of(worker.number)
+        if rate is not None:
+            rate = self._nodes.rate(worker, file, rate)
+        total = self._rates.total(workers)
         return packet_entries(self._sizing, rate, total, self._totals.left, workers)
 
     # What comes back.

@@ -19,6 +19,9 @@ class Sizing:
     longest: float = 20.0
     share: float = 0.25
     """Of the expected time left."""
+    ask: float = 200e-6
+    """What a packet costs the one who hands it out and merges it. Packets are never so short, not
+    even at the end, that all workers together ask for more than can be answered."""
 
 
 CLUSTER = Sizing(shortest=3.0)
@@ -68,7 +71,8 @@ def packet_entries(
     time_left = entries_left / total_rate
     if rate is None:  # as fast as the others, but let it show so before it gets more
         mean = total_rate / max(workers, 1)
-        return max(1, int(mean * min(sizing.shortest, time_left)))
+        seconds = max(min(sizing.shortest, time_left), sizing.ask * workers)
+        return max(1, int(mean * seconds))
     seconds = min(max(time_left * sizing.share, sizing.shortest), sizing.longest)
     # Never more than this worker's part of what is left, so that none waits for another.
-    return max(1, int(rate * min(seconds, time_left)))
+    return max(1, int(rate * max(min(seconds, time_left), sizing.ask * workers)))
