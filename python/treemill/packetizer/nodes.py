@@ -35,8 +35,11 @@ def host_of(node: str | None) -> str | None:
     return urlsplit(node).hostname or ""
 
 
-# A worker leaves its own node's files to others only for one that is behind by this factor.
+# A worker takes its next file from another node than its own only if that is behind by this factor …
 _PREFERENCE = 1.2
+# … and leaves a file in the middle only for one that is behind by this factor and by some seconds.
+_PERSISTENCE = 2.0
+_WORTH_A_MOVE = 5.0
 
 
 @dataclass(eq=False)
@@ -49,9 +52,9 @@ class Node:
     started: list[tuple[int, int, File]] = field(default_factory=list)  # heap: most left first
     left: int = 0  # entries that were never handed out, of files of known size
     unknown: int = 0  # fresh files of unknown size
-    readers: int = 0  # workers that are on a file of this node
-    foreign: int = 0  # those of them that are on another host
+    foreign: int = 0  # workers of other hosts that are on a file of this node
     rate: float | None = None  # entries per second that a reader of it came to, lately
+    speed: float = 0.0  # entries per second of all that read from it now, as last measured
     version: int = 0  # of its place in the heap of nodes
 
     @property
@@ -119,6 +122,18 @@ class Nodes:
                 best = other
         return None if best is None else self._file(best)
 
+    def next_in(self, worker: Worker) -> File | None:
+        """The worker's present file, if that has entries left and no other node is far behind."""
+        file = worker.file
+        if file is None or not file.left:
+            return None
+        other = self._most_left()
+        if other is not None and other is not self._of[file.number]:
+            here, there = self._weight(self._of[file.number]), self._weight(other)
+            if there > max(_PERSISTENCE * here, here + _WORTH_A_MOVE):
+                return None
+        return file
+
     def take(self, file: File, stop: int) -> tuple[int, int]:
         """Hands out the file's entries up to `stop`; gives the range."""
         span = (file.next, stop)
@@ -136,12 +151,15 @@ class Nodes:
             heappush(node.started, (-file.left, file.number, file))
         self._place(node)
 
-    def measured(self, file: File, entries: int, seconds: float) -> None:
-        """A packet of the file took some reader this long. The newest counts half."""
+    def measured(self, worker: Worker, file: File, entries: int, seconds: float) -> None:
+        """A packet of the file took the worker this long. The newest counts half."""
         node = self._of[file.number]
         rate = entries / max(seconds, 1e-6)
         node.rate = rate if node.rate is None else (node.rate + rate) / 2
         self._rate = rate if self._rate is None else 0.99 * self._rate + 0.01 * rate
+        if worker.file is not None:
+            self._of[worker.file.number].speed += rate - worker.speed
+        worker.speed = rate
 
     def rate(self, worker: Worker, file: File, usual: float) -> float:
         """The worker's speed on the file, where it usually has the speed `usual`: on another host's
@@ -157,12 +175,12 @@ class Nodes:
             return
         if worker.file is not None:
             node = self._of[worker.file.number]
-            node.readers -= 1
+            node.speed -= worker.speed
             node.foreign -= worker.host != node.host
             self._place(node)
         if file is not None:
             node = self._of[file.number]
-            node.readers += 1
+            node.speed += worker.speed
             node.foreign += worker.host != node.host
         worker.file = file
 
@@ -217,7 +235,6 @@ class Nodes:
         return None
 
     def _weight(self, node: Node) -> float:
-        """Seconds until it has nothing left, one reader more counted; entries per reader while
-        nothing of it is measured and nothing at all."""
+        """Seconds until it has nothing left, one average reader more counted."""
         left = node.left + node.unknown * self._mean
-        return left / ((node.readers + 1) * (node.rate or self._rate or 1.0))
+        return left / (max(node.speed, 0.0) + (self._rate or 1.0))

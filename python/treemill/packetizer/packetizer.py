@@ -181,7 +181,7 @@ class Packetizer:
         if event.stop > packet.start:
             entries = event.stop - packet.start
             self._rates.measured(event.worker, entries, event.seconds)
-            self._nodes.measured(self._files[packet.file], entries, event.seconds)
+            self._nodes.measured(worker, self._files[packet.file], entries, event.seconds)
         if rest is not None:
             self._put_back(packet.file, rest, packet.attempt, None)
         self._feed(worker, now, actions)
@@ -254,7 +254,7 @@ class Packetizer:
             return True
         # Near the end commits are as frequent as can be borne, so that one who is overtaken with a
         # packet has little else to lose.
-        if not self._speculate or since < self._sizing.ask * len(self._workers):
+        if not self._speculate or since < 2 * self._sizing.ask * len(self._workers):
             return False
         return self._seconds_left() < 2 * self._sizing.shortest
 
@@ -269,8 +269,8 @@ class Packetizer:
                 return self._open(worker, again_file)
             span = (again.start, again.stop)
             return self._hand_out(worker, again_file, span, again.attempt, now)
-        file = worker.file
-        if file is None or not file.left:
+        file = self._nodes.next_in(worker)
+        if file is None:
             self._nodes.move(worker, None)  # it does not stand in its own way
             file = self._nodes.pick(worker.host, self._totals.mean)
         if file is None:

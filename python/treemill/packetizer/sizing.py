@@ -71,8 +71,8 @@ def packet_entries(
     time_left = entries_left / total_rate
     if rate is None:  # as fast as the others, but let it show so before it gets more
         mean = total_rate / max(workers, 1)
-        seconds = max(min(sizing.shortest, time_left), sizing.ask * workers)
+        seconds = max(min(sizing.shortest, time_left), 2 * sizing.ask * workers)
         return max(1, int(mean * seconds))
     seconds = min(max(time_left * sizing.share, sizing.shortest), sizing.longest)
     # Never more than this worker's part of what is left, so that none waits for another.
-    return max(1, int(rate * max(min(seconds, time_left), sizing.ask * workers)))
+    return max(1, int(rate * max(min(seconds, time_left), 2 * sizing.ask * workers)))

@@ -82,6 +82,7 @@ class Worker:
     number: int
     host: str | None = None
     file: File | None = None
+    speed: float = 0.0  # entries per second of its last packet
     opening: bool = False
     last_commit: float = 0.0
     packet: Packet | None = None
