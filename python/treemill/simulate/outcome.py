@@ -35,19 +35,18 @@ class Outcome:
     spans: list[Span] = field(repr=False)
     """Packets that count."""
     thrown_away: list[Span] = field(repr=False)
-    """Packets that were done in vain: of workers that died, or that were second."""
+    """Packets that were done in vain: of workers that died, or that were not first."""
     at_the_end: set[int] = field(repr=False)
     """Workers that were there when the query ended."""
 
     @property
     def idle_at_end(self) -> float:
-        """From the end of the last packet that counts of the worker that was idle first, to the
-        query's end; workers that never had one aside."""
+        """From the end of the last packet of the worker that had nothing to do first, to the
+        query's end. A packet done in vain is something to do, but see `wasted`."""
         last: dict[int, float] = {}
-        for span in self.spans:
+        for span in (*self.spans, *self.thrown_away):
             last[span.worker] = max(span.ended, last.get(span.worker, 0.0))
-        idle = [last[worker] for worker in self.at_the_end if worker in last]
-        return self.seconds - min(idle) if idle else self.seconds
+        return self.seconds - min(last.get(worker, 0.0) for worker in self.at_the_end)
 
     @property
     def wasted(self) -> float:

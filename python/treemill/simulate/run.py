@@ -84,6 +84,10 @@ class _Simulation:
             happen()
         if self._finished is None:
             raise RuntimeError(f"{strategy}: nothing left to happen, but the query is not over")
+        for worker in self._workers:
+            if worker.alive and worker.packet is not None:
+                span = Span(worker.number, worker.began, self._finished, 0)
+                self._lost.append(span)
         attended = self._attended + sum(
             self._finished - worker.joined for worker in self._workers if worker.alive
         )
