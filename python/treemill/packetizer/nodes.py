@@ -35,9 +35,9 @@ def host_of(node: str | None) -> str | None:
     return urlsplit(node).hostname or ""
 
 
-# A worker takes its next file from another node than its own only if that is behind by this factor …
+# A worker takes its next file from another node than its own only if that is so far behind …
 _PREFERENCE = 1.2
-# … and leaves a file in the middle only for one that is behind by this factor and by some seconds.
+# … and leaves a file in the middle only for one that is farther behind, and by some seconds.
 _PERSISTENCE = 2.0
 _WORTH_A_MOVE = 5.0
 
@@ -117,9 +117,10 @@ class Nodes:
         if best is not None and not best.has_work:
             best = None
         other = self._most_left()
-        if other is not None and other is not best:
-            if best is None or _PREFERENCE * self._weight(best) < self._weight(other):
-                best = other
+        if other is not None and (
+            best is None or _PREFERENCE * self._weight(best) < self._weight(other)
+        ):
+            best = other
         return None if best is None else self._file(best)
 
     def next_in(self, worker: Worker) -> File | None:
