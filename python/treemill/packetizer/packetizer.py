@@ -22,7 +22,6 @@ from .events import (
     Finish,
     Halt,
     OpenFile,
-    Packet,
     PacketDone,
     PacketFailed,
     Process,
@@ -291,7 +290,7 @@ class Packetizer:
     ) -> Process:
         self._totals.unassigned -= span[1] - span[0]
         packet = self._ledger.hand_out(worker.number, file.number, span, attempt)
-        return self._process(worker, packet, now)
+        return worker.process(packet, now)
 
     def _copy(self, worker: Worker, now: float) -> Process | None:
         """Another worker's packet, if everything else is handed out."""
@@ -305,13 +304,7 @@ class Packetizer:
         late.copied = True
         packet = self._ledger.copy(worker.number, late.number)
         self._nodes.move(worker, self._files[packet.file])
-        action = self._process(worker, packet, now)
-        worker.copied = True
-        return action
-
-    def _process(self, worker: Worker, packet: Packet, now: float) -> Process:
-        worker.packet, worker.began, worker.copied = packet, now, False
-        return Process(worker.number, packet)
+        return worker.process(packet, now, copied=True)
 
     def _seconds_left(self) -> float:
         """Until everything is handed out; endless before anything is measured."""

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .events import Packet
+from .events import Packet, Process
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,11 @@ class Worker:
     began: float = 0.0  # with that packet
     copied: bool = False  # somebody else has that packet too
     tainted: bool = False  # its partial holds, or will hold, what another one was first with
+
+    def process(self, packet: Packet, now: float, copied: bool = False) -> Process:
+        """It gets the packet."""
+        self.packet, self.began, self.copied = packet, now, copied
+        return Process(self.number, packet)
 
 
 @dataclass
