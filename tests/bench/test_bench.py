@@ -1,4 +1,4 @@
-"""The benchmark as a program: it runs, compares, and judges its numbers rightly. No timings here."""
+"""The benchmark as a program: it runs, compares, and judges rightly. No timings are tested."""
 
 import json
 import subprocess
@@ -33,7 +33,8 @@ def test_quick_run(tmp_path):
         for codec in ("zstd", "none")
     }
     assert [sweep["rival"] for sweep in found["memory"]] == ["treemill"]
-    assert written.with_suffix(".md").read_text().count("| q1 ") == 4
+    # In the table of times and in that of ratios; whether goals were reached is not tested.
+    assert written.with_suffix(".md").read_text().count("| q1 MET_pt of all events, zstd |") == 2
 
 
 class Fake:
