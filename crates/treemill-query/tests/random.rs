@@ -1,18 +1,21 @@
 //! Random expressions over random jagged data, against an evaluator that goes event by event.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
 
 mod common;
-#[path = "reference/evaluate.rs"]
-mod evaluate;
-#[path = "reference/expressions.rs"]
-mod expressions;
+mod reference;
 
 use common::parse::parse;
 use common::table::Table;
 use common::{Steps, regular};
-use evaluate::{Event, V, evaluate};
-use expressions::{condition, list, mask, scalar};
 use proptest::prelude::*;
+use reference::evaluate::{Event, V, evaluate};
+use reference::expressions::{condition, list, mask, scalar};
 use treemill_query::{DType, Number, Outcome, Scratch};
 
 /// Random events, as the evaluator and as the engine see them.
@@ -40,6 +43,9 @@ fn number() -> impl Strategy<Value = f64> {
     ]
 }
 
+/// An item of the collection A.
+type Item = (f64, f64, i64, bool);
+
 fn event() -> impl Strategy<Value = Event> {
     let scalars = (
         number(),
@@ -53,7 +59,7 @@ fn event() -> impl Strategy<Value = Event> {
     let fixed = prop::collection::vec(number(), 3);
     (scalars, items, free, fixed).prop_map(|((x, i, l, u, b), items, free, fixed)| {
         let floats = |list: Vec<f64>| V::L(list.into_iter().map(V::F).collect(), V::F(1.0).into());
-        let member = |f: &dyn Fn(&(f64, f64, i64, bool)) -> V| {
+        let member = |f: &dyn Fn(&Item) -> V| {
             let example = f(&(1.0, 1.0, 1, true));
             V::L(items.iter().map(f).collect(), example.into())
         };
