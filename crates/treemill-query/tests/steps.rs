@@ -97,6 +97,26 @@ fn filters_definitions_and_bookings() {
 }
 
 #[test]
+fn collections_can_be_defined() {
+    let steps = Steps::new()
+        .define("good", "Muon[Muon.pt > 15]")
+        .define("lead", "good[0]")
+        .filter("len(good) >= 1")
+        .count()
+        .sum("good.pt")
+        .sum("good.charge * lead.charge")
+        .define("Muon_half", "Muon.pt / 2")
+        .sum("lead.half");
+    for size in [1, 4] {
+        let results = steps.run_in(&events(), size);
+        assert_eq!(results[0], Outcome::Count(3));
+        assert_eq!(results[1], Outcome::Sum(Number::Float(195.5)));
+        assert_eq!(results[2], Outcome::Sum(Number::Int(1)));
+        assert_eq!(results[3], Outcome::Sum(Number::Float(25.0 + 17.5 + 30.0)));
+    }
+}
+
+#[test]
 fn constants_count_once_per_event() {
     assert_eq!(sum("1"), 4.0);
     assert_eq!(sum("True"), 4.0);
