@@ -46,6 +46,13 @@ def generate(folder: Path, files: int, events: int, codec: str, seed: int) -> No
     help="Nodes instead of the scenario's own numbers. May be given several times.",
 )
 @click.option(
+    "--seeds",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Queries with this many seeds each, of which the one that takes the median time counts.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(dir_okay=False),
@@ -56,6 +63,7 @@ def simulate_command(
     scenarios: tuple[str, ...],
     strategies: tuple[str, ...],
     nodes: tuple[int, ...],
+    seeds: int,
     output: str | None,
 ) -> None:
     """Try the packetizer on a cluster that does not exist, beside PROOF's and static shares.
@@ -78,7 +86,7 @@ def simulate_command(
     click.echo(simulations.HEADER)
     for scenario in loaded:
         done = []
-        for outcome in simulations.outcomes(scenario, strategies or list(STRATEGIES), nodes):
+        for outcome in simulations.outcomes(scenario, strategies or list(STRATEGIES), nodes, seeds):
             click.echo(simulations.row(outcome))
             done.append(outcome)
         rows.append(simulations.panels(f"{scenario.name}: {scenario.title}", done))

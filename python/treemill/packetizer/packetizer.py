@@ -253,7 +253,8 @@ class Packetizer:
             return True
         # Near the end commits are as frequent as can be borne, so that one who is overtaken with a
         # packet has little else to lose.
-        if not self._speculate or since < 2 * self._sizing.ask * len(self._workers):
+        cost = self._sizing.ask + self._sizing.merge
+        if not self._speculate or since < 2 * cost * len(self._workers):
             return False
         return self._seconds_left() < 2 * self._sizing.shortest
 

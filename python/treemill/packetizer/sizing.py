@@ -19,9 +19,11 @@ class Sizing:
     longest: float = 20.0
     share: float = 0.25
     """Of the expected time left."""
-    ask: float = 200e-6
-    """What a packet costs the one who hands it out and merges it. Packets are never so short, not
-    even at the end, that all workers together ask for more than can be answered."""
+    ask: float = 50e-6
+    """What a packet costs the one who hands it out. Packets are never so short, not even at the
+    end, that answering all workers takes more than half of the time."""
+    merge: float = 200e-6
+    """What a commit costs, likewise."""
 
 
 CLUSTER = Sizing(shortest=3.0)

@@ -51,7 +51,8 @@ def treemill(scenario: Scenario, cluster: Cluster) -> Strategy:
         sizing=Sizing(
             first=scenario.files.cluster,
             shortest=scenario.shortest,
-            ask=scenario.master.request + scenario.master.commit,
+            ask=scenario.master.request,
+            merge=scenario.master.commit,
         ),
         max_attempts=10,
         commit_seconds=scenario.commit_seconds,
