@@ -142,7 +142,7 @@ def test_the_command(tmp_path):
     run = CliRunner().invoke
     listed = run(cli, ["bench", "simulate"])
     assert listed.exit_code == 0
-    assert "192 nodes of three generations" in listed.output
+    assert "192 nodes, 2 workers each" in listed.output
     done = run(cli, ["bench", "simulate", "proof24", "--nodes", "2", "--nodes", "4", "-o", picture])
     assert done.exit_code == 0, done.output
     assert done.output.count("\n") == 1 + 2 * 4 + 1
