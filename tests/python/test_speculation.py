@@ -223,6 +223,16 @@ def test_a_copy_that_fails_does_not_fail_the_packet():
     assert world.check_account().missing == []
 
 
+def test_a_packet_whose_copy_was_lost_may_be_copied_again():
+    world, late = overtaken()
+    world.lose(1)
+    world.join(2)
+    for _ in range(3):
+        world.now += 100.0
+        world.tell(Tick())
+    assert world.orders[2] == Process(2, late)
+
+
 def test_an_answer_of_one_that_was_given_up_counts_for_nothing():
     world = World([100], min, 2, known={0})
     packet = world.orders[0].packet
