@@ -12,6 +12,8 @@ __all__ = ["Tail"]
 
 # How old the list of candidates may get: sorting the workers costs some ms with thousands of them.
 _FRESH_SECONDS = 0.1
+# How long a packet may take before it counts as late where no speed is known to tell it from.
+_PATIENCE = 3.0
 
 
 class Tail:
@@ -41,7 +43,7 @@ class Tail:
                 continue
             entries = worker.packet.stop - worker.packet.start
             rate = self._rates.of(helper.number) or self._rates.mean()
-            if rate and entries / rate < seconds:
+            if (entries / rate if rate else _PATIENCE) < seconds:
                 self._late.pop()
                 return worker
             return None
