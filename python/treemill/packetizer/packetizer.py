@@ -51,16 +51,19 @@ class Packetizer:
         skip_errors: bool = False,
         commit_seconds: float = 1.0,
         speculate: bool = False,
+        expected_workers: int = 0,
     ) -> None:
         """`files`: sizes where known. `nodes`: where each is (`node_of` its URL), if that matters;
         at most `max_foreign` workers of other hosts read from a node at once. After `max_attempts`
         a packet or a file is given up: the query ends with its error, or goes on without it if
         `skip_errors`. Workers are asked to commit about every `commit_seconds`. `speculate`: idle
-        workers run what others are late with; that wants a Tick about every second."""
+        workers run what others are late with; that wants a Tick about every second.
+        `expected_workers` are coming: the first must not take what all are to share."""
         self._sizing = sizing or Sizing()
         self._max_attempts = max_attempts
         self._skip_errors = skip_errors
         self._commit_seconds = commit_seconds
+        self._expected_workers = expected_workers
         self._ledger = Ledger()
         self._rates = Rates()
         self._workers: dict[int, Worker] = {}
@@ -256,7 +259,8 @@ class Packetizer:
         cost = self._sizing.ask + self._sizing.merge
         if not self._speculate or since < 2 * cost * len(self._workers):
             return False
-        return self._seconds_left() < 2 * self._sizing.shortest
+        rate = self._rates.total(len(self._workers))
+        return self._totals.left < 2 * self._sizing.shortest * rate
 
     def _next_work(self, worker: Worker, now: float) -> Action | None:
         if self._ending.reason is not None:
@@ -307,13 +311,8 @@ class Packetizer:
         self._nodes.move(worker, self._files[packet.file])
         return worker.process(packet, now, copied=True)
 
-    def _seconds_left(self) -> float:
-        """Until everything is handed out; endless before anything is measured."""
-        rate = self._rates.total(len(self._workers))
-        return self._totals.left / rate if rate else float("inf")
-
     def _size(self, worker: Worker, file: File) -> int:
-        workers = len(self._workers)
+        workers = max(len(self._workers), self._expected_workers)
         rate = self._rates.of(worker.number)
         if rate is not None:
             rate = self._nodes.rate(worker, file, rate)
