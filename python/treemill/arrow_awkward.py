@@ -109,9 +109,13 @@ def _union(array: Any) -> Any:
         ak.index.Index64(np.full(max(len(array.field(0)), 1), -1, dtype=np.int64)),
         ak.contents.EmptyArray(),
     )
-    parts = [nullable(array.field(i), kind.field(i).nullable) for i in range(1, kind.num_fields)]
-    union = ak.contents.UnionArray.simplified
-    return union(ak.index.Index8(tags), ak.index.Index64(index), [none, *parts])
+    parts = [none]
+    for i in range(1, kind.num_fields):
+        part = nullable(array.field(i), kind.field(i).nullable)
+        is_plain = not part.is_option and not part.is_union
+        parts.append(ak.contents.UnmaskedArray(part) if is_plain else part)
+    # Not simplified: alternatives keep their types, also where numbers could be merged.
+    return ak.contents.UnionArray(ak.index.Index8(tags), ak.index.Index64(index), parts)
 
 
 def _is_string(kind: Any) -> bool:
