@@ -1,13 +1,14 @@
-"""Arrow columns as awkward and numpy arrays, laid out as uproot lays them out: 64-bit offsets, no
-option types (ROOT's branches have no missing values), fixed-size arrays as regular dimensions,
-strings as awkward strings.
+"""Arrow columns as awkward and numpy arrays, laid out as uproot lays them out: 64-bit offsets,
+option types only where the column may have missing values (an RNTuple's std::optional; branches
+have none), fixed-size arrays as regular dimensions, strings as awkward strings, std::tuple (a
+struct whose members are called 0, 1, ...) as tuples.
 
 Knows Arrow, awkward and numpy; knows nothing of files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,13 @@ import numpy as np
 __all__ = ["numpy_array", "records"]
 
 
-def records(names: Sequence[str], columns: Sequence[Any]) -> Any:
-    """An awkward array of records from pyarrow.ChunkedArrays of one length."""
+def records(names: Sequence[str], columns: Sequence[Any], optional: Collection[str] = ()) -> Any:
+    """An awkward array of records from pyarrow.ChunkedArrays of one length. `optional`: names of
+    those that may have missing values, which their types do not tell."""
     import awkward as ak
 
-    contents = [content(_one_chunk(column)) for column in columns]
+    pairs = zip(names, columns, strict=True)
+    contents = [nullable(_one_chunk(column), name in optional) for name, column in pairs]
     length = len(columns[0]) if columns else 0
     return ak.Array(ak.contents.RecordArray(contents, list(names), length=length))
 
@@ -29,7 +32,8 @@ def numpy_array(column: Any) -> Any:
     same number of values, else an object array of arrays or strings."""
     import awkward as ak
 
-    array = ak.Array(content(_one_chunk(column)))
+    chunk = _one_chunk(column)
+    array = ak.Array(nullable(chunk, chunk.null_count > 0))
     if isinstance(array.layout, (ak.contents.NumpyArray, ak.contents.RegularArray)):
         return ak.to_numpy(array)
     made = np.empty(len(array), dtype=object)
@@ -52,26 +56,66 @@ def _one_chunk(column: Any) -> Any:
     return column.chunk(0) if column.num_chunks == 1 else pyarrow.concat_arrays(column.chunks)
 
 
+def nullable(array: Any, is_nullable: bool) -> Any:
+    """The awkward layout of a pyarrow.Array, an option where it may have missing values."""
+    import awkward as ak
+    import pyarrow.types as types
+
+    if not is_nullable or types.is_union(array.type):
+        return content(array)
+    valid = array.is_valid().to_numpy(zero_copy_only=False)
+    index = np.where(valid, np.cumsum(valid) - 1, -1).astype(np.int64)
+    return ak.contents.IndexedOptionArray(ak.index.Index64(index), content(array.drop_null()))
+
+
 def content(array: Any) -> Any:
-    """The awkward layout of a pyarrow.Array without missing values."""
+    """The awkward layout of a pyarrow.Array without missing values of its own."""
     import awkward as ak
     import pyarrow.types as types
 
     kind = array.type
+    if types.is_union(kind):
+        return _union(array)
     if types.is_struct(kind):
-        fields = [kind.field(i).name for i in range(kind.num_fields)]
-        parts = [content(part) for part in array.flatten()]
-        return ak.contents.RecordArray(parts, fields, length=len(array))
+        members = [kind.field(i) for i in range(kind.num_fields)]
+        names = [member.name for member in members]
+        # No C++ member is called by a number: this is a std::pair or std::tuple. A class without
+        # members is an empty tuple, as in uproot.
+        is_tuple = names == [str(i) for i in range(len(names))]
+        pairs = zip(array.flatten(), members, strict=True)
+        parts = [nullable(part, member.nullable) for part, member in pairs]
+        return ak.contents.RecordArray(parts, None if is_tuple else names, length=len(array))
     if _is_string(kind):
         return _string(array)
     if types.is_fixed_size_list(kind):
-        inner, size = content(array.flatten()), kind.list_size
+        inner, size = nullable(array.flatten(), kind.value_field.nullable), kind.list_size
         return ak.contents.RegularArray(inner, size, zeros_length=len(array))
     if types.is_list(kind) or types.is_large_list(kind):
         offsets = _offsets(array, 64 if types.is_large_list(kind) else 32)
-        inner = content(array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0])))
+        items = array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+        inner = nullable(items, kind.value_field.nullable)
         return ak.contents.ListOffsetArray(ak.index.Index64(offsets - offsets[0]), inner)
     return ak.contents.NumpyArray(_numbers(array))
+
+
+def _union(array: Any) -> Any:
+    import awkward as ak
+
+    kind = array.type
+    tags = np.asarray(array.type_codes).astype(np.int8)
+    index = np.asarray(array.offsets).astype(np.int64)
+    # Child 0 stands for no alternative: as in uproot, one value that is missing.
+    none = ak.contents.IndexedOptionArray(
+        ak.index.Index64(np.full(max(len(array.field(0)), 1), -1, dtype=np.int64)),
+        ak.contents.EmptyArray(),
+    )
+    parts = [none]
+    for i in range(1, kind.num_fields):
+        part = nullable(array.field(i), kind.field(i).nullable)
+        is_plain = not part.is_option and not part.is_union
+        parts.append(ak.contents.UnmaskedArray(part) if is_plain else part)
+    # Not simplified: alternatives keep their types, also where numbers could be merged.
+    return ak.contents.UnionArray(ak.index.Index8(tags), ak.index.Index64(index), parts)
 
 
 def _is_string(kind: Any) -> bool:

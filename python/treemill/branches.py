@@ -16,7 +16,8 @@ class Branch:
     title: str
     cpp_type: str
     kind: str
-    """number, list, array, string, record, group (no data of its own) or unsupported."""
+    """number, list, array, string, record, optional, variant, group (no data of its own) or
+    unsupported."""
     dtype: str | None
     """numpy's name of its numbers."""
     counter: str | None
@@ -31,6 +32,9 @@ class Branch:
     zip_bytes: int
     """In the file."""
     baskets: int
+    """An RNTuple's pages."""
+    is_member: bool = False
+    """Whether its values are those of another branch too: members of an RNTuple's records."""
 
     @property
     def reads_as(self) -> str:
@@ -68,6 +72,7 @@ def branch_list(tree: Any) -> tuple[Branch, ...]:
             total_bytes=b["total_bytes"],
             zip_bytes=b["zip_bytes"],
             baskets=b["baskets"],
+            is_member=b["is_member"],
         )
         for b in tree.branches()
     )

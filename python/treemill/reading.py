@@ -23,6 +23,8 @@ class Columns:
 
     names: tuple[str, ...]
     chunks: tuple[Any, ...]
+    optional: frozenset[str] = frozenset()
+    """Names of those that may have missing values."""
 
     def to_arrow(self) -> Any:
         """A pyarrow.Table."""
@@ -34,7 +36,7 @@ class Columns:
         """An awkward array of records, laid out as uproot's `tree.arrays`."""
         from .arrow_awkward import records
 
-        return records(self.names, self.chunks)
+        return records(self.names, self.chunks, self.optional)
 
     def to_numpy(self) -> dict[str, Any]:
         """numpy arrays by name."""
@@ -56,7 +58,9 @@ def read(
         for part, column in zip(parts, dataset.trees[file].read(wanted, first, last), strict=True):
             part.append(pyarrow.array(column))
     chunks = [_chunked(name, part) for name, part in zip(wanted, parts, strict=True)]
-    return Columns(tuple(wanted), tuple(chunks))
+    branches = dataset.branches
+    optional = frozenset(name for name in wanted if branches[name].kind == "optional")
+    return Columns(tuple(wanted), tuple(chunks), optional)
 
 
 def _chunked(name: str, part: list[Any]) -> Any:
@@ -97,10 +101,11 @@ def _spans(dataset: Dataset, start: int | None, stop: int | None) -> Iterator[tu
 
 def select(branches: Branches, names: str | Sequence[str] | None) -> list[str]:
     """The branches that `names` (names or globs) mean, in the tree's order for globs, each once.
-    None: all readable ones."""
+    None: all readable ones,
+    the values of each once."""
     readable = [name for name, branch in branches.items() if branch.readable]
     if names is None:
-        return readable
+        return [name for name in readable if not branches[name].is_member]
     chosen: dict[str, None] = {}
     for name in [names] if isinstance(names, str) else names:
         if name in branches:

@@ -65,6 +65,8 @@ def compare_file(path: Path) -> list[Outcome]:
     outcomes: list[Outcome] = []
     with uproot.open(path) as other:
         for tree in file.trees():
+            if tree["class"].endswith("RNTuple"):
+                continue  # see test_rntuple.py
             name = f"{tree['path']};{tree['cycle']}"
             outcomes += compare_tree(path.name, name, file.tree(name), other[name])
     return outcomes

@@ -1,4 +1,4 @@
-//! Files and trees: what they hold, and whole columns of a range.
+//! Files and trees (RNTuples too): what they hold, and whole columns of a range.
 
 use crate::arrow::Column;
 use crate::errors::read_error;
@@ -8,9 +8,11 @@ use std::sync::Arc;
 use treemill_format::layout::Layout;
 use treemill_format::tree::Branch;
 use treemill_query::DType;
-use treemill_read::{ReadError, Reader, TreeFile, decode};
+use treemill_read::rntuple::NTupleFile;
+use treemill_read::{ReadError, Table, TreeFile};
 use treemill_source::Local;
 
+use crate::fields;
 use crate::schema::dtype;
 
 /// An open ROOT file.
@@ -37,10 +39,10 @@ impl File {
         self.inner.source().name()
     }
 
-    /// All trees, those in directories too: dicts of path, cycle, class and title.
+    /// All trees and RNTuples, those in directories too: dicts of path, cycle, class and title.
     fn trees<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
-        for tree in self.inner.trees() {
+        for tree in self.inner.tables() {
             let item = PyDict::new(py);
             item.set_item("path", tree.path)?;
             item.set_item("cycle", tree.cycle)?;
@@ -51,77 +53,61 @@ impl File {
         Ok(list)
     }
 
-    /// The tree of that path; `;cycle` may follow, else it is the newest.
+    /// The tree or RNTuple of that path; `;cycle` may follow, else it is the newest.
     fn tree(&self, py: Python<'_>, name: &str) -> PyResult<Tree> {
-        py.detach(|| self.inner.tree(name))
+        py.detach(|| self.inner.table(name))
             .map(|inner| Tree { inner })
             .map_err(|e| read_error(py, &e))
     }
 }
 
-/// A tree of an open file.
+/// A tree or an RNTuple of an open file.
 #[pyclass(frozen)]
 pub struct Tree {
-    pub inner: Arc<TreeFile>,
+    pub inner: Table,
 }
 
 #[pymethods]
 impl Tree {
     #[getter]
     fn name(&self) -> &str {
-        &self.inner.tree().name
+        self.inner.name()
     }
 
     #[getter]
     fn title(&self) -> &str {
-        &self.inner.tree().title
+        self.inner.title()
     }
 
     #[getter]
     fn num_entries(&self) -> u64 {
-        self.inner.tree().entries
+        self.inner.entries()
     }
 
     /// First entries of its clusters.
     #[getter]
     fn clusters(&self) -> Vec<u64> {
-        self.inner.tree().clusters.clone()
+        self.inner.clusters()
     }
 
     /// Names and expressions of TTree::SetAlias.
     #[getter]
     fn aliases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (name, expression) in &self.inner.tree().aliases {
-            dict.set_item(name, expression)?;
+        if let Table::Tree(file) = &self.inner {
+            for (name, expression) in &file.tree().aliases {
+                dict.set_item(name, expression)?;
+            }
         }
         Ok(dict)
     }
 
-    /// All branches, parents before their children, as dicts.
+    /// All branches or fields, parents before their children, as dicts.
     fn branches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let tree = self.inner.tree();
-        let list = PyList::empty(py);
-        for (index, branch) in tree.branches.iter().enumerate() {
-            let reason = self.inner.readable(index).err().map(|e| e.message);
-            let shape = Shape::of(branch, reason.is_none());
-            let item = PyDict::new(py);
-            item.set_item("name", &branch.name)?;
-            item.set_item("path", self.inner.path(index))?;
-            item.set_item("title", &branch.title)?;
-            item.set_item("cpp_type", &branch.cpp_type)?;
-            item.set_item("supported", reason.is_none())?;
-            item.set_item("reason", reason.filter(|_| shape.kind != "group"))?;
-            item.set_item("kind", shape.kind)?;
-            item.set_item("dtype", shape.dtype.map(DType::name))?;
-            item.set_item("len", shape.len)?;
-            item.set_item("counter", &branch.counter)?;
-            item.set_item("total_bytes", branch.total_bytes)?;
-            item.set_item("zip_bytes", branch.zip_bytes)?;
-            item.set_item("baskets", branch.baskets.len() + branch.embedded.len())?;
-            list.append(item)?;
+        match &self.inner {
+            Table::Tree(file) => branches(py, file),
+            Table::NTuple(file) => ntuple_fields(py, file),
         }
-        Ok(list)
     }
 
     /// One Arrow column for each name, of the entries `[start, stop)`.
@@ -139,20 +125,73 @@ impl Tree {
 
 impl Tree {
     fn columns(&self, names: &[String], start: u64, stop: u64) -> Result<Vec<Column>, ReadError> {
-        let branches = names
+        let indices = names
             .iter()
             .map(|name| self.inner.find(name))
             .collect::<Result<Vec<_>, _>>()?;
-        let mut reader = Reader::new(Arc::clone(&self.inner), &branches)?;
-        let mut columns = Vec::with_capacity(branches.len());
-        for (column, (&index, name)) in branches.iter().zip(names).enumerate() {
-            let branch = self.inner.readable(index)?;
-            let field = decode::field(name, &branch.layout)
-                .map_err(|e| ReadError::format(&e, self.inner.source().name(), None))?;
+        let mut reader = self.inner.reader(&indices)?;
+        let mut columns = Vec::with_capacity(indices.len());
+        for (column, (&index, name)) in indices.iter().zip(names).enumerate() {
+            let field = self.inner.arrow_field(index)?.with_name(name);
             columns.push(Column::new(field, reader.read(column, start..stop)?));
         }
         Ok(columns)
     }
+}
+
+fn branches<'py>(py: Python<'py>, file: &TreeFile) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for (index, branch) in file.tree().branches.iter().enumerate() {
+        let reason = file.readable(index).err().map(|e| e.message);
+        let shape = Shape::of(branch, reason.is_none());
+        let item = PyDict::new(py);
+        item.set_item("name", &branch.name)?;
+        item.set_item("path", file.path(index))?;
+        item.set_item("title", &branch.title)?;
+        item.set_item("cpp_type", &branch.cpp_type)?;
+        item.set_item("supported", reason.is_none())?;
+        item.set_item("reason", reason.filter(|_| shape.kind != "group"))?;
+        item.set_item("kind", shape.kind)?;
+        item.set_item("dtype", shape.dtype.map(DType::name))?;
+        item.set_item("len", shape.len)?;
+        item.set_item("counter", &branch.counter)?;
+        item.set_item("is_member", false)?;
+        item.set_item("total_bytes", branch.total_bytes)?;
+        item.set_item("zip_bytes", branch.zip_bytes)?;
+        item.set_item("baskets", branch.baskets.len() + branch.embedded.len())?;
+        list.append(item)?;
+    }
+    Ok(list)
+}
+
+fn ntuple_fields<'py>(py: Python<'py>, file: &NTupleFile) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for (index, field) in file.fields().iter().enumerate() {
+        let shape = file
+            .arrow_field(index)
+            .and_then(|_| file.shape(index))
+            .map_err(|e| e.message);
+        let described = shape.as_ref().map(fields::describe);
+        let (kind, dtype, len) = described.unwrap_or(("unsupported", None, None));
+        let (total_bytes, zip_bytes, pages) = file.bytes(index);
+        let item = PyDict::new(py);
+        item.set_item("name", &field.name)?;
+        item.set_item("path", &field.name)?;
+        item.set_item("title", fields::title(file, index))?;
+        item.set_item("cpp_type", fields::cpp_type(file, index))?;
+        item.set_item("supported", shape.is_ok())?;
+        item.set_item("reason", shape.as_ref().err())?;
+        item.set_item("kind", kind)?;
+        item.set_item("dtype", dtype.map(DType::name))?;
+        item.set_item("len", len)?;
+        item.set_item("counter", py.None())?;
+        item.set_item("is_member", !field.is_top())?;
+        item.set_item("total_bytes", total_bytes)?;
+        item.set_item("zip_bytes", zip_bytes)?;
+        item.set_item("baskets", pages)?;
+        list.append(item)?;
+    }
+    Ok(list)
 }
 
 /// How a branch reads, for `show`.

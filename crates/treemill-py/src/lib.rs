@@ -4,6 +4,7 @@
 mod arrow;
 mod control;
 mod errors;
+mod fields;
 mod file;
 mod partial;
 mod query;

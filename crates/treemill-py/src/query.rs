@@ -12,7 +12,7 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use treemill_query::spec::Spec;
 use treemill_query::{Columns, ProcessError, QueryError, Scratch};
-use treemill_read::{Batch, Counters, Options, ReadError, Reader, TreeFile};
+use treemill_read::{Counters, Options, ReadError, Table, TableBatch, TableReader};
 
 /// A query as data, not yet bound to a tree.
 #[pyclass(frozen)]
@@ -32,7 +32,7 @@ impl Query {
 
     /// Compiles it against the columns of a tree.
     fn bind(&self, py: Python<'_>, tree: &Tree) -> PyResult<Bound> {
-        py.detach(|| Bound::new(&self.spec, Arc::clone(&tree.inner)))
+        py.detach(|| Bound::new(&self.spec, tree.inner.clone()))
             .map_err(|e| e.raise(py))
     }
 }
@@ -41,7 +41,7 @@ impl Query {
 #[pyclass(frozen)]
 pub struct Bound {
     query: treemill_query::Query,
-    tree: Arc<TreeFile>,
+    tree: Table,
     /// Branches to read, and for each column of the query which of them (and which member) it is.
     branches: Vec<usize>,
     columns: Vec<(usize, Option<usize>)>,
@@ -51,7 +51,7 @@ pub struct Bound {
 
 /// What one running packet needs; kept for the next.
 struct State {
-    reader: Reader,
+    reader: TableReader,
     scratch: Scratch,
     counters: Arc<Counters>,
 }
@@ -86,8 +86,8 @@ impl Bound {
 }
 
 impl Bound {
-    fn new(spec: &Spec, tree: Arc<TreeFile>) -> Result<Self, Failure> {
-        let (schema, places) = schema(tree.tree());
+    fn new(spec: &Spec, tree: Table) -> Result<Self, Failure> {
+        let (schema, places) = schema(&tree);
         let query = treemill_query::Query::compile(spec, &schema)?;
         let mut branches = Vec::new();
         let mut columns = Vec::new();
@@ -104,7 +104,7 @@ impl Bound {
             columns.push((index, *member));
         }
         for &branch in &branches {
-            tree.readable(branch)?;
+            tree.arrow_field(branch)?;
         }
         Ok(Self {
             query,
@@ -154,7 +154,9 @@ impl Bound {
         match idle {
             Some(state) if Arc::ptr_eq(&state.counters, &control.counters) => Ok(state),
             _ => Ok(State {
-                reader: Reader::new(Arc::clone(&self.tree), &self.branches)?
+                reader: self
+                    .tree
+                    .reader(&self.branches)?
                     .with_counters(Arc::clone(&control.counters)),
                 scratch: Scratch::default(),
                 counters: Arc::clone(&control.counters),
@@ -165,7 +167,7 @@ impl Bound {
 
 /// A batch of the reader as the query's columns.
 struct BatchColumns<'a> {
-    batch: Batch<'a>,
+    batch: TableBatch<'a>,
     columns: &'a [(usize, Option<usize>)],
 }
 

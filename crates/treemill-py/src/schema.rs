@@ -4,18 +4,29 @@ use std::collections::HashSet;
 use treemill_format::layout::{Layout, Number};
 use treemill_format::tree::Tree;
 use treemill_query::{ColumnType, DType, Field, Schema};
+use treemill_read::Table;
+
+use crate::fields;
 
 /// One column of the schema: a branch, or one member of a branch that is a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Index in the tree's branches.
+    /// Index in the tree's branches, or in the RNTuple's fields.
     pub branch: usize,
     /// Member of its record.
     pub member: Option<usize>,
 }
 
-/// The columns, and where each comes from. Members of leaf lists are `branch.member`.
-pub fn schema(tree: &Tree) -> (Schema, Vec<Place>) {
+/// The columns, and where each comes from.
+pub fn schema(table: &Table) -> (Schema, Vec<Place>) {
+    match table {
+        Table::Tree(file) => tree_schema(file.tree()),
+        Table::NTuple(file) => fields::schema(file),
+    }
+}
+
+/// The columns of a tree. Members of leaf lists are `branch.member`.
+fn tree_schema(tree: &Tree) -> (Schema, Vec<Place>) {
     let mut fields = Vec::with_capacity(tree.branches.len());
     let mut places = Vec::with_capacity(tree.branches.len());
     let mut seen = HashSet::new();

@@ -13,6 +13,7 @@ mod near;
 pub mod plan;
 mod reader;
 pub mod rntuple;
+mod table;
 mod tree_file;
 mod window;
 
@@ -22,4 +23,5 @@ pub use file::{File, TreeKey};
 pub use near::near;
 pub use plan::Options;
 pub use reader::{Batch, Batches, Reader};
+pub use table::{Table, TableBatch, TableBatches, TableReader};
 pub use tree_file::TreeFile;

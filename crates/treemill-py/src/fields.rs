@@ -1,0 +1,112 @@
+//! An RNTuple's fields as the query compiler sees them, and as `show` lists them.
+
+use crate::schema::Place;
+use std::collections::HashMap;
+use treemill_format::rntuple::{Columns, Native, Shape};
+use treemill_query::{ColumnType, DType, Field, Schema};
+use treemill_read::rntuple::NTupleFile;
+
+/// The columns, and where each comes from. Members of records are `field.member`.
+pub fn schema(file: &NTupleFile) -> (Schema, Vec<Place>) {
+    let named = file.fields().iter().enumerate();
+    let shapes: Vec<Option<Shape>> = named.map(|(i, _)| file.shape(i).ok()).collect();
+    // Lists belong together where one column holds the ends of their items; a field that is the
+    // number of these items gives them its name.
+    let mut counters: HashMap<usize, String> = HashMap::new();
+    for (field, shape) in file.fields().iter().zip(&shapes) {
+        if let Some(Shape::Cardinality { columns, .. }) = shape
+            && let Some(id) = ends(columns)
+        {
+            counters.entry(id).or_insert_with(|| field.name.clone());
+        }
+    }
+    let mut fields = Vec::with_capacity(shapes.len());
+    let mut places = Vec::with_capacity(shapes.len());
+    for (index, (field, shape)) in file.fields().iter().zip(&shapes).enumerate() {
+        let kind = shape
+            .as_ref()
+            .and_then(|shape| column_type(shape, &counters));
+        let kind = kind.unwrap_or_else(|| ColumnType::Other(cpp_type(file, index).to_owned()));
+        fields.push(Field::new(field.name.clone(), kind));
+        places.push(Place {
+            branch: index,
+            member: None,
+        });
+    }
+    (Schema { fields }, places)
+}
+
+/// Kind, type of the numbers and fixed length of a field, for `show`.
+pub fn describe(shape: &Shape) -> (&'static str, Option<DType>, Option<u64>) {
+    match shape {
+        Shape::Number { .. } | Shape::Cardinality { .. } => ("number", dtype(shape), None),
+        Shape::String { .. } => ("string", None, None),
+        Shape::List { item, .. } => ("list", dtype(item), None),
+        Shape::Array { item, len } => ("array", dtype(item), Some(*len)),
+        Shape::Optional { item, .. } => ("optional", dtype(item), None),
+        Shape::Record { .. } => ("record", None, None),
+        Shape::Variant { .. } => ("variant", None, None),
+    }
+}
+
+/// The C++ type of the field at `index`.
+pub fn cpp_type(file: &NTupleFile, index: usize) -> &str {
+    described(file, index).map_or("", |field| field.type_name.as_str())
+}
+
+/// The description of the field at `index`.
+pub fn title(file: &NTupleFile, index: usize) -> &str {
+    described(file, index).map_or("", |field| field.description.as_str())
+}
+
+fn described(file: &NTupleFile, index: usize) -> Option<&treemill_format::rntuple::Field> {
+    let id = file.fields().get(index)?.field()?;
+    file.ntuple().metadata.schema.fields.get(id)
+}
+
+fn column_type(shape: &Shape, counters: &HashMap<usize, String>) -> Option<ColumnType> {
+    Some(match shape {
+        Shape::Number { .. } | Shape::Cardinality { .. } => ColumnType::Scalar(dtype(shape)?),
+        Shape::String { .. } => ColumnType::Str,
+        Shape::List { columns, item } => ColumnType::List {
+            item: dtype(item)?,
+            counter: ends(columns).map(|id| match counters.get(&id) {
+                Some(name) => name.clone(),
+                // No field may have such a name, so this only ties lists to each other.
+                None => format!("column #{id} of the RNTuple"),
+            }),
+        },
+        Shape::Array { item, len } => ColumnType::Array {
+            item: dtype(item)?,
+            len: u32::try_from(*len).ok()?,
+        },
+        Shape::Optional { .. } | Shape::Record { .. } | Shape::Variant { .. } => return None,
+    })
+}
+
+/// What tells a collection's ends from others': the first of the columns that hold them.
+fn ends(columns: &Columns) -> Option<usize> {
+    columns.representations.first()?.first().copied()
+}
+
+/// The type that a number is decoded to; `None` for anything else.
+fn dtype(shape: &Shape) -> Option<DType> {
+    Some(match shape {
+        Shape::Number { native, .. } => match native {
+            Native::Bool => DType::Bool,
+            Native::I8 => DType::I8,
+            Native::U8 => DType::U8,
+            Native::I16 => DType::I16,
+            Native::U16 => DType::U16,
+            Native::I32 => DType::I32,
+            Native::U32 => DType::U32,
+            Native::I64 => DType::I64,
+            Native::U64 => DType::U64,
+            Native::F32 => DType::F32,
+            Native::F64 => DType::F64,
+        },
+        Shape::Cardinality { is_wide: true, .. } => DType::I64,
+        Shape::Cardinality { is_wide: false, .. } => DType::I32,
+        _ => return None,
+    })
+}

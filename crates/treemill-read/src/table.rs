@@ -1,0 +1,275 @@
+//! A tree or an RNTuple behind one face, so that callers need not know which a file holds. Only
+//! hands on: knows nothing of how either is read.
+
+use crate::near::near;
+use crate::rntuple::{self, NTupleFile};
+use crate::{
+    Batch, Batches, Counters, File, Options, ReadError, Reader, TreeFile, TreeKey, decode,
+};
+use arrow_array::ArrayRef;
+use arrow_schema::Field;
+use std::ops::Range;
+use std::sync::Arc;
+use treemill_source::Source;
+
+/// What a file's columnar object is.
+#[derive(Debug, Clone)]
+pub enum Table {
+    /// A TTree; its columns are branches.
+    Tree(Arc<TreeFile>),
+    /// An RNTuple; its columns are fields, members of records with dots.
+    NTuple(Arc<NTupleFile>),
+}
+
+impl Table {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Table::Tree(tree) => &tree.tree().name,
+            Table::NTuple(file) => &file.ntuple().metadata.name,
+        }
+    }
+
+    /// Its title, or an RNTuple's description.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match self {
+            Table::Tree(tree) => &tree.tree().title,
+            Table::NTuple(file) => &file.ntuple().metadata.description,
+        }
+    }
+
+    /// Number of entries.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        match self {
+            Table::Tree(tree) => tree.tree().entries,
+            Table::NTuple(file) => file.ntuple().entries,
+        }
+    }
+
+    /// First entries of its clusters.
+    #[must_use]
+    pub fn clusters(&self) -> Vec<u64> {
+        match self {
+            Table::Tree(tree) => tree.tree().clusters.clone(),
+            Table::NTuple(file) => {
+                let clusters = file.ntuple().clusters.iter();
+                clusters.map(|cluster| cluster.entries.start).collect()
+            }
+        }
+    }
+
+    /// Where its bytes come from.
+    #[must_use]
+    pub fn source(&self) -> &Arc<dyn Source> {
+        match self {
+            Table::Tree(tree) => tree.source(),
+            Table::NTuple(file) => file.source(),
+        }
+    }
+
+    /// Index of the column of this name.
+    ///
+    /// # Errors
+    /// `NotFound` with the names that are near.
+    pub fn find(&self, name: &str) -> Result<usize, ReadError> {
+        let file = match self {
+            Table::Tree(tree) => return tree.find(name),
+            Table::NTuple(file) => file,
+        };
+        file.field(name).ok_or_else(|| {
+            let names = file.fields().iter().map(|field| field.name.as_str());
+            let mut message = format!("RNTuple '{}' has no field '{name}'", self.name());
+            let likely = near(name, names, 3);
+            if !likely.is_empty() {
+                message.push_str(&format!("; near names: {}", likely.join(", ")));
+            }
+            ReadError::not_found(message, file.source().name())
+        })
+    }
+
+    /// The Arrow field of the column at `index`.
+    ///
+    /// # Errors
+    /// `Unsupported` with the reason; `NotFound` where there is no such index.
+    pub fn arrow_field(&self, index: usize) -> Result<Field, ReadError> {
+        match self {
+            Table::Tree(tree) => {
+                let branch = tree.readable(index)?;
+                decode::field(&branch.name, &branch.layout)
+                    .map_err(|e| ReadError::format(&e, tree.source().name(), None))
+            }
+            Table::NTuple(file) => file.arrow_field(index),
+        }
+    }
+
+    /// A reader of these columns.
+    ///
+    /// # Errors
+    /// `Unsupported`, by the column's name and with the reason, where one cannot be read.
+    pub fn reader(&self, columns: &[usize]) -> Result<TableReader, ReadError> {
+        Ok(match self {
+            Table::Tree(tree) => TableReader::Tree(Reader::new(Arc::clone(tree), columns)?),
+            Table::NTuple(file) => {
+                TableReader::NTuple(rntuple::Reader::new(Arc::clone(file), columns)?)
+            }
+        })
+    }
+}
+
+/// Reads columns of a [`Table`].
+pub enum TableReader {
+    /// Of a TTree.
+    Tree(Reader),
+    /// Of an RNTuple.
+    NTuple(rntuple::Reader),
+}
+
+impl TableReader {
+    /// Lets the reader add to `counters`, which others may share and watch.
+    #[must_use]
+    pub fn with_counters(self, counters: Arc<Counters>) -> Self {
+        match self {
+            TableReader::Tree(reader) => TableReader::Tree(reader.with_counters(counters)),
+            TableReader::NTuple(reader) => TableReader::NTuple(reader.with_counters(counters)),
+        }
+    }
+
+    /// The entries of `range` in batches. Nothing is read yet.
+    ///
+    /// # Errors
+    /// `NotFound` where there are fewer entries.
+    pub fn batches(
+        &mut self,
+        range: Range<u64>,
+        options: Options,
+    ) -> Result<TableBatches<'_>, ReadError> {
+        Ok(match self {
+            TableReader::Tree(reader) => TableBatches::Tree(reader.batches(range, options)?),
+            TableReader::NTuple(reader) => TableBatches::NTuple(reader.batches(range, options)?),
+        })
+    }
+
+    /// One column of `range`, as a single array.
+    ///
+    /// # Errors
+    /// As [`TableBatch::column`].
+    pub fn read(&mut self, column: usize, range: Range<u64>) -> Result<ArrayRef, ReadError> {
+        match self {
+            TableReader::Tree(reader) => reader.read(column, range),
+            TableReader::NTuple(reader) => reader.read(column, range),
+        }
+    }
+}
+
+/// The batches of a range, one after another.
+pub enum TableBatches<'a> {
+    /// Of a TTree.
+    Tree(Batches<'a>),
+    /// Of an RNTuple.
+    NTuple(rntuple::Batches<'a>),
+}
+
+impl TableBatches<'_> {
+    /// The next batch; `None` at the range's end.
+    pub fn next_batch(&mut self) -> Option<TableBatch<'_>> {
+        match self {
+            TableBatches::Tree(batches) => batches.next_batch().map(TableBatch::Tree),
+            TableBatches::NTuple(batches) => batches.next_batch().map(TableBatch::NTuple),
+        }
+    }
+}
+
+/// Some entries, one after another. A column is read and decoded when it is first asked for.
+pub enum TableBatch<'a> {
+    /// Of a TTree.
+    Tree(Batch<'a>),
+    /// Of an RNTuple.
+    NTuple(rntuple::Batch<'a>),
+}
+
+impl TableBatch<'_> {
+    /// The entries that it holds.
+    #[must_use]
+    pub fn entries(&self) -> Range<u64> {
+        match self {
+            TableBatch::Tree(batch) => batch.entries(),
+            TableBatch::NTuple(batch) => batch.entries(),
+        }
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        match self {
+            TableBatch::Tree(batch) => batch.rows(),
+            TableBatch::NTuple(batch) => batch.rows(),
+        }
+    }
+
+    /// Column `index` of the reader's.
+    ///
+    /// # Errors
+    /// `Source` where bytes could not be had, `Format` where they are damaged.
+    pub fn column(&mut self, index: usize) -> Result<ArrayRef, ReadError> {
+        match self {
+            TableBatch::Tree(batch) => batch.column(index),
+            TableBatch::NTuple(batch) => batch.column(index),
+        }
+    }
+}
+
+impl File {
+    /// The trees and RNTuples of all directories, in the order of the file, every cycle.
+    #[must_use]
+    pub fn tables(&self) -> Vec<TreeKey> {
+        self.keys().iter().map(|(key, _)| key.clone()).collect()
+    }
+
+    /// The tree or RNTuple of this path, the newest cycle where none is named. An empty path
+    /// stands for the only one.
+    ///
+    /// # Errors
+    /// `NotFound` with near names of both kinds; else as [`File::tree`] and [`File::ntuple`].
+    pub fn table(&self, path: &str) -> Result<Table, ReadError> {
+        let (wanted, cycle) = match path.rsplit_once(';') {
+            Some((stem, cycle)) if cycle.parse::<u16>().is_ok() => (stem, cycle.parse().ok()),
+            _ => (path, None),
+        };
+        let wanted = wanted.trim_start_matches('/');
+        let mut paths: Vec<&str> = Vec::new();
+        for (key, _) in self.keys() {
+            if !paths.contains(&key.path.as_str()) {
+                paths.push(&key.path);
+            }
+        }
+        let missing = |message| Err(ReadError::not_found(message, self.source().name()));
+        let wanted = match (wanted, paths.as_slice()) {
+            (_, []) => return missing("the file has no trees".to_owned()),
+            ("", [only]) => only,
+            ("", _) => {
+                let all = paths.join(", ");
+                return missing(format!("the file has several trees, name one: {all}"));
+            }
+            (wanted, _) => wanted,
+        };
+        let named = self.keys().iter().map(|(tree, key)| (tree, key.is_tree()));
+        let named = named
+            .filter(|(tree, _)| tree.path == wanted && cycle.is_none_or(|c| tree.cycle == c))
+            .max_by_key(|(tree, is_tree)| (tree.cycle, *is_tree));
+        let Some((tree, is_tree)) = named else {
+            let likely = near(wanted, paths.iter().copied(), 3);
+            return missing(match likely.as_slice() {
+                [] => format!("no tree '{path}'; there are: {}", paths.join(", ")),
+                _ => format!("no tree '{path}'; near names: {}", likely.join(", ")),
+            });
+        };
+        let exact = format!("{};{}", tree.path, tree.cycle);
+        match is_tree {
+            true => self.tree(&exact).map(Table::Tree),
+            false => self.ntuple(&exact).map(Table::NTuple),
+        }
+    }
+}
