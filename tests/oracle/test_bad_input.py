@@ -10,7 +10,7 @@ import treemill._core as core
 from treemill.errors import FormatError, QueryError, SourceError, TreemillError
 
 from .cases import write
-from .compare import read
+from tools.readers.compare import read
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 import treemill._core as core
 
-from .compare import Outcome, Verdict, compare_file, read
+from tools.readers.compare import Outcome, Verdict, compare_file, read
 from .conftest import CORPUS
 from .dumped import columns, load
 
