@@ -29,7 +29,7 @@ class Verdict(Enum):
     DIFFERENT = "different"
     """Other values, or structure, or type."""
     UNSUPPORTED = "unsupported"
-    """Listed by treemill as unsupported, and refused as such when read."""
+    """Refused by treemill as unsupported: mostly listed as such before it is read."""
     GROUP = "group"
     """Has no data of its own."""
     COUNTS = "counts"
@@ -158,6 +158,8 @@ def _verdict(
         if isinstance(ours, UnsupportedError):
             return Verdict.UNSUPPORTED, f"{branch['cpp_type']}: {branch['reason']}"
         return Verdict.BROKEN_PROMISE, f"{branch['cpp_type']}, listed as unsupported: {ours!r}"
+    if isinstance(ours, UnsupportedError):
+        return Verdict.UNSUPPORTED, f"{branch['cpp_type']}: {ours}"
     if isinstance(ours, TreemillError):
         if isinstance(theirs, BaseException) and isinstance(ours, FormatError):
             return Verdict.BOTH_REFUSE, str(ours)

@@ -20,12 +20,26 @@ FACTOR = (
     "uproot multiplies by (max - min) / 2^bits, and takes 2^32 - 1 steps otherwise than ROOT, "
     "which divides by its stored factor; the test beside ROOT has the bits"
 )
+REFERENCED = (
+    "fBits of a referenced object is followed by its process ID, which uproot takes for more items"
+)
+SWAPPED = "uproot leaves the big-endian numbers of the objects in a split member as they are"
 KNOWN = [
     *(
         Known("uproot-double32-float16.root", "*", cpp_type, FACTOR)
         for cpp_type in ("Double32_t*", "Float16_t*")
     ),
     Known("uproot-issue187.root", "V0*", "Double32_t*", FACTOR),
+    *(
+        Known("uproot-issue513.root", f"{name}/{name}.fBits", "unsigned int*", REFERENCED)
+        for name in ("Track", "EFlowTrack", "EFlowPhoton", "EFlowNeutralHadron")
+    ),
+    Known(
+        "uproot-issue433-splitlevel2.root",
+        "*/KM3NETDAQ::JDAQChronometer/timeslice_start",
+        "KM3NETDAQ::JDAQUTCExtended",
+        SWAPPED,
+    ),
 ]
 
 
