@@ -24,7 +24,9 @@ REFERENCED = (
     "fBits of a referenced object is followed by its process ID, which uproot takes for more items"
 )
 SWAPPED = "uproot leaves the big-endian numbers of the objects in a split member as they are"
+COUNTER = "uproot takes the member `int N` that counts arrays as unsigned; the rest is equal"
 KNOWN = [
+    Known("uproot-small-evnt-tree-nosplit.root", "evt", "Event", COUNTER),
     *(
         Known("uproot-double32-float16.root", "*", cpp_type, FACTOR)
         for cpp_type in ("Double32_t*", "Float16_t*")

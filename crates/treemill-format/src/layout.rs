@@ -117,10 +117,22 @@ pub enum Layout {
 pub struct Object {
     /// The class and what the file says of it.
     pub class: Class,
-    /// Whether byte count and version come before each object (not for the pairs of a map).
-    pub framed: bool,
+    /// What is before each object.
+    pub form: Form,
     /// What follows.
     pub parts: Vec<Part>,
+}
+
+/// What is before an object, and before the collections and `std::string`s among its fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Byte count and version, before both.
+    Framed,
+    /// Nothing before the object, which fills its entry or has a form of its own.
+    Bare,
+    /// Nothing before either: key and value of a map. (Those that were written member by member have
+    /// the headers that the fields' layouts say.)
+    Pair,
 }
 
 /// What a header before an object must say (ROOT: TBufferFile::ReadVersion).

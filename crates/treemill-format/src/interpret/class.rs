@@ -2,7 +2,7 @@
 //! branches; what is not certain to lie as described (custom streamers, pointers) is refused by name.
 
 use super::{cpp, number};
-use crate::layout::{Class, Hidden, Layout, Object, Part};
+use crate::layout::{Class, Form, Hidden, Layout, Object, Part};
 use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
 use std::cell::Cell;
 
@@ -103,7 +103,7 @@ impl<'i> Classes<'i> {
                 version: info.version,
                 checksum: info.checksum,
             },
-            framed: true,
+            form: Form::Framed,
             parts,
         })
     }
@@ -188,10 +188,10 @@ fn sized(element: &Element, item: Layout, before: &[Part]) -> Option<Layout> {
 /// Classes whose Streamer writes something else than their members, by what they write.
 fn built_in(name: &str) -> Option<Object> {
     let number = |name: &str, number| Part::Field(name.to_owned(), Layout::Number(number));
-    let (framed, parts) = match name {
+    let (form, parts) = match name {
         // TRef::Streamer: its TObject without a process ID, then that of the referenced object.
         "TRef" => (
-            false,
+            Form::Bare,
             vec![
                 Part::Hidden(Hidden::Bytes(2)),
                 number("ref", crate::layout::Number::U32),
@@ -201,7 +201,7 @@ fn built_in(name: &str) -> Option<Object> {
         ),
         // TRefArray::Streamer: TObject, name, size, lower bound, process ID, the references.
         "TRefArray" => (
-            true,
+            Form::Framed,
             vec![
                 Part::Hidden(Hidden::RootObject),
                 Part::Field("fName".to_owned(), Layout::String { header: 0 }),
@@ -225,7 +225,7 @@ fn built_in(name: &str) -> Option<Object> {
             version: 1,
             checksum: 0,
         },
-        framed,
+        form,
         parts,
     })
 }

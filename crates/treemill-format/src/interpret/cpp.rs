@@ -2,7 +2,7 @@
 
 use super::class::{Classes, Known};
 use super::number;
-use crate::layout::{Class, Layout, Number, Object, Part, Truncation};
+use crate::layout::{Class, Form, Layout, Number, Object, Part, Truncation};
 
 /// Byte count and version before a collection that is a branch or member of its own; collections inside
 /// have none.
@@ -66,10 +66,17 @@ fn collection(name: &str, header: u8, classes: &Classes, depth: usize) -> Option
             "{name}, which nests too deeply or lacks an argument"
         )),
     };
+    let member = |nth| match (argument(arguments, nth), nested) {
+        (Some(name), Some(depth)) => match number::by_name(bare(name)) {
+            Some(_) => item(nth),
+            None => layout(name, HEADER, classes, depth),
+        },
+        _ => item(nth),
+    };
     let known = if CONTAINERS.contains(&container) {
         item(0)
     } else if MAPS.contains(&container) {
-        item(0).and_then(|first| Ok(pair(name, arguments, first, item(1)?, classes)))
+        member(0).and_then(|first| Ok(pair(name, arguments, first, member(1)?, classes)))
     } else if container == "bitset" {
         Ok(Layout::Number(Number::Bool))
     } else {
@@ -94,7 +101,7 @@ fn pair(name: &str, arguments: &str, first: Layout, second: Layout, classes: &Cl
             version: described.map_or(0, |info| info.version),
             checksum: described.map_or(0, |info| info.checksum),
         },
-        framed: false,
+        form: Form::Pair,
         parts: vec![
             Part::Field("0".to_owned(), first),
             Part::Field("1".to_owned(), second),

@@ -3,7 +3,7 @@
 use super::class::{Classes, MAX_DEPTH};
 use super::dims::dims;
 use super::{Interpretation, branch_name, cpp, leaf_branch_name, number};
-use crate::layout::{Layout, Number, Object};
+use crate::layout::{Form, Layout, Number, Object};
 use crate::reader::text;
 use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
 use crate::tbranch::{ElementBranch, RawBranch, RawTree};
@@ -101,7 +101,7 @@ fn whole(branch: &RawBranch, element: &ElementBranch, classes: &Classes) -> Inte
             // It fills the entry, and has no header.
             let bare = |object| {
                 Layout::Object(Object {
-                    framed: false,
+                    form: Form::Bare,
                     ..object
                 })
             };

@@ -3,11 +3,11 @@
 //! `TStreamerInfo::ReadBuffer` and `TCollectionStreamer`.
 
 use super::column::{Column, mismatch};
-use super::size::{Size, size_of, unframed_least};
+use super::size::{Size, shared_least, size_of};
 use super::walk::{headless, items, skip, take, value};
 use super::{malformed, unsupported};
 use treemill_format::error::Result;
-use treemill_format::layout::{Class, Hidden, Layout, Object, Part};
+use treemill_format::layout::{Class, Form, Hidden, Layout, Object, Part};
 
 /// Marks byte counts (TBufferFile: kByteCountMask).
 const BYTE_COUNT: u32 = 0x4000_0000;
@@ -77,7 +77,7 @@ fn finished(class: &Class, body: &[u8]) -> Result<()> {
 
 /// Appends one object.
 pub(super) fn object(columns: &mut [Column], of: &Object, bytes: &mut &[u8]) -> Result<()> {
-    if !of.framed {
+    if of.form != Form::Framed {
         return parts(columns, of, Order::Objects, bytes);
     }
     let Frame { version, mut body } = frame(bytes)?;
@@ -103,7 +103,7 @@ pub(super) fn member_wise(column: &mut Column, item: &Layout, mut body: &[u8]) -
     let count = i32::from_be_bytes(take(&mut body)?);
     let count = usize::try_from(count)
         .map_err(|_| malformed(0, format!("a collection of {count} items")))?;
-    if count.saturating_mul(unframed_least(of)?.max(1)) > body.len() {
+    if count.saturating_mul(shared_least(of)?.max(1)) > body.len() {
         return Err(malformed(
             0,
             format!(
@@ -165,6 +165,7 @@ fn parts(columns: &mut [Column], of: &Object, order: Order, bytes: &mut &[u8]) -
                 }
             }
             Part::Field(_, layout) => match order {
+                Order::Objects if of.form == Form::Pair => headless(column, layout, bytes)?,
                 Order::Objects => value(column, layout, bytes)?,
                 Order::Members(_) => members(column, layout, count, bytes)?,
             },

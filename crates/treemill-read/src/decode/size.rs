@@ -2,7 +2,7 @@
 
 use super::unsupported;
 use treemill_format::error::Result;
-use treemill_format::layout::{Hidden, Layout, Number, Object, Part, Truncation};
+use treemill_format::layout::{Form, Hidden, Layout, Number, Object, Part, Truncation};
 
 /// Byte count and version.
 const HEADER: usize = 6;
@@ -92,17 +92,25 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
 
 /// The least bytes of an object.
 fn object_least(object: &Object) -> Result<usize> {
-    let header = if object.framed { HEADER } else { 0 };
-    Ok(members_least(object, object_least)?.saturating_add(header))
+    match object.form {
+        Form::Framed => Ok(members_least(object, object_least, true)?.saturating_add(HEADER)),
+        Form::Bare => members_least(object, object_least, true),
+        Form::Pair => members_least(object, object_least, false),
+    }
 }
 
 /// The least bytes of an object whose members lie member by member with those of others.
-pub(super) fn unframed_least(object: &Object) -> Result<usize> {
-    members_least(object, unframed_least)
+pub(super) fn shared_least(object: &Object) -> Result<usize> {
+    members_least(object, shared_least, false)
 }
 
-/// The least bytes of an object's members, those of its bases as `base_least` has them.
-fn members_least(object: &Object, base_least: fn(&Object) -> Result<usize>) -> Result<usize> {
+/// The least bytes of an object's members, those of its bases as `base_least` has them; with or without
+/// the headers of collections.
+fn members_least(
+    object: &Object,
+    base_least: fn(&Object) -> Result<usize>,
+    headers: bool,
+) -> Result<usize> {
     let mut least = 0_usize;
     for part in &object.parts {
         let size = match part {
@@ -110,7 +118,15 @@ fn members_least(object: &Object, base_least: fn(&Object) -> Result<usize>) -> R
                 some_bytes(item)?;
                 usize::from(*flag)
             }
-            Part::Field(_, layout) => inner(layout)?.least(),
+            Part::Field(_, layout) => {
+                let header = match layout {
+                    Layout::Vector { header, .. } | Layout::String { header } if !headers => {
+                        *header
+                    }
+                    _ => 0,
+                };
+                inner(layout)?.least().saturating_sub(usize::from(header))
+            }
             Part::Base(base) => base_least(base)?,
             Part::Hidden(Hidden::RootObject) => 10,
             Part::Hidden(Hidden::Clear(_)) => 4,

@@ -106,14 +106,14 @@ fn objects(
     object::filled(body)
 }
 
-/// Appends a collection or string without the header that the layout has for it.
+/// Appends a value, without the header that the layout has for it if it is a collection or string.
 pub(super) fn headless(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
     match (column, layout) {
         (Column::List { offsets, item }, Layout::Vector { item: of, .. }) => {
             list(offsets, item, of, bytes)
         }
         (column, Layout::String { .. }) => value(column, &Layout::String { header: 0 }, bytes),
-        _ => Err(mismatch()),
+        (column, layout) => value(column, layout, bytes),
     }
 }
 
