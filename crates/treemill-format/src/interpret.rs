@@ -73,7 +73,7 @@ pub(crate) fn interpret(branch: &RawBranch, tree: &RawTree, classes: &Classes) -
         }
         "TBranchObject" => {
             let class = text(branch.class_name);
-            Interpretation::unsupported(format!("{class} in a TBranchObject"), class)
+            Interpretation::known(classes.named_object(&class), class)
         }
         other => Interpretation::unsupported(
             format!("a branch of class {other}"),

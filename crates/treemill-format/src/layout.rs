@@ -158,12 +158,14 @@ pub enum Part {
 }
 
 /// Bytes that are passed over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hidden {
     /// A TObject: version, fUniqueID, fBits, and a process ID where fBits says so (TObject::Streamer).
     RootObject,
     /// As many bytes.
     Bytes(u8),
+    /// These bytes and no others, for they say what follows.
+    Exactly(Vec<u8>),
     /// A u32 in which none of these bits may be set, for what follows would be something else.
     Clear(u32),
 }

@@ -77,6 +77,21 @@ impl<'i> Classes<'i> {
         )
     }
 
+    /// What a TBranchObject holds: the name of the class as a leaf writes it (TLeafObject::FillBasket), and
+    /// the object.
+    pub fn named_object(&self, name: &str) -> Known<Layout> {
+        let object = self.object(name, MAX_DEPTH)?;
+        let len = u8::try_from(name.len()).map_err(|_| "a class with a name too long")?;
+        let mut before = vec![len];
+        before.extend_from_slice(name.as_bytes());
+        before.push(0);
+        Ok(Layout::Object(Object {
+            class: object.class.clone(),
+            form: Form::Bare,
+            parts: vec![Part::Hidden(Hidden::Exactly(before)), Part::Base(object)],
+        }))
+    }
+
     /// A class by its description.
     pub fn described(&self, info: &StreamerInfo, depth: usize) -> Known<Object> {
         let name = &info.name;

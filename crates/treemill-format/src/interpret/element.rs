@@ -13,6 +13,9 @@ use crate::tleaf::RawLeaf;
 const BITS: i32 = 15;
 const OBJECT: i32 = 61;
 const ANY: i32 = 62;
+const BASE: i32 = 0;
+/// fType of whole objects of classes with a Streamer of their own, which TLorentzVector has.
+const OWN_STREAMER: i32 = -1;
 const ARRAY_OF_OBJECTS: i32 = 81;
 const TSTRING: i32 = 65;
 const STL: i32 = 300;
@@ -98,14 +101,13 @@ fn whole(branch: &RawBranch, element: &ElementBranch, classes: &Classes) -> Inte
     let class = text(branch.class_name);
     let known = match description(branch, element, classes.infos) {
         Some(info) if !class.contains('<') => {
-            // It fills the entry, and has no header.
-            let bare = |object| {
-                Layout::Object(Object {
-                    form: Form::Bare,
-                    ..object
-                })
+            // It fills the entry, and has no header unless it streams itself.
+            let form = match element.kind {
+                OWN_STREAMER => Form::Framed,
+                _ => Form::Bare,
             };
-            classes.described(info, MAX_DEPTH).map(bare)
+            let object = classes.described(info, MAX_DEPTH);
+            object.map(|object| Layout::Object(Object { form, ..object }))
         }
         _ => cpp::layout(&class, 0, classes, MAX_DEPTH),
     };
@@ -131,7 +133,7 @@ fn single(
         BITS => Interpretation::new(Layout::Bits, "unsigned int"),
         1..=59 => numbers(branch, element, member, leaf, tree),
         TSTRING if leaf.len <= 1 => Interpretation::new(Layout::String { header: 0 }, "TString"),
-        OBJECT | ANY if leaf.len <= 1 && leaf.counter.is_none() && member.is_some() => {
+        BASE | OBJECT | ANY if leaf.len <= 1 && leaf.counter.is_none() && member.is_some() => {
             let object = classes.object(&cpp_type, MAX_DEPTH).map(Layout::Object);
             Interpretation::known(object, cpp_type)
         }

@@ -139,7 +139,7 @@ fn parts(columns: &mut [Column], of: &Object, order: Order, bytes: &mut &[u8]) -
         let (before, rest) = columns.split_at_mut_checked(index).ok_or_else(mismatch)?;
         let column = rest.first_mut().ok_or_else(mismatch)?;
         match part {
-            Part::Hidden(hidden) => (0..count).try_for_each(|_| pass(*hidden, bytes))?,
+            Part::Hidden(hidden) => (0..count).try_for_each(|_| pass(hidden, bytes))?,
             Part::Base(base) => {
                 let Column::Object { rows, parts: own } = column else {
                     return Err(mismatch());
@@ -232,9 +232,16 @@ fn counted(column: &Column, back: usize) -> Result<usize> {
 }
 
 /// Passes over bytes that nobody asks for.
-fn pass(hidden: Hidden, bytes: &mut &[u8]) -> Result<()> {
+fn pass(hidden: &Hidden, bytes: &mut &[u8]) -> Result<()> {
     match hidden {
-        Hidden::Bytes(n) => skip(bytes, usize::from(n)),
+        Hidden::Bytes(n) => skip(bytes, usize::from(*n)),
+        Hidden::Exactly(expected) => match bytes.strip_prefix(expected.as_slice()) {
+            Some(rest) => {
+                *bytes = rest;
+                Ok(())
+            }
+            None => Err(unsupported("an object of another class than its branch's")),
+        },
         Hidden::Clear(mask) => {
             let bits = u32::from_be_bytes(take(bytes)?);
             if bits & mask == 0 {

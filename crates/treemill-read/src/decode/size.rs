@@ -131,6 +131,7 @@ fn members_least(
             Part::Hidden(Hidden::RootObject) => 10,
             Part::Hidden(Hidden::Clear(_)) => 4,
             Part::Hidden(Hidden::Bytes(n)) => usize::from(*n),
+            Part::Hidden(Hidden::Exactly(bytes)) => bytes.len(),
         };
         least = least.saturating_add(size);
     }
