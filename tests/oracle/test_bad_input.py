@@ -9,8 +9,9 @@ import treemill as tm
 import treemill._core as core
 from treemill.errors import FormatError, QueryError, SourceError, TreemillError
 
-from .cases import write
 from tools.readers.compare import read
+
+from .cases import write
 
 
 @pytest.fixture(scope="module")

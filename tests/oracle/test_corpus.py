@@ -9,6 +9,7 @@ import pytest
 import treemill._core as core
 
 from tools.readers.compare import Outcome, Verdict, compare_file, read
+
 from .conftest import CORPUS
 from .dumped import columns, load
 

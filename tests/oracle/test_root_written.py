@@ -6,6 +6,7 @@ import pytest
 import treemill._core as core
 
 from tools.readers.compare import Verdict, compare_file, difference, read
+
 from .dumped import columns, load
 
 CODECS = [

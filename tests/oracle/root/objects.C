@@ -121,3 +121,22 @@ void write(const char *path, bool member_wise) {
 }
 
 }  // namespace kinds
+
+#ifdef __ROOTCLING__
+#pragma link C++ namespace kinds;
+#pragma link C++ function kinds::write;
+#pragma link C++ class kinds::Inner+;
+#pragma link C++ class kinds::Base+;
+#pragma link C++ class kinds::Item+;
+#pragma link C++ class kinds::Whole+;
+#pragma link C++ class std::vector<kinds::Inner>+;
+#pragma link C++ class std::vector<kinds::Item>+;
+#pragma link C++ class std::vector<std::vector<kinds::Inner>>+;
+#pragma link C++ class std::vector<std::pair<int, float>>+;
+#pragma link C++ class std::vector<TLorentzVector>+;
+#pragma link C++ class std::map<std::string, int>+;
+#pragma link C++ class std::map<int, double>+;
+#pragma link C++ class std::map<int, std::vector<float>>+;
+#pragma link C++ class std::map<std::string, kinds::Inner>+;
+#pragma link C++ class std::map<std::string, std::map<int, double>>+;
+#endif

@@ -7,8 +7,9 @@ import ROOT
 
 
 def main(folder: Path) -> None:
-    source = (Path(__file__).parent / "objects.C").read_text()
-    if not ROOT.gInterpreter.Declare(source):
+    # Compiled, for collections need dictionaries; which needs a C++ compiler.
+    ROOT.gSystem.SetBuildDir(str(folder), True)
+    if not ROOT.gSystem.CompileMacro(str(Path(__file__).parent / "objects.C"), "kO"):
         raise SystemExit("objects.C does not compile")
     ROOT.kinds.write(str(folder / "object-wise.root"), False)
     ROOT.kinds.write(str(folder / "member-wise.root"), True)

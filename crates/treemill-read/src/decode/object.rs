@@ -2,7 +2,7 @@
 //! collection was written member by member. Source: ROOT's `TBufferFile::ReadVersion`,
 //! `TStreamerInfo::ReadBuffer` and `TCollectionStreamer`.
 
-use super::column::{Column, mismatch};
+use super::column::{Column, mismatch, push_offset};
 use super::size::{Size, shared_least, size_of};
 use super::walk::{headless, items, skip, take, value};
 use super::{malformed, unsupported};
@@ -41,7 +41,7 @@ pub(super) fn frame<'a>(bytes: &mut &'a [u8]) -> Result<Frame<'a>> {
 }
 
 /// Reads the header of a collection; whether it was written member by member.
-pub(super) fn collection<'a>(bytes: &mut &'a [u8]) -> Result<(bool, &'a [u8])> {
+fn collection<'a>(bytes: &mut &'a [u8]) -> Result<(bool, &'a [u8])> {
     let Frame { version, body } = frame(bytes)?;
     Ok((version & MEMBER_WISE != 0, body))
 }
@@ -86,21 +86,61 @@ pub(super) fn object(columns: &mut [Column], of: &Object, bytes: &mut &[u8]) -> 
     finished(&of.class, body)
 }
 
-/// Appends the members of a collection that was written member by member, from behind its header.
-pub(super) fn member_wise(column: &mut Column, item: &Layout, mut body: &[u8]) -> Result<usize> {
-    let (
-        Column::Object {
-            rows,
-            parts: columns,
-        },
-        Layout::Object(of),
-    ) = (column, item)
-    else {
+/// Checks the version of the objects in collections that were written member by member.
+fn items_version(item: &Layout, body: &mut &[u8]) -> Result<()> {
+    let Layout::Object(of) = item else {
+        return Err(unsupported("member by member, what has no members"));
+    };
+    let version = u16::from_be_bytes(take(body)?);
+    check(&of.class, version, body)
+}
+
+/// Appends the bodies of collections that share a header: of so many, or as many as there are.
+pub(super) fn collections(
+    column: &mut Column,
+    layout: &Layout,
+    count: Option<usize>,
+    bytes: &mut &[u8],
+) -> Result<()> {
+    let (by_member, mut body) = collection(bytes)?;
+    let members_of = match layout {
+        Layout::Vector { item, .. } if by_member => Some(&**item),
+        _ if by_member => return Err(mismatch()),
+        _ => None,
+    };
+    if let Some(item) = members_of {
+        items_version(item, &mut body)?;
+    }
+    let mut done = 0;
+    while count.map_or(!body.is_empty(), |count| done < count) {
+        match (&mut *column, members_of) {
+            (Column::List { offsets, item }, Some(of)) => {
+                member_wise(offsets, item, of, &mut body)?;
+            }
+            (column, _) => headless(column, layout, &mut body)?,
+        }
+        done = done.saturating_add(1);
+    }
+    if body.is_empty() {
+        return Ok(());
+    }
+    Err(malformed(
+        0,
+        "a collection ends before its header says".to_owned(),
+    ))
+}
+
+/// Appends the items of a collection that was written member by member, from its count on.
+fn member_wise(
+    offsets: &mut Vec<i32>,
+    column: &mut Column,
+    item: &Layout,
+    body: &mut &[u8],
+) -> Result<()> {
+    let (Column::Object { rows, parts: own }, Layout::Object(of)) = (column, item) else {
         return Err(mismatch());
     };
-    let version = u16::from_be_bytes(take(&mut body)?);
-    check(&of.class, version, &mut body)?;
-    let count = i32::from_be_bytes(take(&mut body)?);
+    let count = i32::from_be_bytes(take(body)?);
     let count = usize::try_from(count)
         .map_err(|_| malformed(0, format!("a collection of {count} items")))?;
     if count.saturating_mul(shared_least(of)?.max(1)) > body.len() {
@@ -112,12 +152,12 @@ pub(super) fn member_wise(column: &mut Column, item: &Layout, mut body: &[u8]) -
             ),
         ));
     }
-    if count > 0 {
-        parts(columns, of, Order::Members(count), &mut body)?;
-        finished(&of.class, body)?;
-    }
+    push_offset(offsets, count)?;
     *rows = rows.saturating_add(count);
-    Ok(count)
+    if count > 0 {
+        parts(own, of, Order::Members(count), body)?;
+    }
+    Ok(())
 }
 
 /// In which order the members of objects lie.
@@ -177,30 +217,12 @@ fn parts(columns: &mut [Column], of: &Object, order: Order, bytes: &mut &[u8]) -
 /// Appends one member of several objects. Collections share one header.
 fn members(column: &mut Column, layout: &Layout, count: usize, bytes: &mut &[u8]) -> Result<()> {
     if let Layout::Vector { header: 1.., .. } | Layout::String { header: 1.. } = layout {
-        let (by_member, mut body) = collection(bytes)?;
-        if by_member {
-            return Err(unsupported(
-                "collections within one written member by member",
-            ));
-        }
-        (0..count).try_for_each(|_| headless(column, layout, &mut body))?;
-        return filled(body);
+        return collections(column, layout, Some(count), bytes);
     }
     if let Size::Fixed(_) = size_of(layout)? {
         return items(column, layout, count, bytes);
     }
     (0..count).try_for_each(|_| value(column, layout, bytes))
-}
-
-/// Nothing may be left of what a collection's header is about.
-pub(super) fn filled(body: &[u8]) -> Result<()> {
-    if body.is_empty() {
-        return Ok(());
-    }
-    Err(malformed(
-        0,
-        "a collection ends before its header says".to_owned(),
-    ))
 }
 
 /// Appends an array whose length another member has said.
@@ -216,7 +238,7 @@ fn sized(
     };
     let there = !flag || take::<1>(bytes)? != [0];
     let count = if there { count } else { 0 };
-    super::column::push_offset(offsets, count)?;
+    push_offset(offsets, count)?;
     items(to, item, count, bytes)
 }
 

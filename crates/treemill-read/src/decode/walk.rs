@@ -51,10 +51,13 @@ pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> 
         (Column::Numbers(numbers), Layout::Bits) => {
             numbers.take(&mut object::bits(bytes)?.as_slice())
         }
+        // The header says in which order the objects lie.
+        (column @ Column::List { .. }, Layout::Vector { item, header: 1.. })
+            if matches!(**item, Layout::Object(_)) =>
+        {
+            object::collections(column, layout, Some(1), bytes)
+        }
         (Column::List { offsets, item }, Layout::Vector { item: of, header }) => {
-            if let (Layout::Object(_), 1..) = (&**of, header) {
-                return objects(offsets, item, of, bytes);
-            }
             skip(bytes, usize::from(*header))?;
             list(offsets, item, of, bytes)
         }
@@ -90,22 +93,6 @@ fn list(
     items(column, item, count, bytes)
 }
 
-/// Appends a collection of objects, whose header says in which order they lie.
-fn objects(
-    offsets: &mut Vec<i32>,
-    column: &mut Column,
-    item: &Layout,
-    bytes: &mut &[u8],
-) -> Result<()> {
-    let (member_wise, mut body) = object::collection(bytes)?;
-    if member_wise {
-        let count = object::member_wise(column, item, body)?;
-        return push_offset(offsets, count);
-    }
-    list(offsets, column, item, &mut body)?;
-    object::filled(body)
-}
-
 /// Appends a value, without the header that the layout has for it if it is a collection or string.
 pub(super) fn headless(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
     match (column, layout) {
@@ -133,11 +120,10 @@ pub(super) fn append_counted(
         let before = item.len();
         let mut all = || {
             if header > 0 && !entry.is_empty() {
-                let (member_wise, body) = object::collection(&mut entry)?;
-                if member_wise || !entry.is_empty() {
-                    return Err(unsupported("collections written member by member"));
+                object::collections(item, layout, None, &mut entry)?;
+                if !entry.is_empty() {
+                    return Err(malformed(0, "an entry goes on behind its items".to_owned()));
                 }
-                entry = body;
             }
             while !entry.is_empty() {
                 value(item, layout, &mut entry)?;
