@@ -2,14 +2,14 @@
 # packages of requirements/, and the Rust core built in release mode.
 #   make demo    write a dataset, run a query over it on all cores, draw it
 #   make test    every test of Rust and Python (SLOW=1: the slow ones too)
-#   make lint    formatters, clippy, ruff, mypy, the layers
+#   make lint    formatters, clippy, ruff, mypy
 #   make bench   treemill beside its rivals, with a table in bench/results/
 #   make lock    choose new versions for requirements/*.txt and Cargo.lock
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+RUST_SOURCES := Cargo.toml Cargo.lock .cargo/config.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --upgrade pyproject.toml
 
@@ -60,7 +60,6 @@ lint: $(VENV)/.packages build
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
 
 bench: build $(VENV)/.oracle
 	cargo build --release --locked --quiet --package treemill-read --examples
@@ -69,7 +68,7 @@ bench: build $(VENV)/.oracle
 lock: | $(BIN)/python
 	$(PIP) uv
 	$(UV_COMPILE) --extra plot --group dev --output-file requirements/dev.txt
-	$(UV_COMPILE) --prerelease allow --constraint requirements/dev.txt --group oracle \
+	$(UV_COMPILE) --prerelease if-necessary-or-explicit --constraint requirements/dev.txt --group oracle \
 		--output-file requirements/oracle.txt
 	cargo update
 

@@ -1,7 +1,5 @@
 """treemill itself, through its public face, on a session of local threads."""
 
-from importlib.metadata import version
-
 import treemill as tm
 
 from ..queries import BINS, HIGH, LOW, TREE
@@ -23,9 +21,8 @@ class _Treemill:
     def run(self, query: str, path: str) -> list[float]:
         where, value = _QUERIES[query]
         events = tm.dataset(path, tree=TREE)
-        if where is not None:
-            events = events.filter(where)
-        histogram = self._session.run(events.hist(value, bins=_BINS), progress=False)
+        chosen = events if where is None else events.filter(where)
+        histogram = self._session.run(chosen.hist(value, bins=_BINS), progress=False)
         bins: list[float] = histogram.values(flow=True).tolist()
         return bins
 
@@ -36,7 +33,7 @@ class _Treemill:
         return float(sum(h.values(flow=True).sum() for h in filled))
 
     def versions(self) -> dict[str, str]:
-        return {"treemill": version("treemill")}
+        return {"treemill": tm.__version__}
 
 
 def make(threads: int, variant: str) -> _Treemill:

@@ -188,10 +188,10 @@ def automatic_axis(extent: Extent, bins: int | None = None) -> FixedAxis:
 
     The bin width is 1, 2, 2.5 or 5 times a power of ten, the first edge a multiple of it, and the
     last edge lies above the largest value; without `bins` that makes about 40 to 100 bins. With
-    `bins` there are exactly that many, and widths of 1.2, 1.5, 3, 4, 6 and 8 are tried too. Integers
-    that span at most a hundred values get one bin for each value, more of them a whole number of
-    values per bin; bools get two bins. No values at all: 0 to 1. The extent does not depend on the order
-    in which events are read, so neither does the axis.
+    `bins` there are exactly that many, and widths of 1.2, 1.5, 3, 4, 6 and 8 are tried too.
+    Integers that span at most a hundred values get one bin for each value, more of them a whole
+    number of values per bin; bools get two bins. No values at all: 0 to 1. The extent does not
+    depend on the order in which events are read, so neither does the axis.
     """
     if extent is None:
         return FixedAxis(regular(bins or DEFAULT_BINS, 0.0, 1.0))

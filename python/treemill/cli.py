@@ -140,9 +140,10 @@ def draw(
     if output is not None:
         check(output)
     exprs = dimensions(expr)
+    axes = _all_bins(bins, len(exprs))
     events = dataset(files[0] if len(files) == 1 else list(files))
     node: Any = events if where is None else events.filter(where)
-    booking = node.hist(*exprs, bins=_all_bins(bins, len(exprs)), weight=weight)
+    booking = node.hist(*exprs, bins=axes, weight=weight)
     result = run(booking)
     if output is None:
         from .monitor.display import show as show_text

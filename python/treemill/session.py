@@ -87,12 +87,14 @@ class Session:
             todo = [booking for booking in group if not booking.done]
             if not todo:
                 continue
-            query = self._start(todo, on_error)
-            for booking, value in zip(todo, _wait(query, progress, feedback), strict=True):
-                values[booking.number] = value
+            news: SimpleQueue[str] = SimpleQueue()
+            with interrupts(news):
+                query = self._start(todo, on_error)
+                found = _wait(query, news, Watch(query, progress, feedback))
+            values |= {booking.number: value for booking, value in zip(todo, found, strict=True)}
         # Those that were done before have their value already.
-        found = [b.value if b.done else values[b.number] for b in bookings]
-        return found[0] if len(found) == 1 else tuple(found)
+        ordered = [b.value if b.done else values[b.number] for b in bookings]
+        return ordered[0] if len(ordered) == 1 else tuple(ordered)
 
     def submit(self, *bookings: Booking, on_error: str = "stop") -> Query:
         """Starts the bookings, all of one dataset, and returns at once; `.result()` of the handle
@@ -148,27 +150,29 @@ def _by_dataset(bookings: Sequence[Booking]) -> list[list[Booking]]:
     return [list(group.values()) for _, group in groups.values()]
 
 
-def _wait(query: Query, progress: bool | None, feedback: Feedback | None) -> tuple[Any, ...]:
-    """Waits for the end, showing what is going on; Ctrl-C stops the query, a second one gives up
-    waiting for it."""
-    news: SimpleQueue[str] = SimpleQueue()
-    watch = Watch(query, progress, feedback)
+# A signal that arrives in the moment between the interpreter's check for signals and its going to
+# sleep does not wake it; and on Windows none does. So sleep is never longer than this, in seconds.
+_LONGEST_WAIT = 0.2
+
+
+def _wait(query: Query, news: SimpleQueue[str], watch: Watch) -> tuple[Any, ...]:
+    """Waits for the end, showing what is going on. The word "interrupt" in `news` stops the query,
+    a second one gives up waiting for it."""
     interrupted = False
     try:
-        with interrupts(news):
-            query.watch(news)
-            while True:
-                try:
-                    word = news.get(timeout=watch.delay())
-                except Empty:
-                    watch.tick()
-                    continue
-                if word == "done":
-                    break
-                if interrupted:
-                    raise KeyboardInterrupt("gave up waiting for the workers to stop")
-                interrupted = True
-                query.stop("interrupted")
+        query.watch(news)
+        while True:
+            try:
+                word = news.get(timeout=min(watch.delay(), _LONGEST_WAIT))
+            except Empty:
+                watch.tick()
+                continue
+            if word == "done":
+                break
+            if interrupted:
+                raise KeyboardInterrupt("gave up waiting for the workers to stop")
+            interrupted = True
+            query.stop("interrupted")
     except BaseException:
         query.stop("interrupted")
         raise

@@ -34,7 +34,7 @@ def truth(paths):
     return ak.concatenate([uproot.open(path)["Events"].arrays() for path in paths])
 
 
-@pytest.fixture()
+@pytest.fixture
 def events(paths):
     import treemill as tm
 

@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import awkward as ak
 import numpy as np
@@ -48,8 +49,10 @@ def test_arrays_are_uproots(events, paths):
 
 @pytest.mark.parametrize(
     ("start", "stop"),
-    [(0, 10), (4990, 5010), (5000, 5001), (5001, 5002), (12320, 99999), (-5, None), (-7400, -10)]
-    + [(None, 3), (99999, None), (5, 5), (None, -12322)],
+    [
+        *((0, 10), (4990, 5010), (5000, 5001), (5001, 5002), (12320, 99999), (-5, None)),
+        *((-7400, -10), (None, 3), (99999, None), (5, 5), (None, -12322)),
+    ],
 )
 def test_ranges_of_the_chain(events, truth, start, stop):
     same(events.arrays(["event", "Jet_pt"], start, stop), truth[["event", "Jet_pt"]][start:stop])
@@ -141,10 +144,10 @@ def test_show_lists_the_unsupported(core, capsys):
 
 def test_a_file_that_was_written_anew_is_opened_anew(paths, tmp_path):
     path = tmp_path / "f.root"
-    path.write_bytes(open(paths[1], "rb").read())
+    path.write_bytes(Path(paths[1]).read_bytes())
     events = tm.dataset(path, "Events")
     assert events.count().value == 1
-    path.write_bytes(open(paths[0], "rb").read())
+    path.write_bytes(Path(paths[0]).read_bytes())
     assert events.num_entries == 5000
     assert events.count().value == 5000
     os.remove(path)

@@ -53,7 +53,7 @@ def test_dataset_is_written_once(tmp_path):
     assert len(lines) == 3
     files = paths(tmp_path, recipe)
     stamps = [path.stat().st_mtime_ns for path in files]
-    assert "there already" in list(write_dataset(tmp_path, recipe))[0]
+    assert "there already" in next(write_dataset(tmp_path, recipe))
     assert [path.stat().st_mtime_ns for path in files] == stamps
     # A file that was cut short is written again, and only that.
     files[1].write_bytes(files[1].read_bytes()[:100])

@@ -6,7 +6,7 @@ from treemill.errors import QueryError, SourceError, UnsupportedError
 from treemill.location import Location, expand, split_tree
 
 
-@pytest.fixture()
+@pytest.fixture
 def folder(tmp_path, monkeypatch):
     for name in ("b.root", "a.root", "c.txt", "odd:name.root", "sub/d.root"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""The packetizer under any order of events: a small world of workers and files, driven by chance."""
+"""The packetizer under any order of events: a small world of workers and files, led by chance."""
 
 import itertools
 
@@ -194,7 +194,7 @@ def test_what_always_fails_is_given_up(sizes, workers, skip, data):
     world = World(sizes, chooser(data), workers, skip_errors=skip)
     world.run(fails=fails)
     coverage = world.check_account()
-    hit = any(n and (i in broken) or (i in broken and cannot_open) for i, n in enumerate(sizes))
+    hit = any((n and (i in broken)) or (i in broken and cannot_open) for i, n in enumerate(sizes))
     assert len(world.finishes) == 1
     if skip:
         assert world.finishes[0].error is None

@@ -21,12 +21,12 @@ class Runs:
             booking.set_value(42)
 
 
-@pytest.fixture()
+@pytest.fixture
 def runs():
     return Runs()
 
 
-@pytest.fixture()
+@pytest.fixture
 def root(runs):
     return Node(Origin("data", runs))
 

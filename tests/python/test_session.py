@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import awkward as ak
 import hist
@@ -171,9 +172,9 @@ def test_wrong_use(session, events):
 
 def test_a_bad_file_stops_the_query_or_is_left_out(session, paths, tmp_path):
     bad = tmp_path / "bad.root"
-    bad.write_bytes(open(paths[0], "rb").read()[:5000])
+    bad.write_bytes(Path(paths[0]).read_bytes()[:5000])
     events = tm.dataset([*paths, str(bad)], "Events")
-    with pytest.raises(tm.FormatError, match="bad.root"):
+    with pytest.raises(tm.FormatError, match=r"bad\.root"):
         session.run(events.count())
     assert session.run(events.count(), on_error="skip") == 12322
     report = session.report
@@ -206,7 +207,7 @@ def test_submit(session, events):
     assert query.result()[0] == 12322
 
 
-@pytest.fixture()
+@pytest.fixture
 def paused(monkeypatch):
     """Lets two packets through, then holds every worker until the pass is stopped. Says when they
     are held."""

@@ -186,3 +186,17 @@ impl Batch<'_> {
         Ok(array)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_move_between_threads_and_trees_are_shared() {
+        fn moves<T: Send>() {}
+        fn is_shared<T: Send + Sync>() {}
+        moves::<Reader>();
+        is_shared::<TreeFile>();
+        is_shared::<crate::File>();
+    }
+}

@@ -1,8 +1,8 @@
 """Writes a realistic NanoAOD-like dataset: run and event numbers, jagged muons, jets, electrons,
 missing transverse momentum and a generator's weight.
 
-The values depend on the seed, the file's number and the place in it, and on nothing else. A manifest
-says by which recipe the files in a folder were made, so that they are made once.
+The values depend on the seed, the file's number and the place in it, and on nothing else. A
+manifest says by which recipe the files in a folder were made, so that they are made once.
 """
 
 from __future__ import annotations

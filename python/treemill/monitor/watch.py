@@ -5,6 +5,7 @@ A query that ends soon is not looked at: nothing is imported or drawn before 0.3
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -51,14 +52,14 @@ class Watch:
         self._next_bar = now + _FIRST_LOOK
         self._next_feedback = now + _FEEDBACK_EVERY
 
-    def delay(self) -> float | None:
-        """Seconds until the next tick; None: no tick is needed."""
+    def delay(self) -> float:
+        """Seconds until the next tick; infinite where none is needed."""
         times = []
         if self._wants_bar:
             times.append(self._next_bar)
         if self._feedback is not None:
             times.append(self._next_feedback)
-        return max(min(times) - time.monotonic(), 0.0) if times else None
+        return max(min(times, default=math.inf) - time.monotonic(), 0.0)
 
     def tick(self) -> None:
         """Draws and calls what is due."""

@@ -110,7 +110,11 @@ impl<'i> Classes<'i> {
             self.left
                 .set(left.ok_or("more members than a tree may have")?);
             let part = self.part(element, &parts, depth);
-            parts.push(part.map_err(|what| format!("objects of class {name} ({what})"))?);
+            // The innermost class says what stands against all around it.
+            parts.push(part.map_err(|what| match what.contains("class ") {
+                true => what,
+                false => format!("objects of class {name} ({what})"),
+            })?);
         }
         Ok(Object {
             class: Class {

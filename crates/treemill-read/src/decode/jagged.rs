@@ -116,19 +116,19 @@ fn squeeze(
     let size = fixed_size(item)?;
     let mut total = 0_usize;
     for (index, entry) in entries.iter().enumerate() {
-        let found = entry.len().checked_sub(skip).and_then(|bytes| {
-            let count = bytes.checked_div(size)?;
-            let announced = match count_at {
-                Some(at) => entry
-                    .get(at..)
-                    .and_then(|from| from.first_chunk::<4>())
-                    .map(|&b| i32::from_be_bytes(b))?,
-                None => i32::try_from(count).ok()?,
-            };
-            let right = count.checked_mul(size)? == bytes && i32::try_from(count) == Ok(announced);
-            right.then_some((bytes, count))
-        });
-        let Some((bytes, count)) = found else {
+        let bytes = entry.len().wrapping_sub(skip);
+        let count = match count_at {
+            // Without a division: this is done for every entry.
+            Some(at) => entry
+                .get(at..)
+                .and_then(|from| from.first_chunk::<4>())
+                .and_then(|&b| usize::try_from(i32::from_be_bytes(b)).ok())
+                .filter(|count| count.checked_mul(size) == Some(bytes)),
+            None => bytes
+                .checked_div(size)
+                .filter(|_| entry.len() >= skip && bytes.is_multiple_of(size)),
+        };
+        let Some(count) = count else {
             return Err(wrong_entry(&entries, index, skip, size));
         };
         push_offset(offsets, count)?;

@@ -1,0 +1,179 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import uproot
+from click.testing import CliRunner
+from treemill.cli import cli, dimensions
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, list(map(str, arguments)), catch_exceptions=True)
+
+
+def shell(*arguments, cwd=None):
+    command = [sys.executable, "-m", "treemill", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=120)
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["show"], ["draw"], ["demo"], ["bench"], ["bench", "generate"]]
+)
+def test_help(arguments):
+    done = run(*arguments, "--help")
+    assert done.exit_code == 0
+    assert "Usage" in done.output
+    assert len(done.output.splitlines()) > 5
+
+
+def test_show(paths):
+    done = run("show", f"{paths[0]}:Events")
+    assert done.exit_code == 0
+    assert "Jet_pt" in done.output
+    assert "list[float32]" in done.output
+    assert "5,000 entries" in done.output
+
+
+def test_show_lists_trees_where_there_are_several(core):
+    from conftest import corpus
+
+    done = run("show", corpus("uproot-nesteddirs.root"))
+    assert done.exit_code == 0
+    assert ":one/two/tree" in done.output
+
+
+def test_draw_in_the_terminal(paths):
+    done = run("draw", f"{paths[0]}:Events", "MET_pt", "--where", "nJet > 1 && !(nMuon > 3)")
+    assert done.exit_code == 0
+    assert "█" in done.output
+    assert "where nJet > 1" in done.output
+
+
+def test_draw_several_files_and_globs(paths):
+    done = run("draw", *(f"{path}:Events" for path in paths), "nJet")
+    assert done.exit_code == 0
+    assert "sum 12322" in done.output
+    glob = paths[0].replace("events_0", "events_*")
+    assert "sum 12322" in run("draw", f"{glob}:Events", "nJet").output
+
+
+def test_draw_to_json(paths, tmp_path, truth):
+    out = tmp_path / "h.json"
+    done = run("draw", f"{paths[0]}:Events", "MET_pt", "--bins", "4,0,80", "-o", out)
+    assert done.exit_code == 0
+    assert done.output == f"{out}\n"
+    made = json.loads(out.read_text())
+    counts, _ = np.histogram(truth.MET_pt[:5000], bins=4, range=(0, 80))
+    assert made["storage"]["values"][1:-1] == counts.tolist()
+    assert made["axes"][0]["metadata"]["label"] == "MET_pt"
+
+
+def test_draw_to_root(paths, tmp_path, truth):
+    out = tmp_path / "h.root"
+    weighted = ["--weight", "genWeight", "--bins", "4,0,80", "-o", out]
+    assert run("draw", f"{paths[0]}:Events", "MET_pt + 0", *weighted).exit_code == 0
+    with uproot.open(out) as file:
+        made = file["MET_pt___0"]
+        first = truth[:5000]
+        counts, _ = np.histogram(first.MET_pt, bins=4, range=(0, 80), weights=first.genWeight)
+        np.testing.assert_allclose(made.values(), counts, rtol=1e-6)
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
+def test_draw_to_a_picture(paths, tmp_path, suffix):
+    out = tmp_path / f"h.{suffix}"
+    assert run("draw", f"{paths[1]}:Events", "nJet:MET_pt", "-o", out).exit_code == 0
+    assert out.stat().st_size > 1000
+
+
+def test_two_dimensions():
+    assert dimensions("y : x") == ["x", "y"]
+    assert dimensions("a[1:2]") == ["a[1:2]"]
+    assert dimensions("f(lambda t: t)") == ["f(lambda t: t)"]
+    assert dimensions("x == ':'") == ["x == ':'"]
+    bins = ["--bins", "3,0,3", "--bins", "5,0,50"]
+    from treemill.cli import _all_bins
+
+    assert _all_bins(((3, 0.0, 3.0), 5), 2) == [(3, 0.0, 3.0), 5]
+    done = run("draw", "none.root", "a:b:c")
+    assert done.exit_code == 2
+    assert "2 colons" in done.output
+    assert run("draw", "none.root", "a", *bins).exit_code == 2
+
+
+BAD = [
+    (["show", "none.root"], ["no such file: none.root"]),
+    (["show", "text.root"], ["text.root"]),
+    (["show", "cut.root"], ["cut.root"]),
+    (["show", "."], ["directory"]),
+    (["draw", "good.root:Event", "MET_pt"], ["Events"]),
+    (["draw", "good.root:Events", "MET_px"], ["MET_pt"]),
+    (["draw", "good.root:Events", "MET_pt +"], ["invalid syntax"]),
+    (["draw", "good.root:Events", "MET_pt + sqqrt(nJet)"], ["sqqrt"]),
+    (["draw", "good.root:Events", "MET_pt", "-o", "x.xyz"], [".png", "x.xyz"]),
+    (["draw", "good.root:Events", "MET_pt", "-o", "no/such/dir.json"], ["no/such/dir.json"]),
+    (["draw", "good.root:Events", "MET_pt", "--bins", "3,5,5"], ["lo < hi"]),
+    (["draw", "root://host//f.root:T", "x"], ["later version"]),
+    (["draw", "z*.root:T", "x"], ["no file matches"]),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(paths, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bad")
+    good = Path(paths[0]).read_bytes()
+    (folder / "good.root").write_bytes(good)
+    (folder / "cut.root").write_bytes(good[:3000])
+    (folder / "text.root").write_text("this is not a ROOT file\n")
+    return folder
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD, ids=lambda value: " ".join(value)[-40:])
+def test_errors_are_one_line_and_status_1(folder, arguments, words):
+    done = shell(*arguments, cwd=folder)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    lines = done.stderr.rstrip("\n").split("\n")
+    assert lines[0].startswith("treemill: ")
+    assert all(word in done.stderr for word in words)
+    assert "Traceback" not in done.stderr
+    # An expression and the place in it come below, nothing else.
+    assert len(lines) == 1 or (len(lines) == 3 and set(lines[2].strip()) == {"^"})
+
+
+def test_carets_are_under_the_place(folder):
+    done = shell(
+        "draw", "good.root:Events", "MET_pt", "--where", "nJet > 1 && nMuons < 2", cwd=folder
+    )
+    _, text, carets = done.stderr.rstrip("\n").split("\n")
+    assert text[carets.index("^") : carets.rindex("^") + 1] == "nMuons"
+
+
+def test_usage_errors_are_status_2():
+    for arguments in (["draw"], ["nonsense"], ["draw", "f", "x", "--bins", "a,b"]):
+        done = shell(*arguments)
+        assert done.returncode == 2
+        assert "Usage" in done.stderr
+
+
+def test_a_closed_pipe_is_no_error(paths):
+    command = f"{sys.executable} -m treemill show {paths[0]} | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=120)
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def test_demo(core, tmp_path):
+    small = ["demo", "--files", "2", "--events", "3000", "--workers", "2"]
+    done = shell(*small, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "6,000  events" in done.stdout
+    assert "events/s" in done.stdout
+    assert "MB/s" in done.stdout
+    picture = done.stdout.splitlines()[-1].removeprefix("picture: ")
+    assert Path(picture).read_bytes().startswith(b"\x89PNG")
+    again = shell(*small, cwd=tmp_path)
+    assert "there already" in again.stdout

@@ -1,0 +1,48 @@
+"""The crates depend on one another one way only: cargo's own graph against the architecture's."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+
+ALLOWED = {
+    "treemill-format": set(),
+    "treemill-source": set(),
+    "treemill-query": set(),
+    "treemill-read": {"treemill-format", "treemill-source"},
+    "treemill-py": {"treemill-format", "treemill-source", "treemill-read", "treemill-query"},
+}
+
+# What a crate that must stay pure may not even have in its dependencies.
+NO_IO = {"tokio", "reqwest", "rayon", "object_store", "pyo3", "libc", "mio"}
+
+
+@pytest.fixture(scope="module")
+def packages():
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is not here")
+    command = ["cargo", "metadata", "--no-deps", "--format-version=1", "--locked"]
+    said = subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=True, text=True)
+    return {package["name"]: package for package in json.loads(said.stdout)["packages"]}
+
+
+def test_every_crate_is_known(packages):
+    assert set(packages) == set(ALLOWED)
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_dependencies_go_one_way(packages, name):
+    needs = {d["name"] for d in packages[name]["dependencies"] if d["kind"] != "dev"}
+    assert {d for d in needs if d.startswith("treemill-")} <= ALLOWED[name]
+    if name in ("treemill-format", "treemill-query"):
+        assert not needs & NO_IO
+
+
+@pytest.mark.parametrize("name", ["treemill-format", "treemill-read", "treemill-query"])
+def test_parsing_crates_forbid_unsafe(packages, name):
+    root = Path(packages[name]["manifest_path"]).parent / "src" / "lib.rs"
+    assert "#![forbid(unsafe_code)]" in root.read_text()

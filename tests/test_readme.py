@@ -1,0 +1,38 @@
+"""The README's Python works as pasted, and its commands are the Makefile's."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from treemill.bench.generate import Recipe, write_dataset
+
+REPOSITORY = Path(__file__).parents[1]
+README = (REPOSITORY / "README.md").read_text()
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_python_works_as_pasted(tmp_path):
+    [code] = blocks("python")
+    list(write_dataset(tmp_path / "demo-data", Recipe(files=2, events_per_file=2000)))
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[0].startswith("4000 ")
+
+
+def test_shell_commands_exist():
+    makefile = (REPOSITORY / "Makefile").read_text()
+    for target in re.findall(r"^make (\w+)", "".join(blocks("sh")), flags=re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
+
+
+def test_shell_examples_name_files_that_the_demo_writes():
+    names = {Recipe().name(i) for i in range(Recipe().files)}
+    used = re.findall(r"demo-data/([\w.]+\.root)", "".join(blocks("sh")))
+    assert used
+    assert set(used) <= names
