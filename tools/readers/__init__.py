@@ -1,1 +1,1 @@
-"""treemill's core beside independent readers: the comparer, its table of known differences, its runner."""
+"""treemill's core beside other readers: comparer, table of known differences, runner."""

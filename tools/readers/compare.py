@@ -234,7 +234,7 @@ def _difference(a: contents.Content, b: contents.Content, where: str) -> str | N
     for test in (_text, _numbers, _records, _lists):
         found = test(a, b, where)
         if found is not NotImplemented:
-            return found
+            return None if found is None else str(found)
     return f"{where or 'it'} is {ak.type(a)}, not {ak.type(b)}"
 
 

@@ -24,7 +24,8 @@ ROOT.gErrorIgnoreLevel = ROOT.kFatal
 path, jobs = sys.argv[1], json.loads(sys.argv[2])
 for tree, branch in jobs:
     frame = ROOT.RDataFrame(tree, path)
-    values = [v if isinstance(v, (int, float)) else list(v) for v in frame.Take[frame.GetColumnType(branch)](branch)]
+    taken = frame.Take[frame.GetColumnType(branch)](branch)
+    values = [v if isinstance(v, (int, float)) else list(v) for v in taken]
     print(json.dumps(values), flush=True)
 """
 

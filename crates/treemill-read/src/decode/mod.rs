@@ -107,4 +107,6 @@ fn unsupported(what: &str) -> FormatError {
 }
 
 #[cfg(test)]
+mod object_tests;
+#[cfg(test)]
 mod tests;
