@@ -1,6 +1,10 @@
 //! Objects, their collections and references, by bytes written out by hand; what real ROOT wrote is
 //! compared by the project's Python tests.
-#![allow(clippy::unwrap_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
 
 use super::*;
 use arrow_array::cast::AsArray;
