@@ -3,6 +3,7 @@
 #   make demo    write a dataset, run a query over it on all cores, draw it
 #   make test    every test of Rust and Python (SLOW=1: the slow ones too)
 #   make lint    formatters, clippy, ruff, mypy
+#   make compare every branch of the corpus, beside uproot and ROOT
 #   make bench   treemill beside its rivals, with a table in bench/results/
 #   make lock    choose new versions for requirements/*.txt and Cargo.lock
 PYTHON ?= python3
@@ -13,7 +14,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock .cargo/config.toml $(shell find crates -na
 UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --upgrade pyproject.toml
 
-.PHONY: demo test test-rust test-python lint bench build lock clean
+.PHONY: compare demo test test-rust test-python lint bench build lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -60,6 +61,9 @@ lint: $(VENV)/.packages build
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
+
+compare: build $(VENV)/.oracle
+	$(BIN)/python -m tools.compare_readers ../shared/corpus --oracle root
 
 bench: build $(VENV)/.oracle
 	cargo build --release --locked --quiet --package treemill-read --examples

@@ -9,7 +9,7 @@ import awkward as ak
 import numpy as np
 import numpy.typing as npt
 
-from .compare import fields_of
+from tools.readers.compare import fields_of
 
 
 @dataclass(frozen=True)

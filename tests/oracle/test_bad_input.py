@@ -9,8 +9,9 @@ import treemill as tm
 import treemill._core as core
 from treemill.errors import FormatError, QueryError, SourceError, TreemillError
 
+from tools.readers.compare import read
+
 from .cases import write
-from .compare import read
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from .compare import difference
+from tools.readers.compare import difference
 
 EQUAL = [
     (pa.array([1, 2, 3], pa.int32()), np.array([1, 2, 3], np.int32)),

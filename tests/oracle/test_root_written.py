@@ -5,7 +5,8 @@ import random
 import pytest
 import treemill._core as core
 
-from .compare import Verdict, compare_file, difference, read
+from tools.readers.compare import Verdict, compare_file, difference, read
+
 from .dumped import columns, load
 
 CODECS = [

@@ -146,6 +146,9 @@ fn short(layout: &Layout) -> String {
                 .collect();
             format!("record{{{}}}", fields.join(","))
         }
+        Layout::Object(object) => format!("object({})", object.class.name),
+        Layout::Sized { item, .. } => format!("sized({})", short(item)),
+        Layout::Bits => "bits".to_owned(),
         Layout::Unsupported { reason } => format!("unsupported({reason})"),
     }
 }

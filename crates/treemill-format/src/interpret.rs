@@ -1,6 +1,7 @@
 //! What the bytes of a branch's entries mean: branch, leaves and streamer info to `Layout`. Never guesses:
 //! what is not certain is `Layout::Unsupported`, with the C++ type's right name.
 
+mod class;
 mod cpp;
 mod dims;
 mod element;
@@ -9,8 +10,9 @@ mod number;
 
 use crate::layout::Layout;
 use crate::reader::text;
-use crate::streamer::StreamerInfos;
 use crate::tbranch::{RawBranch, RawTree};
+
+pub(crate) use class::Classes;
 
 /// Longest name that is repeated in the metadata of other branches.
 const LONGEST_NAME: usize = 4096;
@@ -45,6 +47,10 @@ impl Interpretation {
         Interpretation::new(unsupported(reason), cpp_type)
     }
 
+    fn known(layout: class::Known<Layout>, cpp_type: impl Into<String>) -> Self {
+        Interpretation::new(layout.unwrap_or_else(unsupported), cpp_type)
+    }
+
     /// A branch that only groups others.
     fn group(cpp_type: impl Into<String>) -> Self {
         Interpretation::new(Layout::Record(Vec::new()), cpp_type)
@@ -58,20 +64,16 @@ fn unsupported(reason: impl Into<String>) -> Layout {
 }
 
 /// Interprets one branch of a tree.
-pub(crate) fn interpret(
-    branch: &RawBranch,
-    tree: &RawTree,
-    infos: &StreamerInfos,
-) -> Interpretation {
+pub(crate) fn interpret(branch: &RawBranch, tree: &RawTree, classes: &Classes) -> Interpretation {
     let mut interpretation = match branch.class {
         "TBranch" => leaves::interpret(branch, tree),
-        "TBranchElement" => element::interpret(branch, tree, infos),
+        "TBranchElement" => element::interpret(branch, tree, classes),
         "TBranchObject" if !branch.children.is_empty() => {
             Interpretation::group(text(branch.class_name))
         }
         "TBranchObject" => {
             let class = text(branch.class_name);
-            Interpretation::unsupported(format!("{class} in a TBranchObject"), class)
+            Interpretation::known(classes.named_object(&class), class)
         }
         other => Interpretation::unsupported(
             format!("a branch of class {other}"),

@@ -61,7 +61,8 @@ pub enum Layout {
     },
     /// The rest of the entry is items one after another (a leaf counted by another leaf). The
     /// entry's length in bytes, from the basket's entry offsets, or the counter's value, says how many.
-    /// `header` bytes (0, or 1 for counted members of objects) come before the first item.
+    /// `header` bytes come before the first item (0; 1 for counted members of objects; 6, byte count and version,
+    /// where the items are collections without headers of their own, unless the entry has no bytes at all).
     Counted {
         /// What repeats.
         item: Box<Layout>,
@@ -70,7 +71,8 @@ pub enum Layout {
     },
     /// `header` bytes to skip (6 where the branch is a `std::vector`: byte count and version; 0 inside
     /// another vector), a big-endian i32 count, then the items. (uproot's `header_bytes=10` counts the
-    /// 4 bytes of the count as well.)
+    /// 4 bytes of the count as well.) With a header, the version of a vector of objects says whether the
+    /// objects lie one after another or member by member (TBufferFile::kStreamedMemberWise).
     Vector {
         /// What repeats.
         item: Box<Layout>,
@@ -86,9 +88,84 @@ pub enum Layout {
     },
     /// Fields one after another: a leaf list, or a struct's members.
     Record(Vec<(String, Layout)>),
+    /// An object as its class's streamer info says.
+    Object(Object),
+    /// In an object: a byte that says whether an array is there, then as many items as the part with
+    /// this index, a number, has said (`float *x; //[n]`; ROOT: kOffsetP). Without `flag` the byte is not there.
+    Sized {
+        /// What repeats.
+        item: Box<Layout>,
+        /// Index of the part that counts, before this one.
+        counter: usize,
+        /// Whether the byte is there.
+        flag: bool,
+    },
+    /// `TObject::fBits`: a u32, followed by a u16 where the object is referenced (bit 4); decoded to the u32.
+    Bits,
     /// Known by name only; reading is an `UnsupportedError`.
     Unsupported {
         /// Why, in words for the user.
         reason: String,
     },
+}
+
+/// An object of a class: bases and members in the order of its streamer info.
+///
+/// Decoded to a struct of its fields, those of its bases included as if they were its own (so uproot
+/// shows them); the members of TObject are passed over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Object {
+    /// The class and what the file says of it.
+    pub class: Class,
+    /// What is before each object.
+    pub form: Form,
+    /// What follows.
+    pub parts: Vec<Part>,
+}
+
+/// What is before an object, and before the collections and `std::string`s among its fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Byte count and version, before both.
+    Framed,
+    /// Nothing before the object, which fills its entry or has a form of its own.
+    Bare,
+    /// Nothing before either: key and value of a map. (Those that were written member by member have
+    /// the headers that the fields' layouts say.)
+    Pair,
+}
+
+/// What a header before an object must say (ROOT: TBufferFile::ReadVersion).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Class {
+    /// Name of the class, for messages.
+    pub name: String,
+    /// fClassVersion that the parts were made for.
+    pub version: i32,
+    /// fCheckSum, which stands in for the version of classes without ClassDef.
+    pub checksum: u32,
+}
+
+/// Something in an object.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// A data member.
+    Field(String, Layout),
+    /// A base class, with its own header.
+    Base(Object),
+    /// Bytes that nobody asks for.
+    Hidden(Hidden),
+}
+
+/// Bytes that are passed over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hidden {
+    /// A TObject: version, fUniqueID, fBits, and a process ID where fBits says so (TObject::Streamer).
+    RootObject,
+    /// As many bytes.
+    Bytes(u8),
+    /// These bytes and no others, for they say what follows.
+    Exactly(Vec<u8>),
+    /// A u32 in which none of these bits may be set, for what follows would be something else.
+    Clear(u32),
 }

@@ -110,6 +110,16 @@ impl StreamerInfos {
             .or_else(|| at_version(0))
     }
 
+    /// The highest version of a class.
+    pub fn newest(&self, class: &str) -> Option<&StreamerInfo> {
+        let end = self
+            .infos
+            .partition_point(|info| info.name.as_str() <= class);
+        self.infos
+            .get(end.checked_sub(1)?)
+            .filter(|info| info.name == class)
+    }
+
     /// A class by its layout's checksum, for classes without versions.
     pub fn find_checksum(&self, class: &str, checksum: u32) -> Option<&StreamerInfo> {
         let first = self

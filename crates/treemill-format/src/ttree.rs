@@ -62,10 +62,11 @@ pub fn parse_tree(
 }
 
 fn branches(raw: RawTree, infos: &StreamerInfos) -> Vec<Branch> {
+    let classes = interpret::Classes::new(infos);
     let interpretations: Vec<_> = raw
         .branches
         .iter()
-        .map(|branch| interpret::interpret(branch, &raw, infos))
+        .map(|branch| interpret::interpret(branch, &raw, &classes))
         .collect();
     raw.branches
         .into_iter()

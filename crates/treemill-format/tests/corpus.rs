@@ -72,8 +72,8 @@ uproot-issue-1221.root | TrkAna/trkana;1 | dem.chisq | float[dem] | counted0 F32
 uproot-issue-123a.root | CollectionTree;1 | AnalysisJetsAuxDyn.NumTrkPt500 | vector<vector<int> > | vector6 vector0 I32 |
 uproot-issue-123a.root | CollectionTree;1 | EventInfoAuxDyn.streamTagRobs | vector<set<unsigned int> > | vector6 vector0 U32 |
 uproot-issue-123a.root | MetaData;2 | FileMetaDataAuxDyn.amiTag | string | string0 |
-uproot-mc10events.root | Events;1 | triggerBits | bitset<256> | unsupported: members of type bitset<256> |
-uproot-issue-tbranch-of-th2.root | g4SimHits/tree;1 | histogram | TH2F | unsupported: TH2F in a TBranchObject |
+uproot-mc10events.root | Events;1 | triggerBits | bitset<256> | vector6 Bool |
+uproot-issue-tbranch-of-th2.root | g4SimHits/tree;1 | histogram | TH2F | unsupported: objects of class TArrayD, which streams itself |
 ";
 
 #[test]

@@ -211,7 +211,9 @@ impl Shape {
             }
             Layout::String { .. } => ("string", None, None),
             Layout::Record(members) if members.is_empty() => ("group", None, None),
-            Layout::Record(_) => ("record", None, None),
+            Layout::Record(_) | Layout::Object(_) => ("record", None, None),
+            Layout::Bits => ("number", Some(&branch.layout), None),
+            Layout::Sized { .. } => ("unsupported", None, None),
             Layout::Unsupported { .. } => ("unsupported", None, None),
         };
         Self {

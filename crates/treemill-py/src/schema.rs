@@ -59,7 +59,7 @@ fn tree_schema(tree: &Tree) -> (Schema, Vec<Place>) {
 fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> ColumnType {
     let other = || ColumnType::Other(cpp_type.to_owned());
     match layout {
-        Layout::Number(_) => dtype(layout).map_or_else(other, ColumnType::Scalar),
+        Layout::Number(_) | Layout::Bits => dtype(layout).map_or_else(other, ColumnType::Scalar),
         Layout::Array { item, len } => {
             dtype(item).map_or_else(other, |item| ColumnType::Array { item, len: *len })
         }
@@ -72,14 +72,19 @@ fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> Column
             counter: None,
         }),
         Layout::String { .. } => ColumnType::Str,
-        Layout::Record(_) | Layout::Unsupported { .. } => other(),
+        Layout::Record(_)
+        | Layout::Object(_)
+        | Layout::Sized { .. }
+        | Layout::Unsupported { .. } => other(),
     }
 }
 
 /// The type that a number is decoded to; `None` for anything else.
 pub fn dtype(layout: &Layout) -> Option<DType> {
-    let Layout::Number(number) = layout else {
-        return None;
+    let number = match layout {
+        Layout::Number(number) => number,
+        Layout::Bits => &Number::U32,
+        _ => return None,
     };
     Some(match number {
         Number::Bool => DType::Bool,

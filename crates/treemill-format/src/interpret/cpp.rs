@@ -1,13 +1,12 @@
-//! C++ type names of whole objects that are simple sequences: `vector<vector<float> >`, `string`.
+//! C++ type names of whole values: `vector<vector<float> >`, `map<string,TVector3>`, `bitset<9>`, classes.
 
+use super::class::{Classes, Known};
 use super::number;
-use crate::layout::{Layout, Number, Truncation};
+use crate::layout::{Class, Form, Layout, Number, Object, Part, Truncation};
 
-/// Byte count and version before a collection that is a branch of its own; collections inside have none.
-const COLLECTION_HEADER: u8 = 6;
-
-/// Containers within containers.
-const MAX_DEPTH: usize = 16;
+/// Byte count and version before a collection that is a branch or member of its own; collections inside
+/// have none.
+pub(super) const HEADER: u8 = 6;
 
 /// Containers that ROOT streams alike: a count, then the items (TVirtualCollectionProxy).
 const CONTAINERS: [&str; 11] = [
@@ -24,38 +23,102 @@ const CONTAINERS: [&str; 11] = [
     "RVec",
 ];
 
-/// The layout of a branch that holds objects of this type; `None` where it is not certain.
-/// `string_header` bytes come before a `std::string`.
-pub(super) fn layout(type_name: &str, string_header: u8) -> Option<Layout> {
-    match bare(type_name) {
-        "TString" => Some(Layout::String { header: 0 }),
-        "string" | "basic_string<char>" => Some(Layout::String {
+/// Containers of pairs.
+const MAPS: [&str; 4] = ["map", "multimap", "unordered_map", "unordered_multimap"];
+
+/// The layout of a branch or member of this type. `string_header` bytes come before a `std::string`.
+pub(super) fn layout(
+    type_name: &str,
+    string_header: u8,
+    classes: &Classes,
+    depth: usize,
+) -> Known<Layout> {
+    let name = bare(type_name);
+    match name {
+        "TString" => Ok(Layout::String { header: 0 }),
+        "string" | "basic_string<char>" => Ok(Layout::String {
             header: string_header,
         }),
-        name => sequence(name, COLLECTION_HEADER, MAX_DEPTH),
+        _ => match collection(name, HEADER, classes, depth) {
+            Some(known) => known,
+            None => classes.object(name, depth).map(Layout::Object),
+        },
     }
 }
 
-fn sequence(name: &str, header: u8, depth: usize) -> Option<Layout> {
-    let (container, arguments) = name.strip_suffix('>')?.split_once('<')?;
-    if !CONTAINERS.contains(&container.trim()) {
-        return None;
+/// A member of each of a collection's items: their collections share one header, which is not in the layout.
+pub(super) fn shared(type_name: &str, classes: &Classes, depth: usize) -> Known<Layout> {
+    match bare(type_name) {
+        "string" | "basic_string<char>" => Ok(Layout::String { header: 0 }),
+        name => collection(name, 0, classes, depth)
+            .unwrap_or_else(|| Err(format!("collections of type {type_name}"))),
     }
-    let item = item(first_argument(arguments), depth.checked_sub(1)?)?;
-    Some(Layout::Vector {
+}
+
+/// `None` where the name is not that of a collection.
+fn collection(name: &str, header: u8, classes: &Classes, depth: usize) -> Option<Known<Layout>> {
+    let (container, arguments) = name.strip_suffix('>')?.split_once('<')?;
+    let container = container.trim();
+    let nested = depth.checked_sub(1);
+    let item = |nth| match (argument(arguments, nth), nested) {
+        (Some(name), Some(depth)) => item(name, classes, depth),
+        _ => Err(format!(
+            "{name}, which nests too deeply or lacks an argument"
+        )),
+    };
+    let member = |nth| match (argument(arguments, nth), nested) {
+        (Some(name), Some(depth)) => match number::by_name(bare(name)) {
+            Some(_) => item(nth),
+            None => layout(name, HEADER, classes, depth),
+        },
+        _ => item(nth),
+    };
+    let known = if CONTAINERS.contains(&container) {
+        item(0)
+    } else if MAPS.contains(&container) {
+        member(0).and_then(|first| Ok(pair(name, arguments, first, member(1)?, classes)))
+    } else if container == "bitset" {
+        Ok(Layout::Number(Number::Bool))
+    } else {
+        return None;
+    };
+    Some(known.map(|item| Layout::Vector {
         item: Box::new(item),
         header,
+    }))
+}
+
+/// Key and value of a map; awkward calls them 0 and 1.
+fn pair(name: &str, arguments: &str, first: Layout, second: Layout, classes: &Classes) -> Layout {
+    let pair = [0, 1].map(|nth| argument(arguments, nth).unwrap_or_default());
+    let close = if arguments.ends_with('>') { " >" } else { ">" };
+    let described = classes
+        .infos
+        .newest(&format!("pair<{},{}{close}", pair[0], pair[1]));
+    Layout::Object(Object {
+        class: Class {
+            name: format!("pair of {name}"),
+            version: described.map_or(0, |info| info.version),
+            checksum: described.map_or(0, |info| info.checksum),
+        },
+        form: Form::Pair,
+        parts: vec![
+            Part::Field("0".to_owned(), first),
+            Part::Field("1".to_owned(), second),
+        ],
     })
 }
 
-fn item(type_name: &str, depth: usize) -> Option<Layout> {
-    match bare(type_name) {
-        "string" | "basic_string<char>" | "TString" => Some(Layout::String { header: 0 }),
+fn item(type_name: &str, classes: &Classes, depth: usize) -> Known<Layout> {
+    let name = bare(type_name);
+    match name {
+        "string" | "basic_string<char>" | "TString" => Ok(Layout::String { header: 0 }),
         // Collections heed no range in the member's comment.
-        "Double32_t" => Some(Layout::Number(Number::Double32(Truncation::AsF32))),
-        name => match number::by_name(name) {
-            Some(number) => Some(Layout::Number(number)),
-            None => sequence(name, 0, depth),
+        "Double32_t" => Ok(Layout::Number(Number::Double32(Truncation::AsF32))),
+        _ => match number::by_name(name) {
+            Some(number) => Ok(Layout::Number(number)),
+            None => collection(name, 0, classes, depth)
+                .unwrap_or_else(|| classes.object(name, depth).map(Layout::Object)),
         },
     }
 }
@@ -67,25 +130,30 @@ fn bare(type_name: &str) -> &str {
     name.strip_prefix("std::").unwrap_or(name)
 }
 
-/// A template's first argument: allocators follow.
-fn first_argument(arguments: &str) -> &str {
+/// One of a template's arguments.
+fn argument(arguments: &str, nth: usize) -> Option<&str> {
     let mut open = 0usize;
-    let end = arguments.find(|c| {
-        match c {
-            '<' => open = open.saturating_add(1),
-            '>' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && open == 0
-    });
     arguments
-        .get(..end.unwrap_or(arguments.len()))
-        .unwrap_or(arguments)
+        .split(|c| {
+            match c {
+                '<' => open = open.saturating_add(1),
+                '>' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            c == ',' && open == 0
+        })
+        .nth(nth)
+        .map(str::trim)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn layout(type_name: &str, string_header: u8) -> Option<Layout> {
+        let infos = crate::streamer::StreamerInfos::default();
+        super::layout(type_name, string_header, &Classes::new(&infos), 16).ok()
+    }
 
     fn vector(item: Layout, header: u8) -> Layout {
         Layout::Vector {
@@ -134,7 +202,9 @@ mod tests {
             "TLorentzVector",
             "vector<TLorentzVector>",
             "vector<Float16_t>",
-            "map<int,float>",
+            "map<int,TLorentzVector>",
+            "map<int>",
+            "vector<int*>",
             "float",
             "",
         ] {

@@ -1,16 +1,22 @@
 //! TBranchElement: members of split objects, and whole objects (codes: TVirtualStreamerInfo::EReadWrite).
 
+use super::class::{Classes, MAX_DEPTH};
 use super::dims::dims;
 use super::{Interpretation, branch_name, cpp, leaf_branch_name, number};
-use crate::layout::{Layout, Number};
+use crate::layout::{Form, Layout, Number, Object};
 use crate::reader::text;
-use crate::streamer::{Element, ElementKind, StreamerInfos};
+use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
 use crate::tbranch::{ElementBranch, RawBranch, RawTree};
 use crate::tleaf::RawLeaf;
 
-/// Byte count and version before a `std::string` member; a top-level one is written bare.
-const STRING_HEADER: u8 = 6;
-
+/// TObject::fBits.
+const BITS: i32 = 15;
+const OBJECT: i32 = 61;
+const ANY: i32 = 62;
+const BASE: i32 = 0;
+/// fType of whole objects of classes with a Streamer of their own, which TLorentzVector has.
+const OWN_STREAMER: i32 = -1;
+const ARRAY_OF_OBJECTS: i32 = 81;
 const TSTRING: i32 = 65;
 const STL: i32 = 300;
 const STL_STRING: i32 = 365;
@@ -24,18 +30,14 @@ const COLLECTION: i32 = 4;
 const CLONES_MEMBER: i32 = 31;
 const COLLECTION_MEMBER: i32 = 41;
 
-pub(super) fn interpret(
-    branch: &RawBranch,
-    tree: &RawTree,
-    infos: &StreamerInfos,
-) -> Interpretation {
+pub(super) fn interpret(branch: &RawBranch, tree: &RawTree, classes: &Classes) -> Interpretation {
     let Some(element) = branch.element else {
         return Interpretation::unsupported(
             "a TBranchElement without a type",
             text(branch.class_name),
         );
     };
-    let member = member(branch, &element, infos);
+    let member = member(branch, &element, classes.infos);
     match element.kind {
         CLONES | COLLECTION => Interpretation::new(
             Layout::Number(Number::I32),
@@ -48,9 +50,9 @@ pub(super) fn interpret(
         1 | 2 if branch.baskets.is_empty() && branch.embedded.is_empty() => {
             Interpretation::group(type_name(branch, &element, member))
         }
-        CLONES_MEMBER | COLLECTION_MEMBER => collected(branch, &element, member, tree),
-        _ if element.id < 0 => whole(branch),
-        _ => single(branch, &element, member, tree),
+        CLONES_MEMBER | COLLECTION_MEMBER => collected(branch, &element, member, tree, classes),
+        _ if element.id < 0 => whole(branch, &element, classes),
+        _ => single(branch, &element, member, tree, classes),
     }
 }
 
@@ -61,13 +63,22 @@ fn member<'i>(
     infos: &'i StreamerInfos,
 ) -> Option<&'i Element> {
     let index = usize::try_from(element.id).ok()?;
-    let class = std::str::from_utf8(branch.class_name).ok()?;
-    let info = infos
-        .find(class, element.version, Some(element.checksum))
-        .or_else(|| infos.find_checksum(class, element.checksum))?;
+    let info = description(branch, element, infos)?;
     info.elements.get(index).filter(|member| {
         member.code == element.code || is_collection(member.code) && is_collection(element.code)
     })
+}
+
+/// The class that the branch belongs to, as it was written.
+fn description<'i>(
+    branch: &RawBranch,
+    element: &ElementBranch,
+    infos: &'i StreamerInfos,
+) -> Option<&'i StreamerInfo> {
+    let class = std::str::from_utf8(branch.class_name).ok()?;
+    infos
+        .find(class, element.version, Some(element.checksum))
+        .or_else(|| infos.find_checksum(class, element.checksum))
 }
 
 /// Streamer info and branches give collections different codes.
@@ -86,12 +97,21 @@ fn type_name(branch: &RawBranch, element: &ElementBranch, member: Option<&Elemen
 }
 
 /// A whole object in a top-level branch.
-fn whole(branch: &RawBranch) -> Interpretation {
+fn whole(branch: &RawBranch, element: &ElementBranch, classes: &Classes) -> Interpretation {
     let class = text(branch.class_name);
-    match cpp::layout(&class, 0) {
-        Some(layout) => Interpretation::new(layout, class),
-        None => Interpretation::unsupported(format!("objects of class {class}"), class),
-    }
+    let known = match description(branch, element, classes.infos) {
+        Some(info) if !class.contains('<') => {
+            // It fills the entry, and has no header unless it streams itself.
+            let form = match element.kind {
+                OWN_STREAMER => Form::Framed,
+                _ => Form::Bare,
+            };
+            let object = classes.described(info, MAX_DEPTH);
+            object.map(|object| Layout::Object(Object { form, ..object }))
+        }
+        _ => cpp::layout(&class, 0, classes, MAX_DEPTH),
+    };
+    Interpretation::known(known, class)
 }
 
 /// A member of one object.
@@ -100,6 +120,7 @@ fn single(
     element: &ElementBranch,
     member: Option<&Element>,
     tree: &RawTree,
+    classes: &Classes,
 ) -> Interpretation {
     let Some(leaf) = only_leaf(branch, tree) else {
         return Interpretation::unsupported(
@@ -109,16 +130,17 @@ fn single(
     };
     let cpp_type = type_name(branch, element, member);
     match element.code {
+        BITS => Interpretation::new(Layout::Bits, "unsigned int"),
         1..=59 => numbers(branch, element, member, leaf, tree),
         TSTRING if leaf.len <= 1 => Interpretation::new(Layout::String { header: 0 }, "TString"),
-        STL | STL_STRING if leaf.len <= 1 && leaf.counter.is_none() => {
-            match cpp::layout(&cpp_type, STRING_HEADER) {
-                Some(layout) => Interpretation::new(layout, cpp_type),
-                None => {
-                    Interpretation::unsupported(format!("members of type {cpp_type}"), cpp_type)
-                }
-            }
+        BASE | OBJECT | ANY if leaf.len <= 1 && leaf.counter.is_none() && member.is_some() => {
+            let object = classes.object(&cpp_type, MAX_DEPTH).map(Layout::Object);
+            Interpretation::known(object, cpp_type)
         }
+        STL | STL_STRING if leaf.len <= 1 && leaf.counter.is_none() => Interpretation::known(
+            cpp::layout(&cpp_type, cpp::HEADER, classes, MAX_DEPTH),
+            cpp_type,
+        ),
         _ => Interpretation::unsupported(format!("members of type {cpp_type}"), cpp_type),
     }
 }
@@ -169,6 +191,7 @@ fn collected(
     element: &ElementBranch,
     member: Option<&Element>,
     tree: &RawTree,
+    classes: &Classes,
 ) -> Interpretation {
     let counter = element.counter.and_then(|at| branch_name(tree, at));
     let cpp_type = type_name(branch, element, member);
@@ -178,8 +201,36 @@ fn collected(
     let Some(leaf) = only_leaf(branch, tree) else {
         return no;
     };
-    // fBits is longer where an item is referenced: not a sequence of numbers.
-    if !matches!(element.code, 1..=14 | 16..=34 | 36..=39) || element.counted_twice {
+    if element.counted_twice {
+        return no;
+    }
+    let scalar = leaf.len <= 1 && member.is_some_and(|member| member.array_length <= 1);
+    let other = match element.code {
+        BITS => Some((Ok(Layout::Bits), 0)),
+        TSTRING if scalar => Some((Ok(Layout::String { header: 0 }), 0)),
+        ARRAY_OF_OBJECTS if member.is_some() && leaf.len > 1 => Some((
+            classes
+                .object(&cpp_type, MAX_DEPTH)
+                .map(|object| dims(&text(leaf.title), leaf.len).wrap(Layout::Object(object))),
+            0,
+        )),
+        OBJECT | ANY if scalar => {
+            Some((classes.object(&cpp_type, MAX_DEPTH).map(Layout::Object), 0))
+        }
+        STL | STL_STRING if scalar => {
+            Some((cpp::shared(&cpp_type, classes, MAX_DEPTH), cpp::HEADER))
+        }
+        _ => None,
+    };
+    if let Some((item, header)) = other {
+        let counted = |item| Layout::Counted {
+            item: Box::new(item),
+            header,
+        };
+        let cpp_type = format!("{cpp_type}{bracket}");
+        return Interpretation::known(item.map(counted), cpp_type).counted_by(counter);
+    }
+    if !matches!(element.code, 1..=34 | 36..=39) {
         return no;
     }
     let Some((number, name)) =

@@ -3,14 +3,14 @@
 use super::number::{self, Numbers};
 use super::size::{Size, size_of};
 use super::spares::Spares;
-use super::types::field;
+use super::types::{arrow_type, field};
 use super::{malformed, unsupported};
 use arrow_array::{ArrayRef, BinaryArray, FixedSizeListArray, ListArray, StructArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::Fields;
+use arrow_schema::{DataType, Fields};
 use std::sync::Arc;
 use treemill_format::error::{FormatError, Result};
-use treemill_format::layout::Layout;
+use treemill_format::layout::{Layout, Number, Object, Part};
 
 /// A growing column. Made for one layout; every append must be of the same.
 #[derive(Debug)]
@@ -33,6 +33,10 @@ pub enum Column {
     Bytes { offsets: Vec<i32>, bytes: Vec<u8> },
     /// [`Layout::Record`].
     Record { rows: usize, fields: Vec<Column> },
+    /// [`Layout::Object`], a column for each part.
+    Object { rows: usize, parts: Vec<Column> },
+    /// A part of which nothing is kept.
+    Nothing,
 }
 
 impl Column {
@@ -80,8 +84,25 @@ impl Column {
                     .map(|(_, member)| Column::with(spares, member, rows))
                     .collect::<Result<_>>()?,
             },
+            Layout::Object(object) => Column::object(spares, object)?,
+            Layout::Sized { .. } => return Err(mismatch()),
+            Layout::Bits => Column::Numbers(Numbers::new(Number::U32, rows, spares)),
             Layout::Unsupported { reason } => return Err(unsupported(reason)),
         })
+    }
+
+    fn object(spares: &mut Spares, object: &Object) -> Result<Self> {
+        let part = |part: &Part| match part {
+            Part::Field(_, Layout::Sized { item, .. }) => Ok(Column::List {
+                offsets: vec![0],
+                item: Box::new(Column::with(spares, item, 0)?),
+            }),
+            Part::Field(_, layout) => Column::with(spares, layout, 0),
+            Part::Base(base) => Column::object(spares, base),
+            Part::Hidden(_) => Ok(Column::Nothing),
+        };
+        let parts = object.parts.iter().map(part).collect::<Result<_>>()?;
+        Ok(Column::Object { rows: 0, parts })
     }
 
     /// How many values there are.
@@ -89,7 +110,10 @@ impl Column {
     pub fn len(&self) -> usize {
         match self {
             Column::Numbers(numbers) => numbers.len(),
-            Column::Fixed { rows, .. } | Column::Record { rows, .. } => *rows,
+            Column::Fixed { rows, .. }
+            | Column::Record { rows, .. }
+            | Column::Object { rows, .. } => *rows,
+            Column::Nothing => 0,
             Column::List { offsets, .. } | Column::Bytes { offsets, .. } => {
                 offsets.len().saturating_sub(1)
             }
@@ -176,7 +200,17 @@ impl Column {
     pub fn finish_into(self, spares: &mut Spares, layout: &Layout) -> Result<ArrayRef> {
         let broken = |e: arrow_schema::ArrowError| malformed(0, format!("decoded column: {e}"));
         Ok(match (self, layout) {
-            (Column::Numbers(numbers), Layout::Number(_)) => numbers.finish(spares),
+            (Column::Numbers(numbers), Layout::Number(_) | Layout::Bits) => numbers.finish(spares),
+            (Column::Object { rows, parts }, Layout::Object(object)) => {
+                let DataType::Struct(fields) = arrow_type(layout)? else {
+                    return Err(mismatch());
+                };
+                let mut arrays = Vec::with_capacity(fields.len());
+                finish_parts(parts, object, spares, &mut arrays)?;
+                Arc::new(
+                    StructArray::try_new_with_length(fields, arrays, None, rows).map_err(broken)?,
+                )
+            }
             (Column::Fixed { rows, item }, Layout::Array { item: of, len }) => {
                 let len = i32::try_from(*len).map_err(|_| mismatch())?;
                 let item_field = Arc::new(field("item", of)?);
@@ -188,7 +222,9 @@ impl Column {
             }
             (
                 Column::List { offsets, item },
-                Layout::Counted { item: of, .. } | Layout::Vector { item: of, .. },
+                Layout::Counted { item: of, .. }
+                | Layout::Vector { item: of, .. }
+                | Layout::Sized { item: of, .. },
             ) => {
                 let item_field = Arc::new(field("item", of)?);
                 let offsets = offset_buffer(offsets, spares);
@@ -218,6 +254,26 @@ impl Column {
             _ => return Err(mismatch()),
         })
     }
+}
+
+/// The arrays of an object's fields, those of its bases before its own.
+fn finish_parts(
+    columns: Vec<Column>,
+    object: &Object,
+    spares: &mut Spares,
+    arrays: &mut Vec<ArrayRef>,
+) -> Result<()> {
+    for (column, part) in columns.into_iter().zip(&object.parts) {
+        match (column, part) {
+            (column, Part::Field(_, layout)) => arrays.push(column.finish_into(spares, layout)?),
+            (Column::Object { parts, .. }, Part::Base(base)) => {
+                finish_parts(parts, base, spares, arrays)?;
+            }
+            (Column::Nothing, Part::Hidden(_)) => {}
+            _ => return Err(mismatch()),
+        }
+    }
+    Ok(())
 }
 
 /// Offsets begin with 0 and ascend: every append has seen to it.

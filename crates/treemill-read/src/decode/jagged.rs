@@ -5,7 +5,7 @@
 //! between the items, which are squeezed out entry by entry.
 
 use super::column::{Column, fixed_size, mismatch, push_offset, too_many};
-use super::{Entries, malformed};
+use super::{Entries, malformed, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
 
@@ -148,6 +148,10 @@ fn wrong_entry(
 ) -> treemill_format::error::FormatError {
     let at = entries.starts.get(index).copied().unwrap_or(0);
     let len = entries.iter().nth(index).map_or(0, <[u8]>::len);
+    if len == 0 {
+        // Nothing was written: by a program that did not know how to.
+        return unsupported("collections of which no bytes were written");
+    }
     malformed(
         at as usize,
         format!(

@@ -8,6 +8,7 @@
 mod column;
 mod jagged;
 mod number;
+mod object;
 mod size;
 mod spares;
 pub mod starts;
@@ -81,6 +82,9 @@ pub fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Res
         ));
     }
     match layout {
+        Layout::Counted { item, header } if matches!(size_of(item)?, Size::AtLeast(_)) => {
+            walk::append_counted(column, item, *header, entries)
+        }
         Layout::Counted { item, header } => jagged::append_counted(column, item, *header, entries),
         Layout::Vector { item, header } if matches!(size_of(item)?, Size::Fixed(_)) => {
             jagged::append_vectors(column, item, *header, entries)
@@ -102,5 +106,7 @@ fn unsupported(what: &str) -> FormatError {
     }
 }
 
+#[cfg(test)]
+mod object_tests;
 #[cfg(test)]
 mod tests;

@@ -159,6 +159,24 @@ impl Numbers {
         }
     }
 
+    /// One of the numbers as a count of items: `None` where it is negative or not an integer.
+    pub fn count_at(&self, at: usize) -> Option<usize> {
+        fn convert<T: Copy + TryInto<usize>>(values: &[T], at: usize) -> Option<usize> {
+            (*values.get(at)?).try_into().ok()
+        }
+        match self {
+            Numbers::I8(v) => convert(v, at),
+            Numbers::I16(v) => convert(v, at),
+            Numbers::I32(v) => convert(v, at),
+            Numbers::I64(v) => convert(v, at),
+            Numbers::U8(v) => convert(v, at),
+            Numbers::U16(v) => convert(v, at),
+            Numbers::U32(v) => convert(v, at),
+            Numbers::U64(v) => convert(v, at),
+            _ => None,
+        }
+    }
+
     /// The numbers as counts of items: `None` where one is negative or beyond 32 bits, or where
     /// they are not integers.
     pub fn to_counts(&self, counts: &mut Vec<u32>) -> Option<()> {

@@ -2,7 +2,10 @@
 
 use super::unsupported;
 use treemill_format::error::Result;
-use treemill_format::layout::{Layout, Number, Truncation};
+use treemill_format::layout::{Form, Hidden, Layout, Number, Object, Part, Truncation};
+
+/// Byte count and version.
+const HEADER: usize = 6;
 
 /// Bytes of one value on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,10 +55,13 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
             })
         }
         Layout::Counted { item, header } => {
-            if let Size::AtLeast(_) = some_bytes(item)? {
-                return Err(unsupported("counted items without a fixed size"));
-            }
-            Ok(Size::AtLeast(usize::from(*header)))
+            some_bytes(item)?;
+            // Without items there is no header of collections either.
+            Ok(Size::AtLeast(if *header > 1 {
+                0
+            } else {
+                usize::from(*header)
+            }))
         }
         Layout::Vector { item, header } => {
             some_bytes(item)?;
@@ -77,8 +83,59 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
             }
             Ok(total)
         }
+        Layout::Object(object) => object_least(object).map(Size::AtLeast),
+        Layout::Bits => Ok(Size::AtLeast(4)),
+        Layout::Sized { .. } => Err(unsupported("counted items outside an object")),
         Layout::Unsupported { reason } => Err(unsupported(reason)),
     }
+}
+
+/// The least bytes of an object.
+fn object_least(object: &Object) -> Result<usize> {
+    match object.form {
+        Form::Framed => Ok(members_least(object, object_least, true)?.saturating_add(HEADER)),
+        Form::Bare => members_least(object, object_least, true),
+        Form::Pair => members_least(object, object_least, false),
+    }
+}
+
+/// The least bytes of an object whose members lie member by member with those of others.
+pub(super) fn shared_least(object: &Object) -> Result<usize> {
+    members_least(object, shared_least, false)
+}
+
+/// The least bytes of an object's members, those of its bases as `base_least` has them; with or without
+/// the headers of collections.
+fn members_least(
+    object: &Object,
+    base_least: fn(&Object) -> Result<usize>,
+    headers: bool,
+) -> Result<usize> {
+    let mut least = 0_usize;
+    for part in &object.parts {
+        let size = match part {
+            Part::Field(_, Layout::Sized { item, flag, .. }) => {
+                some_bytes(item)?;
+                usize::from(*flag)
+            }
+            Part::Field(_, layout) => {
+                let header = match layout {
+                    Layout::Vector { header, .. } | Layout::String { header } if !headers => {
+                        *header
+                    }
+                    _ => 0,
+                };
+                inner(layout)?.least().saturating_sub(usize::from(header))
+            }
+            Part::Base(base) => base_least(base)?,
+            Part::Hidden(Hidden::RootObject) => 10,
+            Part::Hidden(Hidden::Clear(_)) => 4,
+            Part::Hidden(Hidden::Bytes(n)) => usize::from(*n),
+            Part::Hidden(Hidden::Exactly(bytes)) => bytes.len(),
+        };
+        least = least.saturating_add(size);
+    }
+    Ok(least)
 }
 
 /// Size of a layout inside another.

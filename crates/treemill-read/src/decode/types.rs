@@ -5,7 +5,7 @@ use arrow_schema::{DataType, Field, Fields};
 use std::collections::HashMap;
 use std::sync::Arc;
 use treemill_format::error::Result;
-use treemill_format::layout::{Layout, Number};
+use treemill_format::layout::{Layout, Number, Object, Part};
 
 /// Key of the metadata of fields that hold text: ROOT stores bytes without an encoding, so they
 /// are decoded to `Binary`, and marked.
@@ -35,6 +35,19 @@ pub fn arrow_type(layout: &Layout) -> Result<DataType> {
                 .map(|(name, member)| field(name, member))
                 .collect::<Result<Fields>>()?,
         ),
+        Layout::Object(object) => {
+            let mut fields = Vec::new();
+            object_fields(object, &mut fields)?;
+            if fields.is_empty() {
+                return Err(unsupported(&format!(
+                    "objects of class {}, which has no members",
+                    object.class.name
+                )));
+            }
+            DataType::Struct(fields.into())
+        }
+        Layout::Sized { item, .. } => DataType::List(Arc::new(field("item", item)?)),
+        Layout::Bits => DataType::UInt32,
         Layout::Unsupported { reason } => return Err(unsupported(reason)),
     })
 }
@@ -51,6 +64,18 @@ pub fn field(name: &str, layout: &Layout) -> Result<Field> {
         }
         _ => field,
     })
+}
+
+/// An object's fields, those of its bases before its own.
+fn object_fields(object: &Object, fields: &mut Vec<Field>) -> Result<()> {
+    for part in &object.parts {
+        match part {
+            Part::Field(name, layout) => fields.push(field(name, layout)?),
+            Part::Base(base) => object_fields(base, fields)?,
+            Part::Hidden(_) => {}
+        }
+    }
+    Ok(())
 }
 
 fn number_type(number: Number) -> DataType {

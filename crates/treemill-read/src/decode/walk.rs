@@ -3,7 +3,7 @@
 
 use super::column::{Column, mismatch, push_offset};
 use super::size::{Size, size_of};
-use super::{Entries, malformed};
+use super::{Entries, malformed, object, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
 
@@ -37,20 +37,29 @@ pub(super) fn append_walked(
 }
 
 /// Appends the value at the front of `bytes`, which is moved past it.
-fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
+pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
     match (column, layout) {
         (Column::Numbers(numbers), Layout::Number(_)) => numbers.take(bytes),
         (Column::Fixed { rows, item }, Layout::Array { item: of, len }) => {
             *rows = rows.saturating_add(1);
             items(item, of, *len as usize, bytes)
         }
+        (Column::Object { rows, parts }, Layout::Object(of)) => {
+            *rows = rows.saturating_add(1);
+            object::object(parts, of, bytes)
+        }
+        (Column::Numbers(numbers), Layout::Bits) => {
+            numbers.take(&mut object::bits(bytes)?.as_slice())
+        }
+        // The header says in which order the objects lie.
+        (column @ Column::List { .. }, Layout::Vector { item, header: 1.. })
+            if matches!(**item, Layout::Object(_)) =>
+        {
+            object::collections(column, layout, Some(1), bytes)
+        }
         (Column::List { offsets, item }, Layout::Vector { item: of, header }) => {
             skip(bytes, usize::from(*header))?;
-            let count = i32::from_be_bytes(take(bytes)?);
-            let count = usize::try_from(count)
-                .map_err(|_| malformed(0, format!("a vector of {count} items")))?;
-            push_offset(offsets, count)?;
-            items(item, of, count, bytes)
+            list(offsets, item, of, bytes)
         }
         (Column::Bytes { offsets, bytes: to }, Layout::String { header }) => {
             skip(bytes, usize::from(*header))?;
@@ -70,8 +79,69 @@ fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> Result<()> 
     }
 }
 
+/// Appends a count and as many items.
+fn list(
+    offsets: &mut Vec<i32>,
+    column: &mut Column,
+    item: &Layout,
+    bytes: &mut &[u8],
+) -> Result<()> {
+    let count = i32::from_be_bytes(take(bytes)?);
+    let count = usize::try_from(count)
+        .map_err(|_| malformed(0, format!("a collection of {count} items")))?;
+    push_offset(offsets, count)?;
+    items(column, item, count, bytes)
+}
+
+/// Appends a value, without the header that the layout has for it if it is a collection or string.
+pub(super) fn headless(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
+    match (column, layout) {
+        (Column::List { offsets, item }, Layout::Vector { item: of, .. }) => {
+            list(offsets, item, of, bytes)
+        }
+        (column, Layout::String { .. }) => value(column, &Layout::String { header: 0 }, bytes),
+        (column, layout) => value(column, layout, bytes),
+    }
+}
+
+/// Appends entries that are items of no fixed size up to their end, behind one header for all of them
+/// if there are any.
+pub(super) fn append_counted(
+    column: &mut Column,
+    layout: &Layout,
+    header: u8,
+    entries: Entries<'_>,
+) -> Result<()> {
+    let Column::List { offsets, item } = column else {
+        return Err(mismatch());
+    };
+    for (index, mut entry) in entries.iter().enumerate() {
+        let at = entries.starts.get(index).copied().unwrap_or(0) as usize;
+        let before = item.len();
+        let mut all = || {
+            if header > 0 && !entry.is_empty() {
+                object::collections(item, layout, None, &mut entry)?;
+                if !entry.is_empty() {
+                    return Err(malformed(0, "an entry goes on behind its items".to_owned()));
+                }
+            }
+            while !entry.is_empty() {
+                value(item, layout, &mut entry)?;
+            }
+            push_offset(offsets, item.len().saturating_sub(before))
+        };
+        all().map_err(|e| moved(e, at))?;
+    }
+    Ok(())
+}
+
 /// Appends `count` items, whose number is first compared with the bytes that are left.
-fn items(column: &mut Column, layout: &Layout, count: usize, bytes: &mut &[u8]) -> Result<()> {
+pub(super) fn items(
+    column: &mut Column,
+    layout: &Layout,
+    count: usize,
+    bytes: &mut &[u8],
+) -> Result<()> {
     let size = size_of(layout)?;
     let least = count.saturating_mul(size.least());
     let Some((packed, rest)) = bytes.split_at_checked(least) else {
@@ -94,6 +164,11 @@ fn items(column: &mut Column, layout: &Layout, count: usize, bytes: &mut &[u8]) 
 pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
     match layout {
         Layout::Vector { item, header } => {
+            if let (Layout::Object(_), 1..) = (&**item, header) {
+                return skip(bytes, 4).and_then(|()| Err(unsupported(
+                    "collections of objects in a basket that does not say where its entries are",
+                )));
+            }
             skip(bytes, usize::from(*header))?;
             let count = i32::from_be_bytes(take(bytes)?);
             let count = usize::try_from(count)
@@ -109,7 +184,11 @@ pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
             .iter()
             .try_for_each(|(_, member)| skip_value(member, bytes)),
         Layout::Number(_) => skip(bytes, size_of(layout)?.least()),
-        Layout::Counted { .. } | Layout::Unsupported { .. } => Err(mismatch()),
+        // Appended and thrown away: where such values end is known only by reading all of them.
+        Layout::Object(_) | Layout::Bits => value(&mut Column::new(layout, 0)?, layout, bytes),
+        Layout::Counted { .. } | Layout::Sized { .. } | Layout::Unsupported { .. } => {
+            Err(mismatch())
+        }
     }
 }
 
@@ -143,7 +222,7 @@ fn take_string<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
     Ok(text)
 }
 
-fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
+pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
     let Some((&head, rest)) = bytes.split_first_chunk::<N>() else {
         return Err(malformed(0, "an entry ends within a value".to_owned()));
     };
@@ -151,7 +230,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
     Ok(head)
 }
 
-fn skip(bytes: &mut &[u8], n: usize) -> Result<()> {
+pub(super) fn skip(bytes: &mut &[u8], n: usize) -> Result<()> {
     *bytes = bytes
         .get(n..)
         .ok_or_else(|| malformed(0, "an entry ends within a value".to_owned()))?;

@@ -1,7 +1,7 @@
 """Compares what treemill reads with what uproot reads: every tree of a file, every branch.
 
-Gives outcomes and judges nothing: which outcomes are right is the tests' affair. Knows treemill's
-core and uproot, not pytest.
+Gives outcomes and judges nothing: which outcomes are right is the callers' affair. Knows treemill's
+core and uproot, not pytest and no processes.
 """
 
 import contextlib
@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ class Verdict(Enum):
     DIFFERENT = "different"
     """Other values, or structure, or type."""
     UNSUPPORTED = "unsupported"
-    """Listed by treemill as unsupported, and refused as such when read."""
+    """Refused by treemill as unsupported: mostly listed as such before it is read."""
     GROUP = "group"
     """Has no data of its own."""
     COUNTS = "counts"
@@ -43,6 +44,10 @@ class Verdict(Enum):
     """treemill fails on a branch that it lists as supported and that uproot reads."""
     BROKEN_PROMISE = "broken promise"
     """Listed as unsupported, and yet not refused with UnsupportedError; or a panic."""
+    CRASHED = "crashed"
+    """The process ended."""
+    HUNG = "hung"
+    """treemill took longer than it may."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,9 @@ class Outcome:
     branch: str
     verdict: Verdict
     detail: str = ""
+    cpp_type: str = ""
+    uproot: str = ""
+    """Class of uproot's interpretation, where uproot reads the branch."""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.tree}:{self.branch}: {self.verdict.value} {self.detail}"
@@ -61,39 +69,59 @@ class Outcome:
 
 def compare_file(path: Path) -> list[Outcome]:
     """All outcomes of a file. Raises treemill's errors where the file cannot be opened."""
+    return list(compare_branches(path))
+
+
+def compare_branches(
+    path: Path, skip: int = 0, reading: Callable[[str, str], None] = lambda tree, branch: None
+) -> Iterator[Outcome]:
+    """The outcomes of a file one after another, without the first `skip`.
+
+    `reading` is told tree and branch before treemill reads it, and two empty strings after.
+    """
     file = core.File(str(path))
-    outcomes: list[Outcome] = []
     with uproot.open(path) as other:
         for tree in file.trees():
             if tree["class"].endswith("RNTuple"):
                 continue  # see test_rntuple.py
             name = f"{tree['path']};{tree['cycle']}"
-            outcomes += compare_tree(path.name, name, file.tree(name), other[name])
-    return outcomes
+            for compare in _compare_tree(path.name, name, file.tree(name), other[name], reading):
+                if skip > 0:
+                    skip -= 1
+                else:
+                    yield compare()
 
 
-def compare_tree(file: str, name: str, ours: Any, theirs: Any) -> list[Outcome]:
-    """All outcomes of a tree."""
-    if ours.num_entries != theirs.num_entries:
-        detail = f"{ours.num_entries} entries, uproot has {theirs.num_entries}"
-        return [Outcome(file, name, "", Verdict.DIFFERENT, detail)]
+def _compare_tree(
+    file: str, name: str, ours: Any, theirs: Any, reading: Callable[[str, str], None]
+) -> Iterator[Callable[[], Outcome]]:
+    """What makes each outcome of a tree."""
     branches = ours.branches()
     walked = list(walk(theirs))
     names = [branch["name"] for branch in branches], [branch.name for branch in walked]
-    if names[0] != names[1]:
-        missing = sorted(set(names[0]) ^ set(names[1]))[:5]
-        return [Outcome(file, name, "", Verdict.DIFFERENT, f"branches differ: {missing}")]
+    wrong = None
+    if ours.num_entries != theirs.num_entries:
+        wrong = f"{ours.num_entries} entries, uproot has {theirs.num_entries}"
+    elif names[0] != names[1]:
+        wrong = f"branches differ: {sorted(set(names[0]) ^ set(names[1]))[:5]}"
+    if wrong is not None:
+        yield partial(Outcome, file, name, "", Verdict.DIFFERENT, wrong)
+        return
     paths = Counter(branch["path"] for branch in branches)
     twice = Verdict.UNCHECKED, "the name is not unique: which of them is meant is a reader's choice"
-    return [
-        Outcome(
-            file,
-            name,
-            branch["path"],
-            *(_branch(ours, branch, other) if paths[branch["path"]] == 1 else twice),
-        )
-        for branch, other in zip(branches, walked, strict=True)
-    ]
+
+    def compare(branch: dict[str, Any], other: Any) -> Outcome:
+        reading(name, branch["path"])
+        if paths[branch["path"]] == 1:
+            verdict, detail, uproot_class = _branch(ours, branch, other, lambda: reading("", ""))
+        else:
+            reading("", "")
+            verdict, detail, uproot_class = *twice, ""
+        path, cpp_type = branch["path"], branch["cpp_type"]
+        return Outcome(file, name, path, verdict, detail, cpp_type, uproot_class)
+
+    for branch, other in zip(branches, walked, strict=True):
+        yield partial(compare, branch, other)
 
 
 def walk(tree: Any) -> Iterator[Any]:
@@ -103,17 +131,37 @@ def walk(tree: Any) -> Iterator[Any]:
         yield from walk(branch)
 
 
-def _branch(tree: Any, branch: dict[str, Any], other: Any) -> tuple[Verdict, str]:
+def _branch(
+    tree: Any, branch: dict[str, Any], other: Any, done: Callable[[], None]
+) -> tuple[Verdict, str, str]:
+    """Verdict, detail, and the class of uproot's interpretation where uproot reads the branch."""
     if branch["kind"] == "group":
-        return Verdict.GROUP, ""
+        done()
+        return Verdict.GROUP, "", ""
     ours = _attempt(lambda: read(tree, branch["path"]))
+    done()
     if isinstance(ours, BaseException) and not isinstance(ours, TreemillError):
-        return Verdict.BROKEN_PROMISE, f"{type(ours).__name__}: {ours}"
+        return Verdict.BROKEN_PROMISE, f"{type(ours).__name__}: {ours}", ""
+    theirs = _attempt(lambda: other.array(library="ak"))
+    uproot_class = ""
+    if not isinstance(theirs, BaseException):
+        uproot_class = type(other.interpretation).__name__
+    return *_verdict(tree, branch, other, ours, theirs), uproot_class
+
+
+def _verdict(
+    tree: Any,
+    branch: dict[str, Any],
+    other: Any,
+    ours: ak.Array | TreemillError,
+    theirs: ak.Array | BaseException,
+) -> tuple[Verdict, str]:
     if not branch["supported"]:
         if isinstance(ours, UnsupportedError):
             return Verdict.UNSUPPORTED, f"{branch['cpp_type']}: {branch['reason']}"
         return Verdict.BROKEN_PROMISE, f"{branch['cpp_type']}, listed as unsupported: {ours!r}"
-    theirs = _attempt(lambda: other.array(library="ak"))
+    if isinstance(ours, UnsupportedError):
+        return Verdict.UNSUPPORTED, f"{branch['cpp_type']}: {ours}"
     if isinstance(ours, TreemillError):
         if isinstance(theirs, BaseException) and isinstance(ours, FormatError):
             return Verdict.BOTH_REFUSE, str(ours)
@@ -188,7 +236,7 @@ def _difference(a: contents.Content, b: contents.Content, where: str) -> str | N
     for test in (_text, _numbers, _records, _lists):
         found = test(a, b, where)
         if found is not NotImplemented:
-            return found
+            return None if found is None else str(found)
     return f"{where or 'it'} is {ak.type(a)}, not {ak.type(b)}"
 
 

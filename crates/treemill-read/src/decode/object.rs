@@ -1,0 +1,293 @@
+//! Objects: headers, bases and members one after another, and whole columns of members where a
+//! collection was written member by member. Source: ROOT's `TBufferFile::ReadVersion`,
+//! `TStreamerInfo::ReadBuffer` and `TCollectionStreamer`.
+
+use super::column::{Column, mismatch, push_offset};
+use super::size::{Size, shared_least, size_of};
+use super::walk::{headless, items, skip, take, value};
+use super::{malformed, unsupported};
+use treemill_format::error::Result;
+use treemill_format::layout::{Class, Form, Hidden, Layout, Object, Part};
+
+/// Marks byte counts (TBufferFile: kByteCountMask).
+const BYTE_COUNT: u32 = 0x4000_0000;
+/// Marks versions of collections written member by member (TBufferFile: kStreamedMemberWise).
+const MEMBER_WISE: u16 = 1 << 14;
+/// TObject: it is referenced, and its process ID follows.
+const IS_REFERENCED: u32 = 1 << 4;
+
+/// What a header announces: the version's bits, and the bytes that belong to it.
+pub(super) struct Frame<'a> {
+    pub(super) version: u16,
+    pub(super) body: &'a [u8],
+}
+
+/// Reads byte count and version, and moves `bytes` past all that they are about.
+pub(super) fn frame<'a>(bytes: &mut &'a [u8]) -> Result<Frame<'a>> {
+    let count = u32::from_be_bytes(take(bytes)?);
+    if count & BYTE_COUNT == 0 {
+        return Err(unsupported("an object without a byte count"));
+    }
+    let len = (count & !BYTE_COUNT) as usize;
+    let Some((mut body, rest)) = bytes.split_at_checked(len) else {
+        return Err(malformed(
+            0,
+            format!("an object of {len} bytes where {} are left", bytes.len()),
+        ));
+    };
+    let version = u16::from_be_bytes(take(&mut body)?);
+    *bytes = rest;
+    Ok(Frame { version, body })
+}
+
+/// Reads the header of a collection; whether it was written member by member.
+fn collection<'a>(bytes: &mut &'a [u8]) -> Result<(bool, &'a [u8])> {
+    let Frame { version, body } = frame(bytes)?;
+    Ok((version & MEMBER_WISE != 0, body))
+}
+
+/// Checks that objects are of the version that the layout was made for; classes without one have a
+/// checksum behind the version.
+fn check(class: &Class, version: u16, body: &mut &[u8]) -> Result<()> {
+    if i32::from(version) == class.version && version != 0 {
+        return Ok(());
+    }
+    if version == 0 {
+        let checksum = u32::from_be_bytes(take(body)?);
+        if checksum == class.checksum || class.checksum == 0 {
+            return Ok(());
+        }
+    }
+    Err(unsupported(&format!(
+        "version {version} of class {}, where the file describes version {}",
+        class.name, class.version
+    )))
+}
+
+/// Nothing may be left: else the class does not lie as it is described.
+fn finished(class: &Class, body: &[u8]) -> Result<()> {
+    if body.is_empty() {
+        return Ok(());
+    }
+    Err(unsupported(&format!(
+        "objects of class {} that hold more than the file describes",
+        class.name
+    )))
+}
+
+/// Appends one object.
+pub(super) fn object(columns: &mut [Column], of: &Object, bytes: &mut &[u8]) -> Result<()> {
+    if of.form != Form::Framed {
+        return parts(columns, of, Order::Objects, bytes);
+    }
+    let Frame { version, mut body } = frame(bytes)?;
+    check(&of.class, version, &mut body)?;
+    parts(columns, of, Order::Objects, &mut body)?;
+    finished(&of.class, body)
+}
+
+/// Checks the version of the objects in collections that were written member by member.
+fn items_version(item: &Layout, body: &mut &[u8]) -> Result<()> {
+    let Layout::Object(of) = item else {
+        return Err(unsupported("member by member, what has no members"));
+    };
+    let version = u16::from_be_bytes(take(body)?);
+    check(&of.class, version, body)
+}
+
+/// Appends the bodies of collections that share a header: of so many, or as many as there are.
+pub(super) fn collections(
+    column: &mut Column,
+    layout: &Layout,
+    count: Option<usize>,
+    bytes: &mut &[u8],
+) -> Result<()> {
+    let (by_member, mut body) = collection(bytes)?;
+    let members_of = match layout {
+        Layout::Vector { item, .. } if by_member => Some(&**item),
+        _ if by_member => return Err(mismatch()),
+        _ => None,
+    };
+    if let Some(item) = members_of {
+        items_version(item, &mut body)?;
+    }
+    let mut done = 0;
+    while count.map_or(!body.is_empty(), |count| done < count) {
+        match (&mut *column, members_of) {
+            (Column::List { offsets, item }, Some(of)) => {
+                member_wise(offsets, item, of, &mut body)?;
+            }
+            (column, _) => headless(column, layout, &mut body)?,
+        }
+        done = done.saturating_add(1);
+    }
+    if body.is_empty() {
+        return Ok(());
+    }
+    Err(malformed(
+        0,
+        "a collection ends before its header says".to_owned(),
+    ))
+}
+
+/// Appends the items of a collection that was written member by member, from its count on.
+fn member_wise(
+    offsets: &mut Vec<i32>,
+    column: &mut Column,
+    item: &Layout,
+    body: &mut &[u8],
+) -> Result<()> {
+    let (Column::Object { rows, parts: own }, Layout::Object(of)) = (column, item) else {
+        return Err(mismatch());
+    };
+    let count = i32::from_be_bytes(take(body)?);
+    let count = usize::try_from(count)
+        .map_err(|_| malformed(0, format!("a collection of {count} items")))?;
+    if count.saturating_mul(shared_least(of)?.max(1)) > body.len() {
+        return Err(malformed(
+            0,
+            format!(
+                "{count} items announced where {} bytes are left",
+                body.len()
+            ),
+        ));
+    }
+    push_offset(offsets, count)?;
+    *rows = rows.saturating_add(count);
+    if count > 0 {
+        parts(own, of, Order::Members(count), body)?;
+    }
+    Ok(())
+}
+
+/// In which order the members of objects lie.
+#[derive(Clone, Copy)]
+enum Order {
+    /// Those of one object.
+    Objects,
+    /// The first member of so many objects, the second of all, and so on.
+    Members(usize),
+}
+
+/// Appends each part of the objects.
+fn parts(columns: &mut [Column], of: &Object, order: Order, bytes: &mut &[u8]) -> Result<()> {
+    let count = match order {
+        Order::Objects => 1,
+        Order::Members(count) => count,
+    };
+    for (index, part) in of.parts.iter().enumerate() {
+        let (before, rest) = columns.split_at_mut_checked(index).ok_or_else(mismatch)?;
+        let column = rest.first_mut().ok_or_else(mismatch)?;
+        match part {
+            Part::Hidden(hidden) => (0..count).try_for_each(|_| pass(hidden, bytes))?,
+            Part::Base(base) => {
+                let Column::Object { rows, parts: own } = column else {
+                    return Err(mismatch());
+                };
+                *rows = rows.saturating_add(count);
+                match order {
+                    Order::Objects => object(own, base, bytes)?,
+                    // A base's members take part in the order, and it has no header.
+                    Order::Members(_) => parts(own, base, order, bytes)?,
+                }
+            }
+            Part::Field(
+                _,
+                Layout::Sized {
+                    item,
+                    counter,
+                    flag,
+                },
+            ) => {
+                let counter = before.get(*counter).ok_or_else(mismatch)?;
+                for nth in (1..=count).rev() {
+                    sized(column, item, *flag, counted(counter, nth)?, bytes)?;
+                }
+            }
+            Part::Field(_, layout) => match order {
+                Order::Objects if of.form == Form::Pair => headless(column, layout, bytes)?,
+                Order::Objects => value(column, layout, bytes)?,
+                Order::Members(_) => members(column, layout, count, bytes)?,
+            },
+        }
+    }
+    Ok(())
+}
+
+/// Appends one member of several objects. Collections share one header.
+fn members(column: &mut Column, layout: &Layout, count: usize, bytes: &mut &[u8]) -> Result<()> {
+    if let Layout::Vector { header: 1.., .. } | Layout::String { header: 1.. } = layout {
+        return collections(column, layout, Some(count), bytes);
+    }
+    if let Size::Fixed(_) = size_of(layout)? {
+        return items(column, layout, count, bytes);
+    }
+    (0..count).try_for_each(|_| value(column, layout, bytes))
+}
+
+/// Appends an array whose length another member has said.
+fn sized(
+    column: &mut Column,
+    item: &Layout,
+    flag: bool,
+    count: usize,
+    bytes: &mut &[u8],
+) -> Result<()> {
+    let Column::List { offsets, item: to } = column else {
+        return Err(mismatch());
+    };
+    let there = !flag || take::<1>(bytes)? != [0];
+    let count = if there { count } else { 0 };
+    push_offset(offsets, count)?;
+    items(to, item, count, bytes)
+}
+
+/// The value that a counting member had `back` objects ago (1: the last).
+fn counted(column: &Column, back: usize) -> Result<usize> {
+    let Column::Numbers(numbers) = column else {
+        return Err(mismatch());
+    };
+    let at = numbers.len().checked_sub(back).ok_or_else(mismatch)?;
+    numbers
+        .count_at(at)
+        .ok_or_else(|| malformed(0, "a member that counts is not a count".to_owned()))
+}
+
+/// Passes over bytes that nobody asks for.
+fn pass(hidden: &Hidden, bytes: &mut &[u8]) -> Result<()> {
+    match hidden {
+        Hidden::Bytes(n) => skip(bytes, usize::from(*n)),
+        Hidden::Exactly(expected) => match bytes.strip_prefix(expected.as_slice()) {
+            Some(rest) => {
+                *bytes = rest;
+                Ok(())
+            }
+            None => Err(unsupported("an object of another class than its branch's")),
+        },
+        Hidden::Clear(mask) => {
+            let bits = u32::from_be_bytes(take(bytes)?);
+            if bits & mask == 0 {
+                return Ok(());
+            }
+            Err(unsupported("a reference with bits that are not known"))
+        }
+        Hidden::RootObject => {
+            let version = u16::from_be_bytes(take(bytes)?);
+            if version & MEMBER_WISE != 0 {
+                // A byte count: four bytes of which two are read, then the version.
+                skip(bytes, 4)?;
+            }
+            skip(bytes, 4)?;
+            bits(bytes).map(|_| ())
+        }
+    }
+}
+
+/// TObject::fBits, moved past the process ID of a referenced object.
+pub(super) fn bits(bytes: &mut &[u8]) -> Result<[u8; 4]> {
+    let bits = take(bytes)?;
+    if u32::from_be_bytes(bits) & IS_REFERENCED != 0 {
+        skip(bytes, 2)?;
+    }
+    Ok(bits)
+}

@@ -1,0 +1,1 @@
+"""Commands for those who work on treemill; no part of the package."""

@@ -1,0 +1,115 @@
+"""Every branch of every ROOT file below some folders, read by treemill's core alone and by uproot.
+
+    python -m tools.compare_readers DIR... [--oracle root] [--hang SECONDS] [--jobs N] [--verbose]
+
+Prints, per file and in sum, how many branches are equal, different, unsupported (by C++ type), read
+by treemill only, crashed or hung. Exit status 1 if any is different, crashed or hung, but for those
+of tools/readers/known.py.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from .readers import known
+from .readers.compare import Outcome, Verdict
+from .readers.process import outcomes
+from .readers.sample import differences_from_root
+
+COLUMNS = ("equal", "known", "different", "unsupported", "only", "crashed", "hung", "grouping")
+COLUMN_OF = {
+    Verdict.EQUAL: "equal",
+    Verdict.DIFFERENT: "different",
+    Verdict.REFUSED: "different",
+    Verdict.BROKEN_PROMISE: "crashed",
+    Verdict.UNSUPPORTED: "unsupported",
+    Verdict.UNCHECKED: "only",
+    Verdict.CRASHED: "crashed",
+    Verdict.HUNG: "hung",
+    # No data to compare: groups, counters of split collections, branches shorter than their tree.
+    Verdict.GROUP: "grouping",
+    Verdict.COUNTS: "grouping",
+    Verdict.SHORT: "grouping",
+    Verdict.BOTH_REFUSE: "grouping",
+}
+FAST = {"AsDtype", "AsJagged", "AsStrings", "AsStridedObjects"}
+
+
+def column_of(outcome: Outcome) -> str:
+    """The column of the table that an outcome is counted in."""
+    return "known" if known.why(outcome) else COLUMN_OF[outcome.verdict]
+
+
+def share(found: list[Outcome], fast_only: bool) -> str:
+    """Equal ones among those that uproot reads, grouping branches left out."""
+    read = [
+        column_of(o)
+        for o in found
+        if o.uproot and (o.uproot in FAST or not fast_only) and column_of(o) != "grouping"
+    ]
+    equal = sum(column in ("equal", "known") for column in read)
+    return f"{equal} of {len(read)} ({100 * equal / max(1, len(read)):.2f} %)"
+
+
+def row(name: str, found: list[Outcome]) -> str:
+    """A line of the table."""
+    counts = Counter(column_of(o) for o in found)
+    return f"{name[:60]:60}" + "".join(f"{counts[column]:12}" for column in COLUMNS)
+
+
+def report(found: list[Outcome], verbose: bool) -> None:
+    """Sums, and what is missing by type."""
+    print(row("sum", found))
+    print("\nof what uproot reads as AsDtype, AsJagged, AsStrings, AsStridedObjects:", end=" ")
+    print(f"{share(found, True)} equal; of all that it reads: {share(found, False)}")
+    reasons = Counter(reason for o in found if (reason := known.why(o)))
+    for reason, count in reasons.items():
+        print(f"\nknown, {count} branches: {reason}")
+    for title, by_uproot in (("that uproot reads", True), ("that neither reads", False)):
+        missing = [
+            o for o in found if column_of(o) == "unsupported" and bool(o.uproot) == by_uproot
+        ]
+        types = Counter(o.cpp_type for o in missing)
+        print(f"\nunsupported types {title}, {len(missing)} branches:")
+        for cpp_type, count in types.most_common(None if verbose else 40):
+            print(f"{count:7}  {cpp_type}")
+    for outcome in found:
+        if column_of(outcome) in ("different", "crashed", "hung"):
+            print(outcome)
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="compare_readers", description=__doc__.split("\n\n")[0])
+    parser.add_argument("folders", nargs="+", type=Path, metavar="DIR")
+    parser.add_argument("--oracle", choices=["root"], help="compare a sample with RDataFrame too")
+    parser.add_argument("--hang", type=float, default=30.0, metavar="SECONDS")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--verbose", action="store_true", help="all types")
+    arguments = parser.parse_args()
+    paths = sorted({p for folder in arguments.folders for p in _files(folder)})
+    print(" " * 60 + "".join(f"{column:>12}" for column in COLUMNS))
+    found: list[Outcome] = []
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for path, some in zip(
+            paths, pool.map(lambda p: list(outcomes(p, arguments.hang)), paths), strict=True
+        ):
+            found += some
+            print(row(path.name, some), flush=True)
+    report(found, arguments.verbose)
+    wrong = any(column_of(o) in ("different", "crashed", "hung") for o in found)
+    if arguments.oracle == "root":
+        for line in differences_from_root(paths, found):
+            wrong = True
+            print(line)
+    return int(wrong)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [folder.resolve()] if folder.is_file() else list(folder.resolve().rglob("*.root"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""treemill's core beside other readers: comparer, table of known differences, runner."""
