@@ -28,6 +28,16 @@ class BoundTrees:
         self._bound: OrderedDict[int, Any] = OrderedDict()
         self._lock = threading.Lock()
 
+    def begin(self) -> None:
+        """Nothing to do."""
+
+    def finish(self, partial: Any) -> Any:
+        """The partial as it is."""
+        return partial
+
+    def discard(self, partial: Any) -> None:
+        """Nothing to do."""
+
     def bound(self, file: int) -> Any:
         """core.Bound of the query to the tree of this file."""
         with self._lock:
