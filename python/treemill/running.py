@@ -13,10 +13,10 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from .backend.passes import Pass, Pool
-from .errors import TreemillError
+from .errors import TreemillError, WorkerError
 from .monitor.feedback import Progress
 from .monitor.report import MissingEntries, Report
-from .packetizer import Coverage, FileSize
+from .packetizer import Coverage, FileSize, WorkerGone
 from .task import Span, Task
 
 __all__ = ["Query"]
@@ -169,6 +169,9 @@ class Query(ABC):
     def final(self) -> Any:
         """The result of a query that is done."""
         if self._error is not None:
+            words = getattr(self._error, "traceback", None)
+            if words and not getattr(self._error, "__notes__", None):
+                self._error.add_note(f"In the worker:\n{words}")
             raise self._error
         if self._aborted:
             raise TreemillError(f"the query was aborted: {self._stopped}")
@@ -201,7 +204,7 @@ class Query(ABC):
     def _pass_ended(self, ended: Pass) -> None:
         """On a worker's thread, after its last commit."""
         try:
-            error = ended.error
+            error = self._explained(ended.error, ended)
             if error is None and self._stopped is None and self._next(ended):
                 self._stop_again()
                 return
@@ -214,6 +217,18 @@ class Query(ABC):
             watchers, self._watchers = self._watchers, []
         for news in watchers:
             news.put("done")
+
+    def _explained(self, error: BaseException | None, ended: Pass) -> BaseException | None:
+        """A worker's death as an error of ours, which says what the worker had in its hands."""
+        if not isinstance(error, WorkerGone):
+            return error
+        for missing in ended.coverage().missing:
+            if missing.error is error:
+                path, first = self._place(missing.file)
+                stop = missing.stop
+                span = None if stop is None else (missing.start + first, stop + first)
+                return WorkerError(f"given up: {error}", file=path, entries=span)
+        return WorkerError(str(error))
 
     def _stop_again(self) -> None:
         """For a stop that came between two passes."""

@@ -79,7 +79,7 @@ class SelectorQuery(Query):
     def _results(self, raw: list[Any] | None) -> Any:
         if raw is not None:
             return raw[0]
-        return self._task.trees(0).partial().results()[0]  # not one entry
+        return self._task.trees(0).bound(0).partial().results()[0]  # not one entry
 
     def _finish(self, raw: list[Any] | None) -> Any:
         with self._lock:
