@@ -31,6 +31,10 @@ class BoundTrees:
     def begin(self) -> None:
         """Nothing to do."""
 
+    def place(self, file: int) -> tuple[str, int]:
+        """The path; packets count from the file's first entry."""
+        return self._dataset.trees.locations[file].path, 0
+
     def finish(self, partial: Any) -> Any:
         """The partial as it is."""
         return partial

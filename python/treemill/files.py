@@ -80,6 +80,8 @@ class FileOutput:
         if writer is not None:
             with contextlib.suppress(OSError, ValueError):  # its file is gone
                 writer.close()
+        with contextlib.suppress(OSError):  # other parts are in there
+            os.rmdir(self._folder)
 
     def merge(self, other: FileOutput) -> None:
         """The other's parts belong to this file, too."""

@@ -170,6 +170,10 @@ class SelectorTrees:
             self.begin()
         return OutputPartial(copy.deepcopy(self._empty))
 
+    def place(self, file: int) -> tuple[str, int]:
+        """The path; packets count from the file's first entry."""
+        return ("cycles" if self.dataset is None else self.dataset.files[file]), 0
+
     def finish(self, partial: OutputPartial) -> OutputPartial:
         """The partial as it is handed over."""
         if self._ends:

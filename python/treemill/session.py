@@ -17,6 +17,7 @@ from .booked import BookedQuery
 from .errors import QueryError, QueryInterrupted, UnsupportedError
 from .interrupt import interrupts
 from .monitor.watch import Watch
+from .packages import Package, PackageStore
 from .query import Booking, Origin
 from .running import Query
 from .subset import subset
@@ -85,6 +86,26 @@ class Session:
         self.workers = pool.size
         self._pool = pool
         self._queries: deque[Query] = deque(maxlen=_REMEMBERED)
+        self._store = PackageStore()
+
+    def upload(self, path: str | os.PathLike[str]) -> Package:
+        """Puts a folder with Python modules and data, or a wheel, on every worker's path, for the
+        runs to come. It is known by its content: what has changed is sent anew, what has not is
+        there already. A module `treemill_setup` in it is run once per worker, before anything
+        else. For sessions with `mode="processes"`; threads import what this process can."""
+        package = self._store.add(path)
+        self._pool.set_paths([each.path for each in self._store])
+        return package
+
+    def remove(self, name: str) -> None:
+        """Takes a package off the workers' path."""
+        self._store.remove(name)
+        self._pool.set_paths([each.path for each in self._store])
+
+    @property
+    def packages(self) -> tuple[Package, ...]:
+        """What was uploaded."""
+        return tuple(self._store)
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -178,6 +199,7 @@ class Session:
         for query in self._queries:
             query.stop("the session was closed")
         self._pool.close()
+        self._store.close()
 
     def _book(
         self, bookings: Sequence[Booking], on_error: str, entries: Any, max_files: int | None

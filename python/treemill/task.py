@@ -64,6 +64,12 @@ class Window:
         last = entries if stop is None else min(stop, entries)
         return max(last - first, 0), tuple(cut - first for cut in cuts if first < cut < last)
 
+    def place(self, file: int) -> tuple[str, int]:
+        """The file that this span is of, and where it starts."""
+        number, first, _ = self._spans[file]
+        path, begin = self._trees.place(number)
+        return path, begin + first
+
     def finish(self, partial: Any) -> Any:
         """The same."""
         return self._trees.finish(partial)

@@ -42,6 +42,9 @@ class Trees(Protocol):
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """The tree's entries, and where packets are best cut."""
 
+    def place(self, file: int) -> tuple[str, int]:
+        """The file's name, and its entry that packets call 0."""
+
     def finish(self, partial: Any) -> Any:
         """The partial as it is to be handed over. Raises what makes its results worthless."""
 
@@ -93,11 +96,10 @@ class Worker:
 
     def out_of_memory(self, packet: Packet, words: str = "ran out of memory") -> WorkerError:
         """Names the packet."""
-        span = (packet.start, packet.stop)
+        path, first = self._trees.place(packet.file)
+        span = (packet.start + first, packet.stop + first)
         return WorkerError(
-            f"worker {self.number} {words} in file {packet.file} of the dataset",
-            worker=str(self.number),
-            entries=span,
+            f"worker {self.number} {words}", worker=str(self.number), file=path, entries=span
         )
 
     def _open(self, file: int) -> Event:

@@ -84,7 +84,7 @@ class Master:
         self._selector.register(woken, selectors.EVENT_READ, None)
         self._selector.register(self._template, selectors.EVENT_READ, None)
         self._woken = woken
-        os.register_at_fork(after_in_child=_closer(weakref.ref(self)))
+        _masters.add(self)
         self._thread = threading.Thread(target=self._run, name="treemill-master", daemon=True)
         self._thread.start()
 
@@ -250,6 +250,7 @@ def _start_template(paths: Sequence[str]) -> tuple[subprocess.Popen[bytes], Chan
     where = [*paths, *(path or os.getcwd() for path in sys.path)]
     threads = {f"{library}_NUM_THREADS": "1" for library in _ONE_THREAD}
     threads["VECLIB_MAXIMUM_THREADS"] = "1"
+    threads["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow's allocator
     command = [sys.executable, "-c", _START, str(theirs.fileno()), json.dumps(where)]
     with theirs:
         process = subprocess.Popen(
@@ -274,13 +275,14 @@ def _pickled(value: Any, what: str) -> bytes:
     return data
 
 
-def _closer(master: weakref.ref[Master]) -> Callable[[], None]:
+_masters: weakref.WeakSet[Master] = weakref.WeakSet()
+
+
+def _let_go() -> None:
     """A fork of the user's program must not keep workers alive."""
+    for master in _masters:
+        for channel in [master._template, *master._channels.values()]:
+            channel.close()
 
-    def close() -> None:
-        known = master()
-        if known is not None:
-            for channel in [known._template, *known._channels.values()]:
-                channel.close()
 
-    return close
+os.register_at_fork(after_in_child=_let_go)

@@ -194,6 +194,9 @@ class Pool(Protocol):
     ) -> Pass:
         """A pass that was not started."""
 
+    def set_paths(self, paths: Sequence[str]) -> None:
+        """Folders that come first where workers import from; for the passes to come."""
+
     def close(self) -> None:
         """Lets the workers go, and waits for that."""
 

@@ -70,6 +70,8 @@ class ProcessPool:
     def set_paths(self, paths: Sequence[str]) -> None:
         """Folders that come first where workers import from; for the passes to come."""
         with self._lock:
+            if self._paths == tuple(paths):
+                return
             self._paths = tuple(paths)
             old, self._master = self._master, None
         if old is not None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any
 
+from ..errors import UnsupportedError
 from ..packetizer import Action, Committed, FileSize, Sizing, WorkerJoined
 from ..task import Task
 from ..worker import Worker
@@ -71,6 +72,12 @@ class ThreadPool:
                 thread.start()
         for job in jobs:
             self._jobs.put(job)
+
+    def set_paths(self, paths: Sequence[str]) -> None:
+        """Refused: threads import from where this process does."""
+        raise UnsupportedError(
+            'packages are for mode="processes"; threads import what this process can'
+        )
 
     def close(self) -> None:
         """Ends the threads once their jobs are done, and waits for that."""
