@@ -9,6 +9,7 @@ from . import cold, data, goals, machine, memory, report, warm
 from .protocol import REPOSITORY, RivalError, Worker
 from .queries import QUERIES
 from .rivals import RIVALS
+from .times import Times
 
 _PARTS = ("warm", "cold", "memory")
 
@@ -25,7 +26,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add("--rivals", nargs="+", metavar="R", choices=[r.key for r in RIVALS], help="only these")
     add("--parts", nargs="+", metavar="P", choices=_PARTS, default=_PARTS, help="warm cold memory")
     add("--file", action="append", metavar="NAME=PATH", help="a file of one's own as a codec")
+    add("--data", type=Path, default=data.FOLDER, help="folder of the files that are read")
     add("--output", type=Path, default=REPOSITORY / "bench" / "results", help="folder")
+    add("--clock", choices=("wall", "cpu"), default="wall", help="cpu: for a machine that is busy")
     chosen = parser.parse_args(arguments)
     small = chosen.quick
     chosen.events = chosen.events or (50_000 if small else 1_000_000)
@@ -43,7 +46,7 @@ def _files(chosen: argparse.Namespace) -> dict[str, Path]:
         pairs = (text.split("=", 1) for text in chosen.file)
         files = {name: Path(path).resolve() for name, path in pairs}
     else:
-        files = {c: data.make(c, chosen.events) for c in chosen.codecs or data.CODECS}
+        files = {c: data.make(c, chosen.events, chosen.data) for c in chosen.codecs or data.CODECS}
     for path in files.values():
         data.warm_up(path)
     return files
@@ -66,14 +69,17 @@ def main(arguments: list[str] | None = None) -> int:
     """Run what the options ask for; 1 when rivals disagree."""
     chosen = _options(arguments)
     files = _files(chosen)
+    facts = machine.describe()
     queries = [q for q in QUERIES if not chosen.queries or q.key in chosen.queries]
-    cells, shells, sweeps = [], {}, []
+    cells: list[warm.Cell] = []
+    shells: dict[str, Times] = {}
+    sweeps: list[memory.Sweep] = []
     versions: dict[str, str] = {}
     try:
         if "warm" in chosen.parts:
             pool = _pool(chosen)
             try:
-                cells = warm.measure(pool, queries, files, chosen.rounds, _say)
+                cells = warm.measure(pool, queries, files, chosen.rounds, chosen.clock, _say)
                 for worker in pool.workers:
                     versions |= worker.versions
             finally:
@@ -90,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
     except RivalError as error:
         _say(f"failed: {error}")
         return 1
-    facts = machine.describe(versions)
+    facts["versions"] = {**dict(facts["versions"]), **versions}  # type: ignore[call-overload]
     described = {name: data.describe(path) for name, path in files.items()}
     verdicts = [*goals.warm(goals.medians(cells)), *goals.cold(shells), *goals.memory(sweeps)]
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -104,7 +110,7 @@ def main(arguments: list[str] | None = None) -> int:
             "rounds": chosen.rounds,
             "warm": [
                 {"rival": c.rival, "query": c.query, "codec": c.codec}
-                | {"wall": c.times.as_dict(), "cpu": c.cpu.as_dict()}
+                | {"wall": c.wall.as_dict(), "cpu": c.cpu.as_dict()}
                 for c in cells
             ],
             "cold": {name: times.as_dict() for name, times in shells.items()},
@@ -114,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     page = report.markdown(
         f"treemill and its rivals, {today}",
-        _summary(facts, described, chosen.rounds),
+        _summary(facts, described, chosen.rounds, chosen.clock),
         cells,
         shells,
         sweeps,
@@ -128,7 +134,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _summary(
-    facts: dict[str, object], files: dict[str, dict[str, object]], rounds: int
+    facts: dict[str, object], files: dict[str, dict[str, object]], rounds: int, clock: str
 ) -> dict[str, object]:
     memory_size = facts["memory"]
     assert isinstance(memory_size, int)
@@ -140,6 +146,7 @@ def _summary(
         + f"; Python {facts['python']}, {facts['rustc']}; commit {facts['commit']}",
         "files": f"{next(iter(files.values()))['events']:,} events: {sizes}",
         "counted rounds": rounds,
+        "clock": f"{clock}; load average before the run {facts['load']:.2f}",
     }
 
 

@@ -13,17 +13,18 @@ from .protocol import REPOSITORY
 _PACKAGES = ("treemill", "uproot", "awkward", "boost-histogram", "hist", "numpy")
 
 
-def describe(rivals: dict[str, str]) -> dict[str, object]:
-    """Processor, cores, memory, kernel, versions (also those that the rivals said), commit."""
+def describe() -> dict[str, object]:
+    """Processor, cores, memory, load (near 0 before a good run), kernel, versions, commit."""
     return {
         "cpu": _cpu(),
         "cores": os.cpu_count(),
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "load": os.getloadavg()[0],
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": sys.version.split()[0],
         "rustc": _output("rustc", "--version"),
         "commit": _output("git", "describe", "--always", "--dirty"),
-        "versions": {name: found for name in _PACKAGES if (found := _version(name))} | rivals,
+        "versions": {name: found for name in _PACKAGES if (found := _version(name))},
     }
 
 

@@ -10,7 +10,7 @@ from .times import Times
 from .warm import Cell
 
 _LEGEND = """\
-Seconds are wall time, taken inside each rival's own long-lived process, file opening included;
+Times are taken inside each rival's own long-lived process, file opening included;
 every rival answers in turn, round by round, and all gave the same bins. Ratios are of medians;
 where a rival is written in two ways, the faster one counts. ✓ the goal is reached, ✗ it is not; no
 mark: no goal.

@@ -25,8 +25,14 @@ class Cell:
     rival: str
     query: str
     codec: str
-    times: Times
+    wall: Times
     cpu: Times
+    clock: str
+
+    @property
+    def times(self) -> Times:
+        """By the clock that counts."""
+        return self.cpu if self.clock == "cpu" else self.wall
 
 
 @dataclass
@@ -47,6 +53,7 @@ def measure(
     queries: Iterable[Query],
     files: dict[str, Path],
     rounds: int,
+    clock: str,
     say: Callable[[str], None],
 ) -> list[Cell]:
     """All cells. Raises `WrongBinsError` as soon as two rivals disagree."""
@@ -58,7 +65,7 @@ def measure(
             for _ in range(rounds):
                 for worker in pool.workers:
                     taken[worker.rival.key].append(worker.run(query.key, path))
-            new = [_cell(key, query, codec, runs) for key, runs in taken.items()]
+            new = [_cell(key, query, codec, runs, clock) for key, runs in taken.items()]
             cells += new
             say(
                 f"{query.key} {codec}: "
@@ -80,9 +87,9 @@ def _check(workers: list[Worker], query: Query, codec: str, path: Path) -> None:
             )
 
 
-def _cell(key: str, query: Query, codec: str, runs: list[dict[str, float]]) -> Cell:
+def _cell(key: str, query: Query, codec: str, runs: list[dict[str, float]], clock: str) -> Cell:
     wall, cpu = (Times(tuple(run[what] for run in runs)) for what in ("seconds", "cpu"))
-    return Cell(key, query.key, codec, wall, cpu)
+    return Cell(key, query.key, codec, wall, cpu, clock)
 
 
 __all__ = ["Cell", "Pool", "RivalError", "WrongBinsError", "measure"]

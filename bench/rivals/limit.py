@@ -5,12 +5,15 @@ count, and gives the bins without underflow and overflow.
 """
 
 import json
+import os
 import subprocess
+from pathlib import Path
 
 from ..protocol import REPOSITORY
 from ..queries import BINS, HIGH, LOW, QUERIES, TREE
 
-_PROGRAM = REPOSITORY / "target" / "release" / "examples" / "limit"
+_TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
+_PROGRAM = _TARGET / "release" / "examples" / "limit"
 _BRANCHES = {query.key: ",".join(query.branches) for query in QUERIES}
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 # Not lazy: the function has the name of its module, and must be bound after it.
 from .dataset import Dataset, dataset
+from .processor import warn_if_too_old
 
 if TYPE_CHECKING:
     from .errors import (
@@ -67,6 +68,9 @@ _HOMES = {
     "connect": "session",
     "run": "session",
 }
+
+
+warn_if_too_old()
 
 
 def __getattr__(name: str) -> Any:

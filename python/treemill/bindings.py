@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BoundTrees"]
 
-_KEPT = 64
-
 
 class BoundTrees:
     """Implements worker.Trees. Thread-safe."""
@@ -58,7 +56,8 @@ class BoundTrees:
             raise
         with self._lock:
             made = self._bound.setdefault(file, made)
-            while len(self._bound) > _KEPT:
+            # Each holds the buffers of its columns: memory is to grow with workers, not with files.
+            while len(self._bound) > self._workers:
                 self._bound.popitem(last=False)
         return made
 

@@ -6,6 +6,7 @@ raises these very classes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -107,7 +108,9 @@ class QueryError(TreemillError):
 
     def __str__(self) -> str:
         first = super().__str__()
-        unsaid = [name for name in self.suggestions if f"{name}" not in first]
+        # The core may have named some already; MET_pt is not named by "no column MET_ptt".
+        said = set(re.findall(r"\w+", first))
+        unsaid = [name for name in self.suggestions if name not in said]
         if unsaid:
             first += f"; did you mean {' or '.join(unsaid)}?"
         picture = underline(self.text, self.span)

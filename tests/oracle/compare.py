@@ -32,7 +32,7 @@ class Verdict(Enum):
     GROUP = "group"
     """Has no data of its own."""
     COUNTS = "counts"
-    """A split collection: its own data are its numbers of items, as long as uproot's members are."""
+    """A split collection: its own data are its numbers of items, which uproot's members have."""
     UNCHECKED = "unchecked"
     """treemill reads it, uproot does not."""
     SHORT = "short"

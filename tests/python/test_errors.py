@@ -47,3 +47,8 @@ def test_pickles(kind):
     assert type(copy) is kind
     assert copy.__dict__ == error.__dict__
     assert str(copy) == str(error)
+
+
+def test_a_suggestion_that_begins_the_wrong_name_is_said():
+    error = QueryError("there is no column MET_ptt", suggestions=["MET_pt", "Jet_pt"])
+    assert "did you mean MET_pt or Jet_pt?" in str(error)

@@ -156,6 +156,20 @@ impl Axis {
         self.size + u32::from(self.underflow) + u32::from(self.overflow)
     }
 
+    /// Whether there are values that no cell takes.
+    pub fn drops(&self) -> bool {
+        let flows = match self.kind {
+            Kind::Regular { circular, .. } | Kind::Integer { circular, .. } => {
+                (self.underflow || circular) && self.overflow
+            }
+            // Turned back by rounding, a value may come to lie below the first edge.
+            Kind::Variable { .. } => self.underflow && self.overflow,
+            Kind::IntCategory(_) | Kind::StrCategory(_) => self.overflow,
+            Kind::Boolean => true,
+        };
+        !flows
+    }
+
     pub fn takes(&self) -> Takes {
         match self.kind {
             Kind::Regular { .. } | Kind::Variable { .. } => Takes::Reals,
@@ -209,30 +223,30 @@ impl Axis {
     }
 
     fn regular(&self, min: f64, delta: f64, values: &[f64], out: &mut [u32]) {
+        // Adding 2^52 rounds to an integer, which then is the lower half of the bits. There are no
+        // vector instructions for floor and for conversion in x86-64's base set, but for this.
+        const SHIFT: f64 = (1_u64 << 52) as f64;
         let bins = f64::from(self.size);
-        let first = u32::from(self.underflow);
-        let (below, above) = (self.below(), self.above());
+        let first = f64::from(u8::from(self.underflow));
+        let (below, above) = (f64::from(self.below()), f64::from(self.above()));
         // The upper edge belongs to the last bin where there is no overflow cell.
         let at_end = if self.overflow {
             above
         } else {
-            self.size - 1 + first
+            bins - 1.0 + first
         };
         for (to, x) in out.iter_mut().zip(values) {
             let z = (x - min) / delta;
-            let inside = (0.0..1.0).contains(&z);
-            let position = if inside { z * bins } else { 0.0 };
-            // Not negative and at most 2^27.
-            let cell = position as i32 as u32 + first;
-            // NaN is neither below nor inside.
-            let outside = if z < 0.0 {
-                below
-            } else if z == 1.0 {
-                at_end
-            } else {
-                above
-            };
-            *to = if inside { cell } else { outside };
+            // Inside, this is not negative and at most 2^27; outside it is not used.
+            let position = z * bins;
+            let nearest = (position + SHIFT) - SHIFT;
+            let floor = nearest - if nearest > position { 1.0 } else { 0.0 };
+            let cell = floor + first;
+            let cell = if z < 0.0 { below } else { cell };
+            // NaN is not below 1.
+            let cell = if z < 1.0 { cell } else { above };
+            let cell = if z == 1.0 { at_end } else { cell };
+            *to = (cell + SHIFT).to_bits() as u32;
         }
     }
 

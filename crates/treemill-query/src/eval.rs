@@ -7,6 +7,7 @@
 mod compute;
 mod items;
 mod level;
+mod missing;
 mod reduce;
 
 use crate::compile::{EVENT, Graph, LevelId, NodeId, Program};

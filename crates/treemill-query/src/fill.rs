@@ -8,6 +8,53 @@ use crate::partial::{Number, Sum, add_extent};
 use crate::value::{Data, Value};
 use std::cmp::Ordering;
 
+/// Room for a chunk in every form that it takes.
+struct Buffers {
+    reals: [f64; CHUNK],
+    integers: [i64; CHUNK],
+    bools: [u8; CHUNK],
+}
+
+impl Buffers {
+    fn new() -> Self {
+        Self {
+            reals: [0.0; CHUNK],
+            integers: [0; CHUNK],
+            bools: [0; CHUNK],
+        }
+    }
+
+    /// Cells of an axis for the positions from `at` on, as many as `out` has.
+    fn axis(&mut self, axis: &Axis, value: &Value, at: usize, out: &mut [u32]) {
+        let n = out.len();
+        match axis.takes() {
+            Takes::Reals => axis.reals(chunk(value, at, n, &mut self.reals), out),
+            Takes::Integers => {
+                let chunk = chunk(value, at, n, &mut self.integers);
+                if matches!(value.data, Data::U64(_)) {
+                    axis.unsigned(chunk, out);
+                } else {
+                    axis.integers(chunk, out);
+                }
+            }
+            Takes::Bools => {
+                // By way of integers, so that no upper bits are lost.
+                let chunk = chunk(value, at, n, &mut self.integers);
+                for (to, x) in self.bools.iter_mut().zip(chunk) {
+                    *to = u8::from(*x != 0);
+                }
+                axis.bools(&self.bools[..n], out);
+            }
+            Takes::Strings => {
+                for (i, to) in out.iter_mut().enumerate() {
+                    *to = axis.string(value.string(at + i));
+                }
+            }
+        }
+        drop_missing(value, at, out);
+    }
+}
+
 /// Cells of all axes together, for `n` positions, handed out by chunks. `last` is the number of the
 /// cell for what belongs to none.
 fn for_cells(
@@ -18,21 +65,27 @@ fn for_cells(
     last: u32,
     mut body: impl FnMut(usize, &[u32]),
 ) {
+    let mut buffers = Buffers::new();
     let mut cells = [0_u32; CHUNK];
     let mut next = [0_u32; CHUNK];
+    // Whether any position can belong to no cell.
+    let dropped = axes.iter().any(Axis::drops)
+        || values
+            .iter()
+            .copied()
+            .chain(weight)
+            .any(|value| value.valid.is_some());
     let mut at = 0;
     while at < n {
         let size = CHUNK.min(n - at);
         let cells = &mut cells[..size];
         for (i, (axis, value)) in axes.iter().zip(values).enumerate() {
             if i == 0 {
-                axis_cells(axis, value, at, cells);
-                drop_missing(value, at, cells);
+                buffers.axis(axis, value, at, cells);
                 continue;
             }
             let next = &mut next[..size];
-            axis_cells(axis, value, at, next);
-            drop_missing(value, at, next);
+            buffers.axis(axis, value, at, next);
             let extent = axis.cells();
             for (to, cell) in cells.iter_mut().zip(&*next) {
                 // Products stay below 2^27: the cells of a booking are limited to that.
@@ -45,34 +98,13 @@ fn for_cells(
         if let Some(weight) = weight {
             drop_missing(weight, at, cells);
         }
-        for cell in cells.iter_mut() {
-            *cell = (*cell).min(last);
+        if dropped {
+            for cell in cells.iter_mut() {
+                *cell = (*cell).min(last);
+            }
         }
         body(at, cells);
         at += size;
-    }
-}
-
-fn axis_cells(axis: &Axis, value: &Value, at: usize, out: &mut [u32]) {
-    let mut reals = [0.0; CHUNK];
-    let mut integers = [0; CHUNK];
-    let mut bools = [0; CHUNK];
-    match axis.takes() {
-        Takes::Reals => axis.reals(chunk(value, at, out.len(), &mut reals), out),
-        Takes::Integers => {
-            let chunk = chunk(value, at, out.len(), &mut integers);
-            if matches!(value.data, Data::U64(_)) {
-                axis.unsigned(chunk, out);
-            } else {
-                axis.integers(chunk, out);
-            }
-        }
-        Takes::Bools => axis.bools(truths(value, at, &mut integers, &mut bools, out.len()), out),
-        Takes::Strings => {
-            for (i, to) in out.iter_mut().enumerate() {
-                *to = axis.string(value.string(at + i));
-            }
-        }
     }
 }
 
@@ -84,21 +116,6 @@ fn chunk<'a, T: Wide>(value: &'a Value, at: usize, n: usize, buffer: &'a mut [T]
             &buffer[..n]
         }
     }
-}
-
-/// Integers as bools, without losing their upper bits.
-fn truths<'a>(
-    value: &Value,
-    at: usize,
-    integers: &mut [i64],
-    bools: &'a mut [u8],
-    n: usize,
-) -> &'a [u8] {
-    i64::read(value, at, &mut integers[..n]);
-    for (to, x) in bools.iter_mut().zip(&integers[..n]) {
-        *to = u8::from(*x != 0);
-    }
-    &bools[..n]
 }
 
 fn drop_missing(value: &Value, at: usize, cells: &mut [u32]) {
@@ -125,7 +142,10 @@ pub(crate) fn count(axes: &[Axis], values: &[&Value], n: usize, counts: &mut [u6
     };
     for_cells(axes, values, None, n, last as u32, |_, cells| {
         for cell in cells {
-            counts[*cell as usize] += 1;
+            // Always there: cells end at `last`.
+            if let Some(count) = counts.get_mut(*cell as usize) {
+                *count += 1;
+            }
         }
     });
 }
@@ -145,9 +165,10 @@ pub(crate) fn weigh(
     for_cells(axes, values, Some(weight), n, last as u32, |at, cells| {
         let weights = chunk(weight, at, cells.len(), &mut buffer);
         for (cell, w) in cells.iter().zip(weights) {
-            let to = &mut sums[*cell as usize];
-            to[0] += w;
-            to[1] += w * w;
+            if let Some(to) = sums.get_mut(*cell as usize) {
+                to[0] += w;
+                to[1] += w * w;
+            }
         }
     });
 }

@@ -81,10 +81,7 @@ impl Query {
                     });
                     (next, scope)
                 }
-                Action::Define { name, expr } => {
-                    let value = compiler.expression(expr, scope)?;
-                    (cut, Some(compiler.define(name, value, scope)))
-                }
+                Action::Define { name, expr } => (cut, Some(compiler.define(name, expr, scope)?)),
             });
         }
         let mut bookings = Vec::with_capacity(spec.bookings.len());

@@ -1,5 +1,11 @@
 //! Cells of axes, as boost-histogram chose them (axis_golden.py wrote axis_golden.json).
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
 
 mod common;
 

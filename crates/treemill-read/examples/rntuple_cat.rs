@@ -93,7 +93,10 @@ fn line(file: &Arc<NTupleFile>, index: usize, name: &str, range: Range<u64>, how
         let mut batches = reader.batches(range, how.options)?;
         let mut arrays = Vec::new();
         while let Some(mut batch) = batches.next_batch() {
-            arrays.push(batch.column(0)?);
+            let array = batch.column(0)?;
+            if !how.is_quiet {
+                arrays.push(array);
+            }
         }
         Ok((kind, arrays))
     };

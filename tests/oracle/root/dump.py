@@ -1,6 +1,6 @@
 """Dumps files with real ROOT: `dump.py FOLDER [OUTPUT]` writes FILE.dump for each of the folder's
-ROOT files, into the same folder if no other is named. Files that have one are left alone; a FILE.part
-that stays behind names the file at which ROOT itself came to an end.
+ROOT files, into the same folder if no other is named. Files that have one are left alone; a
+FILE.part that stays behind names a file at which ROOT came to an end.
 """
 
 import sys

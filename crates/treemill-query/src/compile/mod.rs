@@ -43,7 +43,7 @@ pub(crate) enum Bound {
 struct Define {
     before: Option<usize>,
     name: String,
-    value: NodeId,
+    value: Bound,
 }
 
 /// Compiles the expressions of one query.
@@ -95,14 +95,23 @@ impl<'a> Compiler<'a> {
         condition.map_err(|error| error.in_text(&expression.text))
     }
 
-    /// Makes a column of this name visible after `scope`; gives the new scope.
-    pub fn define(&mut self, name: &str, value: NodeId, scope: Option<usize>) -> usize {
+    /// Makes a column (or collection) of this name visible after `scope`; gives the new scope.
+    pub fn define(
+        &mut self,
+        name: &str,
+        expression: &Expression,
+        scope: Option<usize>,
+    ) -> Result<usize> {
+        self.scope = scope;
+        let value = self
+            .bind(&expression.tree)
+            .map_err(|error| error.in_text(&expression.text))?;
         self.defines.push(Define {
             before: scope,
             name: name.to_owned(),
             value,
         });
-        self.defines.len() - 1
+        Ok(self.defines.len() - 1)
     }
 
     /// What an expression stands for, numbers and strings only.

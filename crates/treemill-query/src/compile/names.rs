@@ -32,8 +32,8 @@ pub(crate) enum View {
 
 impl Compiler<'_> {
     pub(super) fn name(&mut self, name: &str, at: Span) -> Result<Bound> {
-        if let Some(node) = self.look_up(name, at)? {
-            return Ok(Bound::Value(node));
+        if let Some(bound) = self.look_up(name, at)? {
+            return Ok(bound);
         }
         if let Some(object) = self.collection(name) {
             return Ok(Bound::Object(object));
@@ -50,18 +50,18 @@ impl Compiler<'_> {
     }
 
     /// A defined column or one of the data.
-    fn look_up(&mut self, name: &str, at: Span) -> Result<Option<NodeId>> {
+    fn look_up(&mut self, name: &str, at: Span) -> Result<Option<Bound>> {
         let mut scope = self.scope;
         while let Some(define) = scope.and_then(|i| self.defines.get(i)) {
             if define.name == name {
-                return Ok(Some(define.value));
+                return Ok(Some(define.value.clone()));
             }
             scope = define.before;
         }
         let Some(index) = self.by_name.get(name).copied() else {
             return Ok(None);
         };
-        self.column(index, at).map(Some)
+        self.column(index, at).map(|node| Some(Bound::Value(node)))
     }
 
     fn column(&mut self, index: usize, at: Span) -> Result<NodeId> {
@@ -155,7 +155,8 @@ impl Compiler<'_> {
     /// `path.name`, `path_name`.
     fn joined(&mut self, path: &str, name: &str, at: Span) -> Result<Option<NodeId>> {
         for sign in ['_', '.'] {
-            if let Some(node) = self.look_up(&format!("{path}{sign}{name}"), at)? {
+            let joined = format!("{path}{sign}{name}");
+            if let Some(Bound::Value(node)) = self.look_up(&joined, at)? {
                 return Ok(Some(node));
             }
         }

@@ -1,7 +1,7 @@
 //! A node's value from its inputs' values.
 
 use super::{Batch, Made, SelectionId};
-use crate::chunk::{Wide, for_chunks};
+use crate::chunk::for_chunks;
 use crate::compile::{Constant, LevelId, Node, NodeId, Op, Reducer, Type};
 use crate::error::QueryError;
 use crate::kernel::reduce;
@@ -109,7 +109,7 @@ impl Batch<'_> {
     }
 
     /// Positions of the values that are not scalars; all have as many.
-    fn common_length(&self, values: &[&Value]) -> Made<usize> {
+    pub(super) fn common_length(&self, values: &[&Value]) -> Made<usize> {
         let mut lengths = values
             .iter()
             .filter(|value| !value.is_scalar())
@@ -121,95 +121,6 @@ impl Batch<'_> {
             return Err(QueryError::new("values of different lengths met").into());
         }
         Ok(n)
-    }
-
-    /// A value with flags of presence has as many positions as flags.
-    fn spread_scalar(&mut self, value: Value, n: usize) -> Value {
-        if !value.is_scalar() || n == 1 {
-            return value;
-        }
-        let picks: Vec<u32> = vec![0; n];
-        Value {
-            view: View::Picked(picks.into()),
-            ..value
-        }
-    }
-
-    /// Presence at every position; of a scalar, its only flag repeated.
-    fn presence(&mut self, value: &Value, n: usize) -> Option<Buf<u8>> {
-        let valid = value.valid.as_ref()?;
-        if !value.is_scalar() || valid.len() == n {
-            return Some(valid.clone());
-        }
-        Some(vec![valid.first().copied().unwrap_or(0); n].into())
-    }
-
-    fn all_present(&mut self, values: &[&Value], n: usize) -> Option<Buf<u8>> {
-        let mut all: Option<Buf<u8>> = None;
-        for value in values {
-            let Some(valid) = self.presence(value, n) else {
-                continue;
-            };
-            all = Some(match all {
-                None => valid,
-                Some(before) => {
-                    let mut out: Vec<u8> = self.pool.take(n);
-                    crate::kernel::logic::and(&before, &valid, &mut out);
-                    out.into()
-                }
-            });
-        }
-        all
-    }
-
-    /// Presence of `a if condition else b`: only what is chosen counts.
-    fn chosen(&mut self, values: &[&Value], n: usize) -> Option<Buf<u8>> {
-        let [condition, a, b] = values else {
-            return self.all_present(values, n);
-        };
-        let mut test: Vec<u8> = self.pool.take(n);
-        u8::read(condition, 0, &mut test);
-        let ones: Buf<u8> = vec![1; n].into();
-        let a = self.presence(a, n).unwrap_or_else(|| ones.clone());
-        let b = self.presence(b, n).unwrap_or_else(|| ones.clone());
-        let mut out: Vec<u8> = self.pool.take(n);
-        crate::kernel::logic::select(&test, &a, &b, &mut out);
-        self.pool.give_vec(test);
-        if let Some(condition) = self.presence(condition, n) {
-            for (to, present) in out.iter_mut().zip(condition.iter()) {
-                *to &= present;
-            }
-        }
-        Some(out.into())
-    }
-
-    /// `and`, `or`: decided by one side, the other may be missing.
-    fn junction(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
-        let a = self.node(s, node.inputs[0])?;
-        let b = self.node(s, node.inputs[1])?;
-        let n = self.common_length(&[&a, &b])?;
-        let left: Buf<u8> = self.whole(&a, n);
-        let right: Buf<u8> = self.whole(&b, n);
-        let ones: Buf<u8> = vec![1; n].into();
-        let left_present = self.presence(&a, n).unwrap_or_else(|| ones.clone());
-        let right_present = self.presence(&b, n).unwrap_or(ones);
-        let is_and = node.op == Op::And;
-        let mut data: Vec<u8> = self.pool.take(n);
-        let mut valid: Vec<u8> = self.pool.take(n);
-        for i in 0..n {
-            let (x, here) = (left[i], left_present[i]);
-            let (y, there) = (right[i], right_present[i]);
-            // The value that decides: false for and, true for or.
-            let decides = u8::from(!is_and);
-            let decided = (here & u8::from(x == decides)) | (there & u8::from(y == decides));
-            valid[i] = (here & there) | decided;
-            data[i] = if decided != 0 { decides } else { 1 - decides };
-        }
-        Ok(Value {
-            data: Data::Bool(data.into()),
-            view: View::Direct,
-            valid: Some(valid.into()),
-        })
     }
 
     fn equal_strings(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
@@ -236,73 +147,6 @@ impl Batch<'_> {
             }
         });
         Ok(with_view_of(&value, Data::Bool(out.into())))
-    }
-
-    fn only(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
-        let value = self.node(s, node.inputs[0])?;
-        let condition = self.node(s, node.inputs[1])?;
-        let n = self.common_length(&[&value, &condition])?;
-        let flags: Buf<u8> = self.whole(&condition, n);
-        let flags = Value {
-            data: Data::Bool(flags.clone()),
-            view: View::Direct,
-            valid: Some(flags),
-        };
-        let valid = self.all_present(&[&value, &condition, &flags], n);
-        let mut value = self.spread_scalar(value, n);
-        value.valid = valid;
-        Ok(value)
-    }
-
-    fn fill_missing(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
-        let value = self.node(s, node.inputs[0])?;
-        let with = self.node(s, node.inputs[1])?;
-        let n = self.common_length(&[&value, &with])?;
-        let Some(present) = self.presence(&value, n) else {
-            return Ok(Value {
-                valid: None,
-                ..value
-            });
-        };
-        let valid = self.presence(&with, n).map(|there| {
-            let mut out: Vec<u8> = self.pool.take(n);
-            crate::kernel::logic::or(&present, &there, &mut out);
-            out.into()
-        });
-        let data = match node.ty {
-            Type::Bool => Data::Bool(self.either(&present, &value, &with, n)),
-            Type::Int => Data::I64(self.either(&present, &value, &with, n)),
-            Type::UInt => {
-                let bits: Buf<i64> = self.either(&present, &value, &with, n);
-                let mut out: Vec<u64> = self.pool.take(n);
-                for (to, from) in out.iter_mut().zip(bits.iter()) {
-                    *to = *from as u64;
-                }
-                Data::U64(out.into())
-            }
-            Type::Float | Type::Str => Data::F64(self.either(&present, &value, &with, n)),
-        };
-        Ok(Value {
-            data,
-            view: View::Direct,
-            valid,
-        })
-    }
-
-    fn either<T: Wide + crate::pool::Pooled>(
-        &mut self,
-        present: &[u8],
-        value: &Value,
-        with: &Value,
-        n: usize,
-    ) -> Buf<T> {
-        let a: Buf<T> = self.whole(value, n);
-        let b: Buf<T> = self.whole(with, n);
-        let mut out: Vec<T> = self.pool.take(n);
-        crate::kernel::logic::select(present, &a, &b, &mut out);
-        self.pool.give(a);
-        self.pool.give(b);
-        out.into()
     }
 
     fn align(&mut self, s: SelectionId, node: &Node) -> Made<Value> {

@@ -31,7 +31,7 @@ impl Batch<'_> {
         let offsets = self.offsets(s, level)?;
         let total = offsets.last().map_or(0, |last| *last as usize);
         let mut out: Vec<u32> = self.pool.take(total);
-        gather::picked_items(&outer, &lists, &mut out);
+        gather::picked_items(&outer, &lists, &offsets, &mut out);
         Ok(out.into())
     }
 

@@ -1,8 +1,10 @@
 //! What tests share: expressions from text, columns in memory, queries with few words.
 #![allow(dead_code)] // each test file uses its part
 
+pub mod events;
 pub mod parse;
 pub mod table;
+mod tokens;
 
 use parse::parse;
 use table::Table;

@@ -117,7 +117,8 @@ impl Elements for InCluster<'_, '_> {
         let located = ntuple
             .locate(columns, nth, self.cluster)
             .map_err(|e| self.wrong(e))?;
-        let parts = plan::parts(&located, &range).map_err(|e| self.wrong(e))?;
+        let size = self.context.file.source().size();
+        let parts = plan::parts(&located, &range, size).map_err(|e| self.wrong(e))?;
         let column = ntuple.metadata.schema.columns.get(located.column);
         let encoding = match column.map(|column| column.encoding.clone()) {
             Some(encoding) => encoding.map_err(|e| self.wrong(e))?,

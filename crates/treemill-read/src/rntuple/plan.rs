@@ -5,9 +5,9 @@ use std::ops::Range;
 use treemill_format::error::{FormatError, Result};
 use treemill_format::rntuple::{Columns, Located, NTuple};
 
-/// The most elements that are zero and not stored, in one column of one batch: nothing in the file
-/// bears out their number.
-const MOST_ZEROS: u64 = 1 << 28;
+/// As many elements that are zero and not stored are believed of any file, in one column of one
+/// batch; of larger files as many as they have bytes. Nothing else bears out their number.
+const BELIEVED_ZEROS: u64 = 1 << 22;
 
 /// A part of a column's elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +21,13 @@ pub(super) enum Part {
 /// The parts of which elements `range` (counted from the cluster's start) consist.
 ///
 /// # Errors
-/// `Malformed` where the column has fewer elements in the cluster.
-pub(super) fn parts(located: &Located<'_>, range: &Range<u64>) -> Result<Vec<Part>> {
+/// `Malformed` where the column has fewer elements in the cluster; `Unsupported` where more of them
+/// are zero and not stored than a file of `file_size` bytes makes likely.
+pub(super) fn parts(
+    located: &Located<'_>,
+    range: &Range<u64>,
+    file_size: u64,
+) -> Result<Vec<Part>> {
     if range.end > located.elements || range.start > range.end {
         return Err(FormatError::Malformed {
             what: format!(
@@ -34,7 +39,7 @@ pub(super) fn parts(located: &Located<'_>, range: &Range<u64>) -> Result<Vec<Par
     }
     let mut parts = Vec::new();
     let zeros = located.zeros.min(range.end).saturating_sub(range.start);
-    if zeros > MOST_ZEROS {
+    if zeros > file_size.max(BELIEVED_ZEROS) {
         let what = format!("{zeros} values from before their field was added, in one batch");
         return Err(FormatError::Unsupported { what });
     }

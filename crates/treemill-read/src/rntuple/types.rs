@@ -49,6 +49,8 @@ pub fn arrow_type(shape: &Shape) -> Result<DataType> {
 pub fn field(name: &str, shape: &Shape) -> Result<Field> {
     let (inner, is_nullable) = match shape {
         Shape::Optional { item, .. } => (item.as_ref(), true),
+        // A union has no nulls of its own, but Arrow counts those of its children.
+        Shape::Variant { .. } => (shape, true),
         shape => (shape, false),
     };
     let mark = |key: &str| HashMap::from([(key.to_owned(), "true".to_owned())]);

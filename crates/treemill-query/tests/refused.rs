@@ -1,0 +1,248 @@
+//! Queries and data that are not what they should be.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
+
+mod common;
+
+use common::Steps;
+use common::parse::parse;
+use common::table::{Table, numbers};
+use std::error::Error;
+use treemill_query::spec::{Action, Booking, Expr, Expression, Literal, Spec, Step, Wanted};
+use treemill_query::{
+    ColumnType, Columns, DType, Field, Outcome, Query, QueryError, Schema, Scratch,
+};
+
+/// Hands out the wrong thing.
+struct Wrong(Vec<Result<arrow_array::ArrayRef, String>>);
+
+impl Columns for Wrong {
+    fn rows(&self) -> usize {
+        2
+    }
+    fn column(
+        &mut self,
+        index: usize,
+    ) -> Result<arrow_array::ArrayRef, Box<dyn Error + Send + Sync>> {
+        self.0[index].clone().map_err(Into::into)
+    }
+}
+
+#[test]
+fn columns_that_break_their_promise_are_errors() {
+    let table = Table::new()
+        .scalar("n", DType::I32, &[1.0, 1.0])
+        .list("a_x", DType::F64, Some("n"), &[vec![1.0], vec![2.0]])
+        .list("a_y", DType::F64, Some("n"), &[vec![1.0], vec![2.0]]);
+    let list = |lists: &[Vec<f64>]| {
+        let table = Table::new().list("x", DType::F64, None, lists);
+        let query = Steps::new().sum("x").compile(&table).unwrap();
+        table.batch(&query, 0, lists.len()).column(0).unwrap()
+    };
+    let good = list(&[vec![1.0], vec![2.0]]);
+    let other_lengths = list(&[vec![1.0, 2.0], vec![]]);
+    let run = |text: &str, columns: Vec<Result<arrow_array::ArrayRef, String>>| {
+        let query = Steps::new().sum(text).compile(&table).unwrap();
+        let mut partial = query.partial();
+        query
+            .process(&mut Wrong(columns), &mut partial, &mut Scratch::default())
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(
+        run("a_x * a_y", vec![Ok(good.clone()), Ok(good.clone())]),
+        Ok(())
+    );
+    let error = run("a_x * a_y", vec![Ok(good.clone()), Ok(other_lengths)]).unwrap_err();
+    assert!(error.contains("a_y"), "{error}");
+    let error = run("a_x", vec![Ok(numbers(DType::F64, &[1.0, 2.0]))]).unwrap_err();
+    assert!(
+        error.contains("a_x") && error.contains("Float64"),
+        "{error}"
+    );
+    let error = run("a_x", vec![Ok(list(&[vec![1.0]]))]).unwrap_err();
+    assert!(error.contains("1 entries"), "{error}");
+    let error = run("a_x", vec![Err("the disk is gone".to_owned())]).unwrap_err();
+    assert_eq!(error, "the disk is gone");
+    let error = run("len(a_x)", vec![Ok(numbers(DType::I32, &[1.0, -1.0]))]).unwrap_err();
+    assert!(error.contains("-1 items"), "{error}");
+    let many = vec![Ok(numbers(DType::I32, &[2e9, 2e9]))];
+    assert!(run("len(a_x)", many).is_err());
+}
+
+fn spec(steps: Vec<Step>, trees: Vec<Expr>) -> Spec {
+    let booking = |tree| Booking {
+        at: steps.len().checked_sub(1),
+        result: Wanted::Sum {
+            expr: Expression {
+                text: String::new(),
+                tree,
+            },
+        },
+    };
+    let bookings = trees.into_iter().map(booking).collect();
+    Spec {
+        version: 1,
+        steps,
+        bookings,
+    }
+}
+
+fn schema() -> Schema {
+    Schema {
+        fields: vec![Field::new("x", ColumnType::Scalar(DType::F64))],
+    }
+}
+
+fn x() -> Expr {
+    Expr::Name {
+        id: "x".to_owned(),
+        at: (0, 1),
+    }
+}
+
+fn refused(spec: &Spec) -> QueryError {
+    Query::compile(spec, &schema()).err().expect("an error")
+}
+
+#[test]
+fn deep_trees_are_refused() {
+    type Wrap = fn(Expr) -> Expr;
+    let at = (0, 1);
+    let wraps: [Wrap; 5] = [
+        |inner| Expr::Unary {
+            op: "-".to_owned(),
+            operand: Box::new(inner),
+            at: (0, 1),
+        },
+        |inner| Expr::IfElse {
+            test: Box::new(x()),
+            body: Box::new(inner),
+            otherwise: Box::new(x()),
+            at: (0, 1),
+        },
+        |inner| Expr::Compare {
+            left: Box::new(x()),
+            ops: vec!["<".to_owned()],
+            rights: vec![inner],
+            at: (0, 1),
+        },
+        |inner| Expr::Call {
+            function: Box::new(Expr::Name {
+                id: "sqrt".to_owned(),
+                at: (0, 1),
+            }),
+            args: vec![inner],
+            keywords: Vec::new(),
+            at: (0, 1),
+        },
+        |inner| Expr::Index {
+            value: Box::new(inner),
+            index: Box::new(x()),
+            at: (0, 1),
+        },
+    ];
+    for wrap in wraps {
+        let deep = (0..3000).fold(x(), |inner, _| wrap(inner));
+        assert!(
+            refused(&spec(Vec::new(), vec![deep]))
+                .message
+                .contains("nested")
+        );
+    }
+    // As deep as allowed, by the wrap that takes most stack.
+    let fair = (0..190).fold(x(), |inner, _| wraps[3](inner));
+    assert!(Query::compile(&spec(Vec::new(), vec![fair]), &schema()).is_ok());
+    let attributes = (0..3000).fold(x(), |value, _| Expr::Attribute {
+        value: Box::new(value),
+        name: "a".to_owned(),
+        at,
+    });
+    let _ = refused(&spec(Vec::new(), vec![attributes]));
+}
+
+#[test]
+fn large_queries_are_refused() {
+    let at = (0, 1);
+    let one = || Expr::Const {
+        value: Literal::Int(1),
+        at,
+    };
+    let values = (0..600_000).map(|_| one()).collect();
+    let wide = Expr::Bool {
+        op: "and".to_owned(),
+        values,
+        at,
+    };
+    let twice = spec(Vec::new(), vec![wide.clone(), wide]);
+    assert!(refused(&twice).message.contains("parts"));
+    let mut wrong = spec(Vec::new(), vec![x()]);
+    wrong.bookings[0].at = Some(7);
+    assert!(refused(&wrong).message.contains("step 7"));
+    wrong.version = 2;
+    assert!(refused(&wrong).message.contains("version 2"));
+    // Each names itself or a later one as its parent.
+    for parent in [0, 1] {
+        let filter = Action::Filter {
+            expr: parse("x > 1"),
+            name: None,
+        };
+        let step = Step {
+            parent: Some(parent),
+            action: filter,
+        };
+        let _ = refused(&spec(vec![step], vec![x()]));
+    }
+}
+
+#[test]
+fn long_chains_of_definitions_cost_no_stack() {
+    let n = 20_000;
+    let define = |i: usize| Step {
+        parent: i.checked_sub(1),
+        action: Action::Define {
+            name: "x".to_owned(),
+            // Used twice, so that steps are not put together.
+            expr: parse("x + 1 - x * 0"),
+        },
+    };
+    let spec = spec((0..n).map(define).collect(), vec![x()]);
+    let query = Query::compile(&spec, &schema()).unwrap();
+    let table = Table::new().scalar("x", DType::F64, &[0.0, 1.0]);
+    let mut partial = query.partial();
+    let mut batch = table.batch(&query, 0, 2);
+    query
+        .process(&mut batch, &mut partial, &mut Scratch::default())
+        .unwrap();
+    let sum = treemill_query::Number::Float(1.0 + 2.0 * n as f64);
+    assert_eq!(partial.results(), [Outcome::Sum(sum)]);
+}
+
+#[test]
+fn what_is_not_built_yet_says_so() {
+    let table = Table::new().scalar("nJet", DType::U32, &[1.0]).list(
+        "Jet_pt",
+        DType::F32,
+        Some("nJet"),
+        &[vec![1.0]],
+    );
+    for text in [
+        "sum(j.pt for j in Jet)",
+        "max(Jet, key=lambda j: j.pt)",
+        "combinations(Jet, 2)",
+        "Jet[0].deltaR(Jet[1])",
+        "Jet_pt[[0, 1]]",
+        "sorted(Jet_pt)",
+    ] {
+        let error = Steps::new().sum(text).compile(&table).err().unwrap();
+        assert!(
+            error.message.contains("not supported yet"),
+            "{text}: {error:?}"
+        );
+        assert!(error.span.is_some());
+    }
+}

@@ -1,0 +1,84 @@
+//! Damaged RNTuples whose checksums are right all the same: reading them must end, and with a right
+//! kind of error or with arrays as long as announced.
+
+use crate::samples::{changes, structures};
+use crate::values::{by, open, read};
+use crate::writer::Part;
+use proptest::prelude::*;
+use treemill_read::{ErrorKind, ReadError};
+use treemill_source::Latency;
+
+fn is_fair(error: &ReadError) -> bool {
+    matches!(
+        error.kind,
+        ErrorKind::Format | ErrorKind::Unsupported | ErrorKind::Source
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn damage_under_right_checksums_does_no_harm(
+        which in 0_usize..2, part in 0_usize..4, skip in 0_usize..40,
+        edits in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let part = [Part::Header, Part::PageList, Part::Footer, Part::Page][part];
+        let (sample, _) = if which == 0 { structures() } else { changes() };
+        let mut seen = 0;
+        let (bytes, key) = sample.write_damaged(&mut |this, bytes| {
+            if this != part || bytes.is_empty() {
+                return;
+            }
+            // Of the many pages one, of the others the only one.
+            let is_meant = this != Part::Page || seen == skip;
+            seen += 1;
+            if is_meant {
+                for (at, value) in &edits {
+                    let at = at.index(bytes.len());
+                    bytes[at] = *value;
+                }
+                if let Some(cut) = &cut {
+                    bytes.truncate(cut.index(bytes.len()));
+                }
+            }
+        });
+        match open(bytes, &key, Latency::Local) {
+            Err(error) => prop_assert!(is_fair(&error), "{}", error),
+            Ok(file) if file.ntuple().entries <= 1000 => {
+                for field in 0..file.fields().len() {
+                    let _ = file.bytes(field);
+                    match read(&file, field, by(2, 1000)) {
+                        Ok(values) => prop_assert_eq!(values.len() as u64, file.ntuple().entries),
+                        Err(error) => prop_assert!(is_fair(&error), "{}", error),
+                    }
+                }
+            }
+            // As many entries as someone may claim: the first batch is enough.
+            Ok(file) => {
+                for field in 0..file.fields().len() {
+                    if let Ok(mut reader) = treemill_read::rntuple::Reader::new(file.clone(), &[field]) {
+                        let _ = reader.read(0, 0..1000);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_flipped_byte_of_the_file_does_no_harm(at: prop::sample::Index, value: u8) {
+        let (sample, known) = structures();
+        let (mut bytes, key) = sample.write();
+        let at = at.index(bytes.len());
+        bytes[at] = value;
+        if let Ok(file) = open(bytes, &key, Latency::Remote) {
+            for (name, values) in known {
+                match read(&file, file.field(name).unwrap(), by(2, 1000)) {
+                    Ok(found) => prop_assert_eq!(found, values, "{}", name),
+                    Err(error) => prop_assert!(is_fair(&error), "{}", error),
+                }
+            }
+        }
+    }
+}

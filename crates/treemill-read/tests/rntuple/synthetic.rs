@@ -1,0 +1,298 @@
+//! Small RNTuples written from the specification: structures, late and suppressed columns, and what
+//! must be refused.
+
+use crate::samples::{
+    BIT, CHAR, COLLECTION, I32, INDEX32, LEAF, SWITCH, U8, VARIANT, bytes, changes, i32s,
+    structures, switches,
+};
+use crate::values::{by, open, read};
+use crate::writer::{Cluster, NTuple, Part};
+use treemill_read::rntuple::Reader;
+use treemill_read::{ErrorKind, Options};
+use treemill_source::Latency;
+
+#[test]
+fn every_structure_is_read_by_any_batches_from_any_source() {
+    for (sample, known) in [structures(), changes()] {
+        let (file, key) = sample.write();
+        for latency in [Latency::Local, Latency::Remote] {
+            let file = open(file.clone(), &key, latency).unwrap();
+            for (batch, window) in [(100, 1 << 20), (1, 1 << 20), (2, 1 << 20), (3, 1), (1, 16)] {
+                for (name, values) in &known {
+                    let field = file
+                        .field(name)
+                        .unwrap_or_else(|| panic!("no field {name}"));
+                    let found = read(&file, field, by(batch, window)).unwrap();
+                    assert_eq!(
+                        &found, values,
+                        "{name}, batches of {batch}, window of {window}, {latency:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_empty_range_has_arrays_of_the_right_type() {
+    let (sample, _) = structures();
+    let (file, key) = sample.write();
+    let file = open(file, &key, Latency::Local).unwrap();
+    for field in 0..file.fields().len() {
+        let mut reader = Reader::new(file.clone(), &[field]).unwrap();
+        let array = reader.read(0, 2..2).unwrap();
+        assert_eq!(array.len(), 0);
+        assert_eq!(
+            array.data_type(),
+            file.arrow_field(field).unwrap().data_type()
+        );
+        assert!(
+            reader.batches(2..6, Options::default()).is_err(),
+            "there are 5 entries"
+        );
+    }
+}
+
+/// The error that reading the field `f` brings.
+fn refused(ntuple: &NTuple) -> (ErrorKind, String) {
+    let (file, key) = ntuple.write();
+    let result = open(file, &key, Latency::Local).and_then(|file| {
+        let field = file.field("f").unwrap();
+        read(&file, field, by(10, 1000))
+    });
+    let error = result.expect_err("this should not be readable");
+    (error.kind, error.to_string())
+}
+
+/// A column's type and bits, and its page's elements and bytes.
+type TypeAndPage = ((u16, u16), (u32, Vec<u8>));
+
+/// A field `f` whose columns have these pages in one cluster of three entries.
+fn broken(role: u16, type_name: &'static str, columns: &[TypeAndPage]) -> NTuple {
+    let mut n = NTuple::default();
+    let f = n.field(None, role, "f", type_name);
+    let mut cluster = Cluster {
+        entries: 3,
+        ..Cluster::default()
+    };
+    for (i, (kind, page)) in columns.iter().enumerate() {
+        let field = if i == 0 || role == LEAF {
+            f
+        } else {
+            n.field(Some(f), LEAF, "_0", "std::uint8_t")
+        };
+        n.column(field, kind.0, kind.1);
+        cluster.columns.push(Some(vec![page.clone()]));
+    }
+    n.clusters.push(cluster);
+    n
+}
+
+#[test]
+fn elements_that_contradict_each_other_are_malformed() {
+    let vector = |ends: &[i32], items: &[u8]| {
+        broken(
+            COLLECTION,
+            "std::vector<std::uint8_t>",
+            &[(INDEX32, i32s(ends)), (U8, bytes(items))],
+        )
+    };
+    let optional = NTuple {
+        fields: {
+            let mut fields = vector(&[0, 2, 2], &[1, 2]).fields;
+            fields[0].type_name = "std::optional<std::uint8_t>";
+            fields
+        },
+        ..vector(&[0, 2, 2], &[1, 2])
+    };
+    let variant = |values: &[(u64, u32)]| {
+        broken(
+            VARIANT,
+            "std::variant<std::uint8_t>",
+            &[(SWITCH, switches(values)), (U8, bytes(&[1, 2]))],
+        )
+    };
+    let string = broken(
+        LEAF,
+        "std::string",
+        &[(INDEX32, i32s(&[1, 2, 9])), (CHAR, bytes(b"ab"))],
+    );
+    let cases = [
+        (vector(&[2, 1, 2], &[1, 2]), "end before they begin"),
+        (
+            vector(&[0, 1, 3], &[1, 2]),
+            "elements 0..3 asked of a column that has 2",
+        ),
+        (
+            vector(&[0, 1, i32::MAX], &[1, 2]),
+            "asked of a column that has 2",
+        ),
+        (vector(&[0, 1], &[1]), "not as many elements as entries"),
+        (optional, "there twice"),
+        (
+            variant(&[(0, 1), (1, 2), (0, 0)]),
+            "alternative 2 of a variant of 1",
+        ),
+        (variant(&[(1, 1), (0, 1), (0, 0)]), "not in order"),
+        (
+            variant(&[(0, 1), (7, 1), (0, 0)]),
+            "asked of a column that has 2",
+        ),
+        (variant(&[(0, 1), (u64::MAX - 1, 1), (0, 0)]), "2^31"),
+        (string, "asked of a column that has 2"),
+        (
+            broken(LEAF, "std::int32_t", &[(I32, (3, vec![0; 11]))]),
+            "no compression codec",
+        ),
+        (
+            broken(LEAF, "std::int32_t", &[(I32, (3, vec![0; 13]))]),
+            "a page of 12 bytes stored in 13",
+        ),
+        (
+            broken(LEAF, "bool", &[(BIT, (3, vec![]))]),
+            "block's header",
+        ),
+    ];
+    for (ntuple, expected) in cases {
+        let (kind, message) = refused(&ntuple);
+        assert!(
+            message.contains(expected),
+            "{message}; expected: {expected}"
+        );
+        let is_limit = expected == "2^31";
+        assert_eq!(
+            kind,
+            if is_limit {
+                ErrorKind::Unsupported
+            } else {
+                ErrorKind::Format
+            },
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_damaged_page_is_found_by_its_checksum() {
+    let (sample, _) = structures();
+    let (mut bytes, key) = sample.write();
+    let at = b"root, or not".len(); // the first page, of x
+    bytes[at] ^= 1;
+    let file = open(bytes, &key, Latency::Local).unwrap();
+    let error = read(&file, file.field("x").unwrap(), Options::default()).unwrap_err();
+    assert_eq!(
+        (error.kind, error.offset),
+        (ErrorKind::Format, Some(at as u64 + 8)),
+        "{error}"
+    );
+    assert_eq!(
+        (error.branch.as_deref(), error.entries.clone()),
+        (Some("x"), Some(0..3))
+    );
+    assert!(error.message.contains("checksum"), "{error}");
+    assert!(
+        read(&file, file.field("s").unwrap(), Options::default()).is_ok(),
+        "other pages are sound"
+    );
+}
+
+#[test]
+fn what_is_unknown_is_unsupported_by_name_and_spoils_nothing_else() {
+    let (mut sample, known) = structures();
+    let unknown = [
+        sample.field(None, 4, "streamed", "TLorentzVector"),
+        sample.field(None, 9, "role", "Thing"),
+        sample.field(None, LEAF, "column", "float"),
+        sample.field(None, COLLECTION, "vector", "std::vector<float>"),
+    ];
+    sample.column(unknown[2], 0x77, 32);
+    sample.column(unknown[3], INDEX32.0, INDEX32.1);
+    let item = sample.field(Some(unknown[3]), LEAF, "_0", "float");
+    sample.column(item, 0x1d, 33);
+    for cluster in &mut sample.clusters {
+        cluster
+            .columns
+            .extend([Some(Vec::new()), Some(Vec::new()), Some(Vec::new())]);
+    }
+    let (bytes, key) = sample.write();
+    let file = open(bytes, &key, Latency::Local).unwrap();
+    for (name, expected) in [
+        ("streamed", "TLorentzVector, serialised by ROOT's streamer"),
+        ("role", "structural role 0x09"),
+        ("column", "column of type 0x77"),
+        ("vector", "column of type 0x1d with 33 bits"),
+    ] {
+        let error = file.shape(file.field(name).unwrap()).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Unsupported);
+        assert!(error.to_string().contains(expected), "{error}");
+        assert_eq!(error.branch.as_deref(), Some(name));
+    }
+    let x = file.field("x").unwrap();
+    assert_eq!(read(&file, x, Options::default()).unwrap(), known[0].1);
+
+    sample.feature_flags = 1;
+    let (bytes, key) = sample.write();
+    let error = open(bytes, &key, Latency::Local).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+    assert!(error.to_string().contains("feature flag 0"), "{error}");
+}
+
+#[test]
+fn clusters_must_cover_the_entries() {
+    let (sample, _) = structures();
+    let mut summaries = 0;
+    let (bytes, key) = sample.write_damaged(&mut |part, bytes| {
+        if part == Part::PageList {
+            // Header's checksum, the list's size and number, the first record's size: its first entry.
+            bytes[8 + 12 + 8] = 1;
+            summaries += 1;
+        }
+    });
+    assert_eq!(summaries, 1);
+    let error = open(bytes, &key, Latency::Local).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Format);
+    assert!(error.to_string().contains("begins at entry"), "{error}");
+}
+
+#[test]
+fn a_distant_source_is_asked_few_times() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use treemill_source::{Memory, Request, Source, SourceError};
+    struct Counting(Memory, AtomicUsize);
+    impl Source for Counting {
+        fn name(&self) -> &str {
+            self.0.name()
+        }
+        fn size(&self) -> u64 {
+            self.0.size()
+        }
+        fn latency(&self) -> Latency {
+            self.0.latency()
+        }
+        fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.read(requests)
+        }
+    }
+    let (sample, known) = structures();
+    let (bytes, key) = sample.write();
+    let source = Arc::new(Counting(
+        Memory::new("m", bytes, Latency::Remote),
+        AtomicUsize::new(0),
+    ));
+    let file = Arc::new(treemill_read::rntuple::NTupleFile::open(source.clone(), &key).unwrap());
+    assert_eq!(
+        source.1.swap(0, Ordering::Relaxed),
+        3,
+        "anchor; header and footer; page lists"
+    );
+    for (name, _) in known {
+        read(&file, file.field(name).unwrap(), by(1, 1 << 20)).unwrap();
+        assert_eq!(
+            source.1.swap(0, Ordering::Relaxed),
+            1,
+            "{name}: all pages of all columns at once"
+        );
+    }
+}

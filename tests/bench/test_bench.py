@@ -1,0 +1,96 @@
+"""The benchmark as a program: it runs, compares, and judges rightly. No timings are tested."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+sys.path.insert(0, str(REPOSITORY))
+
+from bench import goals, report, warm  # noqa: E402
+from bench.queries import QUERIES  # noqa: E402
+from bench.rivals import RIVALS  # noqa: E402
+from bench.times import Times  # noqa: E402
+
+
+def test_quick_run(tmp_path):
+    command = [sys.executable, "-m", "bench", "--quick", "--parts", "warm", "memory"]
+    chosen = ["--rivals", "treemill", "uproot", "--codecs", "zstd", "none"]
+    folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]
+    done = subprocess.run(
+        [*command, *chosen, *folders], cwd=REPOSITORY, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    (written,) = (tmp_path / "results").glob("*.json")
+    found = json.loads(written.read_text())
+    assert {(c["rival"], c["query"], c["codec"]) for c in found["warm"]} == {
+        (rival, query.key, codec)
+        for rival in ("treemill", "uproot")
+        for query in QUERIES
+        for codec in ("zstd", "none")
+    }
+    assert [sweep["rival"] for sweep in found["memory"]] == ["treemill"]
+    # In the table of times and in that of ratios; whether goals were reached is not tested.
+    assert written.with_suffix(".md").read_text().count("| q1 MET_pt of all events, zstd |") == 2
+
+
+class Fake:
+    """A rival's process that answers the same each time."""
+
+    def __init__(self, rival, bins, seconds=1.0):
+        self.rival, self.bins, self.seconds = rival, bins, seconds
+
+    def run(self, query, path):
+        return {"bins": self.bins, "seconds": self.seconds, "cpu": self.seconds / 2}
+
+
+def measured(*fakes, clock="wall"):
+    files = {"none": Path("x")}
+    return warm.measure(warm.Pool(list(fakes)), QUERIES[:1], files, 3, clock, lambda text: None)
+
+
+def rival(key):
+    return next(r for r in RIVALS if r.key == key)
+
+
+def test_different_bins_are_an_error():
+    one, other = Fake(rival("treemill"), [0, 1, 2, 0]), Fake(rival("uproot"), [0, 1, 3, 0])
+    with pytest.raises(warm.WrongBinsError, match="uproot"):
+        measured(one, other)
+
+
+def test_the_limit_has_no_flow_bins():
+    assert len(measured(Fake(rival("treemill"), [9, 1, 2, 9]), Fake(rival("limit"), [1, 2]))) == 2
+    with pytest.raises(warm.WrongBinsError):
+        measured(Fake(rival("treemill"), [9, 1, 2, 9]), Fake(rival("limit"), [1, 3]))
+
+
+def test_verdicts():
+    bins = [0, 1, 0]
+    cells = measured(
+        *(Fake(rival(key), bins, seconds) for key, seconds in [("treemill", 1.0), ("rdf", 9.0)]),
+        *(Fake(rival(key), bins, seconds) for key, seconds in [("rdf-c++", 7.0), ("limit", 0.9)]),
+        Fake(rival("treemill-2"), bins, 0.5),
+    )
+    found = {v.goal: v for v in goals.warm(goals.medians(cells))}
+    assert {name: (v.measured, v.reached) for name, v in found.items()} == {
+        "RDataFrame / treemill": (7.0, False),
+        "RDataFrame strings / treemill": (9.0, True),
+        "limit / treemill": (0.9, True),
+        "1 thread / 2 threads": (2.0, True),
+    }
+    assert "out of reach" in found["RDataFrame / treemill"].reason
+    page = report.markdown(
+        "t", {}, cells, {"treemill draw": Times((0.5,))}, [], list(found.values())
+    )
+    assert "7.00 ✗ (≥ 8)" in page
+    assert "2.00 ✓ (≥ 1.8)" in page
+
+
+def test_cpu_clock_judges_single_threads_only():
+    fakes = [Fake(rival(key), [1]) for key in ("treemill", "treemill-2", "uproot", "limit")]
+    found = goals.warm(goals.medians(measured(*fakes, clock="cpu")))
+    assert [v.goal for v in found] == ["uproot / treemill"]
