@@ -53,10 +53,11 @@ class ChunkReader:
             form_key="events",
         )
 
-    def chunk(self, start: int, stop: int, metadata: dict[str, Any]) -> Any:
-        """Entries `[start, stop)`. Nothing is read before a field is touched."""
+    def chunk(self, start: int, stop: int, metadata: dict[str, Any], control: Any = None) -> Any:
+        """Entries `[start, stop)`. Nothing is read before a field is touched; `control` counts
+        what is."""
 
-        pieces = _Pieces(self._tree, start, stop, self._touched, self._names)
+        pieces = _Pieces(self._tree, (start, stop), control, self._touched, self._names)
         buffers: dict[str, Callable[[], Any]] = {
             key: pieces.getter(column, key) for key, column in self._columns.items()
         }
@@ -121,10 +122,16 @@ class _Pieces:
     """What was read of one chunk so far."""
 
     def __init__(
-        self, tree: Any, start: int, stop: int, touched: set[str], known: Iterable[str]
+        self,
+        tree: Any,
+        span: tuple[int, int],
+        control: Any,
+        touched: set[str],
+        known: Iterable[str],
     ) -> None:
         self._tree = tree
-        self._span = (start, stop)
+        self._span = span
+        self._control = control
         self._touched = touched
         self._known = known
         self._contents: dict[str, Any] = {}
@@ -170,7 +177,8 @@ class _Pieces:
             wanted |= self._touched & set(self._known)
         self._touched.add(column)
         names = sorted(wanted)
-        for name, each in zip(names, self._tree.read(names, *self._span), strict=True):
+        columns = self._tree.read(names, *self._span, self._control)
+        for name, each in zip(names, columns, strict=True):
             self._contents[name] = content(pyarrow.array(each))
 
 

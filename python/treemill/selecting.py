@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import sys
-import threading
 import traceback
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from .dataset import Dataset
 
 __all__ = [
-    "Counters",
     "Cycles",
     "OutputPartial",
     "SelectorTrees",
@@ -35,26 +33,6 @@ _FIRST_CHUNK = 10_000
 _LARGEST_CHUNK = 200_000
 _CHUNK_BYTES = 64_000_000
 """Of uncompressed columns that the selector touches, at most in one chunk."""
-
-
-class Counters:
-    """Stop flag and counters of a pass of selectors: what core.Control is to queries."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.stopped = False
-        self.entries = 0
-        self.bytes_read = 0
-        self.bytes_decompressed = 0
-
-    def stop(self) -> None:
-        """Asks every packet that runs to end at its next chunk."""
-        self.stopped = True
-
-    def add(self, entries: int) -> None:
-        """So many more were processed."""
-        with self._lock:
-            self.entries += entries
 
 
 class OutputPartial:
@@ -264,8 +242,8 @@ class _Bound:
         for first, last in self._chunks(start, stop):
             if control.stopped:
                 return first
-            self._process(first, last, partial)
-            control.add(last - first)
+            self._process(first, last, partial, control)
+            control.add_entries(last - first)
         sys.stdout.flush()
         return None
 
@@ -281,7 +259,7 @@ class _Bound:
             yield first, last
             first = last
 
-    def _process(self, start: int, stop: int, partial: OutputPartial) -> None:
+    def _process(self, start: int, stop: int, partial: OutputPartial, control: Any) -> None:
         import numpy as np
 
         trees = self._trees
@@ -291,7 +269,7 @@ class _Bound:
         selector.rng = np.random.Generator(np.random.PCG64(key))
         path = trees.dataset.files[self._file] if trees.dataset else None
         try:
-            events = self._events(start, stop)
+            events = self._events(start, stop, control)
             returned = selector.process(events)
         except MemoryError:
             raise
@@ -309,7 +287,7 @@ class _Bound:
         trees._check_output(check)
         partial.output = selector.output
 
-    def _events(self, start: int, stop: int) -> Any:
+    def _events(self, start: int, stop: int, control: Any) -> Any:
         dataset = self._trees.dataset
         if dataset is None:
             return Cycles(start, stop)
@@ -321,7 +299,7 @@ class _Bound:
             "entrystart": start,
             "entrystop": stop,
         }
-        return self._trees.reader(self._file).chunk(start, stop, metadata)
+        return self._trees.reader(self._file).chunk(start, stop, metadata, control)
 
 
 def finish_files(output: Any) -> None:

@@ -32,7 +32,7 @@ class Task(Protocol):
         """Imports what workers will need."""
 
     def control(self) -> Any:
-        """Stop flag and counters for one process: core.Control or of the same face."""
+        """Stop flag and counters for one process: core.Control."""
 
     def trees(self, number: int) -> Trees:
         """For the worker of this number."""
@@ -179,10 +179,10 @@ class SelectorTask:
         from . import _core, chunk, selecting  # noqa: F401
 
     def control(self) -> Any:
-        """For selectors."""
-        from .selecting import Counters
+        """The core's."""
+        from . import _core
 
-        return Counters()
+        return _core.Control()
 
     def trees(self, number: int) -> Trees:
         """For one worker only: it has a selector of its own."""

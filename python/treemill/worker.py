@@ -83,9 +83,7 @@ class Worker:
             stop = bound.run(packet.start, packet.stop, self._partial, self._control)
         except Exception as error:
             # Some batches of the packet may be in the partial: none of it can be trusted now.
-            if self._partial is not None:
-                self._trees.discard(self._partial)
-                self._partial = None
+            self._throw_away()
             retry = not isinstance(error, _FINAL)
             if isinstance(error, MemoryError):
                 error = self.out_of_memory(packet)
@@ -93,6 +91,11 @@ class Worker:
         seconds = time.perf_counter() - began
         stop = packet.stop if stop is None else stop
         return PacketDone(self.number, packet.number, stop, seconds)
+
+    def _throw_away(self) -> None:
+        if self._partial is not None:
+            self._trees.discard(self._partial)
+            self._partial = None
 
     def out_of_memory(self, packet: Packet, words: str = "ran out of memory") -> WorkerError:
         """Names the packet."""

@@ -52,6 +52,8 @@ def test_selector(session, paths, truth):
     assert output["ended"] == 2
     assert session.report.complete
     assert session.report.entries == len(truth)
+    assert session.queries[-1].progress.entries == len(truth)
+    assert session.report.bytes_read > 0
 
 
 def test_the_users_object_stays_as_it_was(session, events):
@@ -306,10 +308,10 @@ class CountingTree:
     def branches(self):
         return self._tree.branches()
 
-    def read(self, names, start, stop):
+    def read(self, names, start, stop, control=None):
         if stop > start:
             self.calls.append(list(names))
-        return self._tree.read(names, start, stop)
+        return self._tree.read(names, start, stop, control)
 
 
 def test_fields_are_read_when_touched_and_together_afterwards(events):

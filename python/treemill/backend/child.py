@@ -124,8 +124,12 @@ class _WorkerProcess:
 
     def _hand(self, partial: Any) -> None:
         data = partial.dumps()
-        self._channel.send(Hand(Committed(self._number), data, self._control.entries))
+        self._channel.send(Hand(Committed(self._number), data, self._pulse()))
         self._committed = True
+
+    def _pulse(self) -> Pulse:
+        control = self._control
+        return Pulse(control.entries, control.bytes_read, control.bytes_decompressed)
 
     def _listen(self) -> None:
         next_pulse = 0.0
@@ -145,10 +149,8 @@ class _WorkerProcess:
                 continue
             next_pulse = time.monotonic() + _PULSE
             self._watch_memory()
-            control = self._control
-            pulse = Pulse(control.entries, control.bytes_read, control.bytes_decompressed)
             try:
-                self._channel.send(pulse)
+                self._channel.send(self._pulse())
             except OSError:
                 self._leave(0)
 

@@ -137,22 +137,22 @@ class Happened:
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
-    """A partial, with the event that makes its packets count: both arrive or neither does."""
-
-    event: Committed
-    data: bytes
-    entries: int
-    """By the worker's counter."""
-
-
-@dataclass(frozen=True, slots=True)
 class Pulse:
     """A sign of life, with the worker's counters."""
 
     entries: int = 0
     bytes_read: int = 0
     bytes_decompressed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """A partial, with the event that makes its packets count: both arrive or neither does."""
+
+    event: Committed
+    data: bytes
+    pulse: Pulse
+    """The counters at this moment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,7 @@ class Pass(passes.Pass):
             self._tell_losses()
         elif isinstance(message, Hand):
             if self._merge(number, lambda: self._task.load(message.data)):
-                end.committed = message.entries
+                end.pulse, end.committed = message.pulse, message.pulse.entries
                 self._tell(message.event)
                 self._merged(number)
         elif isinstance(message, Crashed):
