@@ -6,7 +6,7 @@ Implements worker.Trees, so that a worker runs packets of selectors as it runs t
 from __future__ import annotations
 
 import copy
-import sys
+import time
 import traceback
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -29,8 +29,14 @@ __all__ = [
     "finish_files",
 ]
 
-_FIRST_CHUNK = 10_000
+_BLOCK = 10_000
+"""Cycles in a chunk, at most."""
+_FIRST_CHUNK = 1_000
 _LARGEST_CHUNK = 200_000
+_CHUNK_SECONDS = 0.5
+_PACKET_SECONDS = 1.0
+"""After which a packet ends early, between two chunks: workers commit between packets only, and a
+selector may be a thousand times as slow as the packetizer could know."""
 _CHUNK_BYTES = 64_000_000
 """Of uncompressed columns that the selector touches, at most in one chunk."""
 
@@ -80,7 +86,7 @@ class Cycles:
 
 def blocks(cycles: int) -> int:
     """Cycles in one chunk. It depends on the number of cycles only, and so do random numbers."""
-    return max(1, min(_FIRST_CHUNK, -(-cycles // 1000)))
+    return max(1, min(_BLOCK, -(-cycles // 1000)))
 
 
 class SelectorTrees:
@@ -101,6 +107,7 @@ class SelectorTrees:
         self.selector = selector
         self.dataset = dataset
         self.touched: set[str] = set()
+        self.rate = 0.0  # of the last chunk, entries per second
         self.seed = seed
         self.name = name
         self._inputs = inputs
@@ -189,12 +196,13 @@ class SelectorTrees:
         """Entries in the next chunk."""
         if self.dataset is None:
             return blocks(self._cycles)
-        if not self.touched:
+        if not self.rate:
             return _FIRST_CHUNK
         sizes = self.dataset.bytes[file]
         entries = max(self.dataset.sizes[file][0], 1)
         each = sum(sizes.get(name, 0) for name in self.touched) / entries
-        return max(100, min(_LARGEST_CHUNK, int(_CHUNK_BYTES / max(each, 1.0))))
+        fitting = min(self.rate * _CHUNK_SECONDS, _CHUNK_BYTES / max(each, 1.0))
+        return max(100, min(_LARGEST_CHUNK, int(fitting)))
 
     def failure(
         self,
@@ -238,13 +246,17 @@ class _Bound:
         return self._trees.partial()
 
     def run(self, start: int, stop: int, partial: OutputPartial, control: Any) -> int | None:
-        """Processes entries `[start, stop)`; gives back where it was told to stop, if it was."""
+        """Processes entries `[start, stop)`; gives back where it ended, if before: told to stop, or
+        because it took long."""
+        began = before = time.perf_counter()
         for first, last in self._chunks(start, stop):
-            if control.stopped:
+            if control.stopped or before - began > _PACKET_SECONDS:
                 return first
             self._process(first, last, partial, control)
             control.add_entries(last - first)
-        sys.stdout.flush()
+            now = time.perf_counter()
+            self._trees.rate = (last - first) / max(now - before, 1e-6)
+            before = now
         return None
 
     def _chunks(self, start: int, stop: int) -> Iterator[tuple[int, int]]:

@@ -74,7 +74,11 @@ class Pass(ABC):
         self._on_end = on_end
         self._clock = clock
         self._packetizer = Packetizer(
-            files, sizing=sizing, skip_errors=skip_errors, commit_seconds=task.commit_seconds
+            files,
+            sizing=sizing,
+            skip_errors=skip_errors,
+            commit_seconds=task.commit_seconds,
+            expected_workers=workers,
         )
         self._lock = threading.Lock()
         self._committing: set[int] = set()

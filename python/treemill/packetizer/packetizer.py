@@ -45,14 +45,17 @@ class Packetizer:
         max_attempts: int = 3,
         skip_errors: bool = False,
         commit_seconds: float = 1.0,
+        expected_workers: int = 0,
     ) -> None:
         """`files`: sizes where known. After `max_attempts` a packet or a file is given up: the
         query ends with its error, or goes on without it if `skip_errors`. Workers are asked to
-        commit about every `commit_seconds`."""
+        commit about every `commit_seconds`. `expected_workers` are coming: the first must not take
+        what all are to share."""
         self._sizing = sizing or Sizing()
         self._max_attempts = max_attempts
         self._skip_errors = skip_errors
         self._commit_seconds = commit_seconds
+        self._expected_workers = expected_workers
         self._ledger = Ledger()
         self._rates = Rates()
         self._workers: dict[int, Worker] = {}
@@ -251,7 +254,7 @@ class Packetizer:
         )
 
     def _size(self, worker: Worker) -> int:
-        workers = len(self._workers)
+        workers = max(len(self._workers), self._expected_workers)
         left = self._totals.unassigned + self._totals.unknown * self._mean_entries()
         rate, total = self._rates.of(worker.number), self._rates.total(workers)
         return packet_entries(self._sizing, rate, total, left, workers)
