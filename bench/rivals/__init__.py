@@ -40,7 +40,7 @@ ROOT_1, ROOT_2, UPROOT, LIMIT = "RDataFrame", "RDataFrame, 2 threads", "uproot",
 
 RIVALS = (
     Rival("treemill", "treemill", "treemill_", TREEMILL, sweeps=True),
-    Rival("treemill-2", "treemill, 2 threads", "treemill_", TREEMILL_2, threads=2),
+    Rival("treemill-2", "treemill, 2 threads", "treemill_", TREEMILL_2, threads=2, sweeps=True),
     Rival("rdf", "RDataFrame, strings", "rdataframe", ROOT_1, variant="strings", sweeps=True),
     Rival("rdf-c++", "RDataFrame, C++ at -O3", "rdataframe", ROOT_1, variant="compiled"),
     Rival("rdf-2", "RDataFrame, strings, 2 threads", "rdataframe", ROOT_2, 2, "strings"),
