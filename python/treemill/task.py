@@ -175,7 +175,9 @@ class SelectorTask:
         return self.__dict__ | {"inputs": None}
 
     def preload(self) -> None:
-        """What selectors read with."""
+        """What selectors read with, and fill, most of them."""
+        import hist  # noqa: F401
+
         from . import _core, chunk, selecting  # noqa: F401
 
     def control(self) -> Any:
