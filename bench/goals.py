@@ -91,7 +91,7 @@ def _ratio(goal: Goal, where: str, wanted: float | None, row: Mapping[str, float
 def _why(goal: Goal, wanted: float, row: Mapping[str, float]) -> str:
     """What the other numbers of the row say about a ratio that is too small."""
     if goal.subject == TREEMILL_2:
-        return f"one thread takes {row[TREEMILL] * 1e3:.1f} ms; the 10 GB under Memory show a longer run"
+        return f"one thread takes {row[TREEMILL] * 1e3:.1f} ms; 10 GB under Memory take longer"
     if LIMIT not in row or goal.subject != TREEMILL:
         return ""
     over_limit = row[TREEMILL] / row[LIMIT]

@@ -14,6 +14,8 @@ from .packetizer import (
     Action,
     Commit,
     Committed,
+    Discard,
+    Discarded,
     Event,
     FileFailed,
     FileOpened,
@@ -72,6 +74,9 @@ class Worker:
             return self._open(action.file)
         if isinstance(action, Commit):
             return self._hand_over()
+        if isinstance(action, Discard):
+            self._throw_away()
+            return Discarded(self.number)
         raise TypeError(f"not for a worker: {action!r}")
 
     def _process(self, packet: Packet) -> Event:

@@ -62,6 +62,12 @@ def test_module(path):
     if part in pure:
         allowed = ["treemill.errors", *(f"treemill.{module}" for module in pure)]
         assert own(names) <= inside(names, *allowed)
+    if part == "simulate":
+        assert own(names) <= inside(
+            names, "treemill.simulate", "treemill.packetizer", "treemill.errors"
+        )
+        assert names == own(names) | standard(names)
+        assert not inside(names, "threading", "time", "os", "socket")
     if part in ["packetizer", *pure]:
         assert names == own(names) | standard(names)
         assert not inside(names, "threading", "time", "os", "socket") or part == "query"

@@ -5,137 +5,17 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packet_world import World
 from treemill.packetizer import (
     Commit,
-    Committed,
-    FileFailed,
-    FileOpened,
-    FileSize,
     Finish,
-    Halt,
     OpenFile,
-    PacketDone,
     PacketFailed,
-    Packetizer,
     Process,
     Sizing,
     Stop,
-    WorkerJoined,
-    WorkerLost,
 )
 from treemill.packetizer.sizing import packet_entries
-
-CUTS = {0: (), 1: (100, 200, 300), 2: (500,)}
-
-
-class World:
-    """Workers that do what they are told, in an order that `choose` decides. `result` counts how
-    often each entry was merged, as the real partials would."""
-
-    def __init__(self, sizes, choose, workers, known=(), **options):
-        self.sizes = sizes
-        self.choose = choose
-        self.now = 0.0
-        sizes_known = [
-            FileSize(n, self.cuts(i)) if i in known else None for i, n in enumerate(sizes)
-        ]
-        self.packetizer = Packetizer(sizes_known, sizing=Sizing(first=50), **options)
-        self.orders = {}
-        self.partials = {}
-        self.result = {}
-        self.finishes = []
-        self.halted = False
-        self.packets = []
-        self.attempts = {}
-        for number in range(workers):
-            self.join(number)
-
-    def cuts(self, file):
-        return CUTS[file % 3]
-
-    def join(self, number):
-        self.partials[number] = []
-        self.tell(WorkerJoined(number))
-
-    def tell(self, event):
-        self.now += 0.01
-        for action in self.packetizer.handle(event, self.now):
-            if isinstance(action, Finish):
-                self.finishes.append(action)
-            elif isinstance(action, Halt):
-                self.halted = True
-            else:
-                assert action.worker not in self.orders, "a worker has one order at a time"
-                assert action.worker in self.partials, "orders go to workers that are there"
-                self.orders[action.worker] = action
-
-    def lose(self, worker):
-        self.orders.pop(worker, None)
-        del self.partials[worker]
-        self.tell(WorkerLost(worker))
-
-    def step(self, fails=lambda order: None):
-        """Lets one worker carry out its order."""
-        worker = self.choose(sorted(self.orders))
-        order = self.orders.pop(worker)
-        error = fails(order)
-        if isinstance(order, OpenFile):
-            if error is not None:
-                self.tell(FileFailed(worker, order.file, error))
-            else:
-                self.tell(
-                    FileOpened(worker, order.file, self.sizes[order.file], self.cuts(order.file))
-                )
-        elif isinstance(order, Process):
-            packet = order.packet
-            self.packets.append((worker, packet))
-            assert 0 <= packet.start < packet.stop <= self.sizes[packet.file]
-            if error is not None:
-                self.partials[worker] = []
-                self.tell(PacketFailed(worker, packet.number, error))
-                return
-            stop = packet.stop
-            if self.halted:
-                stop = self.choose(range(packet.start, packet.stop + 1))
-            self.partials[worker] += [(packet.file, e) for e in range(packet.start, stop)]
-            self.tell(PacketDone(worker, packet.number, stop, 0.001 * (stop - packet.start) + 1e-4))
-        elif isinstance(order, Commit):
-            for entry in self.partials[worker]:
-                self.result[entry] = self.result.get(entry, 0) + 1
-            self.partials[worker] = []
-            self.tell(Committed(worker))
-
-    def run(self, **options):
-        for _ in range(20_000):
-            if not self.orders:
-                break
-            self.step(**options)
-        assert not self.orders
-
-    def check_account(self):
-        """Nothing twice; what is said to be in the result is what is; the rest is said to miss."""
-        assert all(count == 1 for count in self.result.values())
-        coverage = self.packetizer.coverage()
-        said = {
-            (file, entry)
-            for file, ranges in coverage.processed.items()
-            for start, stop in ranges
-            for entry in range(start, stop)
-        }
-        assert said == set(self.result)
-        assert coverage.entries == len(self.result) == self.packetizer.committed_entries
-        missing = set()
-        for gap in coverage.missing:
-            stop = self.sizes[gap.file] if gap.stop is None else gap.stop
-            span = {(gap.file, entry) for entry in range(gap.start, stop)}
-            assert not span & missing, "missing entries are named once"
-            assert gap.reason
-            missing |= span
-        everything = {(f, e) for f, n in enumerate(self.sizes) for e in range(n)}
-        assert said | missing == everything
-        assert not said & missing
-        return coverage
-
 
 sizes = st.lists(st.integers(0, 700), max_size=5)
 workers = st.integers(1, 4)

@@ -28,3 +28,70 @@ def generate(folder: Path, files: int, events: int, codec: str, seed: int) -> No
 
     for line in write_dataset(folder, Recipe(files, events, codec=codec, seed=seed)):
         click.echo(line)
+
+
+@bench.command("simulate")
+@click.argument("scenarios", nargs=-1, metavar="SCENARIO…")
+@click.option(
+    "--strategy",
+    "strategies",
+    multiple=True,
+    type=click.Choice(["treemill", "adaptive", "base", "static"]),
+    help="Who leads; all of them without this. May be given several times.",
+)
+@click.option(
+    "--nodes",
+    multiple=True,
+    type=click.IntRange(1),
+    help="Nodes instead of the scenario's own numbers. May be given several times.",
+)
+@click.option(
+    "--seeds",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Queries with this many seeds each, of which the one that takes the median time counts.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    metavar="FIGURE",
+    help="Draw the results too (.png .pdf .svg).",
+)
+def simulate_command(
+    scenarios: tuple[str, ...],
+    strategies: tuple[str, ...],
+    nodes: tuple[int, ...],
+    seeds: int,
+    output: str | None,
+) -> None:
+    """Try the packetizer on a cluster that does not exist, beside PROOF's and static shares.
+
+    SCENARIO is a TOML file or the name of one that comes with treemill; without any, these are
+    listed.
+    """
+    from ..simulate import STRATEGIES, load, shipped
+    from . import simulations
+
+    if not scenarios:
+        for name in shipped():
+            click.echo(f"{name:14} {load(name).title}")
+        return
+    rows = []
+    try:
+        loaded = [load(name) for name in scenarios]
+    except (ValueError, OSError) as error:
+        raise click.UsageError(str(error)) from error
+    click.echo(simulations.HEADER)
+    for scenario in loaded:
+        done = []
+        for outcome in simulations.outcomes(scenario, strategies or list(STRATEGIES), nodes, seeds):
+            click.echo(simulations.row(outcome))
+            done.append(outcome)
+        rows.append(simulations.panels(f"{scenario.name}: {scenario.title}", done))
+    if output is not None:
+        from ..monitor.figures import save
+
+        save(rows, output)
+        click.echo(output)

@@ -5,6 +5,8 @@ from .events import (
     Action,
     Commit,
     Committed,
+    Discard,
+    Discarded,
     Event,
     FileFailed,
     FileOpened,
@@ -16,19 +18,24 @@ from .events import (
     PacketFailed,
     Process,
     Stop,
+    Tick,
     WorkerJoined,
     WorkerLost,
 )
 from .ledger import Coverage, Missing
+from .nodes import node_of
 from .packetizer import Packetizer
-from .sizing import Sizing
+from .sizing import CLUSTER, Sizing
 from .state import FileSize, WorkerGone
 
 __all__ = [
+    "CLUSTER",
     "Action",
     "Commit",
     "Committed",
     "Coverage",
+    "Discard",
+    "Discarded",
     "Event",
     "FileFailed",
     "FileOpened",
@@ -44,7 +51,9 @@ __all__ = [
     "Process",
     "Sizing",
     "Stop",
+    "Tick",
     "WorkerGone",
     "WorkerJoined",
     "WorkerLost",
+    "node_of",
 ]

@@ -24,9 +24,11 @@ class Packet:
 
 @dataclass(frozen=True, slots=True)
 class WorkerJoined:
-    """A worker is there and has nothing to do."""
+    """A worker is there and has nothing to do. `node`: where it is, by the name of its host, where
+    files on the same host are nearer to it than others."""
 
     worker: int
+    node: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,19 @@ class Committed:
 
 
 @dataclass(frozen=True, slots=True)
+class Discarded:
+    """Answer to Discard: the worker's partial is empty."""
+
+    worker: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed. Wanted about every second where speculation is: nothing else tells that a
+    worker is late."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """No new packets; what is done gets committed, and then the query is over."""
 
@@ -103,6 +118,8 @@ Event = (
     | PacketDone
     | PacketFailed
     | Committed
+    | Discarded
+    | Tick
     | Stop
 )
 
@@ -134,9 +151,18 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
+class Discard:
+    """The worker throws away its partial and answers Discarded: another one was first with the
+    packet that it has just done."""
+
+    worker: int
+
+
+@dataclass(frozen=True, slots=True)
 class Halt:
     """Whoever is in the middle of a packet ends it early and answers PacketDone as far as it came:
-    the query is ending before its time."""
+    the query is ending before its time, or (Finish follows at once, and nobody waits for the
+    answer) without what they do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,4 +172,4 @@ class Finish:
     error: BaseException | None = None
 
 
-Action = OpenFile | Process | Commit | Halt | Finish
+Action = OpenFile | Process | Commit | Discard | Halt | Finish

@@ -1,12 +1,15 @@
-"""The exact account of entry ranges: each entry is unassigned, with one worker, in one worker's
+"""The exact account of entry ranges: each entry is unassigned, being worked on, in one worker's
 uncommitted partial, committed, or given up; never two of these, never none.
+
+A packet may be worked on by two workers. It belongs to the one that has it done first; what the
+other one makes of it, and all that is in the same partial, must be thrown away.
 
 Keeps books only: which range goes to whom is decided in packetizer.py.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .events import Packet
 
@@ -53,6 +56,8 @@ class Ledger:
     _done: dict[int, list[_Held]] = field(default_factory=dict)  # by worker
     _committed: dict[int, list[Range]] = field(default_factory=dict)  # by file
     _given_up: list[Missing] = field(default_factory=list)
+    _holders: dict[int, set[int]] = field(default_factory=dict)  # by packet, where several
+    _failures: dict[int, int] = field(default_factory=dict)  # of copies of packets, by packet
     committed_entries: int = 0
 
     def hand_out(self, worker: int, file: int, span: Range, attempt: int) -> Packet:
@@ -63,6 +68,19 @@ class Ledger:
         self._next += 1
         self._working[worker] = _Held(packet)
         return packet
+
+    def copy(self, worker: int, owner: int) -> Packet:
+        """The packet that `owner` is working on, for an idle worker to work on too."""
+        if worker in self._working:
+            raise RuntimeError(f"worker {worker} has a packet already")
+        packet = self._working[owner].packet
+        self._working[worker] = _Held(packet)
+        self._holders.setdefault(packet.number, {owner}).add(worker)
+        return packet
+
+    def other_holders(self, worker: int, number: int) -> list[int]:
+        """Who else is working on the packet."""
+        return sorted(self._holders.get(number, set()) - {worker})
 
     def working(self, worker: int) -> Packet:
         """The packet that the worker has."""
@@ -81,6 +99,10 @@ class Ledger:
         if not packet.start <= stop <= packet.stop:
             raise RuntimeError(f"packet {packet} cannot end at {stop}")
         del self._working[worker]
+        if self._holders.get(number, {worker}) != {worker}:
+            raise RuntimeError(f"packet {number} is to be taken back from its other holders first")
+        self._holders.pop(number, None)
+        self._failures.pop(number, None)
         held.stop = stop
         if stop > packet.start:
             self._done.setdefault(worker, []).append(held)
@@ -98,14 +120,29 @@ class Ledger:
         return entries
 
     def take_back(self, worker: int) -> tuple[Packet | None, list[Packet]]:
-        """What the worker was working on, and what it had done but not committed, as packets whose
-        ranges are nobody's now."""
-        working = self._working.pop(worker, None)
+        """What the worker was working on (None where another one still is), and what it had done
+        but not committed, as packets whose ranges are nobody's now. The failures of a packet's
+        copies count as attempts."""
+        held = self._working.pop(worker, None)
+        working = None if held is None else self._alone(worker, held.packet)
         void = [
             Packet(h.packet.number, h.packet.file, h.packet.start, h.stop or 0, h.packet.attempt)
             for h in self._done.pop(worker, [])
         ]
-        return (None if working is None else working.packet), void
+        return working, void
+
+    def _alone(self, worker: int, packet: Packet) -> Packet | None:
+        holders = self._holders.get(packet.number)
+        if holders is None:
+            return packet
+        holders.discard(worker)
+        failures = self._failures.get(packet.number, 0)
+        if holders:
+            self._failures[packet.number] = failures + 1
+            return None
+        del self._holders[packet.number]
+        self._failures.pop(packet.number, None)
+        return replace(packet, attempt=packet.attempt + failures)
 
     def give_up(
         self, file: int, span: tuple[int, int | None], reason: str, error: BaseException | None

@@ -1,14 +1,12 @@
 """The packetizer: a state machine from events to actions.
 
-A worker keeps to its file while that has entries left, then takes a file that nobody has, then
-helps with the file that has most left. Failed packets go to another worker, a bounded number of
-times. The query is over when every entry is committed or given up.
+A worker keeps to its file while that has entries left; nodes.py says which is its next. Failed
+packets go to another worker, a bounded number of times. A worker that finds nothing to do runs a
+packet of another one again (tail.py). The query is over when every entry is committed or given up.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import deque
 from collections.abc import Sequence
 from functools import singledispatchmethod
 
@@ -16,6 +14,8 @@ from .events import (
     Action,
     Commit,
     Committed,
+    Discard,
+    Discarded,
     Event,
     FileFailed,
     FileOpened,
@@ -26,12 +26,15 @@ from .events import (
     PacketFailed,
     Process,
     Stop,
+    Tick,
     WorkerJoined,
     WorkerLost,
 )
 from .ledger import Coverage, Ledger
+from .nodes import Nodes, host_of
 from .sizing import Rates, Sizing, packet_entries
-from .state import Again, Ending, File, FileSize, Totals, Worker, WorkerGone
+from .state import Again, Ending, File, FileSize, Retries, Totals, Worker, WorkerGone
+from .tail import Tail
 
 
 class Packetizer:
@@ -41,16 +44,21 @@ class Packetizer:
         self,
         files: Sequence[FileSize | None],
         *,
+        nodes: Sequence[str | None] | None = None,
+        max_foreign: int | None = None,
         sizing: Sizing | None = None,
         max_attempts: int = 3,
         skip_errors: bool = False,
         commit_seconds: float = 1.0,
+        speculate: bool = False,
         expected_workers: int = 0,
     ) -> None:
-        """`files`: sizes where known. After `max_attempts` a packet or a file is given up: the
-        query ends with its error, or goes on without it if `skip_errors`. Workers are asked to
-        commit about every `commit_seconds`. `expected_workers` are coming: the first must not take
-        what all are to share."""
+        """`files`: sizes where known. `nodes`: where each is (`node_of` its URL), if that matters;
+        at most `max_foreign` workers of other hosts read from a node at once. After `max_attempts`
+        a packet or a file is given up: the query ends with its error, or goes on without it if
+        `skip_errors`. Workers are asked to commit about every `commit_seconds`. `speculate`: idle
+        workers run what others are late with; that wants a Tick about every second.
+        `expected_workers` are coming: the first must not take what all are to share."""
         self._sizing = sizing or Sizing()
         self._max_attempts = max_attempts
         self._skip_errors = skip_errors
@@ -64,14 +72,14 @@ class Packetizer:
             File(i) if size is None else File(i, size.entries, size.cuts)
             for i, size in enumerate(files)
         ]
-        self._fresh = deque(f for f in self._files if f.entries != 0)
-        self._started: dict[int, File] = {}  # files with entries left that some worker has
-        self._again: deque[Again] = deque()
+        self._nodes = Nodes(self._files, nodes or [None] * len(self._files), max_foreign)
+        self._speculate = speculate
+        self._tail = Tail(self._rates)
+        self._tainted: set[int] = set()  # workers that nobody waits for
+        self._opening = 0
+        self._again = Retries()
         self._ending = Ending()
-        known = [f.entries for f in self._files if f.entries is not None]
-        self._totals = Totals(
-            sum(known), len(known), sum(known), sum(f.entries is None for f in self._files)
-        )
+        self._totals = Totals.of(self._files)
 
     # What others may look at.
 
@@ -88,7 +96,7 @@ class Packetizer:
     @property
     def expected_entries(self) -> int:
         """Entries of all files; those not opened yet count as many as the others on average."""
-        return self._totals.known + int(self._totals.unknown * self._mean_entries())
+        return self._totals.expected
 
     def coverage(self) -> Coverage:
         """Which entries are in the result, which are not, and why. Final once `over`."""
@@ -99,7 +107,7 @@ class Packetizer:
     def handle(self, event: Event, now: float) -> list[Action]:
         """What is to be done now that `event` has happened at time `now` (seconds, any origin)."""
         actions: list[Action] = []
-        if not self._ending.over:
+        if not self._ending.over and self._from_known(event):
             self._on(event, now, actions)
             if self._ending.reason is not None and not self._ending.announced:
                 self._ending.announced = True
@@ -107,25 +115,33 @@ class Packetizer:
             self._finish_if_over(actions)
         return actions
 
+    def _from_known(self, event: Event) -> bool:
+        """A worker that was given up may still answer; its answers count for nothing."""
+        if isinstance(event, WorkerJoined | Stop | Tick):
+            return True
+        return event.worker in self._workers
+
     @singledispatchmethod
     def _on(self, event: Event, now: float, actions: list[Action]) -> None:
         raise TypeError(f"not an event: {event!r}")
 
     @_on.register
     def _joined(self, event: WorkerJoined, now: float, actions: list[Action]) -> None:
-        worker = Worker(event.worker, last_commit=now)
+        worker = Worker(event.worker, host_of(event.node), last_commit=now)
         self._workers[event.worker] = worker
         self._feed(worker, now, actions)
 
     @_on.register
     def _lost(self, event: WorkerLost, now: float, actions: list[Action]) -> None:
-        worker = self._workers.pop(event.worker, None)
-        if worker is None:
-            return
+        worker = self._workers.pop(event.worker)
         self._idle.pop(worker.number, None)
         self._rates.forget(worker.number)
-        if worker.opening and worker.file is not None:
-            self._retry_file(worker.file, worker, WorkerGone(event.reason), True)
+        self._tainted.discard(worker.number)
+        file = worker.file
+        self._nodes.move(worker, None)
+        if worker.opening and file is not None:
+            self._opening -= 1
+            self._retry_file(file, worker, WorkerGone(event.reason), True)
         self._take_back(worker, WorkerGone(event.reason), True)
         if not self._workers and not self._everything_handed_out():
             self._end(event.reason, WorkerGone(f"no worker is left: {event.reason}"))
@@ -135,13 +151,10 @@ class Packetizer:
     def _opened(self, event: FileOpened, now: float, actions: list[Action]) -> None:
         worker, file = self._workers[event.worker], self._files[event.file]
         worker.opening = False
+        self._opening -= 1
         file.entries, file.cuts = event.entries, event.cuts
-        self._totals.unknown -= 1
-        self._totals.files += 1
-        self._totals.known += event.entries
-        self._totals.unassigned += event.entries
-        if event.entries:
-            self._started[file.number] = file
+        self._totals.opened(event.entries)
+        self._nodes.opened(file)
         self._feed(worker, now, actions)
         self._feed_idle(now, actions)
 
@@ -149,7 +162,8 @@ class Packetizer:
     def _not_opened(self, event: FileFailed, now: float, actions: list[Action]) -> None:
         worker, file = self._workers[event.worker], self._files[event.file]
         worker.opening = False
-        worker.file = None
+        self._opening -= 1
+        self._nodes.move(worker, None)
         self._retry_file(file, worker, event.error, event.retry)
         self._feed(worker, now, actions)
         self._feed_idle(now, actions)
@@ -157,18 +171,32 @@ class Packetizer:
     @_on.register
     def _done(self, event: PacketDone, now: float, actions: list[Action]) -> None:
         worker = self._workers[event.worker]
+        if worker.tainted:
+            actions.append(Discard(worker.number))
+            return
         packet = self._ledger.working(event.worker)
+        losers = self._ledger.other_holders(worker.number, event.packet)
+        for number in losers:
+            self._taint(self._workers[number])
         rest = self._ledger.done(event.worker, event.packet, event.stop)
+        worker.packet = None
         if event.stop > packet.start:
-            self._rates.measured(event.worker, event.stop - packet.start, event.seconds)
+            entries = event.stop - packet.start
+            self._rates.measured(event.worker, entries, event.seconds)
+            self._nodes.measured(worker, self._files[packet.file], entries, event.seconds)
         if rest is not None:
             self._put_back(packet.file, rest, packet.attempt, None)
         self._feed(worker, now, actions)
+        if losers or rest is not None:
+            self._feed_idle(now, actions)
 
     @_on.register
     def _failed(self, event: PacketFailed, now: float, actions: list[Action]) -> None:
         worker = self._workers[event.worker]
-        self._take_back(worker, event.error, event.retry)
+        if worker.tainted:
+            self._clean(worker)
+        else:
+            self._take_back(worker, event.error, event.retry)
         self._feed(worker, now, actions)
         self._feed_idle(now, actions)
 
@@ -180,106 +208,138 @@ class Packetizer:
         self._feed(worker, now, actions)
 
     @_on.register
+    def _discarded(self, event: Discarded, now: float, actions: list[Action]) -> None:
+        worker = self._workers[event.worker]
+        self._clean(worker)
+        self._feed(worker, now, actions)
+
+    @_on.register
+    def _tick(self, event: Tick, now: float, actions: list[Action]) -> None:
+        self._feed_idle(now, actions)
+
+    @_on.register
     def _stop(self, event: Stop, now: float, actions: list[Action]) -> None:
         self._end(event.reason, None)
 
     # Work for a worker.
 
     def _feed_idle(self, now: float, actions: list[Action]) -> None:
-        if not self._everything_handed_out():
-            for worker in list(self._idle.values()):
-                self._feed(worker, now, actions)
+        # What one of them cannot have, none can; but a range may be kept from one that failed it.
+        refused = 0
+        for worker in list(self._idle.values()):
+            self._feed(worker, now, actions)
+            refused += worker.number in self._idle
+            if refused == 2:
+                break
 
     def _feed(self, worker: Worker, now: float, actions: list[Action]) -> None:
         """Gives an action to a worker that has just become idle, or was; a worker without work
         commits what it has, so that one that stays idle has nothing to lose."""
+        action: Action | None = None
         has_done = self._ledger.has_done(worker.number)
-        due = has_done and now - worker.last_commit >= self._commit_seconds
-        action = None if due else self._next_work(worker)
+        if not (has_done and self._commit_is_due(worker, now)):
+            action = self._next_work(worker, now)
         if action is None and has_done:
             action = Commit(worker.number)
         if action is None:
+            action = self._copy(worker, now)
+        if action is None:
+            self._nodes.move(worker, None)
             self._idle[worker.number] = worker
         else:
             self._idle.pop(worker.number, None)
             actions.append(action)
 
-    def _next_work(self, worker: Worker) -> Action | None:
+    def _commit_is_due(self, worker: Worker, now: float) -> bool:
+        since = now - worker.last_commit
+        if since >= self._commit_seconds:
+            return True
+        # Near the end commits are as frequent as can be borne, so that one who is overtaken with a
+        # packet has little else to lose.
+        cost = self._sizing.ask + self._sizing.merge
+        if not self._speculate or since < 2 * cost * len(self._workers):
+            return False
+        rate = self._rates.total(len(self._workers))
+        return self._totals.left < 2 * self._sizing.shortest * rate
+
+    def _next_work(self, worker: Worker, now: float) -> Action | None:
         if self._ending.reason is not None:
             return None
-        again = self._pick_again(worker)
+        again = self._again.pick(worker.number, len(self._workers) - len(self._tainted) <= 1)
         if again is not None:
-            file = self._files[again.file]
-            worker.file = file
+            again_file = self._files[again.file]
+            self._nodes.move(worker, again_file)
             if again.stop is None:
-                worker.opening = True
-                return OpenFile(worker.number, file.number)
-            return self._hand_out(worker, file, (again.start, again.stop), again.attempt)
-        picked = self._pick_file(worker)
-        if picked is None:
+                return self._open(worker, again_file)
+            span = (again.start, again.stop)
+            return self._hand_out(worker, again_file, span, again.attempt, now)
+        file = self._nodes.next_in(worker)
+        if file is None:
+            self._nodes.move(worker, None)  # it does not stand in its own way
+            file = self._nodes.pick(worker.host, self._totals.mean)
+        if file is None:
             return None
-        worker.file = file = picked
+        self._nodes.move(worker, file)
         if file.entries is None:
-            worker.opening = True
-            return OpenFile(worker.number, file.number)
-        span = (file.next, self._cut(file, self._size(worker)))
-        file.next = span[1]
-        if file.left == 0:
-            self._started.pop(file.number, None)
-        return self._hand_out(worker, file, span, 1)
+            return self._open(worker, file)
+        span = self._nodes.take(file, file.cut(self._size(worker, file)))
+        return self._hand_out(worker, file, span, 1, now)
 
-    def _pick_again(self, worker: Worker) -> Again | None:
-        for i, again in enumerate(self._again):
-            if again.avoid != worker.number or len(self._workers) == 1:
-                del self._again[i]
-                return again
-        return None
+    def _open(self, worker: Worker, file: File) -> OpenFile:
+        worker.opening = True
+        self._opening += 1
+        return OpenFile(worker.number, file.number)
 
-    def _pick_file(self, worker: Worker) -> File | None:
-        if worker.file is not None and worker.file.left:
-            return worker.file
-        if self._fresh:
-            file = self._fresh.popleft()
-            if file.entries is not None:
-                self._started[file.number] = file
-            return file
-        if self._started:
-            return max(self._started.values(), key=lambda f: f.left)
-        return None
-
-    def _hand_out(self, worker: Worker, file: File, span: tuple[int, int], attempt: int) -> Process:
+    def _hand_out(
+        self, worker: Worker, file: File, span: tuple[int, int], attempt: int, now: float
+    ) -> Process:
         self._totals.unassigned -= span[1] - span[0]
-        return Process(
-            worker.number, self._ledger.hand_out(worker.number, file.number, span, attempt)
-        )
+        packet = self._ledger.hand_out(worker.number, file.number, span, attempt)
+        return worker.process(packet, now)
 
-    def _size(self, worker: Worker) -> int:
+    def _copy(self, worker: Worker, now: float) -> Process | None:
+        """Another worker's packet, if everything else is handed out."""
+        if not self._speculate or self._ending.reason is not None or self._opening:
+            return None
+        if not self._everything_handed_out():
+            return None
+        late = self._tail.candidate(self._workers, worker, now)
+        if late is None:
+            return None
+        late.copied = True
+        packet = self._ledger.copy(worker.number, late.number)
+        self._nodes.move(worker, self._files[packet.file])
+        return worker.process(packet, now, copied=True)
+
+    def _size(self, worker: Worker, file: File) -> int:
         workers = max(len(self._workers), self._expected_workers)
-        left = self._totals.unassigned + self._totals.unknown * self._mean_entries()
-        rate, total = self._rates.of(worker.number), self._rates.total(workers)
-        return packet_entries(self._sizing, rate, total, left, workers)
-
-    def _cut(self, file: File, wanted: int) -> int:
-        """Where a packet of about `wanted` entries ends: at the last cut within, else the first
-        after, so that no cluster is read by two workers."""
-        assert file.entries is not None
-        target = file.next + wanted
-        if target >= file.entries:
-            return file.entries
-        i = bisect_right(file.cuts, target)
-        if i > 0 and file.cuts[i - 1] > file.next:
-            return min(file.cuts[i - 1], file.entries)
-        if i < len(file.cuts):
-            return min(file.cuts[i], file.entries)
-        return file.entries if file.cuts else target
-
-    def _mean_entries(self) -> float:
-        return self._totals.known / self._totals.files if self._totals.files else 0.0
+        rate = self._rates.of(worker.number)
+        if rate is not None:
+            rate = self._nodes.rate(worker, file, rate)
+        total = self._rates.total(workers)
+        return packet_entries(self._sizing, rate, total, self._totals.left, workers)
 
     # What comes back.
 
+    def _taint(self, worker: Worker) -> None:
+        """Another one has done this worker's packet: all that it has is to be thrown away."""
+        _, void = self._ledger.take_back(worker.number)
+        for packet in void:
+            self._put_back(packet.file, (packet.start, packet.stop), packet.attempt, None)
+        worker.packet = None
+        worker.tainted = True
+        self._tainted.add(worker.number)
+
+    def _clean(self, worker: Worker) -> None:
+        worker.tainted = False
+        self._tainted.discard(worker.number)
+
     def _take_back(self, worker: Worker, error: BaseException, retry: bool) -> None:
+        if worker.packet is not None:  # one who is alone with it now may be helped again
+            for number in self._ledger.other_holders(worker.number, worker.packet.number):
+                self._workers[number].copied = False
         failed, void = self._ledger.take_back(worker.number)
+        worker.packet = None
         for packet in void:
             self._put_back(packet.file, (packet.start, packet.stop), packet.attempt, None)
         if failed is None:
@@ -292,13 +352,13 @@ class Packetizer:
 
     def _put_back(self, file: int, span: tuple[int, int], attempt: int, avoid: int | None) -> None:
         self._totals.unassigned += span[1] - span[0]
-        self._again.append(Again(file, span[0], span[1], attempt, avoid))
+        self._again.waiting.append(Again(file, span[0], span[1], attempt, avoid))
 
     def _retry_file(self, file: File, worker: Worker, error: BaseException, retry: bool) -> None:
         file.attempts += 1
         if retry and file.attempts < self._max_attempts:
             again = Again(file.number, 0, None, file.attempts + 1, worker.number)
-            self._again.append(again)
+            self._again.waiting.append(again)
         else:
             self._totals.unknown -= 1
             self._give_up(file.number, (0, None), error)
@@ -315,23 +375,24 @@ class Packetizer:
             self._ending.reason, self._ending.error = reason, error
 
     def _everything_handed_out(self) -> bool:
-        return not (self._fresh or self._started or self._again)
+        return not (self._again.waiting or self._nodes.has_work)
 
     def _finish_if_over(self, actions: list[Action]) -> None:
-        if len(self._idle) < len(self._workers):
+        if len(self._idle) + len(self._tainted) < len(self._workers):
             return  # idle workers have committed; the others are awaited
         if self._ending.reason is None and not self._everything_handed_out():
             return
+        if self._tainted and not self._ending.announced:
+            actions.append(Halt())
         self._ending.over = True
         self._give_up_rest(self._ending.reason or "")
         actions.append(Finish(self._ending.error))
 
     def _give_up_rest(self, reason: str) -> None:
-        for again in self._again:
+        for again in self._again.waiting:
             self._ledger.give_up(again.file, (again.start, again.stop), reason, None)
-        for file in self._fresh:
-            if file.entries is None:
-                self._ledger.give_up(file.number, (0, None), reason, None)
+        for file in self._nodes.fresh_unknown():
+            self._ledger.give_up(file.number, (0, None), reason, None)
         for file in self._files:
             if file.entries is not None and file.left:
                 self._ledger.give_up(file.number, (file.next, file.entries), reason, None)

@@ -19,6 +19,15 @@ class Sizing:
     longest: float = 20.0
     share: float = 0.25
     """Of the expected time left."""
+    ask: float = 50e-6
+    """What a packet costs the one who hands it out. Packets are never so short, not even at the
+    end, that answering all workers takes more than half of the time."""
+    merge: float = 200e-6
+    """What a commit costs, likewise."""
+
+
+CLUSTER = Sizing(shortest=3.0)
+"""Where asking costs a round trip over a network and the client hears of thousands of workers."""
 
 
 @dataclass
@@ -26,16 +35,19 @@ class Rates:
     """Each worker's measured speed, entries per second."""
 
     _rate: dict[int, float] = field(default_factory=dict)
+    _sum: float = 0.0
 
     def measured(self, worker: int, entries: int, seconds: float) -> None:
         """A packet took this long. The newest counts half: other tenants come and go."""
         rate = entries / max(seconds, 1e-6)
         old = self._rate.get(worker)
-        self._rate[worker] = rate if old is None else (old + rate) / 2
+        new = rate if old is None else (old + rate) / 2
+        self._rate[worker] = new
+        self._sum += new - (old or 0.0)
 
     def forget(self, worker: int) -> None:
         """The worker is gone."""
-        self._rate.pop(worker, None)
+        self._sum -= self._rate.pop(worker, 0.0)
 
     def of(self, worker: int) -> float | None:
         """The worker's; None before its first packet is done."""
@@ -43,9 +55,11 @@ class Rates:
 
     def total(self, workers: int) -> float:
         """Of `workers` workers, those not measured yet as fast as the others on average."""
-        if not self._rate:
-            return 0.0
-        return sum(self._rate.values()) / len(self._rate) * workers
+        return self.mean() * workers
+
+    def mean(self) -> float:
+        """Of the measured workers; 0 before any is."""
+        return max(self._sum, 0.0) / len(self._rate) if self._rate else 0.0
 
 
 def packet_entries(
@@ -54,9 +68,13 @@ def packet_entries(
     """Entries of the next packet for a worker with this rate, when `entries_left` are unassigned
     and `workers` share them."""
     fair = entries_left / max(workers, 1)
-    if rate is None or total_rate <= 0.0:
+    if total_rate <= 0.0:
         return max(1, int(min(sizing.first, fair)))
     time_left = entries_left / total_rate
+    if rate is None:  # as fast as the others, but let it show so before it gets more
+        mean = total_rate / max(workers, 1)
+        seconds = max(min(sizing.shortest, time_left), 2 * sizing.ask * workers)
+        return max(1, int(mean * seconds))
     seconds = min(max(time_left * sizing.share, sizing.shortest), sizing.longest)
     # Never more than this worker's part of what is left, so that none waits for another.
-    return max(1, int(rate * min(seconds, time_left)))
+    return max(1, int(rate * max(min(seconds, time_left), 2 * sizing.ask * workers)))

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .events import Packet, Process
 
 
 @dataclass(frozen=True)
@@ -13,7 +18,7 @@ class FileSize:
     cuts: tuple[int, ...] = ()
 
 
-@dataclass
+@dataclass(eq=False, slots=True)
 class File:
     """A file of the dataset, and how far it was handed out."""
 
@@ -27,6 +32,20 @@ class File:
     def left(self) -> int:
         """Entries that were never handed out."""
         return 0 if self.entries is None else self.entries - self.next
+
+    def cut(self, wanted: int) -> int:
+        """Where a packet of about `wanted` entries ends: at the last cut within, else the first
+        after, so that no cluster is read by two workers."""
+        entries = self.entries or 0
+        target = self.next + wanted
+        if target >= entries:
+            return entries
+        i = bisect_right(self.cuts, target)
+        if i > 0 and self.cuts[i - 1] > self.next:
+            return min(self.cuts[i - 1], entries)
+        if i < len(self.cuts):
+            return min(self.cuts[i], entries)
+        return entries if self.cuts else target
 
 
 @dataclass
@@ -42,13 +61,39 @@ class Again:
 
 
 @dataclass
+class Retries:
+    """What is to be tried again, first come first served."""
+
+    waiting: deque[Again] = field(default_factory=deque)
+
+    def pick(self, worker: int, alone: bool) -> Again | None:
+        """What the worker may try; what it failed with only where it is alone."""
+        for i, again in enumerate(self.waiting):
+            if again.avoid != worker or alone:
+                del self.waiting[i]
+                return again
+        return None
+
+
+@dataclass(eq=False, slots=True)
 class Worker:
-    """A worker that is there, and the file that it is on."""
+    """A worker that is there, the file that it is on, and the packet that it has."""
 
     number: int
+    host: str | None = None
     file: File | None = None
+    speed: float = 0.0  # entries per second of its last packet
     opening: bool = False
     last_commit: float = 0.0
+    packet: Packet | None = None
+    began: float = 0.0  # with that packet
+    copied: bool = False  # somebody else has that packet too
+    tainted: bool = False  # its partial holds, or will hold, what another one was first with
+
+    def process(self, packet: Packet, now: float, copied: bool = False) -> Process:
+        """It gets the packet."""
+        self.packet, self.began, self.copied = packet, now, copied
+        return Process(self.number, packet)
 
 
 @dataclass
@@ -69,6 +114,34 @@ class Totals:
     files: int = 0  # how many those are
     unassigned: int = 0  # of them, not handed out (again)
     unknown: int = 0  # files whose size is not known
+
+    @classmethod
+    def of(cls, files: Sequence[File]) -> Totals:
+        """Before anything is handed out."""
+        known = [file.entries for file in files if file.entries is not None]
+        return cls(sum(known), len(known), sum(known), len(files) - len(known))
+
+    def opened(self, entries: int) -> None:
+        """A file's size has become known."""
+        self.unknown -= 1
+        self.files += 1
+        self.known += entries
+        self.unassigned += entries
+
+    @property
+    def mean(self) -> float:
+        """Entries of a file, as far as is known."""
+        return self.known / self.files if self.files else 0.0
+
+    @property
+    def left(self) -> float:
+        """Entries that are not handed out, files of unknown size being as the others on average."""
+        return self.unassigned + self.unknown * self.mean
+
+    @property
+    def expected(self) -> int:
+        """Entries of all files, likewise."""
+        return self.known + int(self.unknown * self.mean)
 
 
 class WorkerGone(Exception):  # noqa: N818 - what happened, not a mistake

@@ -1,0 +1,68 @@
+"""Runs scenarios for `treemill bench simulate`: the lines of a table, the series of figures.
+Neither prints nor draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from ..monitor.figures import Panel, Series
+from ..simulate import Outcome, Scenario, simulate
+
+__all__ = ["HEADER", "outcomes", "panels", "row"]
+
+HEADER = (
+    f"{'scenario':14} {'workers':>7} {'led by':9} {'seconds':>8} {'ideal':>7} {'idle at end':>16} "
+    f"{'wasted':>7} {'last packet':>11} {'packets':>8} {'in vain':>7}"
+)
+
+
+def outcomes(
+    scenario: Scenario, strategies: Sequence[str], nodes: Sequence[int], seeds: int = 1
+) -> Iterator[Outcome]:
+    """Every strategy at every number of nodes, where none is given at the scenario's own; of
+    several seeds the query whose time is the median."""
+    for number in nodes or scenario.sweep or (scenario.nodes,):
+        for strategy in strategies:
+            made = [
+                simulate(replace(scenario.at(number), seed=scenario.seed + i), strategy)
+                for i in range(seeds)
+            ]
+            yield sorted(made, key=lambda outcome: outcome.seconds)[seeds // 2]
+
+
+def row(outcome: Outcome) -> str:
+    """A line under HEADER."""
+    idle = f"{outcome.idle_at_end:.1f} s ({outcome.idle_at_end / outcome.seconds:6.1%})"
+    missing = outcome.expected - outcome.entries
+    return (
+        f"{outcome.scenario:14} {outcome.workers:7,} {outcome.strategy:9} "
+        f"{outcome.seconds:6.1f} s {outcome.ideal:5.1f} s {idle:>16} {outcome.wasted:7.1%} "
+        f"{outcome.last_packet:9.1f} s {len(outcome.spans):8,} {len(outcome.thrown_away):7,}"
+        + (f"  {missing:,} events missing!" if missing else "")
+    )
+
+
+def panels(title: str, done: Iterable[Outcome]) -> list[Panel]:
+    """Three pictures: the query's time and the last packet's over the number of workers, and how
+    many workers were at work over time, in the largest cluster."""
+    by_strategy: dict[str, list[Outcome]] = {}
+    for outcome in done:
+        by_strategy.setdefault(outcome.strategy, []).append(outcome)
+    some = next(iter(by_strategy.values()))
+    workers = [o.workers for o in some]
+    time = [
+        Series(name, [o.workers for o in many], [o.seconds for o in many])
+        for name, many in by_strategy.items()
+    ]
+    time.append(Series("no waiting", workers, [o.ideal for o in some], dashed=True))
+    last = [
+        Series(name, [o.workers for o in many], [o.last_packet for o in many])
+        for name, many in by_strategy.items()
+    ]
+    active = [Series(name, *many[-1].activity()) for name, many in by_strategy.items()]
+    return [
+        Panel(title, "workers", "query (s)", time, marked=True),
+        Panel("the packet that ends last", "workers", "its time (s)", last, marked=True),
+        Panel(f"{max(workers):,} workers", "time (s)", "workers at a packet", active),
+    ]

@@ -1,0 +1,241 @@
+"""Where the files are: nodes, what each has left, who reads from it; picks a worker's next file.
+
+A node is a disk that readers share, named `scheme://host/partition`. A worker reads from the nodes
+of its own host, but helps the node with most left per reader, in seconds, when its own have nothing
+left or clearly less than that: so reads over the network spread over the whole query, and do not
+all come at its end. Every step
+costs O(log n): nodes and files stand in heaps whose keys are checked when they come to the top.
+Knows nothing of packets, rates and time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush, heapreplace
+from urllib.parse import urlsplit
+
+from .state import File, Worker
+
+__all__ = ["Node", "Nodes", "host_of", "node_of"]
+
+
+def node_of(url: str) -> str:
+    """The node of a file: scheme, host, and the first folder of its path as the partition."""
+    parts = urlsplit(url)
+    partition = parts.path.lstrip("/").partition("/")[0] if "/" in parts.path.lstrip("/") else ""
+    return f"{parts.scheme or 'file'}://{parts.hostname or ''}/{partition}"
+
+
+def host_of(node: str | None) -> str | None:
+    """The host in a node's name; the name itself where it is no URL."""
+    if node is None or "://" not in node:
+        return node
+    return urlsplit(node).hostname or ""
+
+
+# A worker takes its next file from another node than its own only if that is so far behind …
+_PREFERENCE = 1.2
+# … and leaves a file in the middle only for one that is farther behind, and by some seconds.
+_PERSISTENCE = 2.0
+_WORTH_A_MOVE = 5.0
+
+
+@dataclass(eq=False)
+class Node:
+    """What one node still has."""
+
+    number: int
+    host: str | None
+    fresh: deque[File] = field(default_factory=deque)  # nobody has had anything of them
+    started: list[tuple[int, int, File]] = field(default_factory=list)  # heap: most left first
+    left: int = 0  # entries that were never handed out, of files of known size
+    unknown: int = 0  # fresh files of unknown size
+    foreign: int = 0  # workers of other hosts that are on a file of this node
+    rate: float | None = None  # entries per second that a reader of it came to, lately
+    speed: float = 0.0  # entries per second of all that read from it now, as last measured
+    version: int = 0  # of its place in the heap of nodes
+
+    @property
+    def has_work(self) -> bool:
+        """Whether it has entries that were never handed out, as far as is known."""
+        return self.left > 0 or self.unknown > 0
+
+
+class Nodes:
+    """All nodes, and which of them is next."""
+
+    def __init__(
+        self, files: Sequence[File], names: Sequence[str | None], max_foreign: int | None
+    ) -> None:
+        """`names`: each file's node. At most `max_foreign` workers of other hosts read from a node
+        at once; its own always may."""
+        self._max_foreign = max_foreign
+        self._nodes: list[Node] = []
+        self._by_host: dict[str, list[Node]] = {}
+        self._of: list[Node] = []  # by file
+        self.left = 0  # entries never handed out, over all nodes
+        self.unknown = 0  # fresh files of unknown size, over all nodes
+        named: dict[str | None, Node] = {}
+        for file, name in zip(files, names, strict=True):
+            node = named.get(name)
+            if node is None:
+                node = named[name] = Node(len(self._nodes), host_of(name))
+                self._nodes.append(node)
+                if node.host is not None:
+                    self._by_host.setdefault(node.host, []).append(node)
+            self._of.append(node)
+            if file.entries is None:
+                node.unknown += 1
+                self.unknown += 1
+            node.left += file.left
+            self.left += file.left
+            if file.entries != 0:
+                node.fresh.append(file)
+        self._mean = 1.0  # expected entries of a file of unknown size, as last told
+        self._rate: float | None = None  # of all readers, for nodes that nobody has read yet
+        self._heap: list[tuple[float, int, int]] = []
+        self._weigh_all()
+
+    @property
+    def has_work(self) -> bool:
+        """Whether any file has entries that were never handed out, as far as is known."""
+        return self.left > 0 or self.unknown > 0
+
+    def fresh_unknown(self) -> list[File]:
+        """Files that nobody has tried to open yet."""
+        return [f for node in self._nodes for f in node.fresh if f.entries is None]
+
+    def pick(self, host: str | None, mean: float) -> File | None:
+        """A file for a worker on `host`, which has entries left or is to be opened; None where
+        there is none, or none that one more may read from. `mean`: expected entries of a file of
+        unknown size."""
+        self._mean = max(mean, 1.0)
+        own = self._by_host.get(host, ()) if host is not None else ()
+        best = max(own, key=self._weight, default=None)
+        if best is not None and not best.has_work:
+            best = None
+        other = self._most_left()
+        if other is not None and (
+            best is None or _PREFERENCE * self._weight(best) < self._weight(other)
+        ):
+            best = other
+        return None if best is None else self._file(best)
+
+    def next_in(self, worker: Worker) -> File | None:
+        """The worker's present file, if that has entries left and no other node is far behind."""
+        file = worker.file
+        if file is None or not file.left:
+            return None
+        other = self._most_left()
+        if other is not None and other is not self._of[file.number]:
+            here, there = self._weight(self._of[file.number]), self._weight(other)
+            if there > max(_PERSISTENCE * here, here + _WORTH_A_MOVE):
+                return None
+        return file
+
+    def take(self, file: File, stop: int) -> tuple[int, int]:
+        """Hands out the file's entries up to `stop`; gives the range."""
+        span = (file.next, stop)
+        file.next = stop
+        self._of[file.number].left -= stop - span[0]
+        self.left -= stop - span[0]
+        return span
+
+    def opened(self, file: File) -> None:
+        """The file's entries are known now."""
+        node = self._of[file.number]
+        node.left += file.left
+        self.left += file.left
+        if file.left:
+            heappush(node.started, (-file.left, file.number, file))
+        self._place(node)
+
+    def measured(self, worker: Worker, file: File, entries: int, seconds: float) -> None:
+        """A packet of the file took the worker this long. The newest counts half."""
+        node = self._of[file.number]
+        rate = entries / max(seconds, 1e-6)
+        node.rate = rate if node.rate is None else (node.rate + rate) / 2
+        self._rate = rate if self._rate is None else 0.99 * self._rate + 0.01 * rate
+        if worker.file is not None:
+            self._of[worker.file.number].speed += rate - worker.speed
+        worker.speed = rate
+
+    def rate(self, worker: Worker, file: File, usual: float) -> float:
+        """The worker's speed on the file, where it usually has the speed `usual`: on another host's
+        node no better than that node's readers."""
+        node = self._of[file.number]
+        if node.host == worker.host:
+            return usual
+        return min(usual, usual / 2 if node.rate is None else node.rate)
+
+    def move(self, worker: Worker, file: File | None) -> None:
+        """The worker is among the readers of the file's node from now on, and of no other."""
+        if file is worker.file:
+            return
+        if worker.file is not None:
+            node = self._of[worker.file.number]
+            node.speed -= worker.speed
+            node.foreign -= worker.host != node.host
+            self._place(node)
+        if file is not None:
+            node = self._of[file.number]
+            node.speed += worker.speed
+            node.foreign += worker.host != node.host
+        worker.file = file
+
+    def _most_left(self) -> Node | None:
+        # A key may be too big, for entries have been handed out since; then it gets its true one.
+        heap = self._heap
+        while heap:
+            key, number, version = heap[0]
+            node = self._nodes[number]
+            if version != node.version or not node.has_work:
+                heappop(heap)
+            elif self._max_foreign is not None and node.foreign >= self._max_foreign:
+                heappop(heap)  # comes back when somebody leaves
+            elif (weight := self._weight(node)) < -key:
+                heapreplace(heap, (-weight, number, version))
+            else:
+                return node
+        return None
+
+    def _place(self, node: Node) -> None:
+        node.version += 1
+        if node.has_work:
+            heappush(self._heap, (-self._weight(node), node.number, node.version))
+        if len(self._heap) > 4 * len(self._nodes) + 64:
+            self._weigh_all()
+
+    def _weigh_all(self) -> None:
+        self._heap = [
+            (-self._weight(node), node.number, node.version)
+            for node in self._nodes
+            if node.has_work
+        ]
+        heapify(self._heap)
+
+    def _file(self, node: Node) -> File | None:
+        if node.fresh:
+            file = node.fresh.popleft()
+            if file.entries is None:
+                node.unknown -= 1
+                self.unknown -= 1
+            else:
+                heappush(node.started, (-file.left, file.number, file))
+            return file
+        while node.started:
+            left, number, file = node.started[0]
+            if file.left == 0:
+                heappop(node.started)
+            elif file.left < -left:
+                heapreplace(node.started, (-file.left, number, file))
+            else:
+                return file
+        return None
+
+    def _weight(self, node: Node) -> float:
+        """Seconds until it has nothing left, one average reader more counted."""
+        left = node.left + node.unknown * self._mean
+        return left / (max(node.speed, 0.0) + (self._rate or 1.0))

@@ -1,0 +1,68 @@
+"""Speculation: which packet that somebody still works on is worth being run a second time, by a
+worker that has nothing else to do. Whose result counts is the ledger's affair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .sizing import Rates
+from .state import Worker
+
+__all__ = ["Tail"]
+
+# How old the list of candidates may get: sorting the workers costs some ms with thousands of them.
+_FRESH_SECONDS = 0.1
+# How long a packet may take before it counts as late where no speed is known to tell it from.
+_PATIENCE = 3.0
+
+
+class Tail:
+    """The packets in work, the one that is expected to end last at the end."""
+
+    def __init__(self, rates: Rates) -> None:
+        self._rates = rates
+        self._made: float | None = None
+        self._late: list[tuple[float, int, int]] = []  # seconds left, worker, packet
+
+    def candidate(self, workers: dict[int, Worker], helper: Worker, now: float) -> Worker | None:
+        """The worker whose packet `helper` would have done first, as far as one can tell; the one
+        that is expected to keep the others waiting longest."""
+        if self._made is None or now - self._made >= _FRESH_SECONDS:
+            self._make(workers.values(), now)
+        while self._late:
+            seconds, number, packet = self._late[-1]
+            worker = workers.get(number)
+            if (
+                worker is None
+                or worker.packet is None
+                or worker.packet.number != packet
+                or worker.copied
+                or worker.tainted
+            ):
+                self._late.pop()
+                continue
+            entries = worker.packet.stop - worker.packet.start
+            rate = self._rates.of(helper.number) or self._rates.mean()
+            if (entries / rate if rate else _PATIENCE) < seconds:
+                self._late.pop()
+                return worker
+            return None
+        return None
+
+    def _make(self, workers: Iterable[Worker], now: float) -> None:
+        self._made = now
+        self._late = sorted(
+            (self._seconds_left(w, now), w.number, w.packet.number)
+            for w in workers
+            if w.packet is not None and not w.copied and not w.tainted
+        )
+
+    def _seconds_left(self, worker: Worker, now: float) -> float:
+        """One that is late already is expected to need as long again as it is late."""
+        assert worker.packet is not None
+        rate = self._rates.of(worker.number) or self._rates.mean()
+        if not rate:
+            return now - worker.began
+        expected = (worker.packet.stop - worker.packet.start) / rate
+        late = now - worker.began - expected
+        return -late if late < 0 else late + expected / 4

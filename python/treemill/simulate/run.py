@@ -1,0 +1,245 @@
+"""The simulation itself: an event queue in which workers read and compute, messages travel, and the
+master answers one after another."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from ..packetizer import (
+    Action,
+    Commit,
+    Committed,
+    Discard,
+    Discarded,
+    Event,
+    FileOpened,
+    Finish,
+    OpenFile,
+    Packet,
+    PacketDone,
+    Process,
+    Tick,
+    WorkerJoined,
+    WorkerLost,
+)
+from .cluster import Cluster, Read
+from .outcome import Outcome, Span
+from .scenario import Scenario
+from .strategies import STRATEGIES, Strategy
+
+__all__ = ["Outcome", "simulate"]
+
+
+@dataclass(eq=False, slots=True)
+class _Worker:
+    number: int
+    machine: int
+    joined: float
+    alive: bool = True
+    opened: int | None = None
+    began: float = 0.0
+    packet: Packet | None = None
+    read: Read | None = None
+    computed: float = 0.0  # when its CPU will be through with the packet
+    partial: list[Span] = field(default_factory=list)
+
+
+def simulate(scenario: Scenario, strategy: str = "treemill") -> Outcome:
+    """Runs the scenario's query once, led by the named strategy."""
+    cluster = Cluster(scenario)
+    return _Simulation(scenario, cluster, STRATEGIES[strategy](scenario, cluster)).run(strategy)
+
+
+class _Simulation:
+    def __init__(self, scenario: Scenario, cluster: Cluster, strategy: Strategy) -> None:
+        self._scenario = scenario
+        self._cluster = cluster
+        self._strategy = strategy
+        self._chance = random.Random(scenario.seed + 1)
+        self._noise = scenario.faults.noise
+        self._mb = scenario.files.event_kb / 1000.0
+        self._workers: list[_Worker] = []
+        self._queue: list[tuple[float, int, Callable[[], None]]] = []
+        self._posted = 0
+        self._now = 0.0
+        self._master_free = 0.0
+        self._finished: float | None = None
+        self._entries = 0
+        self._spans: list[Span] = []
+        self._lost: list[Span] = []
+        self._attended = 0.0  # seconds that workers that died had been there
+
+    def run(self, strategy: str) -> Outcome:
+        for machine in range(len(self._cluster.machines)):
+            self._join(machine)
+        self._at(1.0, self._tick)
+        faults = self._scenario.faults
+        for i in range(faults.deaths if strategy == "treemill" else 0):
+            self._at((i + 1) * faults.deaths_until / (faults.deaths + 1), self._die)
+        while self._queue and self._finished is None:
+            self._now, _, happen = heappop(self._queue)
+            happen()
+        if self._finished is None:
+            raise RuntimeError(f"{strategy}: nothing left to happen, but the query is not over")
+        for worker in self._workers:
+            if worker.alive and worker.packet is not None:
+                span = Span(worker.number, worker.began, self._finished, 0)
+                self._lost.append(span)
+        attended = self._attended + sum(
+            self._finished - worker.joined for worker in self._workers if worker.alive
+        )
+        return Outcome(
+            scenario=self._scenario.name,
+            strategy=strategy,
+            workers=len(self._cluster.machines),
+            seconds=self._finished,
+            ideal=_ideal(self._scenario, self._cluster),
+            entries=self._entries,
+            expected=self._cluster.events,
+            attended=attended,
+            spans=self._spans,
+            thrown_away=self._lost,
+            at_the_end={w.number for w in self._workers if w.alive},
+        )
+
+    # The queue.
+
+    def _at(self, when: float, happen: Callable[[], None]) -> None:
+        self._posted += 1
+        heappush(self._queue, (when, self._posted, happen))
+
+    def _varied(self, seconds: float) -> float:
+        return seconds * self._chance.lognormvariate(0.0, self._noise) if self._noise else seconds
+
+    # Messages and the master.
+
+    def _tell(self, event: Event) -> None:
+        """The event goes to the master, waits until it is its turn, and is answered."""
+        self._at(self._now + self._scenario.master.latency, lambda: self._arrive(event))
+
+    def _arrive(self, event: Event) -> None:
+        master = self._scenario.master
+        cost = master.commit if isinstance(event, Committed) else master.request
+        self._master_free = max(self._master_free, self._now) + cost
+        self._at(self._master_free, lambda: self._answer(event))
+
+    def _answer(self, event: Event) -> None:
+        if isinstance(event, Committed) and self._workers[event.worker].alive:
+            worker = self._workers[event.worker]
+            self._entries += sum(span.events for span in worker.partial)
+            self._spans += worker.partial
+            worker.partial = []
+        for action in self._strategy.handle(event, self._now):
+            if isinstance(action, Finish):
+                self._finished = self._now
+            elif isinstance(action, OpenFile | Process | Commit | Discard):
+                self._send(action)
+
+    def _send(self, action: OpenFile | Process | Commit | Discard) -> None:
+        worker = self._workers[action.worker]
+        self._at(self._now + self._scenario.master.latency, lambda: self._perform(worker, action))
+
+    def _tick(self) -> None:
+        self._answer(Tick())
+        self._at(self._now + 1.0, self._tick)
+
+    # Workers.
+
+    def _join(self, machine: int) -> None:
+        worker = _Worker(len(self._workers), machine, self._now)
+        self._workers.append(worker)
+        node = self._cluster.nodes[self._cluster.machines[machine].node].name
+        self._tell(WorkerJoined(worker.number, node))
+
+    def _die(self) -> None:
+        worker = self._chance.choice([w for w in self._workers if w.alive])
+        worker.alive = False
+        self._attended += self._now - worker.joined
+        if worker.read is not None and worker.packet is not None:
+            self._end_read(worker)
+        self._lost += worker.partial
+        self._tell(WorkerLost(worker.number))
+        self._at(self._now + self._scenario.faults.rejoin, lambda: self._join(worker.machine))
+
+    def _perform(self, worker: _Worker, action: Action) -> None:
+        if not worker.alive:
+            return
+        if isinstance(action, Process):
+            wait = 0.0
+            if worker.opened != action.packet.file:
+                worker.opened = action.packet.file
+                wait = self._varied(self._scenario.open_seconds)
+            packet = action.packet
+            self._at(self._now + wait, lambda: self._begin(worker, packet))
+        elif isinstance(action, OpenFile):
+            worker.opened = action.file
+            file = self._cluster.files[action.file]
+            opened = FileOpened(worker.number, action.file, file.events, file.cuts)
+            self._at(
+                self._now + self._varied(self._scenario.open_seconds),
+                lambda: self._tell(opened) if worker.alive else None,
+            )
+        elif isinstance(action, Commit):
+            self._tell(Committed(worker.number))
+        elif isinstance(action, Discard):
+            self._lost += worker.partial
+            worker.partial = []
+            self._tell(Discarded(worker.number))
+
+    def _begin(self, worker: _Worker, packet: Packet) -> None:
+        if not worker.alive:
+            return
+        worker.packet, worker.began = packet, self._now
+        machine = self._cluster.machines[worker.machine]
+        events = packet.stop - packet.start
+        compute = self._varied(events / machine.rate)
+        worker.computed = self._now + compute if self._scenario.overlap else compute
+        home = self._cluster.files[packet.file].node
+        link = self._cluster.nodes[machine.node].link
+        worker.read = Read(worker.number, events * self._mb, home != machine.node, link)
+        self._expect(self._cluster.nodes[home].begin(worker.read, self._now))
+
+    def _expect(self, ends: list[tuple[float, Read]]) -> None:
+        for when, read in ends:
+            version = read.version
+            self._at(when, lambda read=read, version=version: self._read_end(read, version))  # type: ignore[misc]
+
+    def _read_end(self, read: Read, version: int) -> None:
+        worker = self._workers[read.worker]
+        if read.version != version or worker.read is not read:
+            return
+        self._end_read(worker)
+        end = worker.computed if self._scenario.overlap else self._now + worker.computed
+        self._at(max(end, self._now), lambda: self._packet_done(worker))
+
+    def _end_read(self, worker: _Worker) -> None:
+        assert worker.packet is not None
+        assert worker.read is not None
+        node = self._cluster.nodes[self._cluster.files[worker.packet.file].node]
+        read, worker.read = worker.read, None
+        self._expect(node.end(read, self._now))
+
+    def _packet_done(self, worker: _Worker) -> None:
+        packet = worker.packet
+        if not worker.alive or packet is None:
+            return
+        worker.packet = None
+        events = packet.stop - packet.start
+        worker.partial.append(Span(worker.number, worker.began, self._now, events))
+        self._tell(PacketDone(worker.number, packet.number, packet.stop, self._now - worker.began))
+
+
+def _ideal(scenario: Scenario, cluster: Cluster) -> float:
+    """Seconds if every worker read from its own node and none ever waited for anything."""
+    rate = 0.0
+    for generation in scenario.generations:
+        workers = generation.workers
+        disk = generation.disk / (1.0 + scenario.seek * (workers - 1))
+        reading = scenario.files.event_kb / 1000.0 / disk * workers
+        computing = 1.0 / generation.rate
+        each = max(reading, computing) if scenario.overlap else reading + computing
+        rate += generation.nodes * workers / each
+    return cluster.events / rate

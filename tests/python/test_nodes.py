@@ -1,0 +1,87 @@
+"""Which file a worker gets next: its own node's, then those of the node that is farthest behind."""
+
+import pytest
+from treemill.packetizer import node_of
+from treemill.packetizer.nodes import Nodes, host_of
+from treemill.packetizer.state import File, Worker
+
+
+@pytest.mark.parametrize(
+    ("url", "node", "host"),
+    [
+        ("root://host.cern.ch:1094//data1/a/b.root", "root://host.cern.ch/data1", "host.cern.ch"),
+        ("https://HOST/a.root", "https://host/", "host"),
+        ("s3://bucket/folder/a.root", "s3://bucket/folder", "bucket"),
+        ("/pool/a.root", "file:///pool", ""),
+        ("a.root", "file:///", ""),
+    ],
+)
+def test_names(url, node, host):
+    assert node_of(url) == node
+    assert host_of(node) == host
+
+
+def made(entries, names, max_foreign=None):
+    files = [File(i, n) for i, n in enumerate(entries)]
+    return files, Nodes(files, names, max_foreign)
+
+
+def give(nodes, worker):
+    file = nodes.pick(worker.host, 0.0)
+    if file is not None:
+        nodes.move(worker, file)
+    return None if file is None else file.number
+
+
+def test_own_node_first_then_the_one_with_most_left():
+    _, nodes = made([100, 100, 1000, 1000], ["x://a/", "x://b/", "x://b/", "x://c/"])
+    # a's 100 entries are not that far behind as long as others read there too.
+    assert give(nodes, Worker(0, "c")) == 3
+    assert give(nodes, Worker(1, "b")) == 1
+    assert give(nodes, Worker(2, None)) == 2  # 1100 left at b, with no more than one reader
+
+
+def test_a_node_far_behind_is_helped_before_the_own_is_empty():
+    files, nodes = made([1000, 10_000], ["x://a/", "x://b/"])
+    worker = Worker(0, "a")
+    assert give(nodes, worker) == 1
+    slow, fast = Worker(1, "a"), Worker(2, "b")
+    nodes.move(slow, files[0])
+    nodes.measured(slow, files[0], 100, 100.0)
+    nodes.move(fast, files[1])
+    nodes.measured(fast, files[1], 10_000, 1.0)
+    assert nodes.next_in(fast) is None, "leaves its file for the one that needs 1,000 s"
+    assert nodes.next_in(slow) is files[0]
+
+
+def test_at_most_so_many_readers_of_other_hosts():
+    _, nodes = made([100] * 5, ["x://a/"] * 5, max_foreign=1)
+    far, near = Worker(0, "b"), Worker(1, "a")
+    assert give(nodes, far) is not None
+    assert give(nodes, Worker(2, "b")) is None
+    assert give(nodes, near) is not None, "its own host's are not counted"
+    nodes.move(far, None)
+    assert give(nodes, Worker(3, "b")) is not None
+
+
+def test_a_finished_node_is_not_offered():
+    files, nodes = made([100, 50], ["x://a/", "x://b/"])
+    worker = Worker(0)
+    assert give(nodes, worker) == 0
+    nodes.take(files[0], 100)
+    assert nodes.next_in(worker) is None
+    assert give(nodes, worker) == 1
+    nodes.take(files[1], 50)
+    assert give(nodes, worker) is None
+    assert not nodes.has_work
+
+
+def test_a_file_of_unknown_size_is_work_until_it_is_opened():
+    files, nodes = made([None], [None])
+    assert nodes.has_work
+    assert give(nodes, Worker(0)) == 0
+    assert not nodes.has_work
+    files[0].entries = 10
+    nodes.opened(files[0])
+    assert nodes.has_work
+    assert give(nodes, Worker(1)) == 0

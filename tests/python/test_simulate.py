@@ -1,0 +1,150 @@
+"""Simulated queries: nothing lost, the packetizer's promises kept, PROOF's troubles there."""
+
+import math
+from dataclasses import replace
+from statistics import median
+
+import pytest
+from click.testing import CliRunner
+from treemill.cli import cli
+from treemill.simulate import STRATEGIES, load, shipped, simulate
+from treemill.simulate.cluster import Node, Read
+from treemill.simulate.outcome import Outcome, Span
+
+
+def seeds(name, nodes, strategy, count=3):
+    scenario = load(name).at(nodes)
+    return [simulate(replace(scenario, seed=seed), strategy) for seed in range(count)]
+
+
+@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_event_is_in_the_result(name, strategy):
+    outcome = simulate(load(name).at(6), strategy)
+    assert outcome.entries == outcome.expected
+    assert 0 <= outcome.wasted < 1
+    assert 0 <= outcome.idle_at_end < outcome.seconds
+
+
+def test_the_same_seed_gives_the_same_query():
+    scenario = load("deaths").at(10)
+    first, second = simulate(scenario), simulate(scenario)
+    assert (first.seconds, first.spans) == (second.seconds, second.spans)
+    assert simulate(replace(scenario, seed=2)).seconds != first.seconds
+
+
+@pytest.mark.parametrize("nodes", [10, 50])
+def test_200_and_1000_workers_end_together(nodes):
+    outcome = simulate(load("farm").at(nodes))
+    assert outcome.workers == 20 * nodes
+    assert outcome.entries == outcome.expected
+    assert outcome.idle_at_end <= 0.05 * outcome.seconds
+    assert outcome.wasted <= 0.10
+    static = simulate(load("farm").at(nodes), "static")
+    assert static.entries == static.expected
+    assert static.seconds > 1.5 * outcome.seconds
+
+
+def test_5000_workers_end_together():
+    outcome = simulate(load("farm"))
+    assert outcome.workers == 5000
+    assert outcome.entries == outcome.expected
+    assert outcome.idle_at_end <= 0.05 * outcome.seconds
+    assert outcome.wasted <= 0.10
+
+
+@pytest.mark.parametrize("name", ["proof192", "proof192remote"])
+def test_base_packets_last_for_seconds_at_the_end_and_ours_do_not(name):
+    base = seeds(name, 192, "base")
+    ours = seeds(name, 192, "treemill")
+    assert median(o.last_packet for o in base) > 5.0
+    assert median(o.last_packet for o in ours) < 3.0
+    assert median(o.seconds for o in base) > 1.2 * median(o.seconds for o in ours)
+
+
+def test_above_100_workers_base_gets_slower_and_ours_does_not():
+    few, many = 16, 192
+    base = [median(o.seconds / o.ideal for o in seeds("proof192", n, "base")) for n in (few, many)]
+    ours = [
+        median(o.seconds / o.ideal for o in seeds("proof192", n, "treemill")) for n in (few, many)
+    ]
+    assert base[1] > 1.08 * base[0]
+    assert ours[1] < 1.05 * ours[0]
+    assert max(ours) < 1.15
+
+
+def test_deaths_cost_little():
+    scenario = load("deaths").at(50)
+    outcome = simulate(scenario)
+    assert outcome.entries == outcome.expected
+    assert outcome.wasted <= 0.10
+    assert len({span.worker for span in outcome.spans}) > outcome.workers, "new ones have come"
+
+
+def test_readers_share_a_disk():
+    node = Node("n", disk=100.0, link=1000.0, seek=0.0)
+    one, two = (Read(i, 100.0, False, 1000.0) for i in range(2))
+    assert node.begin(one, 0.0) == [(1.0, one)]
+    # Half of the first is read; then they share: it ends at 1.5, the other one has 50 left then.
+    assert node.begin(two, 0.5) == [(1.5, one), (2.5, two)]
+    assert node.end(one, 1.5) == [(2.0, two)]
+
+
+def test_seeks_and_links_slow_down():
+    node = Node("n", disk=100.0, link=10.0, seek=1.0)
+    near, far = Read(0, 100.0, False, 1000.0), Read(1, 100.0, True, 1000.0)
+    node.begin(near, 0.0)
+    node.begin(far, 0.0)
+    assert near.speed == 25.0
+    assert far.speed == 10.0
+
+
+def test_numbers_of_an_outcome():
+    spans = [Span(0, 0.0, 6.0, 10), Span(1, 0.0, 9.0, 10)]
+    outcome = Outcome("s", "x", 2, 10.0, 7.5, 20, 20, 20.0, spans, [Span(0, 6.0, 8.0, 0)], {0, 1})
+    assert outcome.idle_at_end == 2.0
+    assert math.isclose(outcome.wasted, 0.25)
+    assert outcome.last_packet == 9.0
+    times, active = outcome.activity(10)
+    assert times[-1] == 10.0
+    assert active == [0, 2, 2, 2, 2, 2, 2, 2, 2, 1, 0]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_without_noise_and_costs_equal_workers_take_the_ideal_time(strategy):
+    text = load("proof24").at(6)
+    same = replace(
+        text,
+        generations=(replace(text.generations[0], nodes=8, disk=1e9, link=1e9),),
+        files=replace(text.files, known=True),
+        master=replace(text.master, request=0.0, commit=0.0, latency=0.0),
+        faults=replace(text.faults, noise=0.0),
+        open_seconds=0.0,
+    )
+    outcome = simulate(same, strategy)
+    assert outcome.seconds == pytest.approx(outcome.ideal, rel=0.02)
+
+
+def test_scenarios_are_checked(tmp_path):
+    with pytest.raises(ValueError, match="there are deaths, farm"):
+        load("nonsense")
+    path = tmp_path / "x.toml"
+    path.write_text("title = 'x'\nspeed = 3\ngenerations = []\n[files]\nper_node = 1\n")
+    with pytest.raises(ValueError, match="__init__"):
+        load(path)
+    path.write_text("title = 'x'\ngenerations = []\n[files]\nwheels = 1\n")
+    with pytest.raises(ValueError, match="files has no wheels"):
+        load(path)
+
+
+def test_the_command(tmp_path):
+    picture = tmp_path / "x.png"
+    run = CliRunner().invoke
+    listed = run(cli, ["bench", "simulate"])
+    assert listed.exit_code == 0
+    assert "192 nodes, 2 workers each" in listed.output
+    done = run(cli, ["bench", "simulate", "proof24", "--nodes", "2", "--nodes", "4", "-o", picture])
+    assert done.exit_code == 0, done.output
+    assert done.output.count("\n") == 1 + 2 * 4 + 1
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert run(cli, ["bench", "simulate", "nonsense"]).exit_code == 2
