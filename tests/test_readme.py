@@ -16,7 +16,7 @@ def blocks(language):
 
 
 def test_python_works_as_pasted(tmp_path):
-    [code] = blocks("python")
+    code = "\n".join(blocks("python"))
     list(write_dataset(tmp_path / "demo-data", Recipe(files=2, events_per_file=2000)))
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -30,15 +30,19 @@ if TYPE_CHECKING:
         UnsupportedError,
         WorkerError,
     )
+    from .files import FileOutput
+    from .selector import Selector
     from .session import Session, connect, run
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Dataset",
+    "FileOutput",
     "FormatError",
     "QueryError",
     "QueryInterrupted",
+    "Selector",
     "Session",
     "SourceError",
     "TreemillError",
@@ -51,6 +55,8 @@ __all__ = [
 ]
 
 _HOMES = {
+    "FileOutput": "files",
+    "Selector": "selector",
     "FormatError": "errors",
     "QueryError": "errors",
     "QueryInterrupted": "errors",

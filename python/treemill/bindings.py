@@ -26,6 +26,20 @@ class BoundTrees:
         self._bound: OrderedDict[int, Any] = OrderedDict()
         self._lock = threading.Lock()
 
+    def begin(self) -> None:
+        """Nothing to do."""
+
+    def place(self, file: int) -> tuple[str, int]:
+        """The path; packets count from the file's first entry."""
+        return self._dataset.trees.locations[file].path, 0
+
+    def finish(self, partial: Any) -> Any:
+        """The partial as it is."""
+        return partial
+
+    def discard(self, partial: Any) -> None:
+        """Nothing to do."""
+
     def bound(self, file: int) -> Any:
         """core.Bound of the query to the tree of this file."""
         with self._lock:

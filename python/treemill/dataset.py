@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 __all__ = ["Branches", "Dataset", "dataset"]
 
 
-def dataset(files: Any, tree: str | None = None) -> Dataset:
+def dataset(files: Any, tree: str | None = None, *, name: str = "dataset") -> Dataset:
     """A dataset of ROOT files.
 
     `files` is a path, a glob, `"path:tree"`, `"@list.txt"` with one of these per line, a mapping of
     paths or globs to trees, or a list of any of these. `tree` names the tree where the files do
     not; it may be left out where each file has only one (of several cycles the newest counts).
+    `name` is what selectors see in `events.metadata["dataset"]`.
 
     Raises SourceError where a file does not exist, UnsupportedError for URLs.
     """
-    return Dataset(expand(files, tree))
+    return Dataset(expand(files, tree), name)
 
 
 class Branches(Mapping[str, Branch]):
@@ -58,11 +59,15 @@ class Dataset:
     `treemill.query.Node`.
     """
 
-    def __init__(self, locations: Sequence[Location]) -> None:
+    def __init__(self, locations: Sequence[Location], name: str = "dataset") -> None:
+        self.name = name
         self.trees = OpenTrees(locations)
         self.sizes = Remembered(self.trees, lambda tree: (tree.num_entries, tuple(tree.clusters)))
         self.baskets = Remembered(
             self.trees, lambda tree: {b["name"]: max(b["baskets"], 1) for b in tree.branches()}
+        )
+        self.bytes = Remembered(
+            self.trees, lambda tree: {b["name"]: b["total_bytes"] for b in tree.branches()}
         )
         self._branches = Remembered(self.trees, branch_list)
         self._root = Node(Origin(self, self._run))
@@ -163,6 +168,10 @@ class Dataset:
         from .session import run
 
         run(*bookings)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # To another process goes where the files are, nothing of what is open here.
+        return Dataset, (self.trees.locations, self.name)
 
     def __len__(self) -> int:
         return self.num_entries

@@ -1,6 +1,6 @@
-"""What workers hand over: the core's partial results merged into one, as commits come in.
+"""What workers hand over: their partial results merged into one, as commits come in.
 
-Merge arithmetic only (it is the core's); which entries a commit covers is the packetizer's account.
+Merge arithmetic only (the partials' own); which entries a commit covers is the ledger's account.
 """
 
 from __future__ import annotations
@@ -29,6 +29,6 @@ class Merged:
             self.commits += 1
 
     def results(self) -> list[Any] | None:
-        """The core's results as of now, one per booking; None before the first commit."""
+        """The results as of now, one per booking; None before the first commit."""
         with self._lock:
             return None if self._partial is None else list(self._partial.results())

@@ -14,7 +14,7 @@ from .errors import QueryError, UnsupportedError
 if TYPE_CHECKING:
     from .dataset import Branches, Dataset
 
-__all__ = ["Columns", "read", "select"]
+__all__ = ["Columns", "read", "select", "spans"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def read(
 
     wanted = select(dataset.branches, names)
     parts: list[list[Any]] = [[] for _ in wanted]
-    for file, first, last in _spans(dataset, start, stop):
+    for file, first, last in spans(dataset, start, stop):
         for part, column in zip(parts, dataset.trees[file].read(wanted, first, last), strict=True):
             part.append(pyarrow.array(column))
     chunks = [_chunked(name, part) for name, part in zip(wanted, parts, strict=True)]
@@ -75,7 +75,7 @@ def _chunked(name: str, part: list[Any]) -> Any:
     return pyarrow.chunked_array(part)
 
 
-def _spans(dataset: Dataset, start: int | None, stop: int | None) -> Iterator[tuple[int, int, int]]:
+def spans(dataset: Dataset, start: int | None, stop: int | None) -> Iterator[tuple[int, int, int]]:
     """(file, first, last) of the files that entries `[start, stop)` of the chain lie in; always at
     least one, so that types are known also of no entries. Opens no file behind `stop`."""
     files = range(len(dataset.trees.locations))

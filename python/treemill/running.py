@@ -1,66 +1,65 @@
 """A query while it runs: its passes one after another, its progress, its result.
 
-Drives a backend's pass; draws nothing, and knows nothing of how bookings were made.
+Drives a pool's passes; draws nothing. What is computed is bookings.py's and selection.py's affair.
 """
 
 from __future__ import annotations
 
-import json
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any
+from queue import Empty, SimpleQueue
+from typing import Any
 
-from .axes import AutomaticAxis, FixedAxis, automatic_axis
-from .backend.threads import Pass, ThreadPool
-from .bindings import BoundTrees
-from .errors import QueryError, TreemillError
+from .backend.passes import Pass, Pool
+from .errors import TreemillError, WorkerError
 from .monitor.feedback import Progress
 from .monitor.report import MissingEntries, Report
-from .packetizer import Coverage, FileSize
-from .query import Booking, Hist, extents, spec
-from .results import result
-
-if TYPE_CHECKING:
-    from .dataset import Dataset
+from .packetizer import Coverage, FileSize, WorkerGone
+from .task import Span, Task
 
 __all__ = ["Query"]
 
-_RANGES, _FILL = "finding ranges", "filling"
 
-
-class Query:
+class Query(ABC):
     """The handle on a running query. Made by `Session.submit` and `Session.run`."""
 
+    title: str
+    """What it is, in a few words."""
+
     def __init__(
-        self, dataset: Dataset, bookings: Sequence[Booking], pool: ThreadPool, skip_errors: bool
+        self, files: Sequence[str], pool: Pool, skip_errors: bool, spans: Sequence[Span] | None
     ) -> None:
-        self.bookings = tuple(bookings)
-        self._dataset = dataset
+        """`spans`: the parts of files that are wanted; None: all of all files."""
+        self._files = files
         self._pool = pool
         self._skip_errors = skip_errors
+        self._spans = spans
         self._lock = threading.Lock()
         self._watchers: list[SimpleQueue[str]] = []
         self._done = False
         self._error: BaseException | None = None
         self._stopped: str | None = None
+        self._aborted = False
         self._pass: Pass | None = None
-        self._phase = _FILL
-        self._axes: dict[int, list[FixedAxis]] = {}
-        self._places: dict[tuple[int, int], int] = {}
+        self._phase = "processing"
+        self._final_phase = True
         self._began = time.monotonic()
         self._ended: float | None = None
 
+    @abstractmethod
     def start(self) -> None:
-        """Compiles the query and starts its first pass; returns at once. Raises what is wrong with
-        the query or the first file."""
-        described, self._places = extents(self.bookings)
-        if self._places:
-            self._phase = _RANGES
-        else:
-            described = spec(self.bookings)
-        self._start_pass(described)
+        """Starts the first pass; returns at once. Raises what is wrong with the query or the first
+        file."""
+
+    @abstractmethod
+    def _next(self, ended: Pass) -> bool:
+        """After a pass that ended well: starts another one, if the query needs one."""
+
+    @abstractmethod
+    def _results(self, raw: list[Any] | None) -> Any:
+        """What the user gets, from the results of the last pass; None: of no commit."""
 
     # What the user may ask.
 
@@ -93,28 +92,47 @@ class Query:
         """What is in the result so far and what is not, and why; rates."""
         running = self._pass
         coverage = Coverage({}, []) if running is None else running.coverage()
-        entries = coverage.entries if self._phase == _FILL else 0
-        paths = self._dataset.files
+        entries = coverage.entries if self._final_phase else 0
+        processed: dict[str, list[tuple[int, int]]] = {}
+        for number, ranges in coverage.processed.items():
+            path, first = self._place(number)
+            done = processed.setdefault(path, [])
+            done += [(start + first, stop + first) for start, stop in ranges]
+        missing = []
+        for each in coverage.missing:
+            path, first = self._place(each.file)
+            stop = None if each.stop is None else each.stop + first
+            missing.append(MissingEntries(path, each.start + first, stop, each.reason))
         progress = self.progress
         return Report(
             entries=entries,
-            processed={paths[file]: spans for file, spans in coverage.processed.items()},
-            missing=[
-                MissingEntries(paths[m.file], m.start, m.stop, m.reason) for m in coverage.missing
-            ],
+            processed=processed,
+            missing=missing,
             seconds=progress.seconds,
             bytes_read=progress.bytes_read,
             bytes_decompressed=progress.bytes_decompressed,
             workers=0 if running is None else running.workers,
         )
 
-    def snapshot(self) -> tuple[Any, ...] | None:
-        """The bookings' values over the entries merged so far; None before there are any."""
+    def snapshot(self) -> Any:
+        """The results of the entries merged so far; None before there are any."""
         running = self._pass
-        if running is None or self._phase != _FILL:
+        if running is None or not self._final_phase:
             return None
         raw = running.merged.results()
-        return None if raw is None else self._values(raw)
+        return None if raw is None else self._results(raw)
+
+    def abort(self, reason: str = "aborted by the user") -> None:
+        """Ends the query at once: what workers have not committed is lost, and `result` raises.
+        `snapshot` has what was merged, `report` says which entries that is."""
+        with self._lock:
+            if self._done:
+                return
+            self._stopped = self._stopped or reason
+            self._aborted = True
+            running = self._pass
+        if running is not None:
+            running.abort(reason)
 
     def stop(self, reason: str = "stopped by the user") -> None:
         """Ends the query soon; what is done by then is kept and becomes the result. Returns at
@@ -127,15 +145,13 @@ class Query:
         if running is not None:
             running.stop(reason)
 
-    def result(self, timeout: float | None = None) -> tuple[Any, ...]:
-        """Waits for the end and gives one value per booking: of all entries, or where the query was
-        stopped of those that `report` names. Raises what went wrong, TimeoutError after `timeout`
+    def result(self, timeout: float | None = None) -> Any:
+        """Waits for the end and gives the results: of all entries, or where the query was stopped
+        of those that `report` names. Raises what went wrong, TimeoutError after `timeout`
         seconds."""
         news: SimpleQueue[str] = SimpleQueue()
         self.watch(news)
         if not self._done:
-            from queue import Empty
-
             try:
                 news.get(timeout=timeout)
             except Empty:
@@ -150,72 +166,46 @@ class Query:
             else:
                 self._watchers.append(news)
 
-    def final(self) -> tuple[Any, ...]:
+    def final(self) -> Any:
         """The result of a query that is done."""
         if self._error is not None:
+            words = getattr(self._error, "traceback", None)
+            if words and not getattr(self._error, "__notes__", None):
+                self._error.add_note(f"In the worker:\n{words}")
             raise self._error
-        if self._phase != _FILL or self._pass is None:
+        if self._aborted:
+            raise TreemillError(f"the query was aborted: {self._stopped}")
+        if not self._final_phase or self._pass is None:
             raise TreemillError(f"the query was {self._stopped or 'ended'} before it had results")
-        raw = self._pass.merged.results()
-        if raw is None:  # not one entry
-            raw = self._trees.bound(0).partial().results()
-        values = self._values(raw)
-        if self._stopped is None:
-            for booking, value in zip(self.bookings, values, strict=True):
-                booking.set_value(value)
-        return values
+        return self._finish(self._pass.merged.results())
 
-    def _values(self, raw: Sequence[Any]) -> tuple[Any, ...]:
-        return tuple(
-            result(booking, each, self._axes.get(booking.number))
-            for booking, each in zip(self.bookings, raw, strict=True)
-        )
+    def _finish(self, raw: list[Any] | None) -> Any:
+        return self._results(raw)
+
+    def _place(self, number: int) -> tuple[str, int]:
+        """The file that the pass calls by this number, and the entry that it calls 0."""
+        if self._spans is None:
+            return self._files[number], 0
+        file, first, _ = self._spans[number]
+        return self._files[file], first
 
     # Passes.
 
-    def _start_pass(self, described: dict[str, Any]) -> None:
-        from . import _core
-
-        size = self._pool.size
-        self._trees = BoundTrees(_core.Query(json.dumps(described)), self._dataset, size)
-        try:
-            self._trees.bound(0)  # errors of the query show here, before any thread has to start
-            self._trees.size(0)
-        except QueryError:
-            raise
-        except TreemillError:
-            if not self._skip_errors:
-                raise
-        sizes = self._known_sizes()
-        self._pass = Pass(
-            self._trees,
+    def _start_pass(self, task: Task, sizes: Sequence[FileSize | None]) -> None:
+        self._pass = self._pool.prepare(
+            task,
             sizes,
-            _core.Control(),
-            workers=_useful_workers(sizes, size),
+            workers=_useful_workers(sizes, self._pool.size),
             skip_errors=self._skip_errors,
             on_end=self._pass_ended,
         )
-        self._pass.start(self._pool)
-
-    def _known_sizes(self) -> list[FileSize | None]:
-        sizes = self._dataset.sizes
-        known: list[FileSize | None] = []
-        for file in range(len(self._dataset.files)):
-            try:
-                size = None if sizes.peek(file) is None else FileSize(*self._trees.size(file))
-            except TreemillError:  # gone since: the worker that opens it will say so
-                size = None
-            known.append(size)
-        return known
+        self._pass.start()
 
     def _pass_ended(self, ended: Pass) -> None:
         """On a worker's thread, after its last commit."""
         try:
-            error = ended.error
-            if error is None and self._phase == _RANGES and self._stopped is None:
-                self._set_axes(ended)
-                self._phase = _FILL
-                self._start_pass(spec(self.bookings, self._axes))
+            error = self._explained(ended.error, ended)
+            if error is None and self._stopped is None and self._next(ended):
                 self._stop_again()
                 return
         except BaseException as problem:
@@ -228,25 +218,24 @@ class Query:
         for news in watchers:
             news.put("done")
 
+    def _explained(self, error: BaseException | None, ended: Pass) -> BaseException | None:
+        """A worker's death as an error of ours, which says what the worker had in its hands."""
+        if not isinstance(error, WorkerGone):
+            return error
+        for missing in ended.coverage().missing:
+            if missing.error is error:
+                path, first = self._place(missing.file)
+                stop = missing.stop
+                span = None if stop is None else (missing.start + first, stop + first)
+                return WorkerError(f"given up: {error}", file=path, entries=span)
+        return WorkerError(str(error))
+
     def _stop_again(self) -> None:
         """For a stop that came between two passes."""
         with self._lock:
-            running, reason = self._pass, self._stopped
+            running, reason, aborted = self._pass, self._stopped, self._aborted
         if running is not None and reason is not None:
-            running.stop(reason)
-
-    def _set_axes(self, ended: Pass) -> None:
-        found = ended.merged.results()
-        for booking in self.bookings:
-            if not isinstance(booking.wanted, Hist):
-                continue
-            axes: list[FixedAxis] = []
-            for dimension, axis in enumerate(booking.wanted.axes):
-                if isinstance(axis, AutomaticAxis):
-                    place = self._places[booking.number, dimension]
-                    axis = automatic_axis(None if found is None else found[place], axis.bins)
-                axes.append(axis)
-            self._axes[booking.number] = axes
+            (running.abort if aborted else running.stop)(reason)
 
 
 def _useful_workers(sizes: Sequence[FileSize | None], size: int) -> int:

@@ -1,47 +1,75 @@
-"""A session: the user's handle on workers. Today they are threads of this process."""
+"""A session: the user's handle on workers, which are threads of this process or processes."""
 
 from __future__ import annotations
 
 import atexit
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .backend.threads import ThreadPool
+from .backend.passes import Pool
+from .booked import BookedQuery
 from .errors import QueryError, QueryInterrupted, UnsupportedError
 from .interrupt import interrupts
 from .monitor.watch import Watch
+from .packages import Package, PackageStore
 from .query import Booking, Origin
 from .running import Query
+from .subset import subset
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
 
 __all__ = ["Session", "connect", "run"]
 
-Feedback = Callable[[tuple[Any, ...]], object]
+Feedback = Callable[[Any], object]
+
+_REMEMBERED = 100
+"""Queries that a session keeps."""
 
 
-def connect(address: Any = None, *, workers: int | None = None, mode: str = "threads") -> Session:
-    """A session with local workers, one per core if `workers` is None. No daemon: threads of this
-    process, started when first needed.
+def connect(
+    address: Any = None,
+    *,
+    workers: int | None = None,
+    mode: str = "threads",
+    memory: int | None = None,
+    silence: float = 60.0,
+) -> Session:
+    """A session with local workers, one per core if `workers` is None; no daemon.
 
-    Raises UnsupportedError for the modes and addresses that come with later versions.
+    `mode="threads"`: threads of this process, started when first needed: for queries, and for
+    selectors that let go of the GIL. `mode="processes"`: processes, forked for each run from a
+    template that has loaded everything; for selectors in Python. For these, `memory` is how many
+    bytes each worker may take on top of what the template has (None: any number), and `silence`
+    after how many seconds without a sign of life a worker is given up.
+
+    Raises UnsupportedError for addresses, which come with later versions.
     """
     if address is not None:
         raise UnsupportedError(
             f"clusters ({address!r}) come with a later version of treemill; "
             "connect() without an address uses this machine's cores"
         )
-    if mode == "processes":
-        raise UnsupportedError(
-            'mode="processes" comes with a later version of treemill; use mode="threads"'
-        )
-    if mode != "threads":
-        raise QueryError(f'mode is "threads", not {mode!r}')
+    if mode not in ("threads", "processes"):
+        raise QueryError(f'mode is "threads" or "processes", not {mode!r}')
     if workers is not None and (isinstance(workers, bool) or workers < 1):
         raise QueryError(f"workers must be 1 or more, not {workers}")
-    return Session(workers or available_cores())
+    size = workers or available_cores()
+    if mode == "processes":
+        from .backend.processes import ProcessPool
+
+        return Session(ProcessPool(size, memory=memory, silence=silence))
+    if memory is not None:
+        raise QueryError('threads share one memory; a limit for each needs mode="processes"')
+    from .backend.threads import ThreadPool
+
+    return Session(ThreadPool(size))
 
 
 def available_cores() -> int:
@@ -54,68 +82,164 @@ def available_cores() -> int:
 class Session:
     """Workers, and the queries that run on them. Use it as a context manager, or `close` it."""
 
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
-        self._pool = ThreadPool(workers)
-        self._last: Query | None = None
+    def __init__(self, pool: Pool) -> None:
+        self.workers = pool.size
+        self._pool = pool
+        self._queries: deque[Query] = deque(maxlen=_REMEMBERED)
+        self._store = PackageStore()
+
+    def upload(self, path: str | os.PathLike[str]) -> Package:
+        """Puts a folder with Python modules and data, or a wheel, on every worker's path, for the
+        runs to come. It is known by its content: what has changed is sent anew, what has not is
+        there already. A module `treemill_setup` in it is run once per worker, before anything
+        else. For sessions with `mode="processes"`; threads import what this process can."""
+        package = self._store.add(path)
+        self._pool.set_paths([each.path for each in self._store])
+        return package
+
+    def remove(self, name: str) -> None:
+        """Takes a package off the workers' path."""
+        self._store.remove(name)
+        self._pool.set_paths([each.path for each in self._store])
+
+    @property
+    def packages(self) -> tuple[Package, ...]:
+        """What was uploaded."""
+        return tuple(self._store)
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """The last hundred queries of this session, oldest first, finished or not."""
+        return tuple(self._queries)
 
     @property
     def report(self) -> Any:
         """The report of the query that was started last; None before the first."""
-        return None if self._last is None else self._last.report
+        return self._queries[-1].report if self._queries else None
 
     def run(
         self,
-        *bookings: Booking,
+        *what: Any,
+        inputs: Mapping[str, Any] | None = None,
         progress: bool | None = None,
         feedback: Feedback | None = None,
         on_error: str = "stop",
+        entries: Any = None,
+        max_files: int | None = None,
+        cycles: int | None = None,
+        seed: int = 0,
     ) -> Any:
-        """Computes the bookings and gives back their values, a tuple of them if there are several.
+        """Computes bookings and gives back their values, a tuple of them if there are several.
         Those of one dataset are done in one pass (after a first one for automatic ranges).
 
+        Or runs a selector: `run(DiMuon(), events, inputs={"cut": 20})` gives back its merged
+        output. It may be a `treemill.Selector`, a function of a chunk of events that gives a dict,
+        or a coffea processor. Instead of a dataset, `cycles=` is how often to generate something.
+
+        `inputs`: what the selector's methods get; sent to workers once.
         `progress`: show a progress bar; None: after 0.3 s on a terminal and in notebooks.
-        `feedback`: called about every second with the values of what is done so far.
+        `feedback`: called about every second with the values, or the output, so far.
         `on_error`: "stop" raises the first error; "skip" leaves out the entries that cannot be read
-        (`session.report` names them).
+        or processed (`session.report` names them).
+        `entries`, `max_files`: go through a part of the dataset: a number of entries, a pair
+        (start, stop) or a range over the whole chain; the first files.
+        `seed`: of the selector's `self.rng`.
 
         Ctrl-C ends the query within a batch and raises QueryInterrupted, a KeyboardInterrupt with
-        `partial_result` and `report`.
+        `partial_result` and `report`; a second one does not wait for the workers.
         """
+        if what and not isinstance(what[0], Booking):
+            with _hearing() as news:
+                query = self._select(
+                    what, inputs, on_error, entries, max_files, cycles=cycles, seed=seed
+                )
+                return _wait(query, news, Watch(query, progress, feedback))
+        _no_selector(inputs, cycles)
         values: dict[int, Any] = {}
-        for group in _by_dataset(bookings):
-            todo = [booking for booking in group if not booking.done]
+        part = entries is not None or max_files is not None
+        for group in _by_dataset(what):
+            todo = [booking for booking in group if part or not booking.done]
             if not todo:
                 continue
-            news: SimpleQueue[str] = SimpleQueue()
-            with interrupts(news):
-                query = self._start(todo, on_error)
-                found = _wait(query, news, Watch(query, progress, feedback))
+            with _hearing() as news:
+                booked = self._book(todo, on_error, entries, max_files)
+                found = _wait(booked, news, Watch(booked, progress, feedback))
             values |= {booking.number: value for booking, value in zip(todo, found, strict=True)}
         # Those that were done before have their value already.
-        ordered = [b.value if b.done else values[b.number] for b in bookings]
+        for booking in what:
+            if booking.number not in values:
+                values[booking.number] = booking.value
+        ordered = [values[booking.number] for booking in what]
         return ordered[0] if len(ordered) == 1 else tuple(ordered)
 
-    def submit(self, *bookings: Booking, on_error: str = "stop") -> Query:
-        """Starts the bookings, all of one dataset, and returns at once; `.result()` of the handle
-        gives the tuple of values."""
-        groups = _by_dataset(bookings)
+    def submit(
+        self,
+        *what: Any,
+        inputs: Mapping[str, Any] | None = None,
+        on_error: str = "stop",
+        entries: Any = None,
+        max_files: int | None = None,
+        cycles: int | None = None,
+        seed: int = 0,
+    ) -> Query:
+        """Starts a selector, or bookings of one dataset, and returns at once; `.result()` of the
+        handle gives what `run` would, always a tuple for bookings."""
+        if what and not isinstance(what[0], Booking):
+            return self._select(
+                what, inputs, on_error, entries, max_files, cycles=cycles, seed=seed
+            )
+        _no_selector(inputs, cycles)
+        groups = _by_dataset(what)
         if len(groups) != 1:
             raise QueryError(f"submit() takes bookings of one dataset, not of {len(groups)}")
-        return self._start(groups[0], on_error)
+        return self._book(groups[0], on_error, entries, max_files)
 
     def close(self) -> None:
-        """Stops what runs and ends the threads."""
-        if self._last is not None:
-            self._last.stop("the session was closed")
+        """Stops what runs and ends the workers."""
+        for query in self._queries:
+            query.stop("the session was closed")
         self._pool.close()
+        self._store.close()
 
-    def _start(self, bookings: Sequence[Booking], on_error: str) -> Query:
-        if on_error not in ("stop", "skip"):
-            raise QueryError(f'on_error is "stop" or "skip", not {on_error!r}')
+    def _book(
+        self, bookings: Sequence[Booking], on_error: str, entries: Any, max_files: int | None
+    ) -> Query:
         dataset = bookings[0].node.origin.dataset
-        query = Query(dataset, bookings, self._pool, on_error == "skip")
-        self._last = query
+        spans = subset(dataset, entries, max_files)
+        return self._start(BookedQuery(dataset, bookings, self._pool, _skips(on_error), spans))
+
+    def _select(
+        self,
+        what: Sequence[Any],
+        inputs: Mapping[str, Any] | None,
+        on_error: str,
+        entries: Any,
+        max_files: int | None,
+        *,
+        cycles: int | None,
+        seed: int,
+    ) -> Query:
+        from .selected import SelectorQuery
+        from .selector import as_selector
+
+        dataset = _dataset_of(what, cycles)
+        selector = as_selector(what[0])
+        spans = None if dataset is None else subset(dataset, entries, max_files)
+        return self._start(
+            SelectorQuery(
+                selector,
+                dataset,
+                self._pool,
+                inputs={} if inputs is None else inputs,
+                cycles=cycles or 0,
+                seed=seed,
+                skip_errors=_skips(on_error),
+                spans=spans,
+            )
+        )
+
+    def _start(self, query: Query) -> Query:
+        self._queries.append(query)
         query.start()
         return query
 
@@ -131,10 +255,46 @@ class Session:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<session of {self.workers} threads>"
+        return f"<session of {self.workers} {self._pool.kind}>"
 
 
-def _by_dataset(bookings: Sequence[Booking]) -> list[list[Booking]]:
+def _skips(on_error: str) -> bool:
+    if on_error not in ("stop", "skip"):
+        raise QueryError(f'on_error is "stop" or "skip", not {on_error!r}')
+    return on_error == "skip"
+
+
+def _no_selector(inputs: Any, cycles: Any) -> None:
+    if inputs is not None or cycles is not None:
+        raise QueryError("inputs and cycles are for selectors, not for bookings")
+
+
+def _dataset_of(what: Sequence[Any], cycles: int | None) -> Dataset | None:
+    from .dataset import Dataset
+
+    if cycles is not None:
+        if len(what) != 1:
+            raise QueryError("cycles= is instead of a dataset: run(selector, cycles=…)")
+        if isinstance(cycles, bool) or not isinstance(cycles, int) or cycles < 0:
+            raise QueryError(f"cycles is a number of cycles, not {cycles!r}")
+        return None
+    if len(what) == 2 and isinstance(what[1], Dataset):
+        return what[1]
+    names = ", ".join(type(each).__name__ for each in what)
+    raise QueryError(
+        "run() takes bookings, as events.hist(…) and events.count() give them, or a selector and "
+        f"a dataset, not {names}"
+    )
+
+
+@contextmanager
+def _hearing() -> Iterator[SimpleQueue[str]]:
+    news: SimpleQueue[str] = SimpleQueue()
+    with interrupts(news):
+        yield news
+
+
+def _by_dataset(bookings: Sequence[Any]) -> list[list[Booking]]:
     """Groups in order, each booking once."""
     groups: dict[int, tuple[Origin, dict[int, Booking]]] = {}
     for booking in bookings:
@@ -155,9 +315,9 @@ def _by_dataset(bookings: Sequence[Booking]) -> list[list[Booking]]:
 _LONGEST_WAIT = 0.2
 
 
-def _wait(query: Query, news: SimpleQueue[str], watch: Watch) -> tuple[Any, ...]:
+def _wait(query: Query, news: SimpleQueue[str], watch: Watch) -> Any:
     """Waits for the end, showing what is going on. The word "interrupt" in `news` stops the query,
-    a second one gives up waiting for it."""
+    a second one gives up waiting for its workers."""
     interrupted = False
     try:
         query.watch(news)
@@ -170,9 +330,10 @@ def _wait(query: Query, news: SimpleQueue[str], watch: Watch) -> tuple[Any, ...]
             if word == "done":
                 break
             if interrupted:
-                raise KeyboardInterrupt("gave up waiting for the workers to stop")
-            interrupted = True
-            query.stop("interrupted")
+                query.abort("interrupted twice")
+            else:
+                interrupted = True
+                query.stop("interrupted")
     except BaseException:
         query.stop("interrupted")
         raise
@@ -199,11 +360,6 @@ def default_session() -> Session:
         return _default
 
 
-def run(
-    *bookings: Booking,
-    progress: bool | None = None,
-    feedback: Feedback | None = None,
-    on_error: str = "stop",
-) -> Any:
-    """Computes the bookings on this machine's cores; see `Session.run`."""
-    return default_session().run(*bookings, progress=progress, feedback=feedback, on_error=on_error)
+def run(*what: Any, **options: Any) -> Any:
+    """Computes bookings, or runs a selector, on this machine's cores; see `Session.run`."""
+    return default_session().run(*what, **options)

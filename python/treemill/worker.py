@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from .errors import FormatError, QueryError, UnsupportedError
+from .errors import FormatError, QueryError, UnsupportedError, WorkerError
 from .packetizer import (
     Action,
     Commit,
@@ -29,17 +29,29 @@ from .packetizer import (
 __all__ = ["Trees", "Worker", "cuts_of"]
 
 # Another try gives the same bytes and the same question, so the same error.
-_FINAL = (FormatError, UnsupportedError, QueryError)
+_FINAL = (FormatError, UnsupportedError, QueryError, MemoryError)
 
 
 class Trees(Protocol):
-    """Gives the query bound to a file's tree; may keep some open."""
+    """Gives the query or selector bound to a file's tree; may keep some open."""
+
+    def begin(self) -> None:
+        """Before the first packet. Raises what makes any work impossible."""
 
     def bound(self, file: int) -> Any:
         """core.Bound of the query to the tree of this file."""
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """The tree's entries, and where packets are best cut."""
+
+    def place(self, file: int) -> tuple[str, int]:
+        """The file's name, and its entry that packets call 0."""
+
+    def finish(self, partial: Any) -> Any:
+        """The partial as it is to be handed over. Raises what makes its results worthless."""
+
+    def discard(self, partial: Any) -> None:
+        """The partial is thrown away."""
 
 
 class Worker:
@@ -63,7 +75,7 @@ class Worker:
         if isinstance(action, Commit):
             return self._hand_over()
         if isinstance(action, Discard):
-            self._partial = None
+            self._throw_away()
             return Discarded(self.number)
         raise TypeError(f"not for a worker: {action!r}")
 
@@ -76,12 +88,27 @@ class Worker:
             stop = bound.run(packet.start, packet.stop, self._partial, self._control)
         except Exception as error:
             # Some batches of the packet may be in the partial: none of it can be trusted now.
-            self._partial = None
+            self._throw_away()
             retry = not isinstance(error, _FINAL)
+            if isinstance(error, MemoryError):
+                error = self.out_of_memory(packet)
             return PacketFailed(self.number, packet.number, error, retry)
         seconds = time.perf_counter() - began
         stop = packet.stop if stop is None else stop
         return PacketDone(self.number, packet.number, stop, seconds)
+
+    def _throw_away(self) -> None:
+        if self._partial is not None:
+            self._trees.discard(self._partial)
+            self._partial = None
+
+    def out_of_memory(self, packet: Packet, words: str = "ran out of memory") -> WorkerError:
+        """Names the packet."""
+        path, first = self._trees.place(packet.file)
+        span = (packet.start + first, packet.stop + first)
+        return WorkerError(
+            f"worker {self.number} {words}", worker=str(self.number), file=path, entries=span
+        )
 
     def _open(self, file: int) -> Event:
         try:
@@ -92,8 +119,8 @@ class Worker:
 
     def _hand_over(self) -> Event:
         if self._partial is not None:
-            self._commit(self._partial)
-            self._partial = None
+            partial, self._partial = self._partial, None
+            self._commit(self._trees.finish(partial))
         return Committed(self.number)
 
 

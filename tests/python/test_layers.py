@@ -77,8 +77,16 @@ def test_module(path):
             *("treemill.backend", "treemill.worker", "treemill.session", "treemill.running"),
             *("treemill.partial", "treemill.dataset", "treemill.packetizer", "treemill._core"),
         )
+    if path.name in ("master.py", "channel.py"):
+        assert not inside(names, "treemill.packetizer", "treemill.worker", "treemill.task")
     if part == "backend":
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.dataset")
+    if part in ("merge", "files", "packages"):
+        assert own(names) <= inside(names, "treemill.errors")
+    if part == "chunk":
+        assert own(names) <= inside(names, "treemill.arrow_awkward")
+    if part in ("selecting", "task"):
+        assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
     if part in ("worker", "partial"):
         assert not inside(
             names, "treemill.session", "treemill.monitor", "treemill.backend", "treemill.query"

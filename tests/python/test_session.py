@@ -17,12 +17,20 @@ from treemill.backend.threads import Pass
 from treemill.session import connect, default_session
 
 
-@pytest.fixture(params=[1, 2, 5])
+@pytest.fixture(params=[(1, "threads"), (2, "threads"), (5, "threads"), (2, "processes")], ids=str)
 def session(request):
     before = ours()
-    with connect(workers=request.param) as made:
+    workers, mode = request.param
+    with connect(workers=workers, mode=mode) as made:
         yield made
     assert ours() == before, "no thread is left behind"
+
+
+@pytest.fixture(params=[1, 2, 5])
+def threads(request):
+    """For tests that reach into workers, which they can where these are threads."""
+    with connect(workers=request.param) as made:
+        yield made
 
 
 def ours():
@@ -164,8 +172,8 @@ def test_wrong_use(session, events):
         session.run(events.count(), on_error="never")
     with pytest.raises(tm.UnsupportedError, match="later version"):
         tm.connect("tcp://scheduler:8786")
-    with pytest.raises(tm.UnsupportedError, match="later version"):
-        tm.connect(workers=4, mode="processes")
+    with pytest.raises(tm.QueryError, match="mode"):
+        tm.connect(workers=4, mode="fibres")
     with pytest.raises(tm.QueryError, match="workers"):
         tm.connect(workers=0)
 
@@ -231,8 +239,8 @@ def paused(monkeypatch):
     return held
 
 
-def test_stop_keeps_what_is_done(session, events, paused):
-    query = session.submit(events.count(), events.sum("nJet"))
+def test_stop_keeps_what_is_done(threads, events, paused):
+    query = threads.submit(events.count(), events.sum("nJet"))
     assert paused.wait(60)
     assert not query.done
     query.stop()
@@ -249,7 +257,7 @@ def test_stop_keeps_what_is_done(session, events, paused):
     assert not query.bookings[0].done
 
 
-def test_ctrl_c(session, events, paused):
+def test_ctrl_c(threads, events, paused):
     def press():
         paused.wait(60)
         os.kill(os.getpid(), signal.SIGINT)
@@ -257,7 +265,7 @@ def test_ctrl_c(session, events, paused):
     presser = threading.Thread(target=press)
     presser.start()
     with pytest.raises(KeyboardInterrupt) as caught:
-        session.run(events.count())
+        threads.run(events.count())
     presser.join()
     assert isinstance(caught.value, tm.QueryInterrupted)
     assert caught.value.partial_result[0] == caught.value.report.entries
@@ -313,13 +321,13 @@ def test_feedback(events, monkeypatch):
     assert 0 < seen[0][0] <= 12322
 
 
-def test_a_defect_in_a_worker_ends_the_query(session, events, monkeypatch):
+def test_a_defect_in_a_worker_ends_the_query(threads, events, monkeypatch):
     def broken(self, action):
         raise ZeroDivisionError("a defect")
 
     monkeypatch.setattr(worker_module.Worker, "perform", broken)
     with pytest.raises(tm.WorkerError, match="ZeroDivisionError: a defect"):
-        session.run(events.count())
+        threads.run(events.count())
 
 
 def test_closed_session(events):

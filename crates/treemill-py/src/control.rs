@@ -31,6 +31,11 @@ impl Control {
         self.stopped.load(Ordering::Relaxed)
     }
 
+    /// Counts entries that were processed in Python.
+    fn add_entries(&self, entries: u64) {
+        self.counters.add_entries(entries);
+    }
+
     /// Entries of the batches begun.
     #[getter]
     fn entries(&self) -> u64 {

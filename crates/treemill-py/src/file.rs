@@ -1,6 +1,7 @@
 //! Files and trees (RNTuples too): what they hold, and whole columns of a range.
 
 use crate::arrow::Column;
+use crate::control::Control;
 use crate::errors::read_error;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -9,7 +10,7 @@ use treemill_format::layout::Layout;
 use treemill_format::tree::Branch;
 use treemill_query::DType;
 use treemill_read::rntuple::NTupleFile;
-use treemill_read::{ReadError, Table, TreeFile};
+use treemill_read::{Counters, ReadError, Table, TreeFile};
 use treemill_source::Local;
 
 use crate::fields;
@@ -110,26 +111,39 @@ impl Tree {
         }
     }
 
-    /// One Arrow column for each name, of the entries `[start, stop)`.
+    /// One Arrow column for each name, of the entries `[start, stop)`. Bytes are counted in
+    /// `control`, if one is given.
+    #[pyo3(signature = (names, start, stop, control=None))]
     fn read(
         &self,
         py: Python<'_>,
         names: Vec<String>,
         start: u64,
         stop: u64,
+        control: Option<&Control>,
     ) -> PyResult<Vec<Column>> {
-        py.detach(|| self.columns(&names, start, stop))
+        let counters = control.map(|c| Arc::clone(&c.counters));
+        py.detach(|| self.columns(&names, start, stop, counters))
             .map_err(|e| read_error(py, &e))
     }
 }
 
 impl Tree {
-    fn columns(&self, names: &[String], start: u64, stop: u64) -> Result<Vec<Column>, ReadError> {
+    fn columns(
+        &self,
+        names: &[String],
+        start: u64,
+        stop: u64,
+        counters: Option<Arc<Counters>>,
+    ) -> Result<Vec<Column>, ReadError> {
         let indices = names
             .iter()
             .map(|name| self.inner.find(name))
             .collect::<Result<Vec<_>, _>>()?;
-        let mut reader = self.inner.reader(&indices)?;
+        let mut reader = self
+            .inner
+            .reader(&indices)?
+            .with_counters(counters.unwrap_or_default());
         let mut columns = Vec::with_capacity(indices.len());
         for (column, (&index, name)) in indices.iter().zip(names).enumerate() {
             let field = self.inner.arrow_field(index)?.with_name(name);

@@ -26,7 +26,8 @@ impl Counters {
         self.bytes_decompressed.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn add_entries(&self, n: u64) {
+    /// Counts entries as processed.
+    pub fn add_entries(&self, n: u64) {
         self.entries.fetch_add(n, Ordering::Relaxed);
     }
 

@@ -7,27 +7,16 @@ Threads start when first needed and are kept for the next query, until the pool 
 from __future__ import annotations
 
 import threading
-import time
-import traceback
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any
 
-from ..errors import WorkerError
-from ..packetizer import (
-    Action,
-    Coverage,
-    Event,
-    FileSize,
-    Finish,
-    Halt,
-    Packetizer,
-    Sizing,
-    Stop,
-    WorkerJoined,
-)
-from ..partial import Merged
-from ..worker import Trees, Worker
+from ..errors import UnsupportedError
+from ..packetizer import Action, Committed, FileSize, Sizing, WorkerJoined
+from ..task import Task
+from ..worker import Worker
+from . import passes
+from .passes import worker_error
 
 __all__ = ["Pass", "ThreadPool"]
 
@@ -39,6 +28,8 @@ SIZING = Sizing(shortest=0.1, longest=1.0)
 class ThreadPool:
     """Threads that wait for something to do."""
 
+    kind = "threads"
+
     def __init__(self, size: int) -> None:
         self.size = size
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -46,6 +37,26 @@ class ThreadPool:
         self._lock = threading.Lock()
         self._closed = False
         self._outstanding = 0  # jobs that wait or run
+
+    def prepare(
+        self,
+        task: Task,
+        files: Sequence[FileSize | None],
+        *,
+        workers: int,
+        skip_errors: bool,
+        on_end: Callable[[passes.Pass], None],
+    ) -> Pass:
+        """A pass that was not started."""
+        return Pass(
+            self,
+            task,
+            files,
+            workers=workers,
+            skip_errors=skip_errors,
+            on_end=on_end,
+            sizing=SIZING,
+        )
 
     def submit(self, jobs: Sequence[Callable[[], None]]) -> None:
         """Runs each job on a thread, at most `size` at once."""
@@ -61,6 +72,12 @@ class ThreadPool:
                 thread.start()
         for job in jobs:
             self._jobs.put(job)
+
+    def set_paths(self, paths: Sequence[str]) -> None:
+        """Refused: threads import from where this process does."""
+        raise UnsupportedError(
+            'packages are for mode="processes"; threads import what this process can'
+        )
 
     def close(self) -> None:
         """Ends the threads once their jobs are done, and waits for that."""
@@ -80,99 +97,53 @@ class ThreadPool:
                 self._outstanding -= 1
 
 
-class Pass:
-    """One query's pass over a dataset: workers pull packets until the packetizer says Finish."""
+class Pass(passes.Pass):
+    """A pass on threads: each has an inbox."""
 
     def __init__(
-        self,
-        trees: Trees,
-        files: Sequence[FileSize | None],
-        control: Any,
-        *,
-        workers: int,
-        skip_errors: bool,
-        on_end: Callable[[Pass], None],
-        clock: Callable[[], float] = time.monotonic,
+        self, pool: ThreadPool, task: Task, files: Sequence[FileSize | None], **options: Any
     ) -> None:
-        """`control` is the core's Control of this pass. `on_end` is called once, on a worker's
-        thread, after the last commit."""
-        self.control = control
-        self.merged = Merged()
-        self.error: BaseException | None = None
-        self.began = clock()
-        self.ended: float | None = None
-        self.workers = workers
-        self._trees = trees
-        self._on_end = on_end
-        self._clock = clock
-        self._packetizer = Packetizer(files, sizing=SIZING, skip_errors=skip_errors)
-        self._lock = threading.Lock()
-        self._inboxes: list[SimpleQueue[Action | None]] = [SimpleQueue() for _ in range(workers)]
+        super().__init__(task, files, **options)
+        self.control: Any = task.control()
+        self._pool = pool
+        self._inboxes: list[SimpleQueue[Action | None]] = [
+            SimpleQueue() for _ in range(self.workers)
+        ]
 
-    def start(self, pool: ThreadPool) -> None:
+    def start(self) -> None:
         """Returns at once."""
-        pool.submit([self._job(number) for number in range(self.workers)])
-
-    def stop(self, reason: str) -> None:
-        """Workers end at their next batch and commit; `on_end` follows."""
-        self._tell(Stop(reason))
-
-    @property
-    def expected_entries(self) -> int:
-        """Entries of the dataset, estimated while files are unopened."""
-        with self._lock:
-            return self._packetizer.expected_entries
-
-    def coverage(self) -> Coverage:
-        """Which entries are merged and which are given up."""
-        with self._lock:
-            return self._packetizer.coverage()
+        self._pool.submit([self._job(number) for number in range(self.workers)])
 
     def _job(self, number: int) -> Callable[[], None]:
+        def commit(partial: Any) -> None:
+            self._merge(number, lambda: partial)
+
         def work() -> None:
-            worker = Worker(number, self._trees, self.control, self.merged.commit)
             inbox = self._inboxes[number]
             try:
+                trees = self._task.trees(number)
+                trees.begin()
+                worker = Worker(number, trees, self.control, commit)
                 self._tell(WorkerJoined(number))
                 while (action := inbox.get()) is not None:
-                    self._tell(worker.perform(action))
+                    event = worker.perform(action)
+                    self._tell(event)
+                    if isinstance(event, Committed):
+                        self._merged(number)
             except BaseException as error:  # a defect of treemill's own: nobody must wait for ever
-                self._crash(number, error)
+                self._crash(worker_error(number, error))
 
         return work
 
-    def _tell(self, event: Event) -> None:
-        finished = False
-        with self._lock:
-            if self.ended is not None:
-                return
-            for action in self._packetizer.handle(event, self._clock()):
-                if isinstance(action, Finish):
-                    self.error = action.error
-                    self.ended = self._clock()
-                    finished = True
-                elif isinstance(action, Halt):
-                    self.control.stop()
-                else:
-                    self._inboxes[action.worker].put(action)
-        if finished:
-            self._dismiss()
+    def _numbers(self) -> list[int]:
+        return list(range(self.workers))
+
+    def _send(self, worker: int, action: Action) -> None:
+        self._inboxes[worker].put(action)
+
+    def _halt(self) -> None:
+        self.control.stop()
 
     def _dismiss(self) -> None:
         for inbox in self._inboxes:
             inbox.put(None)
-        self._on_end(self)
-
-    def _crash(self, number: int, error: BaseException) -> None:
-        with self._lock:
-            if self.ended is not None:
-                return
-            self.ended = self._clock()
-            self.error = WorkerError(
-                f"worker {number} failed: {type(error).__name__}: {error}",
-                worker=str(number),
-                traceback="".join(traceback.format_exception(error)),
-            )
-            self.error.__cause__ = error
-        self.control.stop()
-        self._dismiss()

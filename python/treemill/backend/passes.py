@@ -1,0 +1,218 @@
+"""What passes on every kind of workers have in common: the packetizer and who may talk to it.
+
+A pass is one way through the data. Here events go in and actions come out; how actions reach
+workers and how their partials come back is the kinds' own affair.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ..errors import TreemillError, WorkerError
+from ..packetizer import (
+    Action,
+    Coverage,
+    Event,
+    FileSize,
+    Finish,
+    Halt,
+    Packetizer,
+    Sizing,
+    Stop,
+    WorkerLost,
+)
+from ..partial import Merged
+from ..task import Task
+
+__all__ = ["Pass", "Pool", "worker_error"]
+
+
+class Counting(Protocol):
+    """Counters of work done, readable at any time."""
+
+    @property
+    def entries(self) -> int:
+        """Processed."""
+
+    @property
+    def bytes_read(self) -> int:
+        """From files."""
+
+    @property
+    def bytes_decompressed(self) -> int:
+        """Of baskets."""
+
+
+class Pass(ABC):
+    """One task's way through the data: workers pull packets until the packetizer says Finish."""
+
+    control: Counting
+
+    def __init__(
+        self,
+        task: Task,
+        files: Sequence[FileSize | None],
+        *,
+        workers: int,
+        skip_errors: bool,
+        on_end: Callable[[Pass], None],
+        sizing: Sizing,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`on_end` is called once, on some thread, after the last commit."""
+        self.merged = Merged()
+        self.error: BaseException | None = None
+        self.began = clock()
+        self.ended: float | None = None
+        self.workers = workers
+        self._task = task
+        self._on_end = on_end
+        self._clock = clock
+        self._packetizer = Packetizer(
+            files,
+            sizing=sizing,
+            skip_errors=skip_errors,
+            commit_seconds=task.commit_seconds,
+            expected_workers=workers,
+        )
+        self._lock = threading.Lock()
+        self._committing: set[int] = set()
+        self._gone: set[int] = set()  # workers whose words do not count any more
+
+    @abstractmethod
+    def start(self) -> None:
+        """Returns at once."""
+
+    def stop(self, reason: str) -> None:
+        """Workers end at their next batch and commit; `on_end` follows."""
+        self._tell(Stop(reason))
+
+    def abort(self, reason: str) -> None:
+        """Ends at once with what is merged; what workers have in their hands is lost."""
+        with self._lock:
+            finished = self._handle(Stop(reason))
+            for worker in self._numbers():
+                # One in the middle of a commit is waited for: it may be merged already.
+                if worker not in self._committing:
+                    finished = self._handle(WorkerLost(worker, reason)) or finished
+                    self._gone.add(worker)
+        if finished:
+            self._finished()
+
+    @property
+    def expected_entries(self) -> int:
+        """Entries of the dataset, estimated while files are unopened."""
+        with self._lock:
+            return self._packetizer.expected_entries
+
+    def coverage(self) -> Coverage:
+        """Which entries are merged and which are given up."""
+        with self._lock:
+            return self._packetizer.coverage()
+
+    @abstractmethod
+    def _numbers(self) -> list[int]:
+        """Of the workers."""
+
+    @abstractmethod
+    def _send(self, worker: int, action: Action) -> None:
+        """To a worker. Called under the lock: must not block."""
+
+    @abstractmethod
+    def _halt(self) -> None:
+        """Tells all workers to end their packets early. Must not block."""
+
+    @abstractmethod
+    def _dismiss(self) -> None:
+        """The pass has ended: lets its workers go."""
+
+    def _tell(self, event: Event) -> None:
+        with self._lock:
+            if getattr(event, "worker", None) in self._gone:
+                return  # given up, but it does not know
+            finished = self._handle(event)
+        if finished:
+            self._finished()
+
+    def _handle(self, event: Event) -> bool:
+        """Under the lock. Whether the pass has ended by this."""
+        if self.ended is not None:
+            return False
+        for action in self._packetizer.handle(event, self._clock()):
+            if isinstance(action, Finish):
+                self.error = action.error
+                self.ended = self._clock()
+            elif isinstance(action, Halt):
+                self._halt()
+            elif action.worker not in self._gone:
+                self._send(action.worker, action)
+        return self.ended is not None
+
+    def _finished(self) -> None:
+        self._dismiss()
+        self._on_end(self)
+
+    def _merge(self, worker: int, load: Callable[[], Any]) -> bool:
+        """Merges what a worker hands over, unless the pass has ended; Committed must follow."""
+        with self._lock:
+            if self.ended is not None or worker in self._gone:
+                return False
+            self._committing.add(worker)
+        self.merged.commit(load())
+        return True
+
+    def _merged(self, worker: int) -> None:
+        with self._lock:
+            self._committing.discard(worker)
+
+    def _crash(self, error: BaseException) -> None:
+        """Ends the pass with this error."""
+        with self._lock:
+            if self.ended is not None:
+                return
+            self.ended = self._clock()
+            self.error = error
+            self._halt()
+        self._finished()
+
+
+class Pool(Protocol):
+    """Workers of one kind."""
+
+    size: int
+    kind: str
+
+    def prepare(
+        self,
+        task: Task,
+        files: Sequence[FileSize | None],
+        *,
+        workers: int,
+        skip_errors: bool,
+        on_end: Callable[[Pass], None],
+    ) -> Pass:
+        """A pass that was not started."""
+
+    def set_paths(self, paths: Sequence[str]) -> None:
+        """Folders that come first where workers import from; for the passes to come."""
+
+    def close(self) -> None:
+        """Lets the workers go, and waits for that."""
+
+
+def worker_error(number: int, error: BaseException) -> TreemillError:
+    """What made a worker give up, as the user gets it."""
+    if isinstance(error, TreemillError):
+        return error
+    made = WorkerError(
+        f"worker {number} failed: {type(error).__name__}: {error}",
+        worker=str(number),
+        traceback="".join(traceback.format_exception(error)),
+    )
+    made.__cause__ = error
+    return made

@@ -1,0 +1,101 @@
+"""A selector while it runs: its begin here, one pass on the workers, its end here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .backend.passes import Pass, Pool
+from .errors import TreemillError
+from .packetizer import FileSize
+from .running import Query
+from .selecting import blocks, drop_files, finish_files
+from .selector import Selector
+from .subset import known_sizes
+from .task import SelectorTask, Span
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+__all__ = ["SelectorQuery"]
+
+_NOTHING = object()
+
+
+class SelectorQuery(Query):
+    """The handle on a selector's query. Its result is the merged output."""
+
+    def __init__(
+        self,
+        selector: Selector,
+        dataset: Dataset | None,
+        pool: Pool,
+        *,
+        inputs: Mapping[str, Any],
+        cycles: int,
+        seed: int,
+        skip_errors: bool,
+        spans: Sequence[Span] | None,
+    ) -> None:
+        files = ("cycles",) if dataset is None else dataset.files
+        super().__init__(files, pool, skip_errors, spans)
+        self.title = selector.title
+        self._selector = selector
+        self._dataset = dataset
+        self._inputs = inputs
+        self._cycles = cycles
+        self._seed = seed
+        self._value: Any = _NOTHING
+        self._phase = selector.title if dataset is None else f"{selector.title} on {dataset.name}"
+
+    def start(self) -> None:
+        """Runs `begin` and starts the pass. Raises what `begin` raises."""
+        self._selector.begin(self._inputs)
+        self._task = SelectorTask(
+            self._selector,
+            self._inputs,
+            self._dataset,
+            cycles=self._cycles,
+            seed=self._seed,
+            workers=self._pool.size,
+            spans=self._spans,
+        )
+        self._start_pass(self._task, self._sizes())
+
+    def _sizes(self) -> list[FileSize | None]:
+        if self._dataset is None:
+            step = blocks(self._cycles)
+            return [FileSize(self._cycles, tuple(range(step, self._cycles, step)))]
+        try:
+            _ = self._dataset.sizes[0]  # a wrong name shows here, before any worker has to start
+        except TreemillError:
+            if not self._skip_errors:
+                raise
+        return known_sizes(self._dataset, self._task.trees(0), self._spans)
+
+    def _next(self, ended: Pass) -> bool:
+        return False
+
+    def _results(self, raw: list[Any] | None) -> Any:
+        if raw is not None:
+            return raw[0]
+        return self._task.trees(0).bound(0).partial().results()[0]  # not one entry
+
+    def _finish(self, raw: list[Any] | None) -> Any:
+        with self._lock:
+            if self._value is _NOTHING:
+                output = self._results(raw)
+                finish_files(output)
+                changed = self._selector.end(output)
+                self._value = output if changed is None else changed
+            return self._value
+
+    def final(self) -> Any:
+        """The result of a query that is done."""
+        try:
+            return super().final()
+        except BaseException:
+            if self._value is _NOTHING and self._pass is not None:
+                for output in self._pass.merged.results() or ():
+                    drop_files(output)
+            raise

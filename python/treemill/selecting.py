@@ -1,0 +1,326 @@
+"""A selector at work in one worker: chunks go in, its output is handed over as partials.
+
+Implements worker.Trees, so that a worker runs packets of selectors as it runs those of queries.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .errors import QueryError, TreemillError, WorkerError
+from .files import file_outputs
+from .merge import check, check_neutral, merge
+from .selector import Selector, commits_only_at_end
+from .worker import cuts_of
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+__all__ = [
+    "Cycles",
+    "OutputPartial",
+    "SelectorTrees",
+    "blocks",
+    "drop_files",
+    "finish_files",
+]
+
+_BLOCK = 10_000
+"""Cycles in a chunk, at most."""
+_FIRST_CHUNK = 1_000
+_LARGEST_CHUNK = 200_000
+_CHUNK_SECONDS = 0.5
+_PACKET_SECONDS = 1.0
+"""After which a packet ends early, between two chunks: workers commit between packets only, and a
+selector may be a thousand times as slow as the packetizer could know."""
+_CHUNK_BYTES = 64_000_000
+"""Of uncompressed columns that the selector touches, at most in one chunk."""
+
+
+class OutputPartial:
+    """What a selector put into its output since the last commit."""
+
+    def __init__(self, output: dict[str, Any]) -> None:
+        self.output = output
+
+    def merge(self, other: OutputPartial) -> None:
+        """Takes over the other's."""
+        self.output = merge(self.output, other.output)
+
+    def dumps(self) -> bytes:
+        """For `loads` in another process."""
+        import cloudpickle
+
+        data: bytes = cloudpickle.dumps(self.output, protocol=5)
+        return data
+
+    @staticmethod
+    def loads(data: bytes) -> OutputPartial:
+        """From `dumps`."""
+        import pickle
+
+        return OutputPartial(pickle.loads(data))
+
+    def results(self) -> list[Any]:
+        """A copy, to look at while more is merged."""
+        return [copy.deepcopy(self.output)]
+
+
+class Cycles:
+    """What `process` gets where there is no data: cycles `[start, stop)` to generate."""
+
+    def __init__(self, start: int, stop: int) -> None:
+        self.start = start
+        self.stop = stop
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def __repr__(self) -> str:
+        return f"<cycles {self.start}..{self.stop}>"
+
+
+def blocks(cycles: int) -> int:
+    """Cycles in one chunk. It depends on the number of cycles only, and so do random numbers."""
+    return max(1, min(_BLOCK, -(-cycles // 1000)))
+
+
+class SelectorTrees:
+    """A worker's selector, and the trees that it goes through."""
+
+    def __init__(
+        self,
+        selector: Selector,
+        inputs: Mapping[str, Any],
+        dataset: Dataset | None,
+        *,
+        cycles: int,
+        seed: int,
+        workers: int,
+        name: str,
+    ) -> None:
+        """`selector` becomes this worker's own. Without a dataset there are `cycles`."""
+        self.selector = selector
+        self.dataset = dataset
+        self.touched: set[str] = set()
+        self.rate = 0.0  # of the last chunk, entries per second
+        self.seed = seed
+        self.name = name
+        self._inputs = inputs
+        self._cycles = cycles
+        self._workers = workers
+        self._begun = False
+        self._empty: dict[str, Any] = {}
+        self._ends = commits_only_at_end(selector)
+        self._readers: dict[int, tuple[Any, Any]] = {}
+
+    def begin(self) -> None:
+        """Runs begin_worker; afterwards each partial starts with a copy of what that made."""
+        self.selector.inputs = self._inputs
+        self.selector.output = {}
+        try:
+            self.selector.begin_worker(self._inputs)
+        except Exception as error:
+            raise self.failure(error, "begin_worker") from error
+        self._check_output(check_neutral)
+        self._empty = self.selector.output
+        self._begun = True
+
+    def size(self, file: int) -> tuple[int, tuple[int, ...]]:
+        """The tree's entries, and where packets are best cut."""
+        if self.dataset is None:
+            step = blocks(self._cycles)
+            return self._cycles, tuple(range(step, self._cycles, step))
+        entries, clusters = self.dataset.sizes[file]
+
+        def usual_baskets() -> int:
+            counts = self.dataset.baskets[file] if self.dataset is not None else {}
+            some = sorted(counts[name] for name in self.touched & set(counts))
+            some = some or sorted(counts.values())
+            return some[len(some) // 2] if some else 1
+
+        return entries, cuts_of(entries, clusters, usual_baskets, self._workers)
+
+    def bound(self, file: int) -> _Bound:
+        """The selector on the tree of this file."""
+        return _Bound(self, file)
+
+    def partial(self) -> OutputPartial:
+        """An empty one."""
+        if not self._begun:
+            self.begin()
+        return OutputPartial(copy.deepcopy(self._empty))
+
+    def place(self, file: int) -> tuple[str, int]:
+        """The path; packets count from the file's first entry."""
+        return ("cycles" if self.dataset is None else self.dataset.files[file]), 0
+
+    def finish(self, partial: OutputPartial) -> OutputPartial:
+        """The partial as it is handed over."""
+        if self._ends:
+            self.selector.output = partial.output
+            try:
+                self.selector.end_worker()
+            except Exception as error:
+                raise self.failure(error, "end_worker") from error
+            partial.output = self.selector.output
+            self._begun = False
+        self._check_output(check)
+        for file in file_outputs(partial.output):
+            file.close()
+        return partial
+
+    def discard(self, partial: OutputPartial) -> None:
+        """The partial is void."""
+        for file in file_outputs(partial.output):
+            file.discard()
+
+    def reader(self, file: int) -> Any:
+        """Of chunks of the file's tree."""
+        from .chunk import ChunkReader
+
+        assert self.dataset is not None
+        tree = self.dataset.trees[file]
+        known = self._readers.get(file)
+        if known is None or known[0] is not tree:
+            self._readers.clear()  # a worker keeps to one file while it can
+            made = ChunkReader(tree, self.touched, self.selector.collections)
+            self._readers[file] = known = (tree, made)
+        return known[1]
+
+    def chunk_size(self, file: int) -> int:
+        """Entries in the next chunk."""
+        if self.dataset is None:
+            return blocks(self._cycles)
+        if not self.rate:
+            return _FIRST_CHUNK
+        sizes = self.dataset.bytes[file]
+        entries = max(self.dataset.sizes[file][0], 1)
+        each = sum(sizes.get(name, 0) for name in self.touched) / entries
+        fitting = min(self.rate * _CHUNK_SECONDS, _CHUNK_BYTES / max(each, 1.0))
+        return max(100, min(_LARGEST_CHUNK, int(fitting)))
+
+    def failure(
+        self,
+        error: BaseException,
+        method: str,
+        file: str | None = None,
+        entries: tuple[int, int] | None = None,
+    ) -> TreemillError:
+        """The selector's own error as ours, with its traceback; one of ours as it is."""
+        found: BaseException | None = error
+        while found is not None:  # awkward puts its own around what reading raised
+            if isinstance(found, TreemillError):
+                return found
+            found = found.__cause__ or found.__context__
+        return WorkerError(
+            f"{self.selector.title}.{method} raised {type(error).__name__}: {error}",
+            worker=self.name,
+            traceback="".join(traceback.format_exception(error)),
+            file=file,
+            entries=entries,
+        )
+
+    def _check_output(self, checks: Any) -> None:
+        output = self.selector.output
+        if not isinstance(output, dict):
+            raise QueryError(
+                f"{self.selector.title}.output is a dict by name, not {type(output).__name__}"
+            )
+        checks(output, f"{self.selector.title}.output")
+
+
+class _Bound:
+    """Implements what a worker needs of core.Bound."""
+
+    def __init__(self, trees: SelectorTrees, file: int) -> None:
+        self._trees = trees
+        self._file = file
+
+    def partial(self) -> OutputPartial:
+        """An empty one."""
+        return self._trees.partial()
+
+    def run(self, start: int, stop: int, partial: OutputPartial, control: Any) -> int | None:
+        """Processes entries `[start, stop)`; gives back where it ended, if before: told to stop, or
+        because it took long."""
+        began = before = time.perf_counter()
+        for first, last in self._chunks(start, stop):
+            if control.stopped or before - began > _PACKET_SECONDS:
+                return first
+            self._process(first, last, partial, control)
+            control.add_entries(last - first)
+            now = time.perf_counter()
+            self._trees.rate = (last - first) / max(now - before, 1e-6)
+            before = now
+        return None
+
+    def _chunks(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        first = start
+        while first < stop:
+            left = stop - first
+            size = self._trees.chunk_size(self._file)
+            # Chunks of one size rather than a small one at the end.
+            last = first + (
+                -(-left // -(-left // size)) if self._trees.dataset else min(left, size)
+            )
+            yield first, last
+            first = last
+
+    def _process(self, start: int, stop: int, partial: OutputPartial, control: Any) -> None:
+        import numpy as np
+
+        trees = self._trees
+        selector = trees.selector
+        selector.output = partial.output
+        key = np.random.SeedSequence(trees.seed, spawn_key=(self._file, start, stop))
+        selector.rng = np.random.Generator(np.random.PCG64(key))
+        path = trees.dataset.files[self._file] if trees.dataset else None
+        try:
+            events = self._events(start, stop, control)
+            returned = selector.process(events)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise trees.failure(error, "process", path, (start, stop)) from error
+        if returned is not None:
+            if not isinstance(returned, Mapping):
+                raise QueryError(
+                    f"{selector.title}.process returned {type(returned).__name__}; it should "
+                    "return a dict of results, or nothing"
+                )
+            name = f"{selector.title}.output"
+            check(returned, name)
+            selector.output = merge(selector.output, returned, name)
+        trees._check_output(check)
+        partial.output = selector.output
+
+    def _events(self, start: int, stop: int, control: Any) -> Any:
+        dataset = self._trees.dataset
+        if dataset is None:
+            return Cycles(start, stop)
+        location = dataset.trees.locations[self._file]
+        metadata = {
+            "dataset": dataset.name,
+            "filename": location.path,
+            "treename": location.tree or "",
+            "entrystart": start,
+            "entrystop": stop,
+        }
+        return self._trees.reader(self._file).chunk(start, stop, metadata, control)
+
+
+def finish_files(output: Any) -> None:
+    """Puts the files that workers wrote where they belong."""
+    for file in file_outputs(output):
+        file.finish()
+
+
+def drop_files(output: Any) -> None:
+    """Removes what workers wrote for a result that nobody gets."""
+    for file in file_outputs(output):
+        file.drop()

@@ -1,0 +1,129 @@
+"""Selectors: a user's own analysis as an object that treemill calls, as ROOT's TSelector.
+
+What the user writes against, and nothing of how it is run. Plain functions and coffea's processors
+become selectors here, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .errors import QueryError
+
+__all__ = ["Selector", "as_selector", "commits_only_at_end"]
+
+
+class Selector:
+    """Derive from it and define what is needed, `process` at least.
+
+    `begin` and `end` run where the query was started, the others on each worker, on a copy of the
+    selector of its own. What `begin_worker` and `process` put into `self.output` is handed over
+    about every second and merged: histograms, numbers and numpy arrays are added, lists and awkward
+    arrays concatenated (in no particular order), sets united, dicts merged key by key, other
+    objects by their method `merge(other)`.
+    """
+
+    output: dict[str, Any]
+    """This worker's results; a fresh one before begin_worker."""
+    inputs: Mapping[str, Any]
+    """What was given to `run(…, inputs=…)`; the workers share it, so it must not be changed."""
+    rng: Any
+    """In `process`: a numpy.random.Generator that depends on `seed` and the entries only."""
+    collections: bool = False
+    """Whether `events.Muon.pt` is read from a branch Muon_pt (NanoAOD's collections)."""
+
+    def begin(self, inputs: Mapping[str, Any]) -> None:
+        """Before anything else, where the query is started."""
+
+    def begin_worker(self, inputs: Mapping[str, Any]) -> None:
+        """On each worker before its first chunk: make `self.output[…]`, empty or zero."""
+
+    def process(self, events: Any) -> Any:
+        """One chunk: an awkward array of records whose fields are read when touched; without data
+        (`cycles=`) an object with `start`, `stop` and `len`. What it returns, if anything, is a
+        dict that is merged into `self.output`."""
+        raise NotImplementedError(f"{type(self).__name__} has no method process(events)")
+
+    def end_worker(self) -> None:
+        """On each worker after its last chunk, with all its output since begin_worker. A selector
+        that defines it hands over nothing before; feedback shows nothing until then, and a
+        worker that dies takes all its work with it, which others do again. A worker may be begun
+        again after its end, where another's work is to be done again."""
+
+    def end(self, output: dict[str, Any]) -> Any:
+        """Where the query was started, with the merged output. What it returns, unless None, is
+        what `run` gives back instead of the output."""
+
+    @property
+    def title(self) -> str:
+        """For messages."""
+        return type(self).__name__
+
+
+class FunctionSelector(Selector):
+    """A plain function of a chunk that gives a dict."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def process(self, events: Any) -> Any:
+        """The function's own."""
+        result = self.function(events)
+        if result is None:
+            raise QueryError(f"{self.title} returned nothing; it should give a dict of results")
+        return result
+
+    @property
+    def title(self) -> str:
+        """The function's name."""
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+
+class ProcessorSelector(Selector):
+    """An object like coffea's ProcessorABC: `process(events)` gives an accumulator and
+    `postprocess` sees the merged one."""
+
+    collections = True
+
+    def __init__(self, processor: Any) -> None:
+        self.processor = processor
+
+    def process(self, events: Any) -> Any:
+        """The processor's own."""
+        result = self.processor.process(events)
+        if result is None:
+            raise QueryError(f"{self.title}.process returned nothing; it should give a dict")
+        return result
+
+    def end(self, output: dict[str, Any]) -> Any:
+        """The processor's postprocess."""
+        return self.processor.postprocess(output)
+
+    @property
+    def title(self) -> str:
+        """The processor's class."""
+        return type(self.processor).__name__
+
+
+def as_selector(given: Any) -> Selector:
+    """A selector of any of the three forms. Raises QueryError for anything else."""
+    if isinstance(given, type):
+        raise QueryError(f"{given.__name__} is a class: give an object of it, {given.__name__}()")
+    if isinstance(given, Selector):
+        if type(given).process is Selector.process:
+            raise QueryError(f"{given.title} has no method process(events)")
+        return given
+    if callable(getattr(given, "process", None)) and callable(getattr(given, "postprocess", None)):
+        return ProcessorSelector(given)
+    if callable(given):
+        return FunctionSelector(given)
+    raise QueryError(
+        "what is run on a dataset is a treemill.Selector, a function of a chunk of events or a "
+        f"coffea processor, not {type(given).__name__}"
+    )
+
+
+def commits_only_at_end(selector: Selector) -> bool:
+    """Whether the selector has something to do after a worker's last chunk."""
+    return type(selector).end_worker is not Selector.end_worker

@@ -1,0 +1,60 @@
+"""Which entries of a dataset a query goes through: all, some files, a range of the chain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .errors import QueryError, TreemillError
+from .packetizer import FileSize
+from .reading import spans
+from .task import Span
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+    from .worker import Trees
+
+__all__ = ["known_sizes", "subset"]
+
+
+def subset(dataset: Dataset, entries: Any, max_files: int | None) -> list[Span] | None:
+    """The parts of files that are meant; None for all. `entries` is a number of entries from the
+    start, a pair (start, stop) or a range or slice, counted over the chain; negative ones from its
+    end. Opens the files that a range of entries needs to know, and no others."""
+    files = len(dataset.files)
+    if max_files is not None:
+        if isinstance(max_files, bool) or not isinstance(max_files, int) or max_files < 1:
+            raise QueryError(f"max_files must be 1 or more, not {max_files!r}")
+        files = min(files, max_files)
+    if entries is None:
+        if max_files is None:
+            return None
+        return [(file, 0, None) for file in range(files)]
+    start, stop = _range(entries)
+    return [span for span in spans(dataset, start, stop) if span[0] < files] or [(0, 0, 0)]
+
+
+def _range(entries: Any) -> tuple[int | None, int | None]:
+    if isinstance(entries, int) and not isinstance(entries, bool):
+        return 0, entries
+    if isinstance(entries, (range, slice)) and entries.step in (None, 1):
+        return entries.start, entries.stop
+    if isinstance(entries, tuple) and len(entries) == 2:
+        return entries
+    raise QueryError(f"entries are a number, a pair (start, stop) or a range, not {entries!r}")
+
+
+def known_sizes(
+    dataset: Dataset, trees: Trees, parts: Sequence[Span] | None
+) -> list[FileSize | None]:
+    """Of the files, or parts of files, that were opened before. Opens none."""
+    numbers = range(len(dataset.files)) if parts is None else [file for file, _, _ in parts]
+    known: list[FileSize | None] = []
+    for place, number in enumerate(numbers):
+        try:
+            unknown = dataset.sizes.peek(number) is None
+            size = None if unknown else FileSize(*trees.size(place))
+        except TreemillError:  # gone since: the worker that opens it will say so
+            size = None
+        known.append(size)
+    return known

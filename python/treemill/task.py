@@ -1,0 +1,208 @@
+"""What a pass computes, in a form that can be sent: a query or a selector, and on which data.
+
+Knows how workers come by trees and partials; knows no worker's place, no packet and no transport.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+    from .selector import Selector
+    from .worker import Trees
+
+__all__ = ["QueryTask", "SelectorTask", "Span", "Task", "Window"]
+
+Span = tuple[int, int, int | None]
+"""Entries `[first, stop)` of a file of the dataset; stop None: to its end."""
+
+
+class Task(Protocol):
+    """One pass's work. Pickled by cloudpickle where workers are other processes; the inputs travel
+    apart, because they may be large and are often the same as last time."""
+
+    commit_seconds: float
+    inputs: Any
+
+    def preload(self) -> None:
+        """Imports what workers will need."""
+
+    def control(self) -> Any:
+        """Stop flag and counters for one process: core.Control."""
+
+    def trees(self, number: int) -> Trees:
+        """For the worker of this number."""
+
+    def load(self, data: bytes) -> Any:
+        """The partial that `dumps` of one wrote."""
+
+
+class Window:
+    """Implements worker.Trees for parts of files: file `i` is the span `i`, counted from 0."""
+
+    def __init__(self, trees: Trees, spans: Sequence[Span]) -> None:
+        self._trees = trees
+        self._spans = spans
+
+    def begin(self) -> None:
+        """The same."""
+        self._trees.begin()
+
+    def bound(self, file: int) -> Any:
+        """The same, counted from the span's start."""
+        number, first, _ = self._spans[file]
+        return _Shifted(self._trees.bound(number), first)
+
+    def size(self, file: int) -> tuple[int, tuple[int, ...]]:
+        """Of the span."""
+        number, first, stop = self._spans[file]
+        entries, cuts = self._trees.size(number)
+        last = entries if stop is None else min(stop, entries)
+        return max(last - first, 0), tuple(cut - first for cut in cuts if first < cut < last)
+
+    def place(self, file: int) -> tuple[str, int]:
+        """The file that this span is of, and where it starts."""
+        number, first, _ = self._spans[file]
+        path, begin = self._trees.place(number)
+        return path, begin + first
+
+    def finish(self, partial: Any) -> Any:
+        """The same."""
+        return self._trees.finish(partial)
+
+    def discard(self, partial: Any) -> None:
+        """The same."""
+        self._trees.discard(partial)
+
+
+class _Shifted:
+    def __init__(self, bound: Any, first: int) -> None:
+        self._bound = bound
+        self._first = first
+        self.partial: Callable[[], Any] = bound.partial
+
+    def run(self, start: int, stop: int, partial: Any, control: Any) -> int | None:
+        first = self._first
+        ended: int | None = self._bound.run(start + first, stop + first, partial, control)
+        return None if ended is None else ended - first
+
+
+class QueryTask:
+    """Bookings, as the core's specification."""
+
+    commit_seconds = 1.0
+    inputs: Any = None
+
+    def __init__(
+        self, spec: str, dataset: Dataset, workers: int, spans: Sequence[Span] | None
+    ) -> None:
+        self._spec = spec
+        self._dataset = dataset
+        self._workers = workers
+        self._spans = spans
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._lock = threading.Lock()
+        self._trees: Trees | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("_spec", "_dataset", "_workers", "_spans")
+        return {name: self.__dict__[name] for name in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._prepare()
+
+    def preload(self) -> None:
+        """The core."""
+        from . import _core, bindings  # noqa: F401
+
+    def control(self) -> Any:
+        """The core's."""
+        from . import _core
+
+        return _core.Control()
+
+    def trees(self, number: int) -> Trees:
+        """One for all workers of a process."""
+        from . import _core
+        from .bindings import BoundTrees
+
+        with self._lock:
+            if self._trees is None:
+                bound = BoundTrees(_core.Query(self._spec), self._dataset, self._workers)
+                self._trees = bound if self._spans is None else Window(bound, self._spans)
+            return self._trees
+
+    def load(self, data: bytes) -> Any:
+        """The core's."""
+        from . import _core
+
+        return _core.Partial.loads(data)
+
+
+class SelectorTask:
+    """A selector on a dataset, or on a number of cycles."""
+
+    def __init__(
+        self,
+        selector: Selector,
+        inputs: Mapping[str, Any],
+        dataset: Dataset | None,
+        *,
+        cycles: int,
+        seed: int,
+        workers: int,
+        spans: Sequence[Span] | None,
+    ) -> None:
+        from .selector import commits_only_at_end
+
+        self.inputs: Any = inputs
+        self.commit_seconds = float("inf") if commits_only_at_end(selector) else 1.0
+        self._selector = selector
+        self._dataset = dataset
+        self._cycles = cycles
+        self._seed = seed
+        self._workers = workers
+        self._spans = spans
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"inputs": None}
+
+    def preload(self) -> None:
+        """What selectors read with, and fill, most of them."""
+        import hist  # noqa: F401
+
+        from . import _core, chunk, selecting  # noqa: F401
+
+    def control(self) -> Any:
+        """The core's."""
+        from . import _core
+
+        return _core.Control()
+
+    def trees(self, number: int) -> Trees:
+        """For one worker only: it has a selector of its own."""
+        from .selecting import SelectorTrees
+
+        trees = SelectorTrees(
+            copy.deepcopy(self._selector),
+            self.inputs,
+            self._dataset,
+            cycles=self._cycles,
+            seed=self._seed,
+            workers=self._workers,
+            name=str(number),
+        )
+        return trees if self._spans is None else Window(trees, self._spans)
+
+    def load(self, data: bytes) -> Any:
+        """From another process."""
+        from .selecting import OutputPartial
+
+        return OutputPartial.loads(data)

@@ -1,0 +1,48 @@
+"""Small data, and what the tests need to know of processes."""
+
+import os
+import select
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes in /proc")
+
+
+@pytest.fixture(scope="session")
+def paths(tmp_path_factory):
+    pytest.importorskip("treemill._core", reason="the native core is not built")
+    from treemill.bench.generate import write
+
+    folder = tmp_path_factory.mktemp("data")
+    made = [folder / f"events_{i}.root" for i in range(3)]
+    for i, (path, events) in enumerate(zip(made, (3000, 1, 4321), strict=True)):
+        write(path, events=events, index=i, cluster=500, codec="zstd")
+    return [str(path) for path in made]
+
+
+@pytest.fixture
+def events(paths):
+    import treemill as tm
+
+    return tm.dataset(paths, "Events")
+
+
+def children(pid):
+    """Process ids of a process's children."""
+    try:
+        return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def wait_for_end(pid, seconds=30):
+    """Whether a process has ended, waiting for that."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], seconds)[0])
+    finally:
+        os.close(descriptor)

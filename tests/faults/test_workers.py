@@ -1,0 +1,304 @@
+"""Workers that die, hang or misbehave: the answer stays exact, or says what is missing."""
+
+import gc
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import treemill as tm
+from treemill.backend.processes import Pass
+
+from .conftest import children, wait_for_end
+
+RUNS = 150
+
+
+def spans(events):
+    """Which entries were seen, and how many."""
+    data = events.metadata
+    return {"n": len(events), "spans": [(data["filename"], data["entrystart"], data["entrystop"])]}
+
+
+def covers(events, output):
+    """Whether each entry was seen once."""
+    for file, path in enumerate(events.files):
+        mine = sorted((a, b) for name, a, b in output["spans"] if name == path)
+        ends = [0, *(b for _, b in mine)]
+        assert [a for a, _ in mine] == ends[:-1], "no gap, nothing twice"
+        assert ends[-1] == events.sizes[file][0]
+    return True
+
+
+@pytest.fixture
+def session():
+    with tm.connect(workers=3, mode="processes") as made:
+        yield made
+
+
+@pytest.fixture
+def killer(monkeypatch):
+    """Kills a worker, which chance chooses, once so many messages of workers have arrived."""
+
+    class Killer:
+        left = None
+        kills = 0
+        chance = random.Random(20240601)
+
+    heard = Pass.heard
+
+    def shot(self, number, messages):
+        if Killer.left is not None:
+            Killer.left -= len(messages)
+            if Killer.left <= 0:
+                Killer.left = None
+                pids = children(self._master._process.pid)
+                if pids:
+                    os.kill(Killer.chance.choice(pids), signal.SIGKILL)
+                    Killer.kills += 1
+        heard(self, number, messages)
+
+    monkeypatch.setattr(Pass, "heard", shot)
+    return Killer
+
+
+def test_kill_9_at_random_moments(session, events, killer):
+    whole = sum(events.sizes[file][0] for file in range(3))
+    for run in range(RUNS):
+        # A worker says 2 to some 15 things in a run: from before it joins to after its last commit.
+        killer.left = killer.chance.randrange(1, 30)
+        if run % 3 == 0:
+            count, _ = session.submit(events.count(), events.sum("nJet")).result(timeout=60)
+            assert count == whole
+        else:
+            output = session.submit(spans, events).result(timeout=60)
+            assert output["n"] == whole
+            assert covers(events, output)
+        assert session.report.complete
+        assert session.report.entries == whole
+    assert killer.kills > RUNS // 3
+
+
+class Once(tm.Selector):
+    """Does something bad in the middle of the work, the first time only."""
+
+    def begin_worker(self, inputs):
+        self.output["n"] = 0
+        self.output["spans"] = []
+
+    def process(self, events):
+        if events.metadata["entrystart"] >= 500 and self.first():
+            self.misbehave()
+        made = spans(events)
+        self.output["n"] += made["n"]
+        self.output["spans"] += made["spans"]
+
+    def first(self):
+        try:
+            os.close(os.open(self.inputs["token"], os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return False
+        return True
+
+    def misbehave(self):
+        os.kill(os.getpid(), self.inputs["signal"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
+def test_a_worker_that_dies_in_the_middle_of_a_packet(session, events, tmp_path, number):
+    inputs = {"token": str(tmp_path / "token"), "signal": number}
+    output = session.run(Once(), events, inputs=inputs, progress=False)
+    assert (tmp_path / "token").exists()
+    assert covers(events, output)
+
+
+def test_one_worker_only_and_it_dies(events, tmp_path):
+    with tm.connect(workers=1, mode="processes") as session:
+        inputs = {"token": str(tmp_path / "token"), "signal": signal.SIGKILL}
+        assert covers(events, session.run(Once(), events, inputs=inputs))
+
+
+def test_a_worker_that_stops_is_given_up(events, tmp_path):
+    with tm.connect(workers=2, mode="processes", silence=1.0) as session:
+        inputs = {"token": str(tmp_path / "token"), "signal": signal.SIGSTOP}
+        assert covers(events, session.run(Once(), events, inputs=inputs))
+        template = session._pool._master._process.pid
+    assert wait_for_end(template)
+
+
+class Deadly(tm.Selector):
+    def process(self, events):
+        if events.metadata["filename"] == self.inputs["file"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"n": len(events)}
+
+
+def test_a_packet_that_kills_every_worker_is_named(session, events, paths):
+    with pytest.raises(tm.WorkerError, match="SIGKILL") as caught:
+        session.run(Deadly(), events, inputs={"file": paths[1]})
+    assert (caught.value.file, caught.value.entries) == (paths[1], (0, 1))
+    output = session.run(Deadly(), events, inputs={"file": paths[1]}, on_error="skip")
+    assert output["n"] == len(events) - 1
+    (missing,) = session.report.missing
+    assert missing.file == paths[1]
+
+
+class Hungry(tm.Selector):
+    def process(self, events):
+        if events.metadata["filename"] == self.inputs["file"]:
+            kept = []
+            while True:
+                kept.append(np.ones(1_000_000))
+        return {"n": len(events)}
+
+
+def test_memory_limit_names_the_packet(events, paths):
+    with tm.connect(workers=2, mode="processes", memory=200_000_000) as session:
+        with pytest.raises(tm.WorkerError, match="memory") as caught:
+            session.run(Hungry(), events, inputs={"file": paths[1]})
+        assert caught.value.entries == (0, 1)
+        assert caught.value.file == paths[1]
+        output = session.run(Hungry(), events, inputs={"file": paths[1]}, on_error="skip")
+        assert output["n"] == len(events) - 1
+
+
+class Forks(Once):
+    def misbehave(self):
+        if os.fork() == 0:
+            signal.pause()
+
+
+class ForksAndReturns(Once):
+    def misbehave(self):
+        os.fork()
+
+
+@pytest.mark.parametrize("kind", [Forks, ForksAndReturns])
+def test_a_selector_that_forks(events, tmp_path, kind):
+    with tm.connect(workers=2, mode="processes") as session:
+        output = session.run(kind(), events, inputs={"token": str(tmp_path / "token")})
+        assert covers(events, output)
+        template = session._pool._master._process.pid
+        group = [p for pid in children(template) for p in [pid, *children(pid)]]
+    for pid in [template, *group]:
+        assert wait_for_end(pid), "a child's child outlives the session"
+
+
+class Exits(Once):
+    def misbehave(self):
+        sys.exit(3)
+
+
+def test_a_selector_that_exits(session, events, tmp_path):
+    with pytest.raises(tm.WorkerError, match="SystemExit"):
+        session.run(Exits(), events, inputs={"token": str(tmp_path / "token")})
+
+
+class Closes(Once):
+    def misbehave(self):
+        os.closerange(3, 100)
+
+
+def test_a_selector_that_closes_everything(events, tmp_path):
+    with tm.connect(workers=2, mode="processes", silence=2.0) as session:
+        output = session.run(Closes(), events, inputs={"token": str(tmp_path / "token")})
+        assert covers(events, output)
+
+
+class DiskFull(tm.Selector):
+    def begin_worker(self, inputs):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
+        self.output["skim"] = tm.FileOutput(inputs["path"])
+
+    def process(self, events):
+        self.output["skim"].write({"MET_pt": events.MET_pt, "Jet_pt": events.Jet_pt})
+
+
+def test_no_room_for_a_file(session, events, tmp_path):
+    path = tmp_path / "skim.root"
+    path.write_text("an older file")
+    with pytest.raises(tm.SourceError, match=r"skim\.root"):
+        session.run(DiskFull(), events, inputs={"path": str(path)})
+    assert path.read_text() == "an older file"
+
+
+def test_the_template_dies(session, events):
+    session.run(spans, events)
+    os.kill(session._pool._master._process.pid, signal.SIGKILL)
+    assert wait_for_end(session._pool._master._process.pid)
+    try:
+        output = session.run(spans, events)
+    except tm.WorkerError:  # the thread had not noticed yet
+        output = session.run(spans, events)
+    assert covers(events, output)
+
+
+CLIENT = """
+import os, signal, sys
+import treemill as tm
+events = tm.dataset({paths!r}, "Events")
+def hold(events):
+    os.write(1, b"%d %d\\n" % (os.getppid(), os.getpid()))  # in one piece, whoever else writes
+    signal.pause()
+if __name__ == "__main__":
+    with tm.connect(workers=2, mode="processes") as session:
+        session.run(hold, events, progress=False)
+"""
+
+
+def start_client(paths, **options):
+    return subprocess.Popen(
+        [sys.executable, "-c", CLIENT.format(paths=paths)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_the_client_dies_and_no_process_is_left(paths):
+    client = start_client(paths)
+    lines = [client.stdout.readline().split() for _ in range(2)]
+    pids = {int(pid) for line in lines for pid in line}
+    assert len(pids) == 3, "a template and two workers"
+    client.kill()
+    client.wait()
+    for pid in pids:
+        assert wait_for_end(pid)
+
+
+def test_ctrl_c_twice_does_not_wait(paths):
+    client = start_client(paths)
+    pids = {int(pid) for _ in range(2) for pid in client.stdout.readline().split()}
+    client.send_signal(signal.SIGINT)
+    client.send_signal(signal.SIGINT)
+    # One may be swallowed by the other; the third is heard as the second then.
+    while client.poll() is None:
+        try:
+            client.wait(1)
+        except subprocess.TimeoutExpired:
+            client.send_signal(signal.SIGINT)
+    assert client.returncode != 0
+    for pid in pids:
+        assert wait_for_end(pid)
+
+
+def test_sessions_in_a_row_leave_nothing(events):
+    def open_files():
+        gc.collect()  # datasets of earlier tests have open files
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    def one(**options):
+        with tm.connect(workers=2, **options) as session:
+            assert session.run(events.count(), entries=10) == 10
+            return getattr(session._pool, "_master", None)
+
+    one()
+    one(mode="processes")
+    before = open_files(), children(os.getpid())
+    for _ in range(200):
+        one()
+    for _ in range(8):
+        one(mode="processes")
+    assert (open_files(), children(os.getpid())) == before
