@@ -59,6 +59,11 @@ RIGHT = {Verdict.EQUAL, Verdict.GROUP, Verdict.COUNTS, Verdict.UNSUPPORTED, Verd
 UPROOT_IS_WRONG = {
     ("leaves.root", "text"): "takes empty strings of a TLeafC for strings of -1 characters",
     ("far.root", "text"): "the same",
+    # split1: 1.0f comes out as 4.6e-41, the same bytes backwards.
+    ("objects.root", "event/origin"): "leaves the numbers of unsplit members big-endian",
+    ("objects.root", "event/points"): "the same",
+    ("objects.root", "top./top.origin"): "the same",
+    ("objects.root", "top./top.points"): "the same",
 }
 
 
