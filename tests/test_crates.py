@@ -14,6 +14,7 @@ ALLOWED = {
     "treemill-source": set(),
     "treemill-query": set(),
     "treemill-read": {"treemill-format", "treemill-source"},
+    "treemill-testing": set(),  # an allocator that counts, for the other crates' tests
     "treemill-py": {"treemill-format", "treemill-source", "treemill-read", "treemill-query"},
 }
 
@@ -40,6 +41,12 @@ def test_dependencies_go_one_way(packages, name):
     assert {d for d in needs if d.startswith("treemill-")} <= ALLOWED[name]
     if name in ("treemill-format", "treemill-query"):
         assert not needs & NO_IO
+
+
+def test_testing_is_for_tests_only(packages):
+    for package in packages.values():
+        needed = {d["name"] for d in package["dependencies"] if d["kind"] != "dev"}
+        assert "treemill-testing" not in needed
 
 
 @pytest.mark.parametrize("name", ["treemill-format", "treemill-read", "treemill-query"])
