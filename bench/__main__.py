@@ -120,7 +120,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     page = report.markdown(
         f"treemill and its rivals, {today}",
-        _summary(facts, described, chosen.rounds, chosen.clock),
+        summary(facts, described, chosen.rounds, chosen.clock),
         cells,
         shells,
         sweeps,
@@ -133,7 +133,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _summary(
+def summary(
     facts: dict[str, object], files: dict[str, dict[str, object]], rounds: int, clock: str
 ) -> dict[str, object]:
     memory_size = facts["memory"]

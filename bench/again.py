@@ -1,0 +1,47 @@
+"""`python -m bench.again FILE.json`: the table anew from a run's raw numbers; measures nothing.
+
+For when the words of a verdict change, not the numbers.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from . import goals, report
+from .__main__ import summary
+from .memory import Sweep
+from .times import Times
+from .warm import Cell
+
+
+def page(raw: dict[str, object], date: str) -> tuple[str, list[goals.Verdict]]:
+    """Markdown and verdicts of what `python -m bench` wrote."""
+
+    def times(entry: object) -> Times:
+        return Times(tuple(entry["seconds"]))  # type: ignore[index]
+
+    cells = [
+        Cell(c["rival"], c["query"], c["codec"], times(c["wall"]), times(c["cpu"]), "wall")
+        for c in raw["warm"]  # type: ignore[attr-defined]
+    ]
+    shells = {name: times(entry) for name, entry in raw["cold"].items()}  # type: ignore[attr-defined]
+    sweeps = [Sweep(**sweep) for sweep in raw["memory"]]  # type: ignore[attr-defined]
+    verdicts = [*goals.warm(goals.medians(cells)), *goals.cold(shells), *goals.memory(sweeps)]
+    facts = summary(raw["machine"], raw["files"], raw["rounds"], "wall")  # type: ignore[arg-type]
+    title = f"treemill and its rivals, {date}"
+    return report.markdown(title, facts, cells, shells, sweeps, verdicts), verdicts
+
+
+def main() -> None:
+    """Rewrite the page beside each file named, and the verdicts in the file."""
+    for name in sys.argv[1:]:
+        path = Path(name)
+        raw = json.loads(path.read_text())
+        text, verdicts = page(raw, path.stem[:10])
+        raw["goals"] = [verdict.as_dict() for verdict in verdicts]
+        path.write_text(json.dumps(raw, indent=1) + "\n")
+        path.with_suffix(".md").write_text(text)
+
+
+if __name__ == "__main__":
+    main()
