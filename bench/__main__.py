@@ -108,6 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
             "machine": facts,
             "files": described,
             "rounds": chosen.rounds,
+            "clock": chosen.clock,
             "warm": [
                 {"rival": c.rival, "query": c.query, "codec": c.codec}
                 | {"wall": c.wall.as_dict(), "cpu": c.cpu.as_dict()}

@@ -17,17 +17,19 @@ from .warm import Cell
 def page(raw: dict[str, object], date: str) -> tuple[str, list[goals.Verdict]]:
     """Markdown and verdicts of what `python -m bench` wrote."""
 
+    clock = str(raw.get("clock", "wall"))  # the first results do not say; they are wall time
+
     def times(entry: object) -> Times:
         return Times(tuple(entry["seconds"]))  # type: ignore[index]
 
     cells = [
-        Cell(c["rival"], c["query"], c["codec"], times(c["wall"]), times(c["cpu"]), "wall")
+        Cell(c["rival"], c["query"], c["codec"], times(c["wall"]), times(c["cpu"]), clock)
         for c in raw["warm"]  # type: ignore[attr-defined]
     ]
     shells = {name: times(entry) for name, entry in raw["cold"].items()}  # type: ignore[attr-defined]
     sweeps = [Sweep(**sweep) for sweep in raw["memory"]]  # type: ignore[attr-defined]
     verdicts = [*goals.warm(goals.medians(cells)), *goals.cold(shells), *goals.memory(sweeps)]
-    facts = summary(raw["machine"], raw["files"], raw["rounds"], "wall")  # type: ignore[arg-type]
+    facts = summary(raw["machine"], raw["files"], raw["rounds"], clock)  # type: ignore[arg-type]
     title = f"treemill and its rivals, {date}"
     return report.markdown(title, facts, cells, shells, sweeps, verdicts), verdicts
 
