@@ -1,5 +1,6 @@
 //! An RNTuple's fields as the query compiler sees them, and as `show` lists them.
 
+use crate::listing::Described;
 use crate::schema::Place;
 use std::collections::HashMap;
 use treemill_format::rntuple::{Columns, Native, Shape};
@@ -36,9 +37,9 @@ pub fn schema(file: &NTupleFile) -> (Schema, Vec<Place>) {
     (Schema { fields }, places)
 }
 
-/// Kind, type of the numbers and fixed length of a field, for `show`.
-pub fn describe(shape: &Shape) -> (&'static str, Option<DType>, Option<u64>) {
-    match shape {
+/// How a field reads, for `show`.
+pub fn describe(shape: &Shape) -> Described {
+    let (kind, dtype, len) = match shape {
         Shape::Number { .. } | Shape::Cardinality { .. } => ("number", dtype(shape), None),
         Shape::String { .. } => ("string", None, None),
         Shape::List { item, .. } => ("list", dtype(item), None),
@@ -46,7 +47,8 @@ pub fn describe(shape: &Shape) -> (&'static str, Option<DType>, Option<u64>) {
         Shape::Optional { item, .. } => ("optional", dtype(item), None),
         Shape::Record { .. } => ("record", None, None),
         Shape::Variant { .. } => ("variant", None, None),
-    }
+    };
+    Described { kind, dtype, len }
 }
 
 /// The C++ type of the field at `index`.

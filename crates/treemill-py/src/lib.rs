@@ -6,6 +6,7 @@ mod control;
 mod errors;
 mod fields;
 mod file;
+mod listing;
 mod partial;
 mod query;
 mod schema;

@@ -12,7 +12,7 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use treemill_query::spec::Spec;
 use treemill_query::{Columns, ProcessError, QueryError, Scratch};
-use treemill_read::{Counters, Options, ReadError, Table, TableBatch, TableReader};
+use treemill_read::{Batch, Counters, Options, ReadError, Reader, Table};
 
 /// A query as data, not yet bound to a tree.
 #[pyclass(frozen)]
@@ -51,7 +51,7 @@ pub struct Bound {
 
 /// What one running packet needs; kept for the next.
 struct State {
-    reader: TableReader,
+    reader: Reader,
     scratch: Scratch,
     counters: Arc<Counters>,
 }
@@ -154,9 +154,7 @@ impl Bound {
         match idle {
             Some(state) if Arc::ptr_eq(&state.counters, &control.counters) => Ok(state),
             _ => Ok(State {
-                reader: self
-                    .tree
-                    .reader(&self.branches)?
+                reader: Reader::new(self.tree.clone(), &self.branches)?
                     .with_counters(Arc::clone(&control.counters)),
                 scratch: Scratch::default(),
                 counters: Arc::clone(&control.counters),
@@ -167,7 +165,7 @@ impl Bound {
 
 /// A batch of the reader as the query's columns.
 struct BatchColumns<'a> {
-    batch: TableBatch<'a>,
+    batch: Batch<'a>,
     columns: &'a [(usize, Option<usize>)],
 }
 

@@ -3,31 +3,19 @@
 
 use crate::checks::{agreed, check_fixed, run};
 use crate::decode::{Column, Spares, append, starts};
-use crate::plan::{self, Options};
+use crate::plan;
+use crate::reader::Context;
 use crate::window::Window;
-use crate::{Counters, ErrorKind, ReadError, TreeFile};
+use crate::{ErrorKind, ReadError, TreeFile};
 use arrow_array::ArrayRef;
 use std::ops::Range;
 use treemill_format::basket::{BasketHeader, ascending};
-use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
 use treemill_format::layout::Layout;
 use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket};
 
 /// The most values that memory is taken for before their bytes have been seen.
 const MOST_RESERVED: u64 = 1 << 20;
-
-/// What a cursor needs of its reader.
-pub(crate) struct Context<'a> {
-    pub(crate) file: &'a TreeFile,
-    pub(crate) decompressor: &'a mut Decompressor,
-    pub(crate) counters: &'a Counters,
-    pub(crate) options: &'a Options,
-    /// Where the range being read ends: nothing beyond is asked for ahead of time.
-    pub(crate) stop: u64,
-    /// Whether the arrays' memory is wanted again, for the batch after this.
-    pub(crate) again: bool,
-}
 
 /// Where the entries' bytes of the basket at hand are.
 #[derive(Debug, Clone)]
@@ -80,7 +68,7 @@ impl Cursor {
     /// The entries of `range`, as an Arrow array.
     pub(crate) fn array(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, TreeFile>,
         range: Range<u64>,
     ) -> Result<ArrayRef, ReadError> {
         let file = context.file;
@@ -97,7 +85,7 @@ impl Cursor {
 
     fn column(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, TreeFile>,
         branch: &Branch,
         range: Range<u64>,
     ) -> Result<Column, ReadError> {
@@ -141,7 +129,7 @@ impl Cursor {
     /// Makes the basket that holds `entry` the one at hand.
     fn load(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, TreeFile>,
         branch: &Branch,
         entry: u64,
     ) -> Result<(), ReadError> {
@@ -184,7 +172,7 @@ impl Cursor {
     /// Reads and unpacks a basket of the file.
     fn load_stored(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, TreeFile>,
         branch: &Branch,
         index: usize,
         basket: &BasketRef,
@@ -251,7 +239,7 @@ impl Cursor {
     /// Takes a basket of the tree's own record.
     fn load_embedded(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, TreeFile>,
         branch: &Branch,
         index: usize,
     ) -> Result<Loaded, ReadError> {
@@ -304,7 +292,7 @@ impl Cursor {
     /// Finds the starts of a basket's entries from the values of the branch's counter.
     fn starts_from_counter(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, TreeFile>,
         branch: &Branch,
         entries: &Range<u64>,
         data_len: usize,

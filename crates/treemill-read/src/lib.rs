@@ -23,5 +23,5 @@ pub use file::{File, TreeKey};
 pub use near::near;
 pub use plan::Options;
 pub use reader::{Batch, Batches, Reader};
-pub use table::{Table, TableBatch, TableBatches, TableReader};
+pub use table::Table;
 pub use tree_file::TreeFile;

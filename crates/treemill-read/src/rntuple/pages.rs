@@ -6,11 +6,11 @@ use super::column::Column;
 use super::ntuple_file::NTupleFile;
 use super::plan::{self, Part};
 use super::window::Window;
-use crate::{Counters, Options, ReadError};
+use crate::ReadError;
+use crate::reader::Context;
 use arrow_array::ArrayRef;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
 use treemill_format::rntuple::decode::{Run, decode_ends};
 use treemill_format::rntuple::{Cluster, Columns, Encoding, Located, Page, Shape, check_page};
@@ -19,19 +19,9 @@ use treemill_source::Latency;
 /// The most values that memory is taken for before their bytes have been seen.
 const MOST_RESERVED: u64 = 1 << 20;
 
-/// What a field's cursor needs of its reader.
-pub(super) struct Context<'a> {
-    pub(super) file: &'a NTupleFile,
-    pub(super) decompressor: &'a mut Decompressor,
-    pub(super) counters: &'a Counters,
-    pub(super) options: &'a Options,
-    /// Where the range being read ends: nothing beyond is asked for ahead of time.
-    pub(super) stop: u64,
-}
-
 /// Reads one field.
 #[derive(Debug)]
-pub(super) struct Cursor {
+pub(crate) struct Cursor {
     name: String,
     shape: Shape,
     /// Pages of all columns, where they were asked for at once.
@@ -53,19 +43,24 @@ struct Loaded {
 }
 
 impl Cursor {
-    pub(super) fn new(name: String, shape: Shape) -> Self {
-        Cursor {
+    /// For the field at `index`.
+    ///
+    /// # Errors
+    /// `Unsupported`, by its name and with the reason, where it cannot be read.
+    pub(crate) fn new(file: &NTupleFile, index: usize) -> Result<Self, ReadError> {
+        let name = file.arrow_field(index)?.name().clone();
+        Ok(Cursor {
             name,
-            shape,
+            shape: file.shape(index)?,
             ahead: Window::default(),
             columns: BTreeMap::new(),
-        }
+        })
     }
 
     /// The entries of `range`, as an Arrow array.
-    pub(super) fn array(
+    pub(crate) fn array(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, NTupleFile>,
         range: Range<u64>,
     ) -> Result<ArrayRef, ReadError> {
         let ntuple = context.file.ntuple();
@@ -95,7 +90,7 @@ impl Cursor {
 
 /// The elements of a field's columns in one cluster.
 struct InCluster<'a, 'c> {
-    context: &'a mut Context<'c>,
+    context: &'a mut Context<'c, NTupleFile>,
     cluster: &'a Cluster,
     index: usize,
     shape: &'a Shape,
