@@ -22,7 +22,7 @@ def ntuples(path):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_all_top_fields_equal_uproots(path):
-    """Whole, and with uproot's layout as it is: no options, records or regular dimensions between."""
+    """Whole, and with uproot's layout as it is: no options or dimensions of our own."""
     listed = ntuples(path)
     assert listed
     compared = 0

@@ -1,4 +1,4 @@
-"""Compares two awkward arrays: structure, type, values bit by bit. Knows no files and no readers."""
+"""Compares two awkward arrays: structure, type, values bit by bit. Knows no files, no readers."""
 
 import contextlib
 from typing import Any

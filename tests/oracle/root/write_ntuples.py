@@ -1,5 +1,5 @@
-"""Writes the RNTuples of `ntuples.C` with real ROOT, each with a `.json` of what ROOT reads from it:
-`write_ntuples.py FOLDER`. The table of ways to write is `WAYS`.
+"""Writes the RNTuples of `ntuples.C` with real ROOT, each with a `.json` of what ROOT reads from
+it: `write_ntuples.py FOLDER`. The table of ways to write is `WAYS`.
 """
 
 import sys
