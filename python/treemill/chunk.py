@@ -34,8 +34,8 @@ class ChunkReader:
     """Makes the chunks of one tree. `touched` grows by every column that was read."""
 
     def __init__(self, tree: Any, touched: set[str], collections: bool = False) -> None:
-        """`tree` is core.Tree or foreign.Table. `touched` names the columns that the chunks before asked for, in
-        this file or others: they are read in one call as soon as one of them is needed."""
+        """`tree` is core.Tree or foreign.Table. `touched` names the columns that the chunks before
+        asked for, in this file or others: they are read in one call as soon as one of them is needed."""
         self._tree = tree
         self._touched = touched
         branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]

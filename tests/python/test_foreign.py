@@ -1,4 +1,4 @@
-"""Columns that come from a Python provider, beside the tree's own: in arrays, queries, selectors."""
+"""Columns of a Python provider, beside the tree's own: in arrays, queries and selectors."""
 
 import awkward as ak
 import numpy as np
@@ -152,7 +152,7 @@ def test_too_few_values_are_an_error(paths):
         def read(self, name, start, stop):
             return super().read(name, start, stop)[1:]
 
-    with pytest.raises(ValueError, match="number: .* values came"):
+    with pytest.raises(ValueError, match=r"number: .* values came"):
         tm.run(Extended(paths, Short()).sum("number"))
 
 
