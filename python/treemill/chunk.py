@@ -35,7 +35,8 @@ class ChunkReader:
 
     def __init__(self, tree: Any, touched: set[str], collections: bool = False) -> None:
         """`tree` is core.Tree or foreign.Table. `touched` names the columns that the chunks before
-        asked for, in this file or others: they are read in one call as soon as one of them is needed."""
+        asked for, in this file or others: they are read in one call as soon as
+        one of them is needed."""
         self._tree = tree
         self._touched = touched
         branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
