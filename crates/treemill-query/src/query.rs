@@ -11,6 +11,7 @@ use crate::spec::{Action, Spec};
 use arrow_array::ArrayRef;
 use std::collections::HashMap;
 use std::error::Error;
+use std::sync::{Mutex, PoisonError};
 
 /// Cells that all histograms of a query may have together.
 const MOST_CELLS: u64 = 1 << 28;
@@ -19,6 +20,10 @@ const MOST_CELLS: u64 = 1 << 28;
 pub trait Columns {
     /// Entries of the batch.
     fn rows(&self) -> usize;
+    /// Number of the first entry in its file, for messages.
+    fn first(&self) -> u64 {
+        0
+    }
     /// The column `Query::columns()[index]`, `rows()` long, of the type that the schema said.
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>>;
 }
@@ -27,6 +32,29 @@ pub trait Columns {
 #[derive(Default)]
 pub struct Scratch {
     pool: Pool,
+}
+
+/// Scratch memory of queries that are done: fresh memory costs more than what is done in it.
+static LEFT: Mutex<Vec<Scratch>> = Mutex::new(Vec::new());
+/// At most so many are left, of so many bytes each.
+const MOST_LEFT: (usize, usize) = (16, 8 << 20);
+
+impl Scratch {
+    /// Memory that an earlier query of this process has left, or none.
+    #[must_use]
+    pub fn again() -> Self {
+        let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+        left.pop().unwrap_or_default()
+    }
+
+    /// Leaves the memory to the next query, if it is not too much.
+    pub fn leave(self) {
+        let (most, bytes) = MOST_LEFT;
+        let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+        if left.len() < most && self.pool.bytes() <= bytes {
+            left.push(self);
+        }
+    }
 }
 
 /// A chain of filters, as a tree: 0 is the whole dataset.
@@ -45,6 +73,8 @@ pub struct Query {
     cuts: Vec<Cut>,
     /// With the number of the cut that they stand at.
     bookings: Vec<(usize, Kind)>,
+    /// Whether a level can have far more items than the columns.
+    multiplies: bool,
 }
 
 impl Query {
@@ -108,12 +138,14 @@ impl Query {
         wanted.extend(cuts.iter().filter(|cut| cut.wanted).map(|cut| cut.mask));
         wanted.extend(bookings.iter().flat_map(|(_, kind)| kind.nodes()));
         let plan = compiler.plan(&wanted);
+        let multiplies = plan.graph.levels.iter().any(|level| level.kind.expands());
         let columns = plan.fields.iter().map(|field| field.name.clone()).collect();
         Ok(Self {
             plan,
             columns,
             cuts,
             bookings,
+            multiplies,
         })
     }
 
@@ -141,9 +173,45 @@ impl Query {
             return Err(foreign().into());
         }
         let mut batch = Batch::new(&self.plan, batch, &mut scratch.pool);
+        let rows = batch.selections[0].events;
+        // Ranges of events that are done together, the next one last. Where a range would take too
+        // much memory, its halves are done one after the other.
+        let mut ranges = vec![(0, rows)];
+        while let Some((start, stop)) = ranges.pop() {
+            let whole = (start, stop) == (0, rows);
+            let known = batch.selections.len();
+            let root = if whole { 0 } else { batch.range(start, stop) };
+            match self.events(&mut batch, root, partial) {
+                Err(ProcessError::TooMany { .. }) if stop - start > 1 => {
+                    batch.forget(known);
+                    batch.forget_multiplied();
+                    let middle = start + (stop - start) / 2;
+                    ranges.extend([(middle, stop), (start, middle)]);
+                }
+                Err(ProcessError::TooMany { message }) => {
+                    let message =
+                        format!("entry {}: {message}", batch.first_entry() + start as u64);
+                    return Err(QueryError::new(message).into());
+                }
+                Err(error) => return Err(error),
+                Ok(()) => batch.forget(known),
+            }
+        }
+        batch.finish();
+        Ok(())
+    }
+
+    /// Adds the events of a selection: first all values, then all fills, so that what cannot be
+    /// computed has filled nothing.
+    fn events(
+        &self,
+        batch: &mut Batch,
+        root: SelectionId,
+        partial: &mut Partial,
+    ) -> Result<(), ProcessError> {
         // Where each cut's events are; `None`: none passed, or nobody wants them.
         let mut reached: Vec<Option<SelectionId>> = Vec::with_capacity(self.cuts.len() + 1);
-        reached.push((batch.selections[0].events > 0).then_some(0));
+        reached.push((batch.selections[root].events > 0).then_some(root));
         for cut in &self.cuts {
             let above = reached.get(cut.parent).copied().flatten();
             reached.push(match above.filter(|_| cut.wanted) {
@@ -154,12 +222,20 @@ impl Query {
                 }
             });
         }
-        for ((cut, kind), to) in self.bookings.iter().zip(&mut partial.accumulators) {
-            if let Some(selection) = reached.get(*cut).copied().flatten() {
-                kind.fill(&mut batch, selection, to)?;
+        if self.multiplies {
+            for (cut, kind) in &self.bookings {
+                if let Some(selection) = reached.get(*cut).copied().flatten() {
+                    for node in kind.nodes() {
+                        batch.value(selection, node)?;
+                    }
+                }
             }
         }
-        batch.finish();
+        for ((cut, kind), to) in self.bookings.iter().zip(&mut partial.accumulators) {
+            if let Some(selection) = reached.get(*cut).copied().flatten() {
+                kind.fill(batch, selection, to)?;
+            }
+        }
         Ok(())
     }
 }

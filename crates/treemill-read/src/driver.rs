@@ -5,6 +5,7 @@ use crate::checks::{agreed, check_fixed, run};
 use crate::decode::{Column, Spares, append, starts};
 use crate::plan;
 use crate::reader::Context;
+use crate::shelf;
 use crate::window::Window;
 use crate::{ErrorKind, ReadError, TreeFile};
 use arrow_array::ArrayRef;
@@ -49,6 +50,12 @@ pub(crate) struct Cursor {
     spares: Spares,
     /// Reads the counter branch, for baskets without entry offsets.
     counter: Option<Box<Cursor>>,
+}
+
+impl Drop for Cursor {
+    fn drop(&mut self) {
+        shelf::BYTES.give(std::mem::take(&mut self.unpacked));
+    }
 }
 
 impl Cursor {
@@ -198,6 +205,9 @@ impl Cursor {
         let packed = agreed(&header, record, basket)
             .map_err(|e| ReadError::format(&e, name, Some(start)))?;
         let is_stored = packed.len() >= header.uncompressed_len;
+        if self.unpacked.capacity() == 0 && !is_stored {
+            self.unpacked = shelf::BYTES.take();
+        }
         let payload = context
             .decompressor
             .unpack(packed, header.uncompressed_len, &mut self.unpacked)

@@ -13,6 +13,7 @@ mod near;
 pub mod plan;
 mod reader;
 pub mod rntuple;
+mod shelf;
 mod table;
 mod tree_file;
 mod window;

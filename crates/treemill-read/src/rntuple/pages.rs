@@ -9,6 +9,7 @@ use super::window::Window;
 use crate::ReadError;
 use crate::decode::Spares;
 use crate::reader::Context;
+use crate::shelf;
 use arrow_array::ArrayRef;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -63,6 +64,13 @@ impl Loaded {
             At::Unpacked => Some(&self.bytes),
             At::Stored(range) => ahead.bytes(range).or_else(|| self.window.bytes(range)),
         }
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        shelf::BYTES.give(std::mem::take(&mut self.bytes));
+        shelf::ENDS.give(std::mem::take(&mut self.ends));
     }
 }
 
@@ -203,6 +211,9 @@ impl InCluster<'_, '_> {
         let wrong = |e| ReadError::format(&e, file, Some(range.start));
         let length = encoding.page_bytes(page.elements);
         let packed = check_page(page, stored, length).map_err(wrong)?;
+        if loaded.bytes.capacity() == 0 && packed.len() < length {
+            loaded.bytes = shelf::BYTES.take();
+        }
         let elements = self
             .context
             .decompressor
@@ -211,6 +222,9 @@ impl InCluster<'_, '_> {
         self.context.counters.add_bytes_decompressed(length as u64);
         loaded.elements = At::Unpacked;
         if encoding.is_index() {
+            if loaded.ends.capacity() == 0 {
+                loaded.ends = shelf::ENDS.take();
+            }
             loaded.ends.clear();
             let count = usize::try_from(page.elements).unwrap_or(usize::MAX);
             decode_ends(encoding, elements, count, &mut loaded.ends).map_err(wrong)?;
