@@ -10,6 +10,7 @@ use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use pyo3::prelude::*;
 use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use treemill_query::spec::Spec;
 use treemill_query::{Columns, ProcessError, QueryError, Scratch};
@@ -55,6 +56,8 @@ pub struct Bound {
     origins: Origins,
     /// Readers and buffers that no packet uses at the moment.
     idle: Mutex<Vec<State>>,
+    /// Whether the last packet of the file was given out and done.
+    is_read: AtomicBool,
 }
 
 /// What one running packet needs; kept for the next.
@@ -93,15 +96,6 @@ impl Bound {
     }
 }
 
-impl Drop for Bound {
-    fn drop(&mut self) {
-        let idle = self.idle.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for state in idle.drain(..) {
-            state.scratch.leave();
-        }
-    }
-}
-
 impl Bound {
     fn new(spec: &Spec, tree: Table, foreign: Option<Foreign>) -> Result<Self, Failure> {
         let offer = Offer::new(&tree, foreign.as_ref());
@@ -116,6 +110,7 @@ impl Bound {
             foreign,
             origins,
             idle: Mutex::default(),
+            is_read: AtomicBool::new(false),
         })
     }
 
@@ -147,11 +142,23 @@ impl Bound {
                 .process(&mut columns, partial, &mut state.scratch)?;
             reached = end;
         }
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(state);
+        self.keep(state, stop);
         Ok(reached)
+    }
+
+    /// Keeps what a packet needed for the file's next packet. After the file's last one, whoever
+    /// reads another file has the memory: sessions remember queries for longer than that.
+    fn keep(&self, state: State, stop: u64) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(state);
+        if stop >= self.tree.entries() {
+            self.is_read.store(true, Ordering::Relaxed);
+        }
+        if self.is_read.load(Ordering::Relaxed) {
+            for state in idle.drain(..) {
+                state.scratch.leave();
+            }
+        }
     }
 
     fn state(&self, control: &Control) -> Result<State, ReadError> {
