@@ -6,6 +6,7 @@ mod control;
 mod errors;
 mod fields;
 mod file;
+mod outcome;
 mod partial;
 mod query;
 mod schema;

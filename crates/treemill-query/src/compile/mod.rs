@@ -10,6 +10,7 @@ mod names;
 mod operators;
 mod plan;
 mod program;
+mod stored;
 mod types;
 
 pub(crate) use graph::{
