@@ -338,7 +338,7 @@ impl RowColumn {
         scope: Option<usize>,
     ) -> Result<Self, QueryError> {
         let node = compiler.expression(&column.expr, scope)?;
-        let stored = compiler.stored(node);
+        let stored = compiler.kept_type(node);
         let graph = &compiler.graph;
         let mut levels = Vec::new();
         let mut walk = graph.node(node).level;

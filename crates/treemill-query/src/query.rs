@@ -21,6 +21,10 @@ const MOST_CELLS: u64 = 1 << 28;
 pub trait Columns {
     /// Entries of the batch.
     fn rows(&self) -> usize;
+    /// Number of the first entry in its file, for messages.
+    fn first(&self) -> u64 {
+        0
+    }
     /// The column `Query::columns()[index]`, `rows()` long, of the type that the schema said.
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>>;
 }
@@ -49,6 +53,8 @@ pub struct Query {
     bookings: Vec<(usize, Kind)>,
     /// Sets of cells that several bookings fill.
     shared: usize,
+    /// Whether a level can have far more items than the columns.
+    multiplies: bool,
 }
 
 /// Axes, and the bookings that fill them.
@@ -147,6 +153,7 @@ impl Query {
             .collect();
         let plan = compiler.plan(&wanted, &lists);
         let shared = share_cells(&mut bookings);
+        let multiplies = plan.graph.levels.iter().any(|level| level.kind.expands());
         let columns = plan.fields.iter().map(|field| field.name.clone()).collect();
         Ok(Self {
             plan,
@@ -154,6 +161,7 @@ impl Query {
             cuts,
             bookings,
             shared,
+            multiplies,
         })
     }
 
@@ -181,9 +189,45 @@ impl Query {
             return Err(foreign().into());
         }
         let mut batch = Batch::new(&self.plan, batch, &mut scratch.pool);
+        let rows = batch.selections[0].events;
+        // Ranges of events that are done together, the next one last. Where a range would take too
+        // much memory, its halves are done one after the other.
+        let mut ranges = vec![(0, rows)];
+        while let Some((start, stop)) = ranges.pop() {
+            let whole = (start, stop) == (0, rows);
+            let known = batch.selections.len();
+            let root = if whole { 0 } else { batch.range(start, stop) };
+            match self.events(&mut batch, root, partial) {
+                Err(ProcessError::TooMany { .. }) if stop - start > 1 => {
+                    batch.forget(known);
+                    batch.forget_multiplied();
+                    let middle = start + (stop - start) / 2;
+                    ranges.extend([(middle, stop), (start, middle)]);
+                }
+                Err(ProcessError::TooMany { message }) => {
+                    let message =
+                        format!("entry {}: {message}", batch.first_entry() + start as u64);
+                    return Err(QueryError::new(message).into());
+                }
+                Err(error) => return Err(error),
+                Ok(()) => batch.forget(known),
+            }
+        }
+        batch.finish();
+        Ok(())
+    }
+
+    /// Adds the events of a selection: first all values, then all fills, so that what cannot be
+    /// computed has filled nothing.
+    fn events(
+        &self,
+        batch: &mut Batch,
+        root: SelectionId,
+        partial: &mut Partial,
+    ) -> Result<(), ProcessError> {
         // Where each cut's events are; `None`: none passed, or nobody wants them.
         let mut reached: Vec<Option<SelectionId>> = Vec::with_capacity(self.cuts.len() + 1);
-        reached.push((batch.selections[0].events > 0).then_some(0));
+        reached.push((batch.selections[root].events > 0).then_some(root));
         for cut in &self.cuts {
             let above = reached.get(cut.parent).copied().flatten();
             reached.push(match above.filter(|_| cut.wanted) {
@@ -194,13 +238,24 @@ impl Query {
                 }
             });
         }
+        if self.multiplies {
+            for (cut, kind) in &self.bookings {
+                if let Some(selection) = reached.get(*cut).copied().flatten() {
+                    for node in kind.nodes() {
+                        batch.value(selection, node)?;
+                    }
+                    for level in kind.levels() {
+                        batch.lists(selection, level)?;
+                    }
+                }
+            }
+        }
         let mut cells = Cells::new(self.shared);
         for ((cut, kind), to) in self.bookings.iter().zip(&mut partial.accumulators) {
             if let Some(selection) = reached.get(*cut).copied().flatten() {
-                kind.fill(&mut batch, selection, &mut cells, to)?;
+                kind.fill(batch, selection, &mut cells, to)?;
             }
         }
-        batch.finish();
         Ok(())
     }
 }

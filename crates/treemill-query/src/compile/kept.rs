@@ -6,7 +6,7 @@ use crate::schema::{ColumnType, DType};
 impl Compiler<'_> {
     /// The type in which a node's values are kept: a column's own where the values are some of its,
     /// else that of arithmetic. `None`: strings.
-    pub(crate) fn stored(&self, node: NodeId) -> Option<DType> {
+    pub(crate) fn kept_type(&self, node: NodeId) -> Option<DType> {
         let mut walk = node;
         loop {
             let node = self.graph.node(walk);
@@ -22,7 +22,9 @@ impl Compiler<'_> {
                         _ => computed(node.ty),
                     };
                 }
-                (Op::Spread | Op::Pick(_) | Op::At | Op::Align, Some(input)) => walk = *input,
+                (Op::Spread | Op::Pick(_) | Op::At { .. } | Op::Align, Some(input)) => {
+                    walk = *input
+                }
                 _ => return computed(node.ty),
             }
         }
