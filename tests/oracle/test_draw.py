@@ -176,7 +176,7 @@ def named(case):
     return f"{case.expr} if {case.where}" if case.where else case.expr
 
 
-ALL = {named(case): case for case in CASES}
+ALL = {named(case): case for case in [*CASES, *LOOPS]}
 
 
 @pytest.fixture(scope="module")
