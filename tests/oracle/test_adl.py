@@ -23,7 +23,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "adl"
 
 
 @pytest.fixture(scope="module")
-def path(core, tmp_path_factory):
+def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("adl") / "opendata.root"
     write(path, events=12_000, cluster=1_000, codec="zstd", schema="opendata")
     return path

@@ -110,7 +110,13 @@ def _call(node: ast.Call, scope: Scope) -> Any:
 
 def _lambda(node: ast.Lambda, scope: Scope) -> Callable[..., Any]:
     names = [arg.arg for arg in node.args.args]
-    return lambda *values: _value(node.body, scope | dict(zip(names, values, strict=True)))
+
+    def call(*values: Any) -> Any:
+        # Several names take a tuple apart.
+        items = values[0] if len(names) > len(values) == 1 else values
+        return _value(node.body, scope | dict(zip(names, items, strict=True)))
+
+    return call
 
 
 def _comprehension(node: ast.GeneratorExp | ast.ListComp, scope: Scope) -> list[Any]:
