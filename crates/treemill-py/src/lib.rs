@@ -9,6 +9,7 @@ mod file;
 mod foreign;
 mod listing;
 mod origin;
+mod outcome;
 mod partial;
 mod query;
 mod schema;
