@@ -31,7 +31,7 @@ def compare_fields(
     elif tops != (others := {field.name for field in theirs.fields}):
         wrong = f"fields differ: {sorted(tops ^ others)[:5]}"
     if wrong is not None:
-        yield partial(Outcome, file, name, "", Verdict.DIFFERENT, wrong)
+        yield partial(Outcome, file, name, "", Verdict.DIFFERENT, wrong, is_field=True)
         return
 
     def compare(field: dict[str, Any]) -> Outcome:
@@ -42,7 +42,8 @@ def compare_fields(
         other = _attempt(lambda: _from_uproot(theirs, field))
         is_read = not isinstance(other, BaseException)
         verdict, detail = _verdict(field, found, other)
-        return Outcome(file, name, path, verdict, detail, cpp_type, UPROOT if is_read else "")
+        by_uproot = UPROOT if is_read else ""
+        return Outcome(file, name, path, verdict, detail, cpp_type, by_uproot, is_field=True)
 
     for field in fields:
         yield partial(compare, field)

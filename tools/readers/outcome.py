@@ -44,6 +44,8 @@ class Outcome:
     cpp_type: str = ""
     uproot: str = ""
     """Class of uproot's interpretation, where uproot reads the branch."""
+    is_field: bool = False
+    """Whether it is an RNTuple's field."""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.tree}:{self.branch}: {self.verdict.value} {self.detail}"
