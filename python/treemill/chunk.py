@@ -6,14 +6,15 @@ awkward, no selector and no packet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import awkward as ak
 import numpy as np
 import pyarrow
 
-from .arrow_awkward import content
+from .arrow_awkward import nullable
+from .errors import UnsupportedError
 
 __all__ = ["ChunkReader", "Events"]
 
@@ -34,12 +35,12 @@ class ChunkReader:
     """Makes the chunks of one tree. `touched` grows by every column that was read."""
 
     def __init__(self, tree: Any, touched: set[str], collections: bool = False) -> None:
-        """`tree` is core.Tree. `touched` names the columns that the chunks before asked for, in
+        """`tree` is a file's tree. `touched` names the columns that the chunks before asked for, in
         this file or others: they are read in one call as soon as one of them is needed."""
         self._tree = tree
         self._touched = touched
         branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
-        self._names = {b["name"] for b in branches}
+        self._names = {b["name"]: b["kind"] == "optional" for b in branches}
         self._counters: dict[str, str] = {}  # key of a collection's offsets -> column of counts
         self._columns: dict[str, str] = {}  # key of a buffer -> column
         forms = self._column_forms([b["name"] for b in branches])
@@ -75,7 +76,7 @@ class ChunkReader:
 
         forms = {}
         for name, column in zip(names, self._tree.read(names, 0, 0), strict=True):
-            empty = ak.Array(content(pyarrow.array(column)))
+            empty = ak.Array(nullable(pyarrow.array(column), self._names[name]))
             form, _, buffers = ak.to_buffers(empty, form_key=_form_key(name))
             forms[name] = form
             self._columns |= dict.fromkeys(buffers, name)
@@ -127,8 +128,9 @@ class _Pieces:
         span: tuple[int, int],
         control: Any,
         touched: set[str],
-        known: Iterable[str],
+        known: Mapping[str, bool],
     ) -> None:
+        """`known`: the tree's columns, and whether values of theirs may be missing."""
         self._tree = tree
         self._span = span
         self._control = control
@@ -179,7 +181,12 @@ class _Pieces:
         names = sorted(wanted)
         columns = self._tree.read(names, *self._span, self._control)
         for name, each in zip(names, columns, strict=True):
-            self._contents[name] = content(pyarrow.array(each))
+            array = pyarrow.array(each)
+            if array.null_count and not self._known[name]:
+                raise UnsupportedError(
+                    f"branch {name} has missing values, where its type has none", branch=name
+                )
+            self._contents[name] = nullable(array, self._known[name])
 
 
 def _form_key(column: str) -> str:

@@ -120,7 +120,7 @@ class QueryTask:
 
     def preload(self) -> None:
         """The core."""
-        from . import _core, bindings  # noqa: F401
+        from . import _core, bindings, perfile  # noqa: F401
 
     def control(self) -> Any:
         """The core's."""
@@ -130,12 +130,12 @@ class QueryTask:
 
     def trees(self, number: int) -> Trees:
         """One for all workers of a process."""
-        from . import _core
         from .bindings import BoundTrees
+        from .perfile import PerFile
 
         with self._lock:
             if self._trees is None:
-                bound = BoundTrees(_core.Query(self._spec), self._dataset, self._workers)
+                bound = BoundTrees(PerFile(self._spec), self._dataset, self._workers)
                 self._trees = bound if self._spans is None else Window(bound, self._spans)
             return self._trees
 

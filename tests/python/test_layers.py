@@ -84,7 +84,19 @@ def test_module(path):
     if part in ("merge", "files", "packages"):
         assert own(names) <= inside(names, "treemill.errors")
     if part == "chunk":
-        assert own(names) <= inside(names, "treemill.arrow_awkward")
+        assert own(names) <= inside(names, "treemill.arrow_awkward", "treemill.errors")
+    if part in ("schemas", "missing", "groups"):
+        assert own(names) <= inside(names, "treemill.errors")
+    if part in ("aliases", "formula"):
+        assert own(names) <= inside(
+            names, "treemill.errors", "treemill.expression", "treemill.query", "treemill.formula"
+        )
+    if part == "fallback":
+        assert own(names) <= inside(names, "treemill.errors")
+    elif part not in ("files", "merge", "output", "bench", "results"):
+        assert not inside(names, "uproot"), "others read with uproot through fallback"
+    if part == "filetree":
+        assert not inside(names, "treemill.opened", "treemill.dataset", "treemill.query")
     if part in ("selecting", "task"):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
     if part in ("worker", "partial"):

@@ -146,6 +146,24 @@ impl Number {
         }
     }
 
+    /// Types by what they can hold: each holds what the ones before it do.
+    fn rank(self) -> u8 {
+        match self {
+            Self::Bool(_) => 0,
+            Self::Int(_) => 1,
+            Self::Float(_) => 2,
+        }
+    }
+
+    /// As the type of this rank, or as it is where it has a higher one.
+    fn widened(self, rank: u8) -> Self {
+        match (self, rank) {
+            (Self::Bool(x), 1) => Self::Int(i128::from(x)),
+            (Self::Bool(_) | Self::Int(_), 2) => Self::Float(self.as_f64()),
+            _ => self,
+        }
+    }
+
     fn order(self, other: Self) -> Ordering {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => a.cmp(&b),
@@ -254,11 +272,17 @@ pub(crate) fn add_extent(
 ) {
     *to = Some(match *to {
         None => (low, high, n),
-        Some((old_low, old_high, old_n)) => (
-            old_low.better(low, Ordering::Less),
-            old_high.better(high, Ordering::Greater),
-            old_n.wrapping_add(n),
-        ),
+        Some((old_low, old_high, old_n)) => {
+            // A column may hold integers in one file and floats in the next, and an axis for all
+            // of them is one of floats, whichever of the ends comes from which.
+            let rank = [old_low, old_high, low, high].map(Number::rank);
+            let rank = rank.into_iter().max().unwrap_or_default();
+            (
+                old_low.better(low, Ordering::Less).widened(rank),
+                old_high.better(high, Ordering::Greater).widened(rank),
+                old_n.wrapping_add(n),
+            )
+        }
     });
 }
 

@@ -1,0 +1,50 @@
+"""A query as it reads for one file: with that file's aliases, and with columns that the core does
+not find in it. Binds; runs nothing."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+from .aliases import needed, with_definitions, words
+from .filetree import FileTree
+
+__all__ = ["PerFile"]
+
+
+class PerFile:
+    """A specification (`treemill.query.spec`, as JSON), to be bound to one file after another.
+    Thread-safe."""
+
+    def __init__(self, spec: str) -> None:
+        from . import _core
+
+        self._text = spec
+        self._query = _core.Query(spec)
+        self._words: set[str] | None = None
+        self._variants: dict[str, tuple[Any, set[str]]] = {}
+        self._lock = threading.Lock()
+
+    def bind(self, tree: FileTree) -> Any:
+        """core.Bound of the query to this tree. Raises what is wrong with the query there."""
+        query, _ = self._for(tree)
+        return query.bind(tree.core)
+
+    def _for(self, tree: FileTree) -> tuple[Any, set[str]]:
+        """core.Query with the aliases of this tree that it uses, and the words of both."""
+        with self._lock:
+            if self._words is None:
+                self._words = words(json.loads(self._text))
+            aliases = tree.aliases
+            defines = needed(aliases, tree.by_name, self._words) if aliases else []
+            if not defines:
+                return self._query, self._words
+            # Mostly all files have the same aliases.
+            key = json.dumps([define.to_json() for define in defines])
+            if key not in self._variants:
+                from . import _core
+
+                spec = with_definitions(json.loads(self._text), defines)
+                self._variants[key] = _core.Query(json.dumps(spec)), words(spec)
+            return self._variants[key]
