@@ -1,4 +1,4 @@
-"""The names of TTree::SetAlias in queries: which of them a query needs, in which order, as definitions.
+"""The names of TTree::SetAlias in queries: which of them a query needs, as definitions in order.
 
 Pure. As in ROOT a branch wins over an alias of the same name, aliases may use each other, and none
 may use itself. An alias that the query does not mention is not even parsed.

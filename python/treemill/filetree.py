@@ -1,8 +1,8 @@
 """One file's tree as the dataset sees it: what the core reads; what uproot reads for it; and
 defaults for branches that this file lacks and others have.
 
-Decides, column by column, where it comes from; the reading itself is done by the core, by fallback.py
-and by missing.py. Knows no other file but through `others`, and no query.
+Decides, column by column, where it comes from; the reading itself is done by the core, by
+fallback.py and by missing.py. Knows no other file but through `others`, and no query.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""TTreeFormula's words in the query language's: for the texts of TTree::SetAlias, which others wrote.
+"""The texts of TTree::SetAlias as expressions of the query language.
 
-Text to text, by tables. What would be read otherwise than ROOT reads it is refused, never guessed.
+Others wrote them, for TTreeFormula: what that reads in another way than the language does is
+translated by a table or refused, never guessed. The rest is the parser's affair.
 """
 
 from __future__ import annotations
@@ -16,51 +17,14 @@ __all__ = ["translate"]
 _TOKENS = re.compile(
     r"""
       (?P<string> '(?:\\.|[^'\\])*' | "(?:\\.|[^"\\])*" )
-    | (?P<scoped> [A-Za-z_]\w* (?:::[A-Za-z_]\w*)+ (?P<constant> \(\s*\) )? )
-    | (?P<special> [A-Za-z_]\w* \$ )
-    | (?P<word> [A-Za-z_]\w* )
+    | (?P<word> (?:std::)? [A-Za-z_]\w* \$? )
     | (?P<power> \^ )
     | (?P<modulo> % )
     | (?P<other> . )
     """,
     re.VERBOSE | re.DOTALL,
 )
-
-_SCOPED = {
-    "TMath::Abs": "abs",
-    "TMath::ACos": "acos",
-    "TMath::ACosH": "acosh",
-    "TMath::ASin": "asin",
-    "TMath::ASinH": "asinh",
-    "TMath::ATan": "atan",
-    "TMath::ATan2": "atan2",
-    "TMath::ATanH": "atanh",
-    "TMath::Ceil": "ceil",
-    "TMath::Cos": "cos",
-    "TMath::CosH": "cosh",
-    "TMath::Exp": "exp",
-    "TMath::Floor": "floor",
-    "TMath::Hypot": "hypot",
-    "TMath::Log": "log",
-    "TMath::Log10": "log10",
-    "TMath::Log2": "log2",
-    "TMath::Max": "max",
-    "TMath::Min": "min",
-    "TMath::Power": "pow",
-    "TMath::Sin": "sin",
-    "TMath::SinH": "sinh",
-    "TMath::Sqrt": "sqrt",
-    "TMath::Tan": "tan",
-    "TMath::TanH": "tanh",
-    "std::abs": "abs",
-    "std::max": "max",
-    "std::min": "min",
-    "std::pow": "pow",
-    "std::sqrt": "sqrt",
-}
-_CONSTANTS = {"TMath::Pi": "pi", "TMath::E": "e"}
-_SPECIAL = {"Sum$": "sum", "Max$": "max", "Min$": "min", "Length$": "len"}
-_WORDS = {"fabs": "abs", "sq": "square"}
+_WORDS = {"fabs": "abs", "std::abs": "abs", "std::pow": "pow", "std::sqrt": "sqrt", "sq": "square"}
 
 
 def translate(text: str) -> Expression:
@@ -74,16 +38,6 @@ def translate(text: str) -> Expression:
 
 def _translated(token: re.Match[str], text: str) -> str:
     kind, found = token.lastgroup, token.group()
-    if kind == "scoped":
-        name = re.sub(r"\s*\(\s*\)$", "", found)
-        table = _CONSTANTS if token.group("constant") else _SCOPED
-        if name not in table:
-            raise QueryError(f"{name} is not known here", text=text, span=token.span())
-        return table[name]
-    if kind == "special":
-        if found not in _SPECIAL:
-            raise QueryError(f"{found} is not known here", text=text, span=token.span())
-        return _SPECIAL[found]
     if kind == "modulo":
         # ROOT's binds less tightly than *, unlike C's and Python's, and truncates.
         raise QueryError(

@@ -153,6 +153,9 @@ def _exactly(name: str, values: list[Any], kind: Any) -> Any:
 
     if t.is_boolean(kind) != all(isinstance(v, bool) for v in values) and values:
         raise _unfit(name, values[0], kind)
+    strings = [v for v in values if isinstance(v, str)]
+    if strings and (t.is_floating(kind) or t.is_integer(kind)):
+        raise _unfit(name, strings[0], kind)
     if t.is_floating(kind):
         values = [float(v) for v in values]
         # A default such as -99.9 is meant as the nearest float32; 1e300 is not.

@@ -70,9 +70,10 @@ def _columns(
 
     parts: dict[str, list[Any]] = {name: [] for name in names}
     files = []
+    names = list(parts)
     for file, first, last in spans(dataset, start, stop):
         files.append(dataset.trees.locations[file].path)
-        for name, column in zip(parts, dataset.trees[file].read(parts, first, last), strict=True):
+        for name, column in zip(names, dataset.trees[file].read(names, first, last), strict=True):
             parts[name].append(pyarrow.array(column))
     return {name: _chunked(name, each, files) for name, each in parts.items()}
 

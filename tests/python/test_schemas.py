@@ -1,4 +1,4 @@
-"""Datasets whose files differ: in types, in branches and their order, in compression and entries."""
+"""Datasets whose files differ: types, branches and their order, compression, entries."""
 
 import awkward as ak
 import numpy as np
@@ -46,10 +46,9 @@ def selected(events, *names, mode="threads"):
 def test_numbers_become_what_holds_both(core, tmp_path, one, other, wide):
     a = np.array([0, 1, 100], one)
     b = np.array([7, 120], other)
-    events = tm.dataset(
-        [write(tmp_path / "a.root", x=a, v=jagged([1], [], [2, 3], dtype=one))]
-        + [write(tmp_path / "b.root", x=b, v=jagged([4], [5], dtype=other))]
-    )
+    first = write(tmp_path / "a.root", x=a, v=jagged([1], [], [2, 3], dtype=one))
+    second = write(tmp_path / "b.root", x=b, v=jagged([4], [5], dtype=other))
+    events = tm.dataset([first, second])
     arrays = events.arrays(["x", "v"])
     assert str(arrays.type) == f"5 * {{x: {wide}, v: var * {wide}}}"
     assert arrays.x.to_list() == [0, 1, 100, 7, 120]
@@ -228,11 +227,84 @@ def test_a_dataset_sees_what_its_files_became(core, tmp_path):
     assert events.sum("x").value == 7
 
 
-# Defaults.
+# Defaults for branches that a file lacks.
+
+
+@pytest.fixture
+def lacking(core, tmp_path):
+    """Two files: the second lacks `flag`, `x`, `v`, and `Jet_tag` beside `Jet_pt`."""
+    a = write(
+        tmp_path / "a.root",
+        x=np.array([1, 2], "f4"),
+        flag=np.array([True, False]),
+        v=jagged([1, 2], [3]),
+        Jet=ak.zip({"pt": jagged([30], [40, 50]), "tag": jagged([1], [2, 3], dtype="i4")}),
+    )
+    b = write(tmp_path / "b.root", Jet=ak.zip({"pt": jagged([60, 70], [])}), k=np.zeros(2, "i8"))
+    return a, b
+
+
+DEFAULTS = [
+    ("x", -99.9, "float32", [np.float32(-99.9)] * 2),
+    ("x", None, "?float32", [None, None]),
+    ("x", float("nan"), "float32", None),
+    ("flag", True, "bool", [True, True]),
+    ("v", [], "var * float32", [[], []]),
+    ("v", [1, 2.5], "var * float32", [[1, 2.5], [1, 2.5]]),
+    ("v", None, "option[var * float32]", [None, None]),
+    ("Jet_tag", 7, "var * int32", [[7, 7], []]),
+    ("Jet_tag", [], "var * int32", [[], []]),
+]
+
+
+@pytest.mark.parametrize(("name", "default", "kind", "expected"), DEFAULTS)
+def test_defaults_have_the_types_of_files_that_have_the_branch(
+    lacking, name, default, kind, expected
+):
+    a, b = lacking
+    own = tm.dataset(a, missing={name: default}).arrays(name)[name].to_list()
+    for files, where in (([a, b], slice(2, 4)), ([b, a], slice(0, 2))):
+        arrays = tm.dataset(files, missing={name: default}).arrays(name)
+        assert str(arrays[name].type) == f"4 * {kind}"
+        found = arrays[name][where].to_list()
+        assert found == expected if expected is not None else np.isnan(found).all()
+        assert [v for v in arrays[name].to_list() if v in own or v != v][: len(own)]
+
+
+def test_defaults_by_glob_and_of_branches_that_no_file_has(lacking):
+    events = tm.dataset(lacking[::-1], missing={"nowhere": 3, "f*": False, "J*": 0, "*": None})
+    arrays = events.arrays(["flag", "nowhere", "Jet_tag", "x"])
+    assert str(arrays.type) == (
+        "4 * {flag: bool, nowhere: int64, Jet_tag: var * int32, x: ?float32}"
+    )
+    with pytest.raises(tm.QueryError, match="ever"):
+        events.arrays("ever")
+
+
+@pytest.mark.parametrize(
+    ("name", "default"),
+    [("x", "a"), ("x", 1e300), ("x", True), ("flag", 0), ("v", 1.0), ("Jet_tag", 0.5), ("v", "a")],
+)
+def test_defaults_that_are_no_values_of_the_type_are_refused(lacking, name, default):
+    with pytest.raises(tm.QueryError, match=f"default.*{name}|{name}.*default"):
+        tm.dataset(lacking, missing={name: default}).arrays(name)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("order", [1, -1])
+def test_selectors_see_defaults(lacking, mode, order):
+    missing = {"x": None, "Jet_tag": 7, "fl*": True}
+    events = tm.dataset(lacking[::order], missing=missing)
+    names = ["x", "Jet_tag"] + ["flag"] * (order > 0)  # a glob: of the first file's branches
+    found = selected(events, *names, mode=mode)
+    expected = {"entries": 4, "x": 3, "Jet_tag": 1 + 2 + 3 + 7 + 7}
+    if order > 0:
+        expected["flag"] = 1 + 2
+    assert found == expected
 
 
 def test_missing_is_checked(core, tmp_path):
     path = write(tmp_path / "a.root", x=np.zeros(1))
     for bad in ("ignore", ["x"], {1: 2}, {"x": object()}, {"x": ["a"]}):
-        with pytest.raises(tm.QueryError, match="missing|default"):
+        with pytest.raises(tm.QueryError, match=r"missing|default"):
             tm.dataset(path, missing=bad)

@@ -1,4 +1,4 @@
-"""Writes trees with aliases, and what TTree::Draw makes of these: FOLDER/aliases_N.root and .json."""
+"""Writes trees with aliases, and what TTree::Draw makes of them: FOLDER/aliases_N.root, .json."""
 
 import array
 import json
@@ -25,6 +25,7 @@ ALIASES = {
     "shifted": "(1 << 3) + (n & 1)",
     "of_cut": "(x > 2) * 3",
     "least": "min(x, 3) + TMath::Max(x, 2.5)",
+    "chosen": "n == 2 ? x : -y",
     "truncated": "int(x / 2)",
     "unused": "no_such_branch + 1",
 }
