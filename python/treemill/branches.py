@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .filetree import FileTree
+    from .foreign import Table
 
 __all__ = ["Branch", "branch_list"]
 
@@ -73,7 +74,7 @@ class Branch:
         return self.kind != "group" and self.how != "no"
 
 
-def branch_list(tree: FileTree) -> tuple[Branch, ...]:
+def branch_list(tree: FileTree | Table) -> tuple[Branch, ...]:
     """Of a file's tree, in its order, parents before their children."""
     return tuple(
         Branch(

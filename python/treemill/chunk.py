@@ -6,7 +6,7 @@ awkward, no selector and no packet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import awkward as ak
@@ -35,12 +35,14 @@ class ChunkReader:
     """Makes the chunks of one tree. `touched` grows by every column that was read."""
 
     def __init__(self, tree: Any, touched: set[str], collections: bool = False) -> None:
-        """`tree` is a file's tree. `touched` names the columns that the chunks before asked for, in
-        this file or others: they are read in one call as soon as one of them is needed."""
+        """`tree` is a file's tree or foreign.Table. `touched` names the columns that the chunks
+        before asked for, in this file or others: they are read in one call as soon as one of them
+        is needed."""
         self._tree = tree
         self._touched = touched
         branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
-        self._names = {b["name"]: b["kind"] == "optional" for b in branches}
+        self._names = {b["name"] for b in branches}
+        self._optional = {b["name"] for b in branches if b["kind"] == "optional"}
         self._counters: dict[str, str] = {}  # key of a collection's offsets -> column of counts
         self._columns: dict[str, str] = {}  # key of a buffer -> column
         forms = self._column_forms([b["name"] for b in branches])
@@ -58,7 +60,9 @@ class ChunkReader:
         """Entries `[start, stop)`. Nothing is read before a field is touched; `control` counts
         what is."""
 
-        pieces = _Pieces(self._tree, (start, stop), control, self._touched, self._names)
+        pieces = _Pieces(
+            self._tree, (start, stop), control, self._touched, self._names, self._optional
+        )
         buffers: dict[str, Callable[[], Any]] = {
             key: pieces.getter(column, key) for key, column in self._columns.items()
         }
@@ -76,7 +80,7 @@ class ChunkReader:
 
         forms = {}
         for name, column in zip(names, self._tree.read(names, 0, 0), strict=True):
-            empty = ak.Array(nullable(pyarrow.array(column), self._names[name]))
+            empty = ak.Array(nullable(pyarrow.array(column), name in self._optional))
             form, _, buffers = ak.to_buffers(empty, form_key=_form_key(name))
             forms[name] = form
             self._columns |= dict.fromkeys(buffers, name)
@@ -93,7 +97,9 @@ class ChunkReader:
         for name, form in forms.items():
             group, _, field = name.partition("_")
             counter = by_name[name]["counter"]
-            if not field or counted.setdefault(group, counter) != counter:
+            if name in self._optional and counter is not None:
+                plain[name] = form  # a list that may be missing has no offsets of its counter's
+            elif not field or counted.setdefault(group, counter) != counter:
                 plain[name] = form
             else:
                 groups.setdefault(group, {})[field] = form
@@ -128,14 +134,16 @@ class _Pieces:
         span: tuple[int, int],
         control: Any,
         touched: set[str],
-        known: Mapping[str, bool],
+        known: Iterable[str],
+        optional: Collection[str],
     ) -> None:
-        """`known`: the tree's columns, and whether values of theirs may be missing."""
+        """`known`: the tree's columns; `optional`: those whose values may be missing."""
         self._tree = tree
         self._span = span
         self._control = control
         self._touched = touched
         self._known = known
+        self._optional = optional
         self._contents: dict[str, Any] = {}
         self._buffers: Buffers = {}
 
@@ -153,7 +161,7 @@ class _Pieces:
         """What gives offsets from a column of counts."""
 
         def get() -> Any:
-            counts = np.asarray(self._content(column).data)
+            counts = np.asarray(ak.fill_none(ak.Array(self._content(column)), 0))
             offsets = np.zeros(len(counts) + 1, np.int64)
             np.cumsum(counts, out=offsets[1:])
             return offsets
@@ -182,11 +190,11 @@ class _Pieces:
         columns = self._tree.read(names, *self._span, self._control)
         for name, each in zip(names, columns, strict=True):
             array = pyarrow.array(each)
-            if array.null_count and not self._known[name]:
+            if array.null_count and name not in self._optional:
                 raise UnsupportedError(
                     f"branch {name} has missing values, where its type has none", branch=name
                 )
-            self._contents[name] = nullable(array, self._known[name])
+            self._contents[name] = nullable(array, name in self._optional)
 
 
 def _form_key(column: str) -> str:

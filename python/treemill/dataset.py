@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .branches import Branch, branch_list
+from .foreign import Foreign, Table, joined
 from .location import Location, expand
 from .missing import ERROR, Missing, policy
 from .opened import OpenTrees, Remembered
@@ -110,8 +111,10 @@ class Dataset:
 
     @property
     def branches(self) -> Branches:
-        """The branches of the first file's tree, whatever other files have."""
-        return Branches(self._branches[0])
+        """The branches of the first file's tree, whatever other files have, and the columns that it
+        has from elsewhere."""
+        table = self.table(0)
+        return Branches(branch_list(table) if isinstance(table, Table) else self._branches[0])
 
     @property
     def aliases(self) -> dict[str, str]:
@@ -123,6 +126,18 @@ class Dataset:
         from .monitor.tables import print_branches
 
         print_branches(repr(self), self.branches.values(), self.aliases)
+
+    # What workers read.
+
+    def foreign(self, file: int) -> Foreign | None:
+        """Columns for the entries of this file that do not come from its tree; None: there are
+        none."""
+        return joined([])
+
+    def table(self, file: int) -> Any:
+        """core.Tree of this file, with its foreign columns where there are some."""
+        foreign, tree = self.foreign(file), self.trees[file]
+        return tree if foreign is None else Table(tree, foreign)
 
     # Arrays.
 

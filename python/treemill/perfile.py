@@ -8,7 +8,10 @@ import threading
 from typing import Any
 
 from .aliases import needed, with_definitions, words
+from .errors import QueryError, UnsupportedError
 from .filetree import FileTree
+from .foreign import Foreign, joined
+from .supplied import supplied
 
 __all__ = ["PerFile"]
 
@@ -26,10 +29,20 @@ class PerFile:
         self._variants: dict[str, tuple[Any, set[str]]] = {}
         self._lock = threading.Lock()
 
-    def bind(self, tree: FileTree) -> Any:
-        """core.Bound of the query to this tree. Raises what is wrong with the query there."""
-        query, _ = self._for(tree)
-        return query.bind(tree.core)
+    def bind(self, tree: FileTree, foreign: Foreign | None = None) -> Any:
+        """core.Bound of the query to this tree, with the columns of `foreign` beside its own.
+        Raises what is wrong with the query there."""
+        query, known = self._for(tree)
+        if not tree.missing.defaults:
+            try:
+                return query.bind(tree.core, foreign)
+            except (QueryError, UnsupportedError):
+                more = supplied(tree, known)
+                if more is None:
+                    raise
+        else:
+            more = supplied(tree, known)
+        return query.bind(tree.core, joined([foreign, more]))
 
     def _for(self, tree: FileTree) -> tuple[Any, set[str]]:
         """core.Query with the aliases of this tree that it uses, and the words of both."""

@@ -73,7 +73,7 @@ def _columns(
     names = list(parts)
     for file, first, last in spans(dataset, start, stop):
         files.append(dataset.trees.locations[file].path)
-        for name, column in zip(names, dataset.trees[file].read(names, first, last), strict=True):
+        for name, column in zip(names, dataset.table(file).read(names, first, last), strict=True):
             parts[name].append(pyarrow.array(column))
     return {name: _chunked(name, each, files) for name, each in parts.items()}
 

@@ -43,7 +43,7 @@ impl Batch<'_> {
             .columns
             .column(column)
             .map_err(|error| Halt::Error(ProcessError::Column(error)))?;
-        let loaded = load(&array, &field.column_type, self.rows)
+        let loaded = load(&array, field, self.rows)
             .map_err(|what| QueryError::new(format!("the column {}: {what}", field.name)))?;
         if let Some(offsets) = loaded.offsets {
             let level = plan.level_of(column);
@@ -161,6 +161,12 @@ impl Batch<'_> {
             offsets[0] = 0;
             let mut numbers: Vec<i64> = self.pool.take(self.rows);
             i64::read(&counts, 0, &mut numbers);
+            // A count that is missing counts nothing.
+            if let Some(present) = &counts.valid {
+                for (n, present) in numbers.iter_mut().zip(present.iter()) {
+                    *n *= i64::from(*present);
+                }
+            }
             for (to, n) in offsets[1..].iter_mut().zip(&numbers) {
                 if *n < 0 || *n > MOST_ITEMS as i64 {
                     let name = &plan.fields[counter].name;
