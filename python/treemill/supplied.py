@@ -1,4 +1,4 @@
-"""Columns that a query wants and the core does not find in a file: defaults of branches that the file
+"""Columns that a query wants and the core does not find in a file: defaults of branches that it
 lacks, and branches that uproot reads for it. Decides which; filetree.py reads them."""
 
 from __future__ import annotations

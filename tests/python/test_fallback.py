@@ -14,25 +14,7 @@ MODES = ("threads", "processes")
 N = 50
 
 
-class Blind:
-    """A core.Tree that says, and does, as if it could not read some branches."""
-
-    def __init__(self, core, unreadable):
-        self.core = core
-        self.unreadable = unreadable
-
-    def __getattr__(self, name):
-        return getattr(self.core, name)
-
-    def branches(self):
-        blind = {"supported": False, "kind": "unsupported", "reason": "it is blind", "dtype": None}
-        return [b | (blind if b["name"] in self.unreadable else {}) for b in self.core.branches()]
-
-    def read(self, names, start, stop, control=None):
-        for name in names:
-            if name in self.unreadable:
-                raise tm.UnsupportedError("it is blind", branch=name)
-        return self.core.read(names, start, stop, control)
+UNREADABLE = {"x", "v", "a"}
 
 
 @pytest.fixture
@@ -46,16 +28,32 @@ def path(core, tmp_path):
     )
 
 
+def refuse_values(monkeypatch):
+    """The core reads no value of UNREADABLE."""
+    read = filetree.FileTree._read_cores
+
+    def blind(self, names, *arguments):
+        for name in names:
+            if name in UNREADABLE:
+                return tm.UnsupportedError("it is blind", branch=name)
+        return read(self, names, *arguments)
+
+    monkeypatch.setattr(filetree.FileTree, "_read_cores", blind)
+
+
 @pytest.fixture
 def blind(path, monkeypatch):
-    """The dataset, whose core reads `k` and `nv` only."""
-    made = filetree.FileTree.__init__
+    """The dataset, whose core knows that it can read `k` and `nv` only."""
+    described = filetree.FileTree.described
+    unknown = {"supported": False, "kind": "unsupported", "reason": "it is blind", "dtype": None}
 
-    def init(self, core, *arguments):
-        made(self, Blind(core, {"x", "v", "a"}), *arguments)
+    def blind(self):
+        return [b | (unknown if b["name"] in UNREADABLE else {}) for b in described(self)]
 
-    monkeypatch.setattr(filetree.FileTree, "__init__", init)
-    return tm.dataset(path)
+    monkeypatch.setattr(filetree.FileTree, "described", blind)
+    refuse_values(monkeypatch)
+    # With any default at all, queries ask for such columns before they ask the core.
+    return tm.dataset(path, missing={"nowhere": 0})
 
 
 def test_arrays_come_from_uproot_instead(blind, path):
@@ -97,19 +95,31 @@ def test_selectors_read_it_too(blind):
 
 def test_values_that_turn_out_to_be_unsupported(path, monkeypatch):
     """The core lists the branch as supported, and refuses a value of it."""
-
-    class Late(Blind):
-        def branches(self):
-            return self.core.branches()
-
-    made = filetree.FileTree.__init__
-    monkeypatch.setattr(
-        filetree.FileTree,
-        "__init__",
-        lambda self, core, *rest: made(self, Late(core, {"x"}), *rest),
-    )
+    refuse_values(monkeypatch)
     arrays = tm.dataset(path).arrays(["k", "x"])
     assert arrays.x.to_list() == arrays.k.to_list() == list(range(N))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_queries_read_it_too(blind, mode, monkeypatch):
+    read = Fallback.read
+    asked = []
+
+    def noting(self, branch, *arguments):
+        asked.append(branch)
+        return read(self, branch, *arguments)
+
+    monkeypatch.setattr(Fallback, "read", noting)
+    good = blind.filter("k >= 10 and nowhere == 0")
+    with tm.connect(workers=2, mode=mode) as session:
+        total, items, first, hist = session.run(
+            good.sum("x"), good.sum("v[v > 20]"), good.sum("a[0]"), good.hist("x", bins=(5, 0, 50))
+        )
+    assert total == sum(range(10, N))
+    assert items == sum(i * (i % 3) for i in range(21, N))
+    assert first == sum(range(30, 3 * N, 3))
+    assert hist.values().tolist() == [0, 10, 10, 10, 10]
+    assert set(asked) == UNREADABLE or mode == "processes"
 
 
 def test_what_neither_reads_is_refused_by_name_and_type(blind, monkeypatch):

@@ -303,6 +303,35 @@ def test_selectors_see_defaults(lacking, mode, order):
     assert found == expected
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("order", [1, -1])
+def test_queries_see_defaults(lacking, mode, order):
+    missing = {"x": None, "Jet_tag": 7, "fl*": True, "v": [5, 6], "nowhere": 2}
+    events = tm.dataset(lacking[::order], missing=missing)
+    with tm.connect(workers=2, mode=mode) as session:
+        found = session.run(
+            events.count(),
+            events.filter("flag").count(),
+            events.filter("x < 2").count(),  # a missing value passes no filter
+            events.hist("x", bins=(3, 0, 3)),
+            events.sum("Jet_tag[Jet_pt > 35]"),
+            events.sum("Jet.pt[Jet.tag == 7]"),
+            events.sum("v"),
+            events.sum("nowhere * len(v)"),
+        )
+    assert found[3].sum(flow=True) == 2
+    assert [*found[:3], *found[4:]] == [4, 3, 1, 2 + 3 + 7 + 7, 130, 1 + 2 + 3 + 2 * 11, 2 * 7]
+
+
+def test_queries_say_what_is_wrong_with_a_default(lacking):
+    with pytest.raises(
+        tm.QueryError, match=r"default of x.*b\.root|b\.root.*default of x|default of x"
+    ):
+        _ = tm.dataset(lacking, missing={"x": "a"}).sum("x").value
+    with pytest.raises(tm.QueryError, match="ever"):
+        _ = tm.dataset(lacking, missing={"*": 0}).sum("ever").value
+
+
 def test_missing_is_checked(core, tmp_path):
     path = write(tmp_path / "a.root", x=np.zeros(1))
     for bad in ("ignore", ["x"], {1: 2}, {"x": object()}, {"x": ["a"]}):
