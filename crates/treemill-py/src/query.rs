@@ -180,6 +180,10 @@ impl Columns for BatchColumns<'_> {
         self.batch.rows()
     }
 
+    fn first(&self) -> u64 {
+        self.batch.entries().start
+    }
+
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
         match self.columns.get(index) {
             Some(&Origin::Own(branch, member)) => {
@@ -239,6 +243,7 @@ impl From<ProcessError> for Failure {
     fn from(error: ProcessError) -> Self {
         match error {
             ProcessError::Query(e) => Self::Query(e),
+            ProcessError::TooMany { message } => Self::Query(QueryError::new(message)),
             ProcessError::Column(e) => match e.downcast::<ReadError>() {
                 Ok(e) => Self::Read(*e),
                 Err(e) => match e.downcast::<PyErr>() {
