@@ -202,15 +202,19 @@ class FileTree:
     def lacks(self, name: str) -> QueryError:
         """That there is no such branch."""
         near = difflib.get_close_matches(name, list(self.by_name), 3)
-        hint = ""
-        if self.sample(name) is not None:
-            hint = f"; other files have it: missing={{{name!r}: …}} gives it a default"
+        hint = self.hint(name)
         return QueryError(
             f"no branch {name!r} in {self.path}{hint}",
             branch=name,
             file=self.path,
             suggestions=() if hint else near,
         )
+
+    def hint(self, name: str) -> str:
+        """What to do where other files have a branch of this name; empty where none has."""
+        if self.sample(name) is None:
+            return ""
+        return f"; other files have it: missing={{{name!r}: …}} gives it a default"
 
     def cannot(self, branch: dict[str, Any]) -> UnsupportedError:
         """That neither the core nor uproot reads a branch."""

@@ -4,6 +4,7 @@ not find in it. Binds; runs nothing."""
 from __future__ import annotations
 
 import json
+import re
 import threading
 from typing import Any
 
@@ -36,9 +37,12 @@ class PerFile:
         if not tree.missing.defaults:
             try:
                 return query.bind(tree.core, foreign)
-            except (QueryError, UnsupportedError):
+            except (QueryError, UnsupportedError) as error:
                 more = supplied(tree, known)
                 if more is None:
+                    # Another file may have the column.
+                    unknown = re.match(r"there is no column ([\w.]+)$", error.message)
+                    error.message += tree.hint(unknown[1]) if unknown else ""
                     raise
         else:
             more = supplied(tree, known)

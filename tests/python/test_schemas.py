@@ -168,8 +168,9 @@ def test_a_branch_that_a_file_lacks_is_an_error_that_names_both(differing):
             ask()
         assert b in str(caught.value)
         assert a not in str(caught.value)
-    with pytest.raises(tm.QueryError, match=r"missing=.*gives it a default"):
-        events.arrays("only_a")
+    for ask in (lambda: events.arrays("only_a"), lambda: events.sum("only_a").value):
+        with pytest.raises(tm.QueryError, match=r"other files have it: missing=.* gives it"):
+            ask()
 
 
 @pytest.mark.parametrize("place", range(3))
