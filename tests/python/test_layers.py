@@ -97,8 +97,9 @@ def test_module(path):
         assert own(names) <= inside(names, "treemill.errors")
     elif part not in ("files", "merge", "output", "bench", "results"):
         assert not inside(names, "uproot"), "others read with uproot through fallback"
-    if part == "filetree":
+    if part in ("filetree", "supplied", "perfile"):
         assert not inside(names, "treemill.opened", "treemill.dataset", "treemill.query")
+        assert not inside(names, "treemill.backend", "treemill.session", "treemill.monitor")
     if part in ("selecting", "task"):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
     if part in ("worker", "partial"):
