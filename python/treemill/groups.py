@@ -6,6 +6,7 @@ what they have of their parents' names in them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from .branches import Branch
 
 __all__ = ["Group", "group_of", "is_group", "leaves", "record"]
+
+
+# C++ collections that ROOT splits. A split TClonesArray is called by the class of its items.
+_COLLECTION = re.compile(r"(std::|ROOT::VecOps::)?(vector|list|deque|\w*set|\w*map|RVec)\s*<")
 
 
 @dataclass(frozen=True)
@@ -26,8 +31,15 @@ class Group:
 
 def is_group(branch: Branch, children: Sequence[Branch]) -> bool:
     """Whether the branch has no data of its own but its children's. That of a split collection are
-    the numbers of items, which its members have too."""
-    return branch.kind == "group" or (bool(children) and branch.kind == "number")
+    the numbers of items, which its members have too; those of a TClonesArray, as Delphes has them,
+    count as data, as they do in uproot."""
+    if branch.kind == "group":
+        return True
+    return (
+        bool(children)
+        and branch.kind == "number"
+        and _COLLECTION.match(branch.cpp_type) is not None
+    )
 
 
 def group_of(branch: Branch, children: dict[str, list[Branch]]) -> Group:

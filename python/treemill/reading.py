@@ -147,6 +147,8 @@ def select(dataset: Dataset, names: str | Sequence[str] | None) -> list[str]:
         if name in branches:
             _require_readable(branches, name)
             chosen[name] = None
+        elif name in dataset.trees[0].by_name:  # by its path, which may have brackets in it
+            chosen[name] = None
         elif any(sign in name for sign in "*?["):
             fitting = fnmatch.filter(branches, name)
             matches = [match for match in fitting if _is_plain(branches, branches[match])]
@@ -168,8 +170,6 @@ def _is_plain(branches: Branches, branch: Branch) -> bool:
 
 def _require_known(dataset: Dataset, name: str) -> None:
     tree = dataset.trees[0]
-    if name in tree.by_name:  # by its path
-        return
     if name in tree.aliases:
         raise QueryError(
             f"{name} is an alias, {tree.aliases[name]!r}, not a branch: "
