@@ -90,7 +90,7 @@ def test_branches_have_uproots_layout(name):
 
 
 GROUPS = [
-    # Not uproot-issue-1221.root: of members with one name in several groups uproot takes one for all.
+    # Not uproot-issue-1221.root: of members of one name in many groups uproot takes one for all.
     ("uproot-issue243-new.root", None),
     ("uproot-issue513.root", "Delphes"),
     ("uproot-issue187.root", None),
