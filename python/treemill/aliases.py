@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import QueryError
 from .formula import translate
-from .query import Define
+from .steps import Define
 
 __all__ = ["mentions", "needed", "with_definitions", "words"]
 

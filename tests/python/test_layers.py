@@ -95,7 +95,7 @@ def test_module(path):
         assert own(names) <= inside(names, "treemill.errors")
     if part in ("aliases", "formula"):
         assert own(names) <= inside(
-            names, "treemill.errors", "treemill.expression", "treemill.query", "treemill.formula"
+            names, "treemill.errors", "treemill.expression", "treemill.steps", "treemill.formula"
         )
     if part == "fallback":
         assert own(names) <= inside(names, "treemill.errors")
