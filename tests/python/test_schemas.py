@@ -355,3 +355,12 @@ def test_rows_of_files_with_other_types(core, tmp_path, mode, order):
         arrays = session.run(events.filter("x >= 0").arrays(["x", "y"]))
     assert str(arrays.type) == "7 * {x: float64, y: int64}"
     assert arrays.x.to_list() == [x for each in values[::order] for x in each]
+
+
+def test_snapshots_have_one_type(core, tmp_path):
+    a = write(tmp_path / "a.root", x=np.arange(5, dtype="i4"))
+    b = write(tmp_path / "b.root", x=np.array([0.5, 2.5]))
+    events = tm.dataset([a, b])
+    with pytest.raises(tm.UnsupportedError, match=r"x is .* write float\(x\)"):
+        _ = events.snapshot(tmp_path / "out.parquet", ["x"]).value
+    assert not (tmp_path / "out.parquet").exists()
