@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         WorkerError,
     )
     from .files import FileOutput
+    from .functions import function
     from .selector import Selector
     from .session import Session, connect, run
 
@@ -51,11 +52,13 @@ __all__ = [
     "__version__",
     "connect",
     "dataset",
+    "function",
     "run",
 ]
 
 _HOMES = {
     "FileOutput": "files",
+    "function": "functions",
     "Selector": "selector",
     "FormatError": "errors",
     "QueryError": "errors",
