@@ -14,6 +14,7 @@ mod chunk;
 mod compile;
 mod error;
 mod eval;
+mod explain;
 mod fill;
 mod functions;
 mod kernel;
@@ -27,6 +28,7 @@ pub mod spec;
 mod value;
 
 pub use error::{ProcessError, QueryError};
+pub use explain::Explanation;
 pub use partial::{Number, Outcome, Partial};
 pub use query::{Columns, Query, Scratch};
 pub use schema::{ColumnType, DType, Field, Schema};
