@@ -18,14 +18,16 @@ from .clike import Rewritten, rewrite
 from .errors import QueryError
 from .grammar import BINARY, BITWISE, COMPARE, REFUSED, SPELLED, UNARY, constant_word
 
-__all__ = ["Expression", "Tree", "measured", "parse"]
+__all__ = ["Constant", "Expression", "Tree", "constant", "measured", "parse"]
 
 Tree = dict[str, Any]
+Constant = bool | int | float | str
 
 MAX_LENGTH = 100_000
 """Characters of an expression."""
 MAX_DEPTH = 100
 """Levels of its tree."""
+_LARGEST = 1.7976931348623157e308
 MAX_NODES = 200_000
 """Nodes of its tree, with those of the user's functions that it calls."""
 # The JSON of a whole query nests at most 127 deep in the core's parser; a list of arguments is a
@@ -60,6 +62,22 @@ def parse(text: str) -> Expression:
             text=text[:60] + "…",
         )
     return _parse(text, registry.version())[0]
+
+
+def constant(value: Constant) -> Expression:
+    """A constant as an expression. Raises QueryError for what is no finite number, no bool and no
+    string."""
+    fits = isinstance(value, (bool, str)) or (
+        -(1 << 63) <= value < 1 << 64 if isinstance(value, int) else _is_finite(value)
+    )
+    if not fits:
+        raise QueryError(f"a constant is a bool, a finite number or a string, not {value!r}")
+    text = repr(value)
+    return Expression(text, {"kind": "const", "value": value, "at": [0, len(text)]})
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, float) and abs(value) <= _LARGEST
 
 
 def measured(text: str, params: tuple[str, ...]) -> tuple[Expression, int, int, int]:

@@ -253,3 +253,23 @@ def test_hostile_expressions_are_refused(events, text):
     with pytest.raises(QueryError) as caught:
         total(events, text)
     assert len(str(caught.value)) < 200_000
+
+
+def test_constants_of_the_users(events, records):
+    met = records["MET"].pt
+    params = {"cut": 20, "scale": 1.5, "name": "x", "on": True}
+    node = events.with_params(params)
+    assert node.filter("MET_pt > cut").count().value == ak.sum(met > 20)
+    assert total(node.filter("on and name == 'x'"), "scale * MET_pt") == pytest.approx(
+        1.5 * ak.sum(met)
+    )
+    assert events.filter("MET_pt > cut", params={"cut": 50}).count().value == ak.sum(met > 50)
+    # Variables of loops hide them.
+    assert total(node, "sum(cut.pt for cut in Jet)") == pytest.approx(ak.sum(records["Jet"].pt))
+    defined = events.define("hard", "MET_pt > cut", params={"cut": 30})
+    assert total(defined, "hard") == ak.sum(met > 30)
+    for wrong in (float("nan"), float("inf"), 1 << 64, None, [1], np.float32(1)):
+        with pytest.raises(QueryError, match="a constant is"):
+            events.with_params({"cut": wrong})
+    with pytest.raises(QueryError, match="identifier"):
+        events.with_params({"a b": 1})
