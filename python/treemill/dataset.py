@@ -70,8 +70,8 @@ class Dataset:
     """Files and trees, as one. Make it with `treemill.dataset`.
 
     `filter`, `define`, `with_params`, `vary` and the bookings (`hist`, `profile`, `count`, `sum`,
-    `mean`, `std`, `var`, `min`, `max`, `unique`, `approx_quantiles`, `take`, `snapshot`) are those of
-    `treemill.query.Node`.
+    `mean`, `std`, `var`, `min`, `max`, `unique`, `approx_quantiles`, `take`, `snapshot`) are those
+    of `treemill.query.Node`.
     """
 
     def __init__(
