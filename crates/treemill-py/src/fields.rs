@@ -86,10 +86,17 @@ fn column_type(shape: &Shape, counters: &HashMap<usize, String>) -> Option<Colum
     Some(match shape {
         Shape::Number { .. } | Shape::Cardinality { .. } => ColumnType::Scalar(dtype(shape)?),
         Shape::String { .. } => ColumnType::Str,
-        Shape::List { columns, item } => ColumnType::List {
-            item: dtype(item)?,
-            counter: ends(columns).and_then(|id| counters.get(&id).cloned()),
-        },
+        Shape::List { columns, item } => {
+            let counter = ends(columns).and_then(|id| counters.get(&id).cloned());
+            match (&**item, dtype(item)) {
+                (_, Some(item)) => ColumnType::List { item, counter },
+                (Shape::List { item, .. }, None) => {
+                    let item = dtype(item)?;
+                    ColumnType::Lists { item, counter }
+                }
+                _ => return None,
+            }
+        }
         Shape::Array { item, len } => ColumnType::Array {
             item: dtype(item)?,
             len: u32::try_from(*len).ok()?,
