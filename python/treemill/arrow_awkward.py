@@ -95,6 +95,8 @@ def content(array: Any) -> Any:
         items = array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
         inner = nullable(items, kind.value_field.nullable)
         return ak.contents.ListOffsetArray(ak.index.Index64(offsets - offsets[0]), inner)
+    if types.is_null(kind):
+        return ak.contents.NumpyArray(np.full(len(array), np.nan))  # a type for what has none
     return ak.contents.NumpyArray(_numbers(array))
 
 

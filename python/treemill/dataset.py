@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .branches import Branch, branch_list
+from .foreign import Foreign, Table, joined
 from .location import Location, expand
 from .opened import OpenTrees, Remembered
 from .query import Booking, Node, Origin
@@ -95,8 +96,9 @@ class Dataset:
 
     @property
     def branches(self) -> Branches:
-        """The branches of the first file's tree."""
-        return Branches(self._branches[0])
+        """The branches of the first file's tree, and the columns that it has from elsewhere."""
+        table = self.table(0)
+        return Branches(branch_list(table) if isinstance(table, Table) else self._branches[0])
 
     @property
     def aliases(self) -> dict[str, str]:
@@ -108,6 +110,18 @@ class Dataset:
         from .monitor.tables import print_branches
 
         print_branches(repr(self), self.branches.values())
+
+    # What workers read.
+
+    def foreign(self, file: int) -> Foreign | None:
+        """Columns for the entries of this file that do not come from its tree; None: there are
+        none."""
+        return joined([])
+
+    def table(self, file: int) -> Any:
+        """core.Tree of this file, with its foreign columns where there are some."""
+        foreign, tree = self.foreign(file), self.trees[file]
+        return tree if foreign is None else Table(tree, foreign)
 
     # Arrays.
 

@@ -83,6 +83,8 @@ def test_module(path):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.dataset")
     if part in ("merge", "files", "packages"):
         assert own(names) <= inside(names, "treemill.errors")
+    if part == "foreign":
+        assert not own(names)
     if part == "chunk":
         assert own(names) <= inside(names, "treemill.arrow_awkward")
     if part in ("selecting", "task"):

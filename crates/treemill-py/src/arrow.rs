@@ -19,6 +19,11 @@ impl Column {
     pub fn new(field: Field, array: ArrayRef) -> Self {
         Self { field, array }
     }
+
+    /// Its values.
+    pub fn array(&self) -> ArrayRef {
+        ArrayRef::clone(&self.array)
+    }
 }
 
 #[pymethods]

@@ -6,6 +6,8 @@ mod control;
 mod errors;
 mod fields;
 mod file;
+mod foreign;
+mod origin;
 mod partial;
 mod query;
 mod schema;
