@@ -75,7 +75,8 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
             let mut total = Size::Fixed(0);
             for (_, field) in fields {
                 let size = match field {
-                    Layout::String { header: 0 } => Size::AtLeast(0),
+                    // The last of a leaf list, of which nothing is written where it is empty.
+                    Layout::String { header: 0 } if total.least() > 0 => Size::AtLeast(0),
                     field => inner(field)?,
                 };
                 let sum = total.least().saturating_add(size.least());
