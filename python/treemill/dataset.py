@@ -56,7 +56,8 @@ class Branches(Mapping[str, Branch]):
 class Dataset:
     """Files and trees, as one. Make it with `treemill.dataset`.
 
-    `filter`, `define` and the bookings (`hist`, `count`, `sum`, `mean`, `min`, `max`) are those of
+    `filter`, `define`, `vary` and the bookings (`hist`, `profile`, `count`, `sum`, `mean`, `std`,
+    `var`, `min`, `max`, `unique`, `approx_quantiles`, `take`, `snapshot`) are those of
     `treemill.query.Node`.
     """
 
@@ -74,12 +75,20 @@ class Dataset:
         self._root = Node(Origin(self, self._run))
         self.filter = self._root.filter
         self.define = self._root.define
+        self.vary = self._root.vary
         self.hist = self._root.hist
+        self.profile = self._root.profile
         self.count = self._root.count
         self.sum = self._root.sum
         self.mean = self._root.mean
+        self.std = self._root.std
+        self.var = self._root.var
         self.min = self._root.min
         self.max = self._root.max
+        self.unique = self._root.unique
+        self.approx_quantiles = self._root.approx_quantiles
+        self.take = self._root.take
+        self.snapshot = self._root.snapshot
         self.draw = self._root.draw
 
     # What there is.
@@ -176,7 +185,7 @@ class Dataset:
 
         result, title = drawn(node, exprs, where, bins, weight)
         if not in_notebook():
-            show(result, title)
+            show(getattr(result, "nominal", result), title)
         return result
 
     @staticmethod
