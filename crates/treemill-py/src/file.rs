@@ -227,8 +227,10 @@ impl Shape {
             Layout::Record(members) if members.is_empty() => ("group", None, None),
             Layout::Record(_) | Layout::Object(_) => ("record", None, None),
             Layout::Bits => ("number", Some(&branch.layout), None),
-            Layout::Sized { .. } => ("unsupported", None, None),
-            Layout::Unsupported { .. } => ("unsupported", None, None),
+            Layout::Pointer(_) => ("optional", None, None),
+            Layout::Sized { .. } | Layout::Absent { .. } | Layout::Unsupported { .. } => {
+                ("unsupported", None, None)
+            }
         };
         Self {
             kind: if supported || kind == "group" {

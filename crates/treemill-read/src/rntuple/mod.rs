@@ -16,6 +16,7 @@ mod reader;
 mod types;
 mod window;
 
+pub(crate) use expand::expand;
 pub use ntuple_file::NTupleFile;
 pub use reader::{Batch, Batches, Reader};
 pub use types::{TUPLE_KEY, arrow_type, field};
