@@ -136,7 +136,10 @@ fn described_branch(branch: &Branch, is_readable: bool) -> Described {
         Layout::String { .. } => ("string", None, None),
         Layout::Record(members) if members.is_empty() => (Described::GROUP, None, None),
         Layout::Record(_) | Layout::Object(_) => ("record", None, None),
-        Layout::Sized { .. } | Layout::Unsupported { .. } => ("unsupported", None, None),
+        Layout::Pointer(_) => ("optional", None, None),
+        Layout::Sized { .. } | Layout::Absent { .. } | Layout::Unsupported { .. } => {
+            ("unsupported", None, None)
+        }
     };
     let is_listed_so = is_readable || kind == Described::GROUP;
     Described {

@@ -68,6 +68,8 @@ fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> Column
         Layout::String { .. } => ColumnType::Str,
         Layout::Record(_)
         | Layout::Object(_)
+        | Layout::Pointer(_)
+        | Layout::Absent { .. }
         | Layout::Sized { .. }
         | Layout::Unsupported { .. } => other(),
     }

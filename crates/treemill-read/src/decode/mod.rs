@@ -9,6 +9,8 @@ mod column;
 mod jagged;
 mod number;
 mod object;
+mod pointer;
+mod shared;
 mod size;
 mod spares;
 pub mod starts;
@@ -108,5 +110,7 @@ fn unsupported(what: &str) -> FormatError {
 
 #[cfg(test)]
 mod object_tests;
+#[cfg(test)]
+mod pointer_tests;
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,7 @@ mod plan;
 mod types;
 mod window;
 
+pub(crate) use expand::expand;
 pub use ntuple_file::NTupleFile;
 pub(crate) use pages::Cursor;
 pub use types::{TUPLE_KEY, arrow_type, field};
