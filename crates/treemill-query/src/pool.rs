@@ -26,6 +26,15 @@ macro_rules! pooled {
         $(impl Pooled for $type {
             fn shelf(pool: &mut Pool) -> &mut Vec<Vec<Self>> { &mut pool.$shelf }
         })*
+
+        impl Pool {
+            /// Bytes at rest.
+            pub fn bytes(&self) -> usize {
+                let mut all = 0;
+                $(all += self.$shelf.iter().map(Vec::capacity).sum::<usize>() * size_of::<$type>();)*
+                all
+            }
+        }
     };
 }
 pooled!(f64 => f64s, i64 => i64s, u64 => u64s, i32 => i32s, u32 => u32s, f32 => f32s, u8 => u8s);
