@@ -76,7 +76,12 @@ class Collected:
         self.names = tuple(column.name for column in columns)
         self.none = tuple(pyarrow.array(column)[:0] for column in columns)
         self.optional = frozenset(column.name for column in columns if column.optional)
-        self.groups = {c.name: c.group for c in columns if c.group is not None}
+        lists = {
+            name
+            for name, none in zip(self.names, self.none, strict=True)
+            if pyarrow.types.is_large_list(none.type)
+        }
+        self.groups = {c.name: c.group for c in columns if c.name in lists}
 
     def check(self) -> None:
         """Raises QueryError where there is more than the limit."""

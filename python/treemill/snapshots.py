@@ -49,6 +49,8 @@ class _Writer(Protocol):
 def write(rows: Collected, path: str, kind: str, tree: str, folder: str) -> SnapshotFile:
     """Makes the file from all rows, and removes the folder of parts. Raises SourceError where the
     disk does not let it: then an older file is as it was."""
+    import pyarrow
+
     made = f"{folder}/whole"
     try:
         os.makedirs(folder, exist_ok=True)
@@ -63,6 +65,8 @@ def write(rows: Collected, path: str, kind: str, tree: str, folder: str) -> Snap
         os.replace(made, path)
     except OSError as error:
         raise SourceError(f"cannot write: {error.strerror or error}", file=path) from error
+    except pyarrow.ArrowInvalid as error:  # types that differ from file to file, no text
+        raise UnsupportedError(f"a column does not fit the file: {error}", file=path) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     named = tree if kind in ("ttree", "rntuple") else None
@@ -127,12 +131,7 @@ class _Arrow:
         raise NotImplementedError
 
     def write(self, table: Any) -> None:
-        import pyarrow
-
-        try:
-            self._file.write_table(table.cast(self._schema))
-        except pyarrow.ArrowInvalid as error:
-            raise UnsupportedError(f"a column does not fit the file: {error}") from error
+        self._file.write_table(table.cast(self._schema))
 
     def close(self) -> None:
         self._file.close()

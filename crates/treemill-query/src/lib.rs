@@ -26,6 +26,7 @@ mod outcome;
 mod partial;
 mod pool;
 mod query;
+mod row_columns;
 mod rows;
 mod run;
 mod schema;
