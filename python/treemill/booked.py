@@ -33,11 +33,15 @@ class BookedQuery(Query):
         pool: Pool,
         skip_errors: bool,
         spans: Sequence[Span] | None,
+        *,
+        whole: bool,
     ) -> None:
+        """`whole`: whether the spans are all that the dataset has."""
         super().__init__(dataset.files, pool, skip_errors, spans)
         self.bookings = tuple(bookings)
         self.title = ", ".join(booking.title for booking in bookings)
         self._dataset = dataset
+        self._whole = whole
         self._axes: dict[int, list[FixedAxis]] = {}
         self._places: dict[tuple[int, int], int] = {}
         self._phase = _FILL
@@ -85,7 +89,7 @@ class BookedQuery(Query):
 
     def _finish(self, raw: list[Any] | None) -> tuple[Any, ...]:
         values = self._results(raw)
-        if self._stopped is None and self._spans is None:
+        if self._stopped is None and self._whole:
             for booking, value in zip(self.bookings, values, strict=True):
                 booking.set_value(value)
         return values

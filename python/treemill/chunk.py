@@ -55,12 +55,19 @@ class ChunkReader:
             form_key="events",
         )
 
-    def chunk(self, start: int, stop: int, metadata: dict[str, Any], control: Any = None) -> Any:
-        """Entries `[start, stop)`. Nothing is read before a field is touched; `control` counts
-        what is."""
+    def chunk(
+        self,
+        start: int,
+        stop: int,
+        metadata: dict[str, Any],
+        control: Any = None,
+        kept: Any = None,
+    ) -> Any:
+        """Entries `[start, stop)`, or of these the ones at `kept`. Nothing is read before a field
+        is touched; `control` counts what is."""
 
         pieces = _Pieces(
-            self._tree, (start, stop), control, self._touched, self._names, self._optional
+            self._tree, (start, stop), control, self._touched, self._names, self._optional, kept
         )
         buffers: dict[str, Callable[[], Any]] = {
             key: pieces.getter(column, key) for key, column in self._columns.items()
@@ -69,7 +76,7 @@ class ChunkReader:
             buffers[key] = pieces.offsets_getter(column)
         return ak.from_buffers(
             self._form,
-            stop - start,
+            stop - start if kept is None else len(kept),
             buffers,
             behavior={("*", "Events"): Events},
             attrs={"metadata": metadata},
@@ -135,6 +142,7 @@ class _Pieces:
         touched: set[str],
         known: Iterable[str],
         optional: Collection[str],
+        kept: Any,
     ) -> None:
         self._tree = tree
         self._span = span
@@ -142,6 +150,7 @@ class _Pieces:
         self._touched = touched
         self._known = known
         self._optional = optional
+        self._kept = kept
         self._contents: dict[str, Any] = {}
         self._buffers: Buffers = {}
 
@@ -187,7 +196,10 @@ class _Pieces:
         names = sorted(wanted)
         columns = self._tree.read(names, *self._span, self._control)
         for name, each in zip(names, columns, strict=True):
-            self._contents[name] = nullable(pyarrow.array(each), name in self._optional)
+            array = pyarrow.array(each)
+            if self._kept is not None:
+                array = array.take(pyarrow.array(self._kept))
+            self._contents[name] = nullable(array, name in self._optional)
 
 
 def _form_key(column: str) -> str:

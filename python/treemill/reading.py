@@ -54,13 +54,28 @@ def read(
 
     wanted = select(dataset.branches, names)
     parts: list[list[Any]] = [[] for _ in wanted]
-    for file, first, last in spans(dataset, start, stop):
+    for file, first, last, kept in _ranges(dataset, start, stop):
         for part, column in zip(parts, dataset.table(file).read(wanted, first, last), strict=True):
-            part.append(pyarrow.array(column))
+            array = pyarrow.array(column)
+            part.append(array if kept is None else array.take(pyarrow.array(kept)))
     chunks = [_chunked(name, part) for name, part in zip(wanted, parts, strict=True)]
     branches = dataset.branches
     optional = frozenset(name for name in wanted if branches[name].kind == "optional")
     return Columns(tuple(wanted), tuple(chunks), optional)
+
+
+def _ranges(
+    dataset: Dataset, start: int | None, stop: int | None
+) -> Iterator[tuple[int, int, int, Any]]:
+    """As `spans`, and which entries of each range are kept; None: all."""
+    if dataset.selected is None:
+        for file, first, last in spans(dataset, start, stop):
+            yield file, first, last, None
+        return
+    chosen = dataset.selected.sliced(start, stop)
+    found = chosen.spans(dataset.sizes.__getitem__) or [(0, 0, 0)]
+    for file, first, last in found:
+        yield file, first, last, chosen.within(file, first, last)
 
 
 def _chunked(name: str, part: list[Any]) -> Any:
