@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .branches import Branch, branch_list
+from .errors import QueryError
 from .foreign import Foreign, Table, joined
 from .friends import Friend, Friends, index_names
 from .location import Location, expand
 from .opened import OpenTrees, Remembered
-from .errors import QueryError
 from .query import Booking, Node, Origin
 from .selection import SELECTED, Selection, selection
 
@@ -136,9 +136,9 @@ class Dataset:
         return found
 
     def add_friend(self, friend: Any, alias: str | None = None, *, index: Any = None) -> Dataset:
-        """A dataset with the columns of `friend`, a Dataset or what `treemill.dataset` takes, beside
-        its own: `alias.column`, and `column` where no other has that name. As TTree::AddFriend, but
-        this dataset stays as it is. `alias`: else the name of the friend's tree.
+        """A dataset with the columns of `friend`, a Dataset or what `treemill.dataset` takes,
+        beside its own: `alias.column`, and `column` where no other has that name. As TTree::AddFriend,
+        but this dataset stays as it is. `alias`: else the name of the friend's tree.
 
         Entries go together by their number in the whole chain, which must be as long, or by
         `index`, one or two columns of integers that both have (`("run", "event")`): entries without

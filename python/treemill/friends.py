@@ -145,9 +145,7 @@ class Friends:
             return self
         sizes = [dataset.sizes[i][0] for i in range(len(dataset.files))]
         columns = [branch["name"] for branch in dataset.trees[0].branches()]
-        return Friends(
-            tuple(each.aligned(sizes, repr(dataset), columns) for each in self.given)
-        )
+        return Friends(tuple(each.aligned(sizes, repr(dataset), columns) for each in self.given))
 
     def foreign(self, dataset: Dataset, file: int) -> Foreign | None:
         """The friends' columns for the entries of one file; None where it has no friends."""
@@ -339,7 +337,8 @@ class FriendColumns:
             return known
         import pyarrow
 
-        assert alignment.names is not None and alignment.index is not None
+        assert alignment.names is not None
+        assert alignment.index is not None
         wanted = [name for name in alignment.names if not _is_number(name)]
         read = self._tree.read(wanted, start, stop)
         columns = {name: pyarrow.array(c) for name, c in zip(wanted, read, strict=True)}

@@ -56,7 +56,9 @@ class Selection:
             begin += len(part)
         return Selection(found)
 
-    def spans(self, clusters: Callable[[int], tuple[int, Sequence[int]]]) -> list[tuple[int, int, int]]:
+    def spans(
+        self, clusters: Callable[[int], tuple[int, Sequence[int]]]
+    ) -> list[tuple[int, int, int]]:
         """(file, first, last): where to look. `clusters` gives a file's entries and the starts of
         its clusters; those without a selected entry are passed over."""
         from .matching import runs
@@ -202,7 +204,7 @@ def _entries(found: Any) -> Array:
             bits = np.unpackbits(words.astype("<u2").view(np.uint8), bitorder="little")
             inside = np.flatnonzero(bits)
         elif block.member("fPassing"):
-            inside = words[: block.member("fNPassed")]
+            inside = words.astype(np.int64)[: block.member("fNPassed")]
         else:
             rest = np.ones(_BLOCK_ENTRIES, bool)
             rest[words[: block.member("fN")]] = False

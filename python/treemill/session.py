@@ -208,9 +208,7 @@ class Session:
         spans = subset(dataset, entries, max_files)
         whole = entries is None and max_files is None
         skips = _skips(on_error)
-        return self._start(
-            BookedQuery(dataset, bookings, self._pool, skips, spans, whole=whole)
-        )
+        return self._start(BookedQuery(dataset, bookings, self._pool, skips, spans, whole=whole))
 
     def _select(
         self,

@@ -29,7 +29,8 @@ def subset(dataset: Dataset, entries: Any, max_files: int | None) -> list[Span] 
     if dataset.selected is not None:
         selected = dataset.selected
         chosen = selected if entries is None else selected.sliced(*_range(entries))
-        found = [span for span in chosen.spans(dataset.sizes.__getitem__) if span[0] < files]
+        parts = chosen.spans(dataset.sizes.__getitem__)
+        found: list[Span] = [span for span in parts if span[0] < files]
         return found or [(0, 0, 0)]
     if entries is None:
         if max_files is None:

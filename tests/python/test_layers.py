@@ -83,8 +83,10 @@ def test_module(path):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.dataset")
     if part in ("merge", "files", "packages"):
         assert own(names) <= inside(names, "treemill.errors")
-    if part == "foreign":
+    if part in ("foreign", "matching"):
         assert not own(names)
+    if part in ("friends", "selection"):
+        assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
     if part == "chunk":
         assert own(names) <= inside(names, "treemill.arrow_awkward")
     if part in ("selecting", "task"):

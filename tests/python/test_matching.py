@@ -92,7 +92,7 @@ def test_entries_that_there_are_not(events):
 
 def test_a_friend_must_fit(events, paths):
     friend = tm.dataset(paths[0], tree="Events")
-    with pytest.raises(QueryError, match="12322 entries and its friend twin .* has 5000"):
+    with pytest.raises(QueryError, match=r"12322 entries and its friend twin .* has 5000"):
         tm.run(events.add_friend(friend, "twin").sum("twin.MET_pt"))
 
 
