@@ -4,7 +4,8 @@
 #   make test    every test of Rust and Python (SLOW=1: the slow ones too)
 #   make lint    formatters, clippy, ruff, mypy
 #   make compare every branch of the corpus, beside uproot and ROOT
-#   make bench   treemill beside its rivals, with a table in bench/results/
+#   make bench   treemill beside its rivals, with tables in bench/results/ (BENCH=adl: only the tasks
+#                of the analysis description benchmark)
 #   make lock    choose new versions for requirements/*.txt and Cargo.lock
 PYTHON ?= python3
 VENV := .venv
@@ -68,6 +69,7 @@ compare: build $(VENV)/.oracle
 bench: build $(VENV)/.oracle
 	cargo build --release --locked --quiet --package treemill-read --examples
 	$(BIN)/python -m bench $(BENCH)
+	$(if $(BENCH),,$(BIN)/python -m bench adl)
 
 lock: | $(BIN)/python
 	$(PIP) uv

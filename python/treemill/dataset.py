@@ -59,7 +59,8 @@ class Branches(Mapping[str, Branch]):
 class Dataset:
     """Files and trees, as one. Make it with `treemill.dataset`.
 
-    `filter`, `define` and the bookings (`hist`, `count`, `sum`, `mean`, `min`, `max`) are those of
+    `filter`, `define`, `vary` and the bookings (`hist`, `profile`, `count`, `sum`, `mean`, `std`,
+    `var`, `min`, `max`, `unique`, `approx_quantiles`, `take`, `snapshot`) are those of
     `treemill.query.Node`.
     """
 
@@ -86,12 +87,20 @@ class Dataset:
         self._root = root if selected is None else root.filter(SELECTED, "entry list")
         self.filter = self._root.filter
         self.define = self._root.define
+        self.vary = self._root.vary
         self.hist = self._root.hist
+        self.profile = self._root.profile
         self.count = self._root.count
         self.sum = self._root.sum
         self.mean = self._root.mean
+        self.std = self._root.std
+        self.var = self._root.var
         self.min = self._root.min
         self.max = self._root.max
+        self.unique = self._root.unique
+        self.approx_quantiles = self._root.approx_quantiles
+        self.take = self._root.take
+        self.snapshot = self._root.snapshot
         self.draw = self._root.draw
 
     # What there is.
@@ -137,8 +146,8 @@ class Dataset:
 
     def add_friend(self, friend: Any, alias: str | None = None, *, index: Any = None) -> Dataset:
         """A dataset with the columns of `friend`, a Dataset or what `treemill.dataset` takes,
-        beside its own: `alias.column`, and `column` where no other has that name. As TTree::AddFriend,
-        but this dataset stays as it is. `alias`: else the name of the friend's tree.
+        beside its own: `alias.column`, and `column` where no other has that name. It is as
+        TTree::AddFriend, but this dataset stays as it is. `alias`: else the name of the friend's tree.
 
         Entries go together by their number in the whole chain, which must be as long, or by
         `index`, one or two columns of integers that both have (`("run", "event")`): entries without
@@ -243,7 +252,7 @@ class Dataset:
 
         result, title = drawn(node, exprs, where, bins, weight)
         if not in_notebook():
-            show(result, title)
+            show(getattr(result, "nominal", result), title)
         return result
 
     @staticmethod

@@ -8,6 +8,7 @@ mod fields;
 mod file;
 mod foreign;
 mod origin;
+mod outcome;
 mod partial;
 mod query;
 mod schema;

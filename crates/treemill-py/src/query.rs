@@ -15,6 +15,9 @@ use treemill_query::spec::Spec;
 use treemill_query::{Columns, ProcessError, QueryError, Scratch};
 use treemill_read::{Counters, Options, ReadError, Table, TableBatch, TableReader};
 
+/// Rows that a partial may hold before they are to be taken out, in bytes, about.
+const MOST_ROW_BYTES: usize = 32 << 20;
+
 /// A query as data, not yet bound to a tree.
 #[pyclass(frozen)]
 pub struct Query {
@@ -78,7 +81,8 @@ impl Bound {
     }
 
     /// Adds the entries `[start, stop)` to the partial. Returns the entry before which it ended:
-    /// `stop`, or an earlier one after `control.stop()`. After an error the partial holds an
+    /// `stop`, or an earlier one after `control.stop()`, or where rows have filled their room and are
+    /// to be taken out before it goes on. After an error the partial holds an
     /// unknown part of the range and must be thrown away.
     fn run(
         &self,
@@ -137,6 +141,9 @@ impl Bound {
             self.query
                 .process(&mut columns, partial, &mut state.scratch)?;
             reached = end;
+            if partial.row_bytes() > MOST_ROW_BYTES {
+                break;
+            }
         }
         self.idle
             .lock()
