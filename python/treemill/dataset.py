@@ -147,7 +147,7 @@ class Dataset:
     def add_friend(self, friend: Any, alias: str | None = None, *, index: Any = None) -> Dataset:
         """A dataset with the columns of `friend`, a Dataset or what `treemill.dataset` takes,
         beside its own: `alias.column`, and `column` where no other has that name. It is as
-        TTree::AddFriend, but this dataset stays as it is. `alias`: else the name of the friend's tree.
+        TTree::AddFriend, but this dataset stays as it is. `alias`: else the name of its tree.
 
         Entries go together by their number in the whole chain, which must be as long, or by
         `index`, one or two columns of integers that both have (`("run", "event")`): entries without
