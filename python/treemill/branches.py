@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .filetree import FileTree
+    from .foreign import Table
 
 __all__ = ["Branch", "branch_list"]
 
@@ -13,6 +19,8 @@ class Branch:
     """A branch, or a leaf of a branch."""
 
     name: str
+    path: str
+    """Its parents' names and its own, `parent/child`: what no two branches share."""
     title: str
     cpp_type: str
     kind: str
@@ -25,8 +33,9 @@ class Branch:
     length: int | None
     """Items per entry of a fixed-size array."""
     supported: bool
+    """Whether the core reads it."""
     reason: str | None
-    """Why it is not supported."""
+    """Why it does not."""
     total_bytes: int
     """Uncompressed, with headers."""
     zip_bytes: int
@@ -35,12 +44,21 @@ class Branch:
     """An RNTuple's pages."""
     is_member: bool = False
     """Whether its values are those of another branch too: members of an RNTuple's records."""
+    _how: Callable[[], str] = field(default=lambda: "core", compare=False, repr=False)
+
+    @property
+    def how(self) -> str:
+        """Who reads it: "core"; "uproot", which is slower, where the core cannot; or "no". Asking
+        opens the file with uproot where the core cannot read the branch."""
+        return "core" if self.supported or self.kind == "group" else self._how()
 
     @property
     def reads_as(self) -> str:
         """How it arrives: `float32`, `list[float32]`, `float32[3]`, `string` …, or why it does
         not."""
         if not self.supported:
+            if self.how == "uproot":
+                return "as uproot reads it"
             return f"unsupported: {self.reason}" if self.reason else "unsupported"
         dtype = self.dtype or "?"
         forms = {
@@ -52,15 +70,16 @@ class Branch:
 
     @property
     def readable(self) -> bool:
-        """Whether it has data that treemill reads."""
-        return self.supported and self.kind != "group"
+        """Whether it has data that can be read, by the core or by uproot."""
+        return self.kind != "group" and self.how != "no"
 
 
-def branch_list(tree: Any) -> tuple[Branch, ...]:
-    """Of the core's Tree, in its order, parents before their children."""
+def branch_list(tree: FileTree | Table) -> tuple[Branch, ...]:
+    """Of a file's tree, in its order, parents before their children."""
     return tuple(
         Branch(
             name=b["name"],
+            path=b["path"],
             title=b["title"],
             cpp_type=b["cpp_type"],
             kind=b["kind"],
@@ -73,6 +92,7 @@ def branch_list(tree: Any) -> tuple[Branch, ...]:
             zip_bytes=b["zip_bytes"],
             baskets=b["baskets"],
             is_member=b["is_member"],
+            _how=partial(tree.how, b),
         )
-        for b in tree.branches()
+        for b in tree.described()
     )

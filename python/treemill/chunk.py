@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow
 
 from .arrow_awkward import nullable
+from .errors import UnsupportedError
 
 __all__ = ["ChunkReader", "Events"]
 
@@ -34,9 +35,9 @@ class ChunkReader:
     """Makes the chunks of one tree. `touched` grows by every column that was read."""
 
     def __init__(self, tree: Any, touched: set[str], collections: bool = False) -> None:
-        """`tree` is core.Tree or foreign.Table. `touched` names the columns that the chunks before
-        asked for, in this file or others: they are read in one call as soon as
-        one of them is needed."""
+        """`tree` is a file's tree or foreign.Table. `touched` names the columns that the chunks
+        before asked for, in this file or others: they are read in one call as soon as one of them
+        is needed."""
         self._tree = tree
         self._touched = touched
         branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
@@ -144,6 +145,7 @@ class _Pieces:
         optional: Collection[str],
         kept: Any,
     ) -> None:
+        """`known`: the tree's columns; `optional`: those whose values may be missing."""
         self._tree = tree
         self._span = span
         self._control = control
@@ -199,6 +201,10 @@ class _Pieces:
             array = pyarrow.array(each)
             if self._kept is not None:
                 array = array.take(pyarrow.array(self._kept))
+            if array.null_count and name not in self._optional:
+                raise UnsupportedError(
+                    f"branch {name} has missing values, where its type has none", branch=name
+                )
             self._contents[name] = nullable(array, name in self._optional)
 
 

@@ -14,6 +14,7 @@ from .errors import QueryError
 from .foreign import Foreign, Table, joined
 from .friends import Friend, Friends, index_names
 from .location import Location, expand
+from .missing import ERROR, Missing, policy
 from .opened import OpenTrees, Remembered
 from .query import Booking, Node, Origin
 from .selection import SELECTED, Selection, selection
@@ -24,24 +25,36 @@ if TYPE_CHECKING:
 __all__ = ["Branches", "Dataset", "dataset"]
 
 
-def dataset(files: Any, tree: str | None = None, *, name: str = "dataset") -> Dataset:
+def dataset(
+    files: Any, tree: str | None = None, *, name: str = "dataset", missing: Any = "error"
+) -> Dataset:
     """A dataset of ROOT files.
 
     `files` is a path, a glob, `"path:tree"`, `"@list.txt"` with one of these per line, a mapping of
     paths or globs to trees, or a list of any of these. `tree` names the tree where the files do
     not; it may be left out where each file has only one (of several cycles the newest counts).
-    `name` is what selectors see in `events.metadata["dataset"]`.
+    `name` is what selectors see in `events.metadata["dataset"]`. `missing`: what a branch counts as
+    in files that lack it: "error", or a mapping of names or globs to defaults, as
+    `{"Jet_btag": -1.0, "HLT_*": False, "genWeight": None}` (docs/datasets.md).
 
     Raises SourceError where a file does not exist, UnsupportedError for URLs.
     """
-    return Dataset(expand(files, tree), name)
+    return Dataset(expand(files, tree), name, policy(missing))
 
 
 class Branches(Mapping[str, Branch]):
     """The branches of a tree by name, in the tree's order."""
 
     def __init__(self, branches: Sequence[Branch]) -> None:
-        self._by_name = {branch.name: branch for branch in branches}
+        self._by_name: dict[str, Branch] = {}
+        self.children: dict[str, list[Branch]] = {}
+        """Those of each branch, by its path."""
+        for branch in branches:
+            # Of branches with one name the outermost is meant, which comes first.
+            self._by_name.setdefault(branch.name, branch)
+            parent = branch.path[: -len(branch.name) - 1]
+            if parent:
+                self.children.setdefault(parent, []).append(branch)
 
     def __getitem__(self, name: str) -> Branch:
         return self._by_name[name]
@@ -68,19 +81,20 @@ class Dataset:
         self,
         locations: Sequence[Location],
         name: str = "dataset",
+        missing: Missing = ERROR,
         friends: Friends | None = None,
         selected: Selection | None = None,
     ) -> None:
         self.name = name
         self.friends = Friends() if friends is None else friends
         self.selected = selected
-        self.trees = OpenTrees(locations)
+        self.trees = OpenTrees(locations, missing)
         self.sizes = Remembered(self.trees, lambda tree: (tree.num_entries, tuple(tree.clusters)))
         self.baskets = Remembered(
-            self.trees, lambda tree: {b["name"]: max(b["baskets"], 1) for b in tree.branches()}
+            self.trees, lambda tree: {b["name"]: max(b["baskets"], 1) for b in tree.described()}
         )
         self.bytes = Remembered(
-            self.trees, lambda tree: {b["name"]: b["total_bytes"] for b in tree.branches()}
+            self.trees, lambda tree: {b["name"]: b["total_bytes"] for b in tree.described()}
         )
         self._branches = Remembered(self.trees, branch_list)
         root = Node(Origin(self, self._run))
@@ -120,7 +134,8 @@ class Dataset:
 
     @property
     def branches(self) -> Branches:
-        """The branches of the first file's tree, and the columns that it has from elsewhere."""
+        """The branches of the first file's tree, whatever other files have, and the columns that it
+        has from elsewhere."""
         table = self.table(0)
         return Branches(branch_list(table) if isinstance(table, Table) else self._branches[0])
 
@@ -130,10 +145,10 @@ class Dataset:
         return dict(self.trees[0].aliases)
 
     def show(self) -> None:
-        """Prints the branches: name, C++ type, how treemill reads them, sizes."""
+        """Prints the branches: name, C++ type, how they read and by whom, sizes; and aliases."""
         from .monitor.tables import print_branches
 
-        print_branches(repr(self), self.branches.values())
+        print_branches(repr(self), self.branches.values(), self.aliases)
 
     # What goes along with it.
 
@@ -141,7 +156,7 @@ class Dataset:
     def index(self) -> tuple[str, str] | None:
         """Names of the major and minor columns of `TTree::BuildIndex`, of the first file's tree;
         None without an index."""
-        found: tuple[str, str] | None = self.trees[0].index
+        found: tuple[str, str] | None = self.trees[0].core.index
         return found
 
     def add_friend(self, friend: Any, alias: str | None = None, *, index: Any = None) -> Dataset:
@@ -161,7 +176,7 @@ class Dataset:
         if not isinstance(name, str) or not name.split("/")[-1].isidentifier():
             raise QueryError(f"a friend called {name!r} cannot be named in expressions: alias=")
         added = Friend(other, name.split("/")[-1], index_names(index))
-        return Dataset(self.trees.locations, self.name, self.friends.plus(added), self.selected)
+        return Dataset(*self._parts(self.friends.plus(added), self.selected))
 
     def select_entries(self, entries: Any) -> Dataset:
         """A dataset of some of the entries, as TTree::SetEntryList: `entries` are their numbers in
@@ -172,7 +187,7 @@ class Dataset:
         if self.selected is not None:
             raise QueryError("entries are selected already; select from the whole dataset")
         chosen = selection(self, entries)
-        return Dataset(self.trees.locations, self.name, self.friends, chosen)
+        return Dataset(*self._parts(self.friends, chosen))
 
     def settled(self) -> Dataset:
         """For one pass: itself, or where it has friends with what takes a look at all files."""
@@ -263,7 +278,10 @@ class Dataset:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # To another process goes where the files are, nothing of what is open here.
-        return Dataset, (self.trees.locations, self.name, self.friends, self.selected)
+        return Dataset, self._parts(self.friends, self.selected)
+
+    def _parts(self, friends: Friends, selected: Selection | None) -> tuple[Any, ...]:
+        return self.trees.locations, self.name, self.trees.missing, friends, selected
 
     def __len__(self) -> int:
         return self.num_entries

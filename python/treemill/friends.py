@@ -150,7 +150,7 @@ class Friends:
     def foreign(self, dataset: Dataset, file: int) -> Foreign | None:
         """The friends' columns for the entries of one file; None where it has no friends."""
         tree = dataset.trees[file]
-        recorded = self._of_file(dataset, file, tree) if tree.friends else []
+        recorded = self._of_file(dataset, file, tree) if tree.core.friends else []
         if not self.given and not recorded:
             return None
         own = {branch["name"] for branch in tree.branches()}
@@ -195,7 +195,7 @@ class Friends:
 
         found = []
         location = dataset.trees.locations[file]
-        for alias, name, given in tree.friends:
+        for alias, name, given in tree.core.friends:
             path = _resolved(given, location.path)
             try:
                 friend = opened({path: name}, name=alias)
