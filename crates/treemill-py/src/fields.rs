@@ -69,14 +69,21 @@ fn column_type(shape: &Shape, counters: &HashMap<usize, String>) -> Option<Colum
     Some(match shape {
         Shape::Number { .. } | Shape::Cardinality { .. } => ColumnType::Scalar(dtype(shape)?),
         Shape::String { .. } => ColumnType::Str,
-        Shape::List { columns, item } => ColumnType::List {
-            item: dtype(item)?,
-            counter: ends(columns).map(|id| match counters.get(&id) {
+        Shape::List { columns, item } => {
+            let counter = ends(columns).map(|id| match counters.get(&id) {
                 Some(name) => name.clone(),
                 // No field may have such a name, so this only ties lists to each other.
                 None => format!("column #{id} of the RNTuple"),
-            }),
-        },
+            });
+            match (&**item, dtype(item)) {
+                (_, Some(item)) => ColumnType::List { item, counter },
+                (Shape::List { item, .. }, None) => {
+                    let item = dtype(item)?;
+                    ColumnType::Lists { item, counter }
+                }
+                _ => return None,
+            }
+        }
         Shape::Array { item, len } => ColumnType::Array {
             item: dtype(item)?,
             len: u32::try_from(*len).ok()?,

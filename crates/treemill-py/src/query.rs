@@ -75,6 +75,12 @@ impl Bound {
         self.query.columns().to_vec()
     }
 
+    /// What it does, in words, as JSON: see `treemill_query::Explanation`.
+    fn explain(&self) -> PyResult<String> {
+        serde_json::to_string(&self.query.explain())
+            .map_err(|e| pyo3::exceptions::PyRuntimeError::new_err(e.to_string()))
+    }
+
     /// An empty partial of this query.
     fn partial(&self) -> Partial {
         Partial::new(self.query.partial())

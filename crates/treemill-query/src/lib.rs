@@ -16,6 +16,7 @@ mod chunk;
 mod compile;
 mod error;
 mod eval;
+mod explain;
 mod fill;
 mod functions;
 mod kernel;
@@ -35,6 +36,7 @@ mod unique;
 mod value;
 
 pub use error::{ProcessError, QueryError};
+pub use explain::Explanation;
 pub use outcome::{Number, Outcome};
 pub use partial::Partial;
 pub use query::{Columns, Query, Scratch};

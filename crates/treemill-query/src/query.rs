@@ -6,6 +6,7 @@ use crate::cells::Cells;
 use crate::compile::{Compiler, NodeId};
 use crate::error::{ProcessError, QueryError};
 use crate::eval::{Batch, Plan, SelectionId};
+use crate::explain::Explanation;
 use crate::partial::{Partial, foreign};
 use crate::pool::Pool;
 use crate::schema::Schema;
@@ -168,6 +169,13 @@ impl Query {
     /// The columns that are needed, in the order in which they are first needed (filters first).
     pub fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// What it does, in words.
+    pub fn explain(&self) -> Explanation {
+        let wanted = self.cuts.iter().filter(|cut| cut.wanted);
+        let filters: Vec<NodeId> = wanted.map(|cut| cut.mask).collect();
+        self.plan.explain(&filters)
     }
 
     /// An empty partial.
