@@ -97,6 +97,28 @@ impl Tree {
         Ok(dict)
     }
 
+    /// The two expressions of TTree::BuildIndex; None without an index.
+    #[getter]
+    fn index(&self) -> Option<(String, String)> {
+        match &self.inner {
+            Table::Tree(file) => file.tree().index.clone(),
+            Table::NTuple(_) => None,
+        }
+    }
+
+    /// (alias, tree, file) of TTree::AddFriend, the file as it was given.
+    #[getter]
+    fn friends(&self) -> Vec<(String, String, String)> {
+        let friends = match &self.inner {
+            Table::Tree(file) => file.tree().friends.as_slice(),
+            Table::NTuple(_) => &[],
+        };
+        let named = friends.iter().cloned();
+        named
+            .map(|friend| (friend.alias, friend.tree, friend.file))
+            .collect()
+    }
+
     /// All branches or fields, parents before their children, as dicts.
     fn branches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         listing::columns(py, &self.inner)
