@@ -117,6 +117,7 @@ class Dataset:
         self.take = self._root.take
         self.snapshot = self._root.snapshot
         self.draw = self._root.draw
+        self.explain = self._root.explain
 
     # What there is.
 
@@ -270,6 +271,12 @@ class Dataset:
         if not in_notebook():
             show(getattr(result, "nominal", result), title)
         return result
+
+    def explained(self, bookings: Sequence[Booking]) -> str:
+        """The plan of a pass for these bookings, in words."""
+        from .explaining import explained
+
+        return explained(self, bookings)
 
     @staticmethod
     def _run(bookings: Sequence[Booking]) -> None:

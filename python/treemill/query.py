@@ -109,6 +109,13 @@ class Booking:
         self._value = value
         self.node.origin.discard(self)
 
+    def explain(self) -> str:
+        """The plan of the pass that `value` would make, in words: columns read, filters, lists,
+        what is shared. Opens the first file; reads no entry."""
+        origin = self.node.origin
+        others = origin.unevaluated()
+        return str(origin.dataset.explained(others if self in others else [self, *others]))
+
     @property
     def title(self) -> str:
         """What it is, in a few words, for displays."""
@@ -326,6 +333,11 @@ class Node:
         A number selects where it is not 0: what multiplies the bins is `weight`."""
         # A drawing is wanted now and alone, so what else is booked stays booked.
         return self.origin.dataset.show_drawing(self, exprs, where, bins, weight)
+
+    def explain(self) -> str:
+        """The plan of the pass over what is booked and not computed yet, as `Booking.explain`."""
+        booked = self.origin.unevaluated()
+        return str(self.origin.dataset.explained(booked or [self.count()]))
 
     def __repr__(self) -> str:
         steps = [repr(self.origin.dataset)]

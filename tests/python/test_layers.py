@@ -107,6 +107,11 @@ def test_module(path):
     if part in ("filetree", "supplied", "perfile"):
         assert not inside(names, "treemill.opened", "treemill.dataset", "treemill.query")
         assert not inside(names, "treemill.backend", "treemill.session", "treemill.monitor")
+    if part == "explaining":
+        assert own(names) <= inside(
+            names,
+            *("treemill.axes", "treemill.perfile", "treemill.planning", "treemill.wanted"),
+        )
     if part in ("selecting", "task"):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
     if part in ("rows", "snapshots", "cutflow"):

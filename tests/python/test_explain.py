@@ -1,0 +1,54 @@
+"""What explain() says of a pass, on a dataset whose reads are known."""
+
+import re
+
+import pytest
+import treemill as tm
+
+pytestmark = pytest.mark.usefixtures("core")
+
+
+def part(text, head):
+    """The lines below a heading."""
+    found = re.search(rf"^{head}:\n((?:  .*\n?)+)", text, re.MULTILINE)
+    return [line.strip() for line in found[1].splitlines()] if found else []
+
+
+def test_filter_columns_are_read_first(events):
+    node = events.filter("nMuon >= 2", name="two")
+    booking = node.hist("MET_pt", bins=(10, 0, 100))
+    text = booking.explain()
+    assert part(text, "reads for filters") == ["nMuon"]
+    assert part(text, "reads where an entry passes") == ["MET_pt"]
+    (only,) = part(text, "filters")
+    assert "nMuon" in only
+    assert part(text, "books") == [booking.title]
+
+
+def test_nothing_is_read(events):
+    booking = events.hist("MET_pt", bins=(10, 0, 100))
+    booking.explain()
+    assert not booking.done
+
+
+def test_shared_values_and_lists(events):
+    one = events.hist("sum(Muon_pt * 2)", bins=(10, 0, 100))
+    two = events.hist("sum(Muon_pt * 2)", "MET_pt", bins=[(10, 0, 100), (10, 0, 100)])
+    text = one.explain()
+    assert part(text, "lists"), text
+    assert any("Muon_pt" in line for line in part(text, "computed once")), text
+    assert part(text, "books") == [one.title, two.title]
+
+
+def test_automatic_ranges_cost_a_pass(events):
+    automatic = events.hist("MET_pt")
+    assert "ranges of MET_pt" in part(automatic.explain(), "first")[0]
+
+
+def test_of_a_dataset_with_nothing_booked(events):
+    assert part(events.explain(), "books")
+
+
+def test_what_is_wrong_is_said(events):
+    with pytest.raises(tm.QueryError, match="Muon_qt"):
+        events.hist("Muon_qt", bins=(1, 0, 1)).explain()
