@@ -5,6 +5,7 @@
 #   make lint    formatters, clippy, ruff, mypy
 #   make compare every branch of the corpus, beside uproot and ROOT
 #   make bench   treemill beside its rivals, with a table in bench/results/
+#   make bench-types  every kind of branch beside uproot, and the metadata of 1,800 branches
 #   make lock    choose new versions for requirements/*.txt and Cargo.lock
 PYTHON ?= python3
 VENV := .venv
@@ -14,7 +15,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock .cargo/config.toml $(shell find crates -na
 UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --upgrade pyproject.toml
 
-.PHONY: compare demo test test-rust test-python lint bench build lock clean
+.PHONY: compare demo test test-rust test-python lint bench bench-types build lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -68,6 +69,11 @@ compare: build $(VENV)/.oracle
 bench: build $(VENV)/.oracle
 	cargo build --release --locked --quiet --package treemill-read --examples
 	$(BIN)/python -m bench $(BENCH)
+
+bench-types: build $(VENV)/.oracle
+	cargo build --release --locked --quiet --package treemill-read --examples
+	$(BIN)/python -m bench.types $(BENCH)
+	$(BIN)/python -W ignore -m bench.metadata
 
 lock: | $(BIN)/python
 	$(PIP) uv

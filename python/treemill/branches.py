@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 __all__ = ["Branch", "branch_list"]
 
 
-@dataclass(frozen=True)
-class Branch:
+class Branch(NamedTuple):
     """A branch, or a leaf of a branch."""
 
     name: str
@@ -56,23 +55,10 @@ class Branch:
         return self.supported and self.kind != "group"
 
 
+# A file may have thousands of branches.
+_VALUES = itemgetter(*("len" if name == "length" else name for name in Branch._fields))
+
+
 def branch_list(tree: Any) -> tuple[Branch, ...]:
     """Of the core's Tree, in its order, parents before their children."""
-    return tuple(
-        Branch(
-            name=b["name"],
-            title=b["title"],
-            cpp_type=b["cpp_type"],
-            kind=b["kind"],
-            dtype=b["dtype"],
-            counter=b["counter"],
-            length=b["len"],
-            supported=b["supported"],
-            reason=b["reason"],
-            total_bytes=b["total_bytes"],
-            zip_bytes=b["zip_bytes"],
-            baskets=b["baskets"],
-            is_member=b["is_member"],
-        )
-        for b in tree.branches()
-    )
+    return tuple(Branch(*values) for values in map(_VALUES, tree.branches()))

@@ -69,7 +69,7 @@ class Dataset:
         self.bytes = Remembered(
             self.trees, lambda tree: {b["name"]: b["total_bytes"] for b in tree.branches()}
         )
-        self._branches = Remembered(self.trees, branch_list)
+        self._branches = Remembered(self.trees, lambda tree: Branches(branch_list(tree)))
         self._root = Node(Origin(self, self._run))
         self.filter = self._root.filter
         self.define = self._root.define
@@ -96,7 +96,8 @@ class Dataset:
     @property
     def branches(self) -> Branches:
         """The branches of the first file's tree."""
-        return Branches(self._branches[0])
+        branches: Branches = self._branches[0]
+        return branches
 
     @property
     def aliases(self) -> dict[str, str]:

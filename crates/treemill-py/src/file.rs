@@ -3,6 +3,7 @@
 use crate::arrow::Column;
 use crate::control::Control;
 use crate::errors::read_error;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::Arc;
@@ -45,10 +46,10 @@ impl File {
         let list = PyList::empty(py);
         for tree in self.inner.tables() {
             let item = PyDict::new(py);
-            item.set_item("path", tree.path)?;
-            item.set_item("cycle", tree.cycle)?;
-            item.set_item("class", tree.class)?;
-            item.set_item("title", tree.title)?;
+            item.set_item(intern!(py, "path"), tree.path)?;
+            item.set_item(intern!(py, "cycle"), tree.cycle)?;
+            item.set_item(intern!(py, "class"), tree.class)?;
+            item.set_item(intern!(py, "title"), tree.title)?;
             list.append(item)?;
         }
         Ok(list)
@@ -159,20 +160,26 @@ fn branches<'py>(py: Python<'py>, file: &TreeFile) -> PyResult<Bound<'py, PyList
         let reason = file.readable(index).err().map(|e| e.message);
         let shape = Shape::of(branch, reason.is_none());
         let item = PyDict::new(py);
-        item.set_item("name", &branch.name)?;
-        item.set_item("path", file.path(index))?;
-        item.set_item("title", &branch.title)?;
-        item.set_item("cpp_type", &branch.cpp_type)?;
-        item.set_item("supported", reason.is_none())?;
-        item.set_item("reason", reason.filter(|_| shape.kind != "group"))?;
-        item.set_item("kind", shape.kind)?;
-        item.set_item("dtype", shape.dtype.map(DType::name))?;
-        item.set_item("len", shape.len)?;
-        item.set_item("counter", &branch.counter)?;
-        item.set_item("is_member", false)?;
-        item.set_item("total_bytes", branch.total_bytes)?;
-        item.set_item("zip_bytes", branch.zip_bytes)?;
-        item.set_item("baskets", branch.baskets.len() + branch.embedded.len())?;
+        item.set_item(intern!(py, "name"), &branch.name)?;
+        item.set_item(intern!(py, "path"), file.path(index))?;
+        item.set_item(intern!(py, "title"), &branch.title)?;
+        item.set_item(intern!(py, "cpp_type"), &branch.cpp_type)?;
+        item.set_item(intern!(py, "supported"), reason.is_none())?;
+        item.set_item(
+            intern!(py, "reason"),
+            reason.filter(|_| shape.kind != "group"),
+        )?;
+        item.set_item(intern!(py, "kind"), shape.kind)?;
+        item.set_item(intern!(py, "dtype"), shape.dtype.map(DType::name))?;
+        item.set_item(intern!(py, "len"), shape.len)?;
+        item.set_item(intern!(py, "counter"), &branch.counter)?;
+        item.set_item(intern!(py, "is_member"), false)?;
+        item.set_item(intern!(py, "total_bytes"), branch.total_bytes)?;
+        item.set_item(intern!(py, "zip_bytes"), branch.zip_bytes)?;
+        item.set_item(
+            intern!(py, "baskets"),
+            branch.baskets.len() + branch.embedded.len(),
+        )?;
         list.append(item)?;
     }
     Ok(list)
@@ -189,20 +196,20 @@ fn ntuple_fields<'py>(py: Python<'py>, file: &NTupleFile) -> PyResult<Bound<'py,
         let (kind, dtype, len) = described.unwrap_or(("unsupported", None, None));
         let (total_bytes, zip_bytes, pages) = file.bytes(index);
         let item = PyDict::new(py);
-        item.set_item("name", &field.name)?;
-        item.set_item("path", &field.name)?;
-        item.set_item("title", fields::title(file, index))?;
-        item.set_item("cpp_type", fields::cpp_type(file, index))?;
-        item.set_item("supported", shape.is_ok())?;
-        item.set_item("reason", shape.as_ref().err())?;
-        item.set_item("kind", kind)?;
-        item.set_item("dtype", dtype.map(DType::name))?;
-        item.set_item("len", len)?;
-        item.set_item("counter", py.None())?;
-        item.set_item("is_member", !field.is_top())?;
-        item.set_item("total_bytes", total_bytes)?;
-        item.set_item("zip_bytes", zip_bytes)?;
-        item.set_item("baskets", pages)?;
+        item.set_item(intern!(py, "name"), &field.name)?;
+        item.set_item(intern!(py, "path"), &field.name)?;
+        item.set_item(intern!(py, "title"), fields::title(file, index))?;
+        item.set_item(intern!(py, "cpp_type"), fields::cpp_type(file, index))?;
+        item.set_item(intern!(py, "supported"), shape.is_ok())?;
+        item.set_item(intern!(py, "reason"), shape.as_ref().err())?;
+        item.set_item(intern!(py, "kind"), kind)?;
+        item.set_item(intern!(py, "dtype"), dtype.map(DType::name))?;
+        item.set_item(intern!(py, "len"), len)?;
+        item.set_item(intern!(py, "counter"), py.None())?;
+        item.set_item(intern!(py, "is_member"), !field.is_top())?;
+        item.set_item(intern!(py, "total_bytes"), total_bytes)?;
+        item.set_item(intern!(py, "zip_bytes"), zip_bytes)?;
+        item.set_item(intern!(py, "baskets"), pages)?;
         list.append(item)?;
     }
     Ok(list)
