@@ -105,7 +105,7 @@ class _Bins(click.ParamType[Any]):
 @cli.command()
 @click.argument("files", metavar="FILE:TREE", nargs=-1, required=True)
 @click.argument("expr")
-@click.option("--where", metavar="E", help="Only entries for which this is true.")
+@click.option("--where", metavar="E", help="Only entries (or items) for which this is true.")
 @click.option(
     "--bins",
     type=_Bins(),
@@ -131,24 +131,23 @@ def draw(
 ) -> None:
     """Fill a histogram of EXPR over a tree and draw it, as TTree::Draw does.
 
-    FILE may be a glob in quotes, and there may be several. EXPR may be "y:x" for two dimensions.
+    FILE may be a glob in quotes, and there may be several. EXPR may be "y:x" for two
+    dimensions, "z:y:x" for three.
     """
+    from .clike import dimensions
     from .dataset import dataset
+    from .drawing import drawn
     from .output import check, write
-    from .session import run
 
     if output is not None:
         check(output)
-    exprs = dimensions(expr)
-    axes = _all_bins(bins, len(exprs))
-    events = dataset(files[0] if len(files) == 1 else list(files))
-    node: Any = events if where is None else events.filter(where)
-    booking = node.hist(*exprs, bins=axes, weight=weight)
-    result = run(booking)
+    axes = _all_bins(bins, len(dimensions(expr)))
+    events: Any = dataset(files[0] if len(files) == 1 else list(files))
+    result, title = drawn(events, [expr], where, axes, weight)
     if output is None:
         from .monitor.display import show as show_text
 
-        show_text(result, expr + (f"  where {where}" if where else ""))
+        show_text(result, title)
     else:
         write(result, expr, output)
         click.echo(output)
@@ -162,32 +161,6 @@ def _all_bins(bins: tuple[Any, ...], dimensions: int) -> Any:
     if len(bins) != dimensions:
         raise click.UsageError(f"--bins given {len(bins)} times for {dimensions} dimension(s)")
     return list(bins)
-
-
-def dimensions(expr: str) -> list[str]:
-    """The expressions of `expr`, x first: TTree::Draw's "y:x" is split at the colon, if it has one
-    and only one that stands outside of brackets, strings and lambdas."""
-    depth, quote = 0, ""
-    places = []
-    for i, sign in enumerate(expr):
-        if quote:
-            quote = "" if sign == quote and expr[i - 1] != "\\" else quote
-        elif sign in "'\"":
-            quote = sign
-        elif sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth -= 1
-        elif sign == ":" and depth == 0 and "lambda" not in expr[:i]:
-            places.append(i)
-    if not places:
-        return [expr]
-    if len(places) > 1:
-        raise click.UsageError(
-            f"{expr!r} has {len(places)} colons; write y:x for two dimensions, "
-            "or use Python's events.hist(x, y, z) for more"
-        )
-    return [expr[places[0] + 1 :].strip(), expr[: places[0]].strip()]
 
 
 def main() -> NoReturn:

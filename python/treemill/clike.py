@@ -1,4 +1,5 @@
-"""C's `&&`, `||` and `!`, for those who come from TTree::Draw, rewritten as Python's operators.
+"""C's `&&`, `||` and `!`, for those who come from TTree::Draw, rewritten as Python's operators;
+what else is TTreeFormula's goes through treeformula.py.
 
 Pure text to text, with a map that leads every place of the new text back to the user's own. Knows
 tokens only as far as it must to leave strings alone; grammar is the parser's affair.
@@ -7,11 +8,14 @@ tokens only as far as it must to leave strings alone; grammar is the parser's af
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from . import treeformula
 from .errors import QueryError
+from .treeformula import Piece
 
-__all__ = ["Rewritten", "rewrite"]
+__all__ = ["Rewritten", "dimensions", "rewrite"]
 
 _TOKENS = re.compile(
     r"""
@@ -24,7 +28,13 @@ _TOKENS = re.compile(
     | (?P<bang> !(?!=) )
     | (?P<open> [(\[{] )
     | (?P<close> [)\]}] )
-    | (?P<foreign> [$?`@] )
+    | (?P<comma> , )
+    | (?P<dollar> [^\W\d]\w*\$ )
+    | (?P<tmath> TMath::\w+ )
+    | (?P<size> @[^\W\d]\w*\.size\(\) )
+    | (?P<question> \? )
+    | (?P<colon> : )
+    | (?P<foreign> [$`@] )
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -32,10 +42,11 @@ _TOKENS = re.compile(
 # What people write who think in another language, and what they should write here.
 _FOREIGN = {
     "$": "names with $ are TTree::Draw's; write sum(x), len(x), min(x) or max(x)",
-    "?": "C's a ? b : c is written b if a else c",
     "`": "` has no meaning here",
     "@": "@ has no meaning here; the size of a collection is len(x)",
 }
+_OPERATORS = {"and": " and ", "or": " or "}
+_OF_TREE_FORMULA = {"dollar", "tmath", "size", "question"}
 
 _MAX_NESTING = 100
 
@@ -60,51 +71,72 @@ class Rewritten:
 
 def rewrite(text: str) -> Rewritten:
     """`text` with `&&`, `||` as `and`, `or`, `!` as a marked `~` (which binds as tightly as C's
-    `!`), and comments and line ends as blanks. Raises QueryError for brackets nested too deeply and
-    for signs that the language does not have."""
-    pieces: list[str] = []
+    `!`), comments and line ends as blanks, and TTreeFormula's own words in the language's. Raises
+    QueryError for brackets nested too deeply and for signs that the language does not have."""
+    pieces = [_checked(text, piece) for piece in _nested(text, _pieces(text))]
+    kinds = {piece.kind for piece in pieces}
+    if kinds & _OF_TREE_FORMULA:
+        pieces = treeformula.translate(text, pieces)
+    elif text.isascii() and not kinds & {*_OPERATORS, "bang", "space", "comment"}:
+        return Rewritten(text, frozenset(), None)
+    return _joined(text, pieces)
+
+
+def dimensions(text: str) -> list[str]:
+    """The expressions of TTree::Draw's "y:x" or "z:y:x", x first; of any other text itself."""
+    return [text[start:stop].strip() for start, stop in treeformula.dimensions(_pieces(text))]
+
+
+def _pieces(text: str) -> Iterator[Piece]:
+    """All of the text, as tokens and what is between them."""
+    done = 0
+    for token in _TOKENS.finditer(text):
+        kind, at = str(token.lastgroup), token.start()
+        if done < at:
+            yield Piece(text[done:at], done)
+        done = token.end()
+        if kind in _OPERATORS:
+            yield Piece(_OPERATORS[kind], at, False, kind)
+        elif kind == "bang":
+            yield Piece("~", at, True, kind)
+        elif kind in ("space", "comment"):
+            yield Piece(" " * (done - at), at, True, kind)
+        else:
+            yield Piece(token.group(), at, True, kind)
+    if done < len(text):
+        yield Piece(text[done:], done)
+
+
+def _nested(text: str, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """The pieces, as long as brackets are not nested too deeply."""
+    depth = 0
+    for piece in pieces:
+        depth += (piece.kind == "open") - (piece.kind == "close")
+        if depth > _MAX_NESTING:
+            raise QueryError(
+                f"brackets are nested more than {_MAX_NESTING} deep",
+                text=text,
+                span=(piece.at, piece.at + 1),
+            )
+        yield piece
+
+
+def _checked(text: str, piece: Piece) -> Piece:
+    if piece.kind == "foreign":
+        raise QueryError(_FOREIGN[piece.text], text=text, span=(piece.at, piece.at + 1))
+    return piece
+
+
+def _joined(text: str, pieces: list[Piece]) -> Rewritten:
     places: list[int] = []
     bangs: set[int] = set()
-    done = depth = length = 0
-
-    def add(piece: str, at: int, stays: bool) -> None:
-        nonlocal length
-        pieces.append(piece)
-        places.extend(range(at, at + len(piece)) if stays else [at] * len(piece))
-        length += len(piece)
-
-    for token in _TOKENS.finditer(text):
-        kind, at = token.lastgroup, token.start()
-        if kind == "string":
-            continue
-        if kind == "open":
-            depth += 1
-            if depth > _MAX_NESTING:
-                raise QueryError(
-                    f"brackets are nested more than {_MAX_NESTING} deep",
-                    text=text,
-                    span=token.span(),
-                )
-            continue
-        if kind == "close":
-            depth -= 1
-            continue
-        if kind == "foreign":
-            raise QueryError(_FOREIGN[token.group()], text=text, span=token.span())
-        add(text[done:at], done, True)
-        done = token.end()
-        if kind == "and" or kind == "or":
-            add(f" {kind} ", at, False)
-        elif kind == "bang":
-            bangs.add(length)
-            add("~", at, True)
-        else:
-            add(" " * len(token.group()), at, True)
-    if not pieces and text.isascii():
-        return Rewritten(text, frozenset(), None)
-    add(text[done:], done, True)
+    for piece in pieces:
+        size = len(piece.text)
+        if piece.kind == "bang":
+            bangs.add(len(places))
+        places.extend(range(piece.at, piece.at + size) if piece.stays else [piece.at] * size)
     places.append(len(text))
-    result = "".join(pieces)
+    result = "".join(piece.text for piece in pieces)
     if result.isascii():
         return Rewritten(result, frozenset(bangs), places)
     by_byte: list[int] = []

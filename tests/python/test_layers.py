@@ -58,7 +58,7 @@ def test_module(path):
         assert names == standard(names)
     if part == "packetizer":
         assert own(names) <= inside(names, "treemill.packetizer", "treemill.errors")
-    pure = ["expression", "clike", "axes", "query", "selector"]
+    pure = ["expression", "clike", "treeformula", "axes", "query", "selector"]
     if part in pure:
         allowed = ["treemill.errors", *(f"treemill.{module}" for module in pure)]
         assert own(names) <= inside(names, *allowed)

@@ -38,6 +38,8 @@ pub(crate) enum Kind {
     Test(Test),
     IsMissing,
     FillMissing,
+    /// The value where a condition holds, else missing.
+    Only,
     ToFloat,
     ToInt,
     ToBool,
@@ -152,6 +154,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     test("signbit", Test::SignBit),
     f("is_missing", 1, 1, Kind::IsMissing),
     f("fill_missing", 2, 2, Kind::FillMissing),
+    f("only", 2, 2, Kind::Only),
     f("float", 1, 1, Kind::ToFloat),
     f("int", 1, 1, Kind::ToInt),
     f("bool", 1, 1, Kind::ToBool),

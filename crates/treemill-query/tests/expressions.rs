@@ -256,6 +256,15 @@ fn missing_values_are_carried_through() {
         each("len(Muon_pt[Muon_pt < Muon_pt[1]])"),
         all([0.0, 0.0, 0.0, 2.0])
     );
+    assert_eq!(
+        each("only(Muon_pt[0], Muon_pt[1] > 5)"),
+        [Some(50.0), None, None, Some(10.0)]
+    );
+    assert_eq!(
+        each("sum(only(Muon_pt, Muon_pt > 15))"),
+        each("sum(Muon_pt[Muon_pt > 15])")
+    );
+    assert_eq!(each("len(only(nMuon, Muon_pt > 15))"), each("nMuon"));
     let count = Steps::new()
         .filter("Muon_pt[0] > 15")
         .count()

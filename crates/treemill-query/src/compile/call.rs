@@ -81,7 +81,7 @@ impl Compiler<'_> {
     /// Functions position by position; arguments are at one level.
     fn apply_to_numbers(&mut self, kind: Kind, ids: &[NodeId], at: Span) -> Result<NodeId> {
         let strings = ids.iter().any(|id| self.type_of(*id) == Type::Str);
-        if strings && kind != Kind::FillMissing {
+        if strings && !matches!(kind, Kind::FillMissing | Kind::Only) {
             return Err(QueryError::at(at, "strings can be compared, and no more"));
         }
         let first = ids[0];
@@ -117,6 +117,11 @@ impl Compiler<'_> {
                 Ok(self.map(Map::Test(op), &[real], Type::Bool))
             }
             Kind::FillMissing => self.filled(ids, at),
+            Kind::Only => {
+                let condition = self.truth(ids[1], at)?;
+                let passed = self.passed(condition);
+                Ok(self.only(first, passed))
+            }
             Kind::ToFloat => Ok(self.real_of(first)),
             Kind::ToInt => Ok(self.int_of(first)),
             Kind::ToBool => self.truth(first, at),

@@ -1,0 +1,104 @@
+"""Made-up events with the branches of CMS's open data in NanoAOD form, `Run2012B_SingleMu`, as the
+analysis description benchmark reads them. Values depend on the seed, the file and the place in it.
+
+https://opendata.cern.ch/record/12341 lists the branches. Taus, photons and their kin are left out:
+no task asks for them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .physics import angles, electrons, falling, jagged, jets, missing_momentum, muons
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["chunk"]
+
+Columns = dict[str, Any]
+
+_TRIGGERS = {"IsoMu24_eta2p1": 0.55, "IsoMu24": 0.6, "IsoMu17_eta2p1_LooseIsoPFTau20": 0.07}
+
+
+def chunk(seed: int, file: int, start: int, count: int) -> Columns:
+    """Columns of events `[start, start + count)` of a file: numpy arrays, and awkward arrays of
+    records for collections."""
+    import awkward as ak
+
+    # The schema's own number keeps the demo's events from coming back.
+    rng = np.random.default_rng([2012, seed, file, start])
+    muon = _with_lepton_quality(rng, muons(rng, count, least=1), ids=("tightId", "softId"))
+    electron = _with_lepton_quality(rng, electrons(rng, count), ids=("pfId",))
+    jet = _jets(rng, jets(rng, count))
+    met, met_phi = missing_momentum(rng, ak.sum(jet["pt"], axis=1))
+    number = np.arange(count, dtype=np.uint64) + np.uint64(start)
+    columns: Columns = {
+        "run": np.full(count, 193_833 + file, dtype=np.int32),
+        "luminosityBlock": (number // np.uint64(1_000) + np.uint64(1)).astype(np.uint32),
+        "event": number + np.uint64(file) * np.uint64(10_000_000_000) + np.uint64(1),
+    }
+    for name, rate in _TRIGGERS.items():
+        columns[f"HLT_{name}"] = rng.random(count) < rate
+    columns["PV_npvs"] = rng.poisson(14.0, count).astype(np.int32)
+    for axis, spread in (("x", 0.02), ("y", 0.02), ("z", 5.0)):
+        columns[f"PV_{axis}"] = rng.normal(0.0, spread, count).astype(np.float32)
+    columns |= {"Muon": ak.zip(muon), "Electron": ak.zip(electron), "Jet": ak.zip(jet)}
+    sum_et = rng.gamma(6.0, 80.0, count)
+    columns |= {
+        "MET_pt": met.astype(np.float32),
+        "MET_phi": met_phi.astype(np.float32),
+        "MET_sumet": sum_et.astype(np.float32),
+        "MET_significance": (met**2 / sum_et).astype(np.float32),
+    }
+    return columns
+
+
+def _with_lepton_quality(
+    rng: np.random.Generator, lepton: Columns, ids: tuple[str, ...]
+) -> Columns:
+    """Isolation, impact parameters, identification and the jet beside it (-1: none)."""
+    import awkward as ak
+
+    counts = ak.to_numpy(ak.num(lepton["pt"]))
+    total = int(counts.sum())
+    # -999 is what CMS writes where isolation is not defined.
+    isolation = np.where(rng.random(total) < 0.02, -999.0, rng.exponential(0.15, total))
+    more: dict[str, NDArray[Any]] = {"pfRelIso03_all": isolation.astype(np.float32)}
+    for axis, spread in (("dxy", 0.01), ("dz", 0.05)):
+        more[axis] = rng.normal(0.0, spread, total).astype(np.float32)
+        more[f"{axis}Err"] = rng.gamma(4.0, spread / 8, total).astype(np.float32)
+    for name in ids:
+        more[name] = rng.random(total) < 0.8
+    near_jet = rng.random(total) < 0.3
+    more["jetIdx"] = np.where(near_jet, 0, -1).astype(np.int32)
+    return lepton | {name: ak.unflatten(column, counts) for name, column in more.items()}
+
+
+def _jets(rng: np.random.Generator, soft: Columns) -> Columns:
+    """Jets of pt > 15 with, in a tenth of the events, three hard ones as of a top quark's decay."""
+    import awkward as ak
+
+    count = len(soft["pt"])
+    hard = np.where(rng.random(count) < 0.1, 3, 0)
+    total = int(hard.sum())
+    extra = jagged(
+        {
+            "pt": falling(rng, total, 40.0, 4.5),
+            "eta": rng.normal(0.0, 1.2, total),
+            "phi": angles(rng, total),
+            "mass": rng.gamma(5.0, 2.5, total),
+            "btag": np.where(
+                rng.random(total) < 0.4, rng.beta(6.0, 1.3, total), rng.beta(1.1, 7.0, total)
+            ),
+        },
+        hard,
+    )
+    both = {name: ak.concatenate([column, extra[name]], axis=1) for name, column in soft.items()}
+    order = ak.argsort(both["pt"], axis=1, ascending=False, stable=True)
+    jet = {name: column[order] for name, column in both.items()}
+    counts = ak.num(jet["pt"])
+    jet["puId"] = ak.unflatten(rng.random(int(ak.sum(counts))) < 0.9, counts)
+    return jet

@@ -1,0 +1,234 @@
+"""What users of TTree::Draw write, drawn by treemill and by ROOT: equal bins."""
+
+import json
+from dataclasses import dataclass
+
+import awkward as ak
+import numpy as np
+import pytest
+import treemill as tm
+import uproot
+from treemill.clike import dimensions
+
+PT = (50, 0.0, 200.0)
+X = (64, -32.0, 96.0)
+FEW = (12, -2.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """`expr` and `where` as ROOT has them. treemill gets the same words, but for `ours`: what it
+    says to write instead, and `weight`: a selection that is no condition but a weight."""
+
+    expr: str
+    where: str | None = None
+    bins: tuple[tuple[int, float, float], ...] = (X,)
+    ours: tuple[str, str | None] | None = None
+    weight: str | None = None
+
+
+CASES = [
+    Drawn("x"),
+    Drawn("f", bins=(PT,)),
+    Drawn("i", bins=((30, -15.0, 15.0),)),
+    Drawn("big - 1099511627776", bins=((64, 0.0, 4096.0),)),
+    Drawn("x*2 - y/3 + 1"),
+    Drawn("i/7", bins=(FEW,)),
+    Drawn("u % 7", bins=(FEW,)),
+    Drawn("u & 12", bins=((16, 0.0, 16.0),)),
+    Drawn("u >> 2", bins=((32, 0.0, 64.0),)),
+    Drawn("u << 1", bins=((32, 0.0, 512.0),)),
+    Drawn("x", "(u & 3) == 1 || (u | 8) == 12"),
+    Drawn("abs(x)"),
+    Drawn("fabs(x) + sqrt(y)"),
+    Drawn("pow(y, 2) / 10"),
+    Drawn("y**2 / 10"),
+    Drawn("log10(y + 1) + log(y + 1) + exp(-y)", bins=(FEW,)),
+    Drawn("sin(x) * cos(y) + tan(f)", bins=(FEW,)),
+    Drawn("atan2(x, y)", bins=(FEW,)),
+    Drawn("min(x, y)"),
+    Drawn("max(x, 10)"),
+    Drawn("TMath::Abs(x)"),
+    Drawn("TMath::Sqrt(TMath::Power(y, 2) + 1)"),
+    Drawn("TMath::ATan2(x, y) / TMath::Pi()", bins=(FEW,)),
+    # Without NaN, which ROOT's functions pass over and treemill's carry on, as numpy's do.
+    Drawn("TMath::Max(f, y) - TMath::Min(f, y)"),
+    Drawn("x", "y > 20 && i < 3"),
+    Drawn("x", "y > 60 || !(i < 3)"),
+    Drawn("x", "!flag"),
+    Drawn("x", "flag && !(y > 20) || i == 4"),
+    Drawn("x", "y > 20 && i != 3 && f <= 40"),
+    Drawn("y > 20", bins=(FEW,)),
+    Drawn("y > 20 ? x : -y"),
+    Drawn("i > 3 ? 1 : i < -3 ? 2 : 3", bins=(FEW,)),
+    Drawn("x", "flag ? y > 20 : y < 5"),
+    # Selections that are weights.
+    Drawn("x", "w", weight="w"),
+    Drawn("x", "w * (y > 20)", weight="w * (y > 20)"),
+    Drawn(
+        "Jet_pt",
+        "w * (Jet_pt > 30 && abs(Jet_eta) < 2)",
+        (PT,),
+        weight="w * (Jet_pt > 30 && abs(Jet_eta) < 2)",
+    ),
+    Drawn("x", "(y > 20) + (i > 3)", weight="(y > 20) + (i > 3)"),
+    Drawn("x", "u & 4", weight="u & 4"),
+    # Arrays.
+    Drawn("Jet_pt", bins=(PT,)),
+    Drawn("Jet_pt", "Jet_pt > 30", (PT,)),
+    Drawn("Jet_pt", "abs(Jet_eta) < 1 && y > 20", (PT,)),
+    Drawn("Jet_pt", "y > 20", (PT,)),
+    Drawn("x", "Jet_pt > 60"),
+    Drawn("Jet_pt * cosh(Jet_eta)", bins=(PT,)),
+    Drawn("Jet_pt - y"),
+    Drawn("Jet_pt[0]", bins=(PT,)),
+    Drawn("Jet_pt[0] - Jet_pt[1]"),
+    Drawn("Jet_pt[1]", "Jet_eta[1] > 0", (PT,)),
+    Drawn("x", "Jet_pt[0] > 60"),
+    Drawn("fixed", bins=(FEW,)),
+    Drawn("fixed[1] * 2", bins=(FEW,)),
+    Drawn("fixed", "fixed > 0", (FEW,)),
+    Drawn("nJet + nMuon", bins=(FEW,)),
+    # Functions with $.
+    Drawn("Sum$(Jet_pt)", bins=((64, 0.0, 512.0),)),
+    Drawn("Sum$(Jet_pt * (Jet_pt > 30))", bins=((64, 0.0, 512.0),)),
+    Drawn("Sum$(Jet_pt > 30)", bins=(FEW,)),
+    Drawn("x", "Sum$(Jet_pt > 40) >= 2"),
+    Drawn("x", "Sum$(Jet_pt > 30 && abs(Jet_eta) < 2) == 1"),
+    Drawn("Length$(Jet_pt)", bins=(FEW,)),
+    Drawn("x", "Length$(Muon_pt) > 1"),
+    Drawn("Max$(Jet_pt)", bins=(PT,)),
+    Drawn("Min$(Jet_pt)", bins=(PT,)),
+    Drawn("Max$(abs(Jet_eta))", "Length$(Jet_eta) > 2", (FEW,)),
+    Drawn("MaxIf$(Jet_pt, abs(Jet_eta) < 1)", bins=(PT,)),
+    Drawn("MinIf$(Jet_pt, Jet_pt > 30)", bins=(PT,)),
+    Drawn("Alt$(Jet_pt[0], -1)", bins=(PT,)),
+    Drawn("Alt$(Jet_pt[2], 0) + Alt$(Muon_pt[0], 0)", bins=(PT,)),
+    Drawn("Jet_pt / Max$(Jet_pt)", bins=(FEW,)),
+    Drawn("Jet_pt", "Jet_pt == Max$(Jet_pt)", (PT,)),
+    # More dimensions: "y:x".
+    Drawn("y:x", bins=(X, PT)),
+    Drawn("Jet_eta:Jet_pt", "Jet_pt > 20", (PT, FEW)),
+    Drawn("y:Jet_pt", bins=(PT, PT)),
+    Drawn("i:y:x", bins=(X, PT, FEW)),
+    Drawn("i > 0 ? y : f:x", bins=(X, PT)),
+    # What treemill says to write instead.
+    Drawn("Jet_pt", "Iteration$ < 2", (PT,), ours=("Jet_pt[:2]", None)),
+    Drawn("Jet_pt", "Iteration$ == 1", (PT,), ours=("Jet_pt[1]", None)),
+    Drawn("x", "Entry$ < 100", ours=("x", "big < 1099511627776 + 100")),
+]
+# These need comprehensions.
+LOOPS = [
+    Drawn(
+        "Iteration$",
+        "Jet_pt > 30",
+        (FEW,),
+        ours=("[i for i, j in enumerate(Jet) if j.pt > 30]", None),
+    ),
+    Drawn("Jet_pt - Muon_pt", ours=("[j.pt - m.pt for j, m in zip(Jet, Muon)]", None)),
+]
+
+
+def write(path, entries=4000):
+    rng = np.random.default_rng(7)
+    counts = {"Jet": rng.poisson(2.5, entries), "Muon": rng.integers(0, 4, entries)}
+
+    def jagged(prefix, values):
+        return ak.unflatten(values, counts[prefix])
+
+    jets, muons = (int(counts[name].sum()) for name in ("Jet", "Muon"))
+    x = rng.normal(40, 50, entries)
+    x[5::1009], x[6::1009], x[7::1009] = np.nan, np.inf, -np.inf
+    columns = {
+        "x": x,
+        "y": rng.exponential(30, entries),
+        "f": rng.exponential(30, entries).astype(np.float32),
+        "w": rng.normal(1, 0.5, entries),
+        "i": rng.integers(-20, 20, entries).astype(np.int32),
+        "u": rng.integers(0, 200, entries).astype(np.uint8),
+        "big": np.arange(entries, dtype=np.int64) + 2**40,
+        "flag": rng.random(entries) < 0.3,
+        "fixed": rng.normal(2, 4, (entries, 3)),
+        "Jet": ak.zip(
+            {
+                "pt": jagged("Jet", rng.exponential(40, jets)),
+                "eta": jagged("Jet", rng.normal(0, 2, jets)),
+            }
+        ),
+        "Muon": ak.zip({"pt": jagged("Muon", rng.exponential(20, muons))}),
+    }
+    types = {
+        name: np.dtype((c.dtype, c.shape[1:])) if isinstance(c, np.ndarray) else ak.type(c).content
+        for name, c in columns.items()
+    }
+    with uproot.recreate(path) as file:
+        tree = file.mktree("Events", types, counter_name=lambda name: f"n{name}")
+        for start in range(0, entries, 1500):
+            tree.extend({name: c[start : start + 1500] for name, c in columns.items()})
+
+
+STRINGS = [
+    Drawn("x", text) for text in ('name == "ee"', 'name != "mumu"', 'name == "emu" && x > 5')
+]
+
+
+def named(case):
+    return f"{case.expr} if {case.where}" if case.where else case.expr
+
+
+ALL = {named(case): case for case in CASES}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("draw") / "data.root"
+    write(path)
+    return path
+
+
+def drawn_by_root(root_program, path, named_cases):
+    asked, output = path.with_suffix(".json"), path.with_suffix(".npz")
+    cases = [
+        {"name": name, "expr": case.expr, "where": case.where, "bins": case.bins}
+        for name, case in named_cases.items()
+    ]
+    asked.write_text(json.dumps(cases))
+    root_program("draw.py", path, asked, output)
+    return np.load(output)
+
+
+@pytest.fixture(scope="module")
+def root(root_program, path):
+    return drawn_by_root(root_program, path, ALL)
+
+
+def test_there_are_enough():
+    assert len(ALL) >= 30
+    words = " ".join(ALL)
+    wanted = "&& || ! abs sqrt pow ? : TMath:: Sum$ Length$ Max$ Min$ MaxIf$ MinIf$ Alt$ [0] & <<"
+    assert all(word in words for word in [*wanted.split(), "Iteration$", "Entry$"])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_draws_as_root(name, root, path, capsys):
+    case = ALL[name]
+    expr, where = case.ours or (case.expr, None if case.weight else case.where)
+    bins = list(case.bins) if len(dimensions(expr)) > 1 else case.bins[0]
+    drawn = tm.dataset(path).draw(expr, where=where, bins=bins, weight=case.weight)
+    got = drawn.values(flow=True)
+    if case.weight is None:
+        np.testing.assert_array_equal(got, root[name])
+    else:
+        np.testing.assert_allclose(got, root[name], 1e-12, 1e-12)
+    assert root[name].sum() > 0
+
+
+def test_strings(root_program, tmp_path, capsys):
+    path = tmp_path / "strings.root"
+    root_program("strings.py", path)
+    cases = {str(case.where): case for case in STRINGS}
+    root = drawn_by_root(root_program, path, cases)
+    for name, case in cases.items():
+        got = tm.dataset(path, "Events").draw(case.expr, where=case.where, bins=X)
+        np.testing.assert_array_equal(got.values(flow=True), root[name])
+        assert 0 < root[name].sum() < 1000

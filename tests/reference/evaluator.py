@@ -1,0 +1,155 @@
+"""An expression's value in one event, by walking Python's own syntax tree."""
+
+import ast
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from . import vectors
+from .functions import FUNCTIONS
+from .values import (
+    BINARY,
+    COMPARE,
+    MISSING,
+    UNARY,
+    Element,
+    Event,
+    both,
+    choose,
+    each,
+    each_even_missing,
+    either,
+)
+
+Scope = dict[str, Any]
+
+_CONSTANTS = {"pi": 3.141592653589793, "inf": float("inf"), "nan": float("nan")}
+
+
+def evaluate(text: str, event: Event, **names: Any) -> Any:
+    """The value of `text` in the event; `names` are constants and defined columns."""
+    return _value(_parse(text), _CONSTANTS | event | names)
+
+
+@functools.cache
+def _parse(text: str) -> ast.expr:
+    return ast.parse(text.strip(), mode="eval").body
+
+
+def _value(node: ast.expr, scope: Scope) -> Any:
+    return _NODES[type(node)](node, scope)
+
+
+def _attribute(node: ast.Attribute, scope: Scope) -> Any:
+    return vectors.attribute(_value(node.value, scope), node.attr)
+
+
+def _binary(node: ast.BinOp, scope: Scope) -> Any:
+    name = type(node.op).__name__
+
+    def run(a: Any, b: Any) -> Any:
+        if isinstance(a, Element):
+            return {"Add": vectors.add, "Sub": vectors.subtract}[name](a, b)
+        return BINARY[name](a, b)
+
+    return each(run, _value(node.left, scope), _value(node.right, scope))
+
+
+def _compare(node: ast.Compare, scope: Scope) -> Any:
+    sides = [_value(side, scope) for side in (node.left, *node.comparators)]
+    links = []
+    for op, left, right in zip(node.ops, sides[:-1], sides[1:], strict=True):
+        if isinstance(op, (ast.In, ast.NotIn)):
+            found = each(lambda a, members=tuple(right): a in members, left)
+            links.append(each(lambda a: not a, found) if isinstance(op, ast.NotIn) else found)
+        else:
+            links.append(each(COMPARE[type(op).__name__], left, right))
+    return links[0] if len(links) == 1 else each_even_missing(both, *links)
+
+
+def _logic(node: ast.BoolOp, scope: Scope) -> Any:
+    f = both if isinstance(node.op, ast.And) else either
+    return each_even_missing(f, *(_value(v, scope) for v in node.values))
+
+
+def _choice(node: ast.IfExp, scope: Scope) -> Any:
+    parts = (_value(part, scope) for part in (node.test, node.body, node.orelse))
+    return each_even_missing(choose, *parts)
+
+
+def _index(node: ast.Subscript, scope: Scope) -> Any:
+    value = _value(node.value, scope)
+    if value is MISSING:
+        return MISSING
+    if isinstance(node.slice, ast.Slice):
+        ends = (node.slice.lower, node.slice.upper, node.slice.step)
+        return value[slice(*(None if e is None else _value(e, scope) for e in ends))]
+    index = _value(node.slice, scope)
+    if isinstance(index, list):
+        # A mask, which keeps nothing where it is missing.
+        return [v for v, keep in zip(value, index, strict=True) if keep is not MISSING and keep]
+    if index is MISSING or not -len(value) <= index < len(value):
+        return MISSING
+    return value[index]
+
+
+def _call(node: ast.Call, scope: Scope) -> Any:
+    args = [_value(arg, scope) for arg in node.args]
+    if isinstance(node.func, ast.Attribute):
+        return each(vectors.METHODS[node.func.attr], _value(node.func.value, scope), *args)
+    assert isinstance(node.func, ast.Name)
+    keywords = {str(k.arg): _value(k.value, scope) for k in node.keywords}
+    return FUNCTIONS[node.func.id](*args, **keywords)
+
+
+def _lambda(node: ast.Lambda, scope: Scope) -> Callable[..., Any]:
+    names = [arg.arg for arg in node.args.args]
+    return lambda *values: _value(node.body, scope | dict(zip(names, values, strict=True)))
+
+
+def _comprehension(node: ast.GeneratorExp | ast.ListComp, scope: Scope) -> list[Any]:
+    return [_value(node.elt, inner) for inner in _loops(node.generators, scope)]
+
+
+def _loops(loops: list[ast.comprehension], scope: Scope) -> Iterator[Scope]:
+    if not loops:
+        yield scope
+        return
+    first, *rest = loops
+    values = _value(first.iter, scope)
+    for value in [] if values is MISSING else values:
+        inner = scope | _bound(first.target, value)
+        passed = (_value(condition, inner) for condition in first.ifs)
+        if all(p is not MISSING and bool(p) for p in passed):
+            yield from _loops(rest, inner)
+
+
+def _bound(target: ast.expr, value: Any) -> Scope:
+    if isinstance(target, ast.Name):
+        return {target.id: value}
+    assert isinstance(target, ast.Tuple)
+    found: Scope = {}
+    for part, item in zip(target.elts, value, strict=True):
+        found |= _bound(part, item)
+    return found
+
+
+_NODES: dict[type[ast.expr], Callable[[Any, Scope], Any]] = {
+    ast.Name: lambda node, scope: scope[node.id],
+    ast.Constant: lambda node, scope: node.value,
+    ast.Attribute: _attribute,
+    ast.UnaryOp: lambda node, scope: each(
+        UNARY[type(node.op).__name__], _value(node.operand, scope)
+    ),
+    ast.BinOp: _binary,
+    ast.BoolOp: _logic,
+    ast.Compare: _compare,
+    ast.IfExp: _choice,
+    ast.Subscript: _index,
+    ast.Call: _call,
+    ast.Lambda: _lambda,
+    ast.GeneratorExp: _comprehension,
+    ast.ListComp: _comprehension,
+    ast.List: lambda node, scope: [_value(item, scope) for item in node.elts],
+    ast.Tuple: lambda node, scope: tuple(_value(item, scope) for item in node.elts),
+}

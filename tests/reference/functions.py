@@ -1,0 +1,161 @@
+"""Functions of the language for one event: of lists, of numbers, and those that make lists."""
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .values import MISSING, Element, choose, each, each_even_missing, present, wrap
+
+
+def _sum(values: list[Any]) -> Any:
+    total: Any = 0
+    for _, v in present(values):
+        total = total + v
+    return wrap(total) if isinstance(total, int) else total
+
+
+def _mean(values: list[Any]) -> Any:
+    there = [float(v) for _, v in present(values)]
+    return sum(there, 0.0) / len(there) if there else MISSING
+
+
+def _nan(x: Any) -> bool:
+    return isinstance(x, float) and math.isnan(x)
+
+
+def best(keys: list[Any], least: bool) -> int | None:
+    """The place of the least or greatest key, the first of equals; NaN counts only where there is
+    nothing else."""
+    found: tuple[int, Any] | None = None
+    for i, key in present(keys):
+        if found is not None:
+            old = found[1]
+            closer = key < old if least else key > old
+            if not closer and not (_nan(old) and not _nan(key)):
+                continue
+        found = (i, key)
+    return None if found is None else found[0]
+
+
+def _extreme(least: bool) -> Callable[..., Any]:
+    def of_several(*args: Any) -> Any:
+        def pick(a: Any, b: Any) -> Any:
+            if _nan(a) or _nan(b):
+                return math.nan
+            chosen = a if a == b or (a < b) == least else b
+            return float(chosen) if isinstance(a, float) or isinstance(b, float) else chosen
+
+        result = args[0]
+        for arg in args[1:]:
+            result = each(pick, result, arg)
+        return result
+
+    def run(*args: Any, key: Callable[[Any], Any] | None = None, default: Any = MISSING) -> Any:
+        if len(args) > 1:
+            return of_several(*args)
+        (values,) = args
+        if values is MISSING:
+            return MISSING
+        place = best(values if key is None else [key(v) for v in values], least)
+        return default if place is None else values[place]
+
+    return run
+
+
+def _arg(least: bool) -> Callable[..., Any]:
+    def run(values: list[Any], key: Callable[[Any], Any] | None = None) -> Any:
+        place = best(values if key is None else [key(v) for v in values], least)
+        return MISSING if place is None else place
+
+    return run
+
+
+def _sorted(
+    values: list[Any], key: Callable[[Any], Any] | None = None, reverse: bool = False
+) -> list[Any]:
+    """Stable, both ways; NaN and then the missing come last, both ways."""
+    keys = values if key is None else [key(v) for v in values]
+
+    def order(i: int) -> tuple[int, Any]:
+        k = keys[i]
+        if k is MISSING or _nan(k):
+            return 2 if k is MISSING else 1, 0
+        return 0, -k if reverse else k
+
+    return [values[i] for i in sorted(range(len(values)), key=order)]
+
+
+def _last(values: list[Any]) -> Any:
+    return values[-1] if values else MISSING
+
+
+def _first(values: list[Any]) -> Any:
+    return values[0] if values else MISSING
+
+
+def _real(f: Callable[..., float]) -> Callable[..., Any]:
+    def run(*args: float) -> float:
+        try:
+            return f(*map(float, args))
+        except ValueError:
+            return math.nan
+        except OverflowError:
+            return math.inf
+
+    return lambda *args: each(run, *args)
+
+
+def _sqrt(x: float) -> float:
+    return math.nan if x < 0 else math.sqrt(x)
+
+
+def _rounded(f: Callable[[float], float]) -> Callable[[Any], Any]:
+    def run(x: Any) -> Any:
+        if isinstance(x, int):
+            return int(x)
+        return float(f(x)) if math.isfinite(x) else x
+
+    return lambda x: each(run, x)
+
+
+def _absolute(x: Any) -> Any:
+    return abs(int(x)) if isinstance(x, int) else abs(x)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    # Of a list.
+    "sum": _sum,
+    "mean": _mean,
+    "any": lambda values: any(bool(v) for _, v in present(values)),
+    "all": lambda values: all(bool(v) for _, v in present(values)),
+    "len": lambda values: len(values),
+    "count": lambda values: sum(1 for _ in present(values)),
+    "min": _extreme(True),
+    "max": _extreme(False),
+    "argmin": _arg(True),
+    "argmax": _arg(False),
+    "first": _first,
+    "last": _last,
+    # Lists to lists.
+    "sorted": _sorted,
+    "combinations": lambda values, n: list(itertools.combinations(values, n)),
+    "concat": lambda *lists: [x for values in lists for x in values],
+    "zip": lambda *lists: list(zip(*lists, strict=False)),
+    "enumerate": lambda values: list(enumerate(values)),
+    # Of numbers.
+    "abs": lambda x: each(_absolute, x),
+    "sqrt": _real(_sqrt),
+    "exp": _real(math.exp),
+    "cos": _real(math.cos),
+    "hypot": _real(math.hypot),
+    "floor": _rounded(math.floor),
+    "ceil": _rounded(math.ceil),
+    "isnan": lambda x: each(lambda v: math.isnan(v), x),
+    "isfinite": lambda x: each(lambda v: math.isfinite(v), x),
+    "where": lambda test, a, b: each_even_missing(choose, test, a, b),
+    "is_missing": lambda x: each_even_missing(lambda v: v is MISSING, x),
+    "fill_missing": lambda x, y: each_even_missing(lambda a, b: b if a is MISSING else a, x, y),
+}
+
+__all__ = ["FUNCTIONS", "Element"]
