@@ -136,7 +136,7 @@ class Writer {
     for (bool by_member : {false, true}) {
       TVirtualStreamerInfo::SetStreamMemberWise(by_member);
       list<Item>(by_member ? "vector<Item> memberwise" : "vector<Item>", 0, 15000, 4, [&] { return item(); });
-      list<TLorentzVector>(by_member ? "vector<TLorentzVector> memberwise" : "vector<TLorentzVector>", 0, 15000, 4, [&] { return vector(); });
+      list<TLorentzVector>(by_member ? "vector<TLorentzVector> memberwise" : "vector<TLorentzVector>", 0, 150000, 4, [&] { return vector(); });
     }
   }
 

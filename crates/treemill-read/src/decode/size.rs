@@ -93,24 +93,14 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
 /// The least bytes of an object.
 fn object_least(object: &Object) -> Result<usize> {
     match object.form {
-        Form::Framed => Ok(members_least(object, object_least, true)?.saturating_add(HEADER)),
-        Form::Bare => members_least(object, object_least, true),
-        Form::Pair => members_least(object, object_least, false),
+        Form::Framed => Ok(members_least(object, true)?.saturating_add(HEADER)),
+        Form::Bare => members_least(object, true),
+        Form::Pair => members_least(object, false),
     }
 }
 
-/// The least bytes of an object whose members lie member by member with those of others.
-pub(super) fn shared_least(object: &Object) -> Result<usize> {
-    members_least(object, shared_least, false)
-}
-
-/// The least bytes of an object's members, those of its bases as `base_least` has them; with or without
-/// the headers of collections.
-fn members_least(
-    object: &Object,
-    base_least: fn(&Object) -> Result<usize>,
-    headers: bool,
-) -> Result<usize> {
+/// The least bytes of an object's members, with or without the headers of collections.
+fn members_least(object: &Object, headers: bool) -> Result<usize> {
     let mut least = 0_usize;
     for part in &object.parts {
         let size = match part {
@@ -127,7 +117,7 @@ fn members_least(
                 };
                 inner(layout)?.least().saturating_sub(usize::from(header))
             }
-            Part::Base(base) => base_least(base)?,
+            Part::Base(base) => object_least(base)?,
             Part::Hidden(Hidden::RootObject) => 10,
             Part::Hidden(Hidden::Clear(_)) => 4,
             Part::Hidden(Hidden::Bytes(n)) => usize::from(*n),
