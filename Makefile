@@ -78,13 +78,14 @@ bench-types: build $(VENV)/.oracle
 
 FUZZ ?= header streamer tree basket zlib lzma lz4 zstd rntuple file
 FUZZ_SECONDS ?= 5
-FUZZ_CARGO = $(shell rustup run nightly rustc -V >/dev/null 2>&1 && echo cargo +nightly || echo RUSTC_BOOTSTRAP=1 cargo)
+# Sanitizers are for nightly compilers; a stable one fuzzes without.
+FUZZ_RUN = $(shell rustup run nightly rustc -V >/dev/null 2>&1 && echo cargo +nightly fuzz run || echo cargo fuzz run --sanitizer none)
 fuzz: $(VENV)/.packages
 	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz needs cargo-fuzz: cargo install cargo-fuzz --locked" >&2; exit 1; }
 	mkdir -p $(FUZZ:%=fuzz/corpus/%)
 	$(BIN)/python fuzz/seeds.py fuzz/corpus $(wildcard ../shared/corpus/*.root)
 	set -e; for target in $(FUZZ); do \
-		ASAN_OPTIONS=detect_odr_violation=0 $(FUZZ_CARGO) fuzz run $$target -- \
+		ASAN_OPTIONS=detect_odr_violation=0 $(FUZZ_RUN) $$target -- \
 			-max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1; done
 
 lock: | $(BIN)/python

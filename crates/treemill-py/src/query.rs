@@ -176,6 +176,10 @@ impl Columns for BatchColumns<'_> {
         self.batch.rows()
     }
 
+    fn first(&self) -> u64 {
+        self.batch.entries().start
+    }
+
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
         let &(branch, member) = self
             .columns
@@ -224,6 +228,7 @@ impl From<ProcessError> for Failure {
     fn from(error: ProcessError) -> Self {
         match error {
             ProcessError::Query(e) => Self::Query(e),
+            ProcessError::TooMany { message } => Self::Query(QueryError::new(message)),
             ProcessError::Column(e) => match e.downcast::<ReadError>() {
                 Ok(e) => Self::Read(*e),
                 Err(e) => Self::Other(e.to_string()),

@@ -54,6 +54,13 @@ pub enum ProcessError {
     /// The data does not suit the query.
     #[error(transparent)]
     Query(#[from] QueryError),
+    /// More items would have to be made than memory is to be spent on: of how many events, and what
+    /// to do.
+    #[error("{message}")]
+    TooMany {
+        /// What is too many, in a line.
+        message: String,
+    },
     /// A column could not be had: whatever `Columns::column` returned.
     #[error(transparent)]
     Column(Box<dyn std::error::Error + Send + Sync>),

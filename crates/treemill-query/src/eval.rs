@@ -4,10 +4,13 @@
 //! Nothing here recurses: what cannot be made yet names what it needs first (`Halt::Need`), and a
 //! stack of such tasks is worked off. So the depth of a query costs no stack.
 
+mod at;
 mod compute;
 mod items;
 mod level;
 mod missing;
+mod offsets;
+mod picks;
 mod reduce;
 
 use crate::compile::{EVENT, Graph, LevelId, NodeId, Program};
@@ -16,7 +19,7 @@ use crate::pool::Pool;
 use crate::query::Columns;
 use crate::schema::Field;
 use crate::value::{Buf, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What evaluation needs to know of a compiled query.
 pub(crate) struct Plan {
@@ -33,6 +36,8 @@ pub(crate) struct Plan {
     pub sources: HashMap<LevelId, Source>,
     /// Levels in words.
     pub level_names: Vec<String>,
+    /// Nodes whose values hold for one selection only.
+    pub local: HashSet<NodeId>,
 }
 
 /// Columns that tell a level's offsets, as indices into `fields`.
@@ -54,7 +59,10 @@ pub(crate) struct Selection {
     pub events: usize,
     values: HashMap<NodeId, Value>,
     offsets: HashMap<LevelId, Buf<i32>>,
-    picks: HashMap<LevelId, Buf<u32>>,
+    /// Positions of what levels are made of, by number of the pick.
+    picks: HashMap<(LevelId, u8), Buf<u32>>,
+    /// Positions of single items of lists, and whether there is one.
+    places: HashMap<NodeId, (Buf<u32>, Buf<u8>)>,
     parents: HashMap<LevelId, Buf<u32>>,
     /// Positions of a level's items among those of an outer selection.
     items: HashMap<(LevelId, SelectionId), Buf<u32>>,
@@ -65,7 +73,7 @@ pub(crate) struct Selection {
 enum Task {
     Node(NodeId),
     Offsets(LevelId),
-    Picks(LevelId),
+    Picks(LevelId, u8),
     Parents(LevelId),
     Items(LevelId, SelectionId),
 }
@@ -91,6 +99,9 @@ pub(crate) struct Batch<'a> {
     columns: &'a mut dyn Columns,
     pool: &'a mut Pool,
     pub selections: Vec<Selection>,
+    /// Lists of positions seen through lists of positions, by where both lie; with both, so that
+    /// nothing else comes to lie there.
+    composed: HashMap<(usize, usize), [Buf<u32>; 3]>,
     rows: usize,
 }
 
@@ -102,6 +113,7 @@ impl<'a> Batch<'a> {
             columns,
             pool,
             selections: Vec::new(),
+            composed: HashMap::new(),
             rows,
         };
         batch.selections.push(Selection::new(None, rows));
@@ -132,17 +144,72 @@ impl<'a> Batch<'a> {
         Ok(self.selections.len() - 1)
     }
 
+    /// A selection of some events of the batch, in a row.
+    pub fn range(&mut self, start: usize, stop: usize) -> SelectionId {
+        let mut selection = Selection::new(Some(0), stop - start);
+        let positions: Vec<u32> = (start as u32..stop as u32).collect();
+        selection.items.insert((EVENT, 0), positions.into());
+        self.selections.push(selection);
+        self.selections.len() - 1
+    }
+
+    /// Number of the batch's first entry, for messages.
+    pub fn first_entry(&self) -> u64 {
+        self.columns.first()
+    }
+
+    /// Forgets of the whole batch what lies below levels that multiply items: it is large.
+    pub fn forget_multiplied(&mut self) {
+        let graph = &self.plan.graph;
+        let large = |level: LevelId| {
+            let mut walk = vec![level];
+            while let Some(level) = walk.pop() {
+                let found = graph.level(level);
+                if found.kind.expands() {
+                    return true;
+                }
+                walk.extend(found.kind.sources());
+                walk.extend((found.parent != level).then_some(found.parent));
+            }
+            false
+        };
+        let all = &mut self.selections[0];
+        all.values.retain(|id, _| !large(graph.node(*id).level));
+        all.offsets.retain(|level, _| !large(*level));
+        all.picks.retain(|(level, _), _| !large(*level));
+        all.parents.retain(|level, _| !large(*level));
+    }
+
+    /// Forgets what is known of all selections from one on.
+    pub fn forget(&mut self, from: SelectionId) {
+        self.composed.clear();
+        let forgotten = self.selections.split_off(from);
+        self.give_back(forgotten);
+    }
+
     /// Gives all buffers back.
-    pub fn finish(self) {
-        for selection in self.selections {
+    pub fn finish(mut self) {
+        self.composed.clear();
+        let selections = std::mem::take(&mut self.selections);
+        self.give_back(selections);
+    }
+
+    fn give_back(&mut self, selections: Vec<Selection>) {
+        for selection in selections {
+            for (_, (picks, valid)) in selection.places {
+                self.pool.give(picks);
+                self.pool.give(valid);
+            }
             for (_, value) in selection.values {
                 self.pool.give_value(value);
             }
             for (_, offsets) in selection.offsets {
                 self.pool.give(offsets);
             }
-            let lists = [selection.picks, selection.parents];
-            for (_, list) in lists.into_iter().flatten() {
+            for (_, list) in selection.parents {
+                self.pool.give(list);
+            }
+            for (_, list) in selection.picks {
                 self.pool.give(list);
             }
             for (_, list) in selection.items {
@@ -182,12 +249,10 @@ impl<'a> Batch<'a> {
                 let offsets = self.make_offsets(s, level)?;
                 self.selections[s].offsets.insert(level, offsets);
             }
-            Task::Picks(level) => {
-                if self.selections[s].picks.contains_key(&level) {
-                    return Ok(());
+            Task::Picks(level, which) => {
+                if !self.selections[s].picks.contains_key(&(level, which)) {
+                    self.make_picks(s, level, which)?;
                 }
-                let picks = self.make_picks(s, level)?;
-                self.selections[s].picks.insert(level, picks);
             }
             Task::Parents(level) => {
                 if self.selections[s].parents.contains_key(&level) {
@@ -223,10 +288,10 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn picks(&self, s: SelectionId, level: LevelId) -> Made<Buf<u32>> {
-        match self.selections[s].picks.get(&level) {
+    fn picks(&self, s: SelectionId, level: LevelId, which: u8) -> Made<Buf<u32>> {
+        match self.selections[s].picks.get(&(level, which)) {
             Some(picks) => Ok(picks.clone()),
-            None => Err(Halt::Need(s, Task::Picks(level))),
+            None => Err(Halt::Need(s, Task::Picks(level, which))),
         }
     }
 
@@ -253,6 +318,7 @@ impl Selection {
             values: HashMap::new(),
             offsets: HashMap::new(),
             picks: HashMap::new(),
+            places: HashMap::new(),
             parents: HashMap::new(),
             items: HashMap::new(),
         }

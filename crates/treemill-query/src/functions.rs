@@ -43,8 +43,27 @@ pub(crate) enum Kind {
     ToFloat,
     ToInt,
     ToBool,
-    /// In the language, but not built yet.
-    Later,
+    Combinations,
+    Concat,
+    Zip,
+    Enumerate,
+    Sorted,
+    /// Takes keywords only.
+    Vector,
+}
+
+impl Kind {
+    /// Names of the keyword arguments.
+    pub fn keywords(self) -> &'static [&'static str] {
+        match self {
+            Self::Least | Self::Most | Self::Reduce(Reducer::ArgMin | Reducer::ArgMax) => {
+                &["key", "default"]
+            }
+            Self::First | Self::Last => &["default"],
+            Self::Sorted => &["key", "reverse"],
+            _ => &[],
+        }
+    }
 }
 
 const MANY: usize = 64;
@@ -75,10 +94,6 @@ const fn reduce(name: &'static str, op: Reducer) -> Function {
 
 const fn test(name: &'static str, op: Test) -> Function {
     f(name, 1, 1, Kind::Test(op))
-}
-
-const fn later(name: &'static str) -> Function {
-    f(name, 0, MANY, Kind::Later)
 }
 
 /// All functions.
@@ -158,11 +173,12 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     f("float", 1, 1, Kind::ToFloat),
     f("int", 1, 1, Kind::ToInt),
     f("bool", 1, 1, Kind::ToBool),
-    later("combinations"),
-    later("concat"),
-    later("enumerate"),
-    later("sorted"),
-    later("zip"),
+    f("combinations", 2, 2, Kind::Combinations),
+    f("concat", 1, MANY, Kind::Concat),
+    f("enumerate", 1, 1, Kind::Enumerate),
+    f("sorted", 1, 1, Kind::Sorted),
+    f("zip", 1, MANY, Kind::Zip),
+    f("vector", 0, 0, Kind::Vector),
 ];
 
 /// The function of a name.

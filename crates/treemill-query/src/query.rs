@@ -19,6 +19,10 @@ const MOST_CELLS: u64 = 1 << 28;
 pub trait Columns {
     /// Entries of the batch.
     fn rows(&self) -> usize;
+    /// Number of the first entry in its file, for messages.
+    fn first(&self) -> u64 {
+        0
+    }
     /// The column `Query::columns()[index]`, `rows()` long, of the type that the schema said.
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>>;
 }
@@ -45,6 +49,8 @@ pub struct Query {
     cuts: Vec<Cut>,
     /// With the number of the cut that they stand at.
     bookings: Vec<(usize, Kind)>,
+    /// Whether a level can have far more items than the columns.
+    multiplies: bool,
 }
 
 impl Query {
@@ -108,12 +114,14 @@ impl Query {
         wanted.extend(cuts.iter().filter(|cut| cut.wanted).map(|cut| cut.mask));
         wanted.extend(bookings.iter().flat_map(|(_, kind)| kind.nodes()));
         let plan = compiler.plan(&wanted);
+        let multiplies = plan.graph.levels.iter().any(|level| level.kind.expands());
         let columns = plan.fields.iter().map(|field| field.name.clone()).collect();
         Ok(Self {
             plan,
             columns,
             cuts,
             bookings,
+            multiplies,
         })
     }
 
@@ -141,9 +149,45 @@ impl Query {
             return Err(foreign().into());
         }
         let mut batch = Batch::new(&self.plan, batch, &mut scratch.pool);
+        let rows = batch.selections[0].events;
+        // Ranges of events that are done together, the next one last. Where a range would take too
+        // much memory, its halves are done one after the other.
+        let mut ranges = vec![(0, rows)];
+        while let Some((start, stop)) = ranges.pop() {
+            let whole = (start, stop) == (0, rows);
+            let known = batch.selections.len();
+            let root = if whole { 0 } else { batch.range(start, stop) };
+            match self.events(&mut batch, root, partial) {
+                Err(ProcessError::TooMany { .. }) if stop - start > 1 => {
+                    batch.forget(known);
+                    batch.forget_multiplied();
+                    let middle = start + (stop - start) / 2;
+                    ranges.extend([(middle, stop), (start, middle)]);
+                }
+                Err(ProcessError::TooMany { message }) => {
+                    let message =
+                        format!("entry {}: {message}", batch.first_entry() + start as u64);
+                    return Err(QueryError::new(message).into());
+                }
+                Err(error) => return Err(error),
+                Ok(()) => batch.forget(known),
+            }
+        }
+        batch.finish();
+        Ok(())
+    }
+
+    /// Adds the events of a selection: first all values, then all fills, so that what cannot be
+    /// computed has filled nothing.
+    fn events(
+        &self,
+        batch: &mut Batch,
+        root: SelectionId,
+        partial: &mut Partial,
+    ) -> Result<(), ProcessError> {
         // Where each cut's events are; `None`: none passed, or nobody wants them.
         let mut reached: Vec<Option<SelectionId>> = Vec::with_capacity(self.cuts.len() + 1);
-        reached.push((batch.selections[0].events > 0).then_some(0));
+        reached.push((batch.selections[root].events > 0).then_some(root));
         for cut in &self.cuts {
             let above = reached.get(cut.parent).copied().flatten();
             reached.push(match above.filter(|_| cut.wanted) {
@@ -154,12 +198,20 @@ impl Query {
                 }
             });
         }
-        for ((cut, kind), to) in self.bookings.iter().zip(&mut partial.accumulators) {
-            if let Some(selection) = reached.get(*cut).copied().flatten() {
-                kind.fill(&mut batch, selection, to)?;
+        if self.multiplies {
+            for (cut, kind) in &self.bookings {
+                if let Some(selection) = reached.get(*cut).copied().flatten() {
+                    for node in kind.nodes() {
+                        batch.value(selection, node)?;
+                    }
+                }
             }
         }
-        batch.finish();
+        for ((cut, kind), to) in self.bookings.iter().zip(&mut partial.accumulators) {
+            if let Some(selection) = reached.get(*cut).copied().flatten() {
+                kind.fill(batch, selection, to)?;
+            }
+        }
         Ok(())
     }
 }

@@ -227,6 +227,15 @@ pub enum Expr {
         loops: Vec<Loop>,
         at: Span,
     },
+    /// `name(args)` of a function that the user has written: the body knows its parameters, and no
+    /// variable of where it is called.
+    Apply {
+        name: String,
+        params: Vec<String>,
+        body: Box<Expression>,
+        args: Vec<Expr>,
+        at: Span,
+    },
 }
 
 /// One `for targets in iter if conditions`.

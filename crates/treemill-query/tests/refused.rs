@@ -222,27 +222,71 @@ fn long_chains_of_definitions_cost_no_stack() {
     assert_eq!(partial.results(), [Outcome::Sum(sum)]);
 }
 
+/// What is wrong with the language's lists and loops, and what the message says of it.
 #[test]
-fn what_is_not_built_yet_says_so() {
-    let table = Table::new().scalar("nJet", DType::U32, &[1.0]).list(
-        "Jet_pt",
-        DType::F32,
-        Some("nJet"),
-        &[vec![1.0]],
-    );
-    for text in [
-        "sum(j.pt for j in Jet)",
-        "max(Jet, key=lambda j: j.pt)",
-        "combinations(Jet, 2)",
-        "Jet[0].deltaR(Jet[1])",
-        "Jet_pt[[0, 1]]",
-        "sorted(Jet_pt)",
-    ] {
-        let error = Steps::new().sum(text).compile(&table).err().unwrap();
-        assert!(
-            error.message.contains("not supported yet"),
-            "{text}: {error:?}"
-        );
-        assert!(error.span.is_some());
+fn loops_and_lists_that_make_no_sense() {
+    let table = common::events::events();
+    let cases = [
+        ("sum(j for j in Muon)", "Muon is a collection, not a number"),
+        ("sum(Muon)", "Muon is a collection, not a number"),
+        ("sum(j.pt for j in MET_pt)", "for goes through lists"),
+        ("sum(j.pt for j in Muon[0])", "Muon is one record"),
+        ("sum(sum(m.pt) for m in Muon)", "sum(…) needs a list"),
+        ("max(Muon)", "has no order of its own"),
+        ("max(Muon, default=0)", "has no order of its own"),
+        ("max(Muon, key=lambda m: m.pt)", "record, not a number"),
+        ("max(Muon, key=Muon_pt)", "there is no function Muon_pt"),
+        (
+            "combinations(Muon, 2)",
+            "this is a tuple of 2, not a number",
+        ),
+        ("len(combinations(Muon, 7))", "combinations are of 2 to 4"),
+        ("sum(t.pt for t in combinations(Muon, 2))", "t[0].pt"),
+        (
+            "sum(t[2].pt for t in combinations(Muon, 2))",
+            "the elements 0 to 1",
+        ),
+        (
+            "sum(a.pt for a, b, c in combinations(Muon, 2))",
+            "3 names for tuples of 2",
+        ),
+        ("sum(a.pt for a, b in Muon)", "the items are no tuples"),
+        (
+            "sum((a + b).pt for a, b in combinations(Muon, 2))",
+            "Muon has no px",
+        ),
+        (
+            "sum(m.deltaX(m) for m in Muon)",
+            "there is no method deltaX",
+        ),
+        ("lambda x: x", "a lambda stands after key="),
+        (
+            "sum(m.nothing for m in Muon)",
+            "Muon has no nothing; it has pt, eta, charge",
+        ),
+        ("sum(m(1) for m in Muon)", "m is a variable here"),
+        ("sorted(Muon)", "has no order of its own"),
+        (
+            "sum(x for x in sorted(Muon_pt, reverse=MET_pt))",
+            "reverse= is True or False",
+        ),
+        ("sum(x for x in [1, MET_pt])", "constant integers"),
+        ("sum(Muon_pt, key=abs)", "sum(…) takes no argument key="),
+        (
+            "sum(x for x in Muon_pt if Muon_eta > 0)",
+            "close it with any",
+        ),
+        ("sum(Muon_pt for x in Jet_pt)", "close the inner ones first"),
+        ("Muon + Muon_pt", "Muon is a collection, not a number"),
+        ("Muon[0] + 1", "Muon is a record, not a number"),
+    ];
+    let mut wrong = Vec::new();
+    for (text, message) in cases {
+        let error = Steps::new().sum(text).compile(&table).err();
+        let said = error.map_or_else(|| "accepted".to_owned(), |error| format!("{error:?}"));
+        if !said.contains(message) || said.contains("span: None") {
+            wrong.push(format!("{text}: {said}"));
+        }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -151,7 +151,7 @@ fn errors_name_the_place() {
     assert_eq!(found.suggestions[0], "pt");
     assert_eq!(error("1 + (label * 2)").1, "label * 2");
     assert_eq!(error("Muon + 1").1, "Muon");
-    assert_eq!(error("sum(MET_pt)").1, "sum(MET_pt)");
+    assert_eq!(error("sum(MET_pt)").1, "MET_pt");
     assert_eq!(error("2 * summ(Muon_pt)").1, "summ");
     assert_eq!(error("MET_pt[0]").1, "MET_pt");
     assert_eq!(error("P4[3]").1, "P4[3]");

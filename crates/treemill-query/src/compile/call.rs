@@ -1,6 +1,6 @@
-//! Calls: rows of the table of functions with typed arguments.
+//! Calls: rows of the table of functions with typed arguments; methods.
 
-use super::{Bound, Compiler, Constant, Node, NodeId, Op, Reducer, Result, Type, later, span};
+use super::{Bound, Compiler, Constant, Node, NodeId, Op, Reducer, Result, Type, span};
 use crate::error::{QueryError, near};
 use crate::functions::{self, FUNCTIONS, Function, Kind};
 use crate::kernel::{Arithmetic, Map, Real1, Real2, Test};
@@ -16,24 +16,33 @@ impl Compiler<'_> {
     ) -> Result<Bound> {
         let name = match function {
             Expr::Name { id, .. } => id,
-            Expr::Attribute { name, at, .. } => {
-                return Err(later(*at, &format!("the method {name}(…)")));
+            Expr::Attribute { value, name, .. } => {
+                no_keywords(name, keywords)?;
+                return self.method(value, name, args, at);
             }
             other => {
                 return Err(QueryError::at(span(other), "only a name can be called"));
             }
         };
+        if self.locals.iter().any(|(known, _)| known == name) {
+            let message = format!("{name} is a variable here, and not a function");
+            return Err(QueryError::at(span(function), message));
+        }
         let Some(function) = functions::find(name) else {
             let known = FUNCTIONS.iter().map(|function| function.name);
             let message = format!("there is no function {name}");
             return Err(QueryError::at(span(function), message).suggest(near(name, known)));
         };
-        if function.kind == Kind::Later {
-            return Err(later(at, &format!("{name}(…)")));
+        if function.kind == Kind::Vector {
+            return self.made_vector(keywords, at);
         }
-        if let Some((keyword, value)) = keywords.first() {
-            let message = format!("the argument {keyword}= of {name}(…)");
-            return Err(later(span(value), &message));
+        let allowed = function.kind.keywords();
+        for (keyword, value) in keywords {
+            if !allowed.contains(&keyword.as_str()) {
+                let message = format!("{name}(…) takes no argument {keyword}=");
+                let near = near(keyword, allowed.iter().copied());
+                return Err(QueryError::at(span(value), message).suggest(near));
+            }
         }
         let (least, most) = function.arity;
         if !(least..=most).contains(&args.len()) {
@@ -45,37 +54,61 @@ impl Compiler<'_> {
             let message = format!("{name}(…) takes {wanted}, and gets {}", args.len());
             return Err(QueryError::at(at, message));
         }
-        self.apply(function, args, at).map(Bound::Value)
+        self.apply(function, args, keywords, at)
     }
 
-    fn apply(&mut self, function: &Function, args: &[Expr], at: Span) -> Result<NodeId> {
+    fn apply(
+        &mut self,
+        function: &Function,
+        args: &[Expr],
+        keywords: &[(String, Expr)],
+        at: Span,
+    ) -> Result<Bound> {
+        let keyword = |wanted: &str| {
+            let found = keywords.iter().find(|(name, _)| name == wanted);
+            found.map(|(_, value)| value)
+        };
+        let (key, default) = (keyword("key"), keyword("default"));
+        let (name, first) = (function.name, &args[0]);
         // Those that take collections as well as numbers.
-        if function.kind == Kind::Len {
-            return self.len(&args[0], at);
+        match function.kind {
+            Kind::Len => return self.len(first).map(Bound::Value),
+            Kind::Reduce(reducer @ (Reducer::ArgMin | Reducer::ArgMax)) => {
+                return self.best_call(name, reducer, first, key, default, at);
+            }
+            Kind::Reduce(reducer) => {
+                return self.reduce_call(name, reducer, first, at).map(Bound::Value);
+            }
+            Kind::Least if args.len() == 1 => {
+                return self.best_call(name, Reducer::Min, first, key, default, at);
+            }
+            Kind::Most if args.len() == 1 => {
+                return self.best_call(name, Reducer::Max, first, key, default, at);
+            }
+            Kind::First => return self.end(name, first, 0, default, at),
+            Kind::Last => return self.end(name, first, -1, default, at),
+            Kind::Combinations => return self.combinations(args, at),
+            Kind::Concat => return self.concat(args, at),
+            Kind::Zip => return self.zip(args, at),
+            Kind::Enumerate => return self.enumerate(first),
+            Kind::Sorted => return self.sorted(first, key, keyword("reverse")),
+            Kind::IsMissing => {
+                let bound = self.bind(first)?;
+                return self.is_missing(&bound).map(Bound::Value);
+            }
+            _ => (),
+        }
+        if let Some((keyword, value)) = keywords.first() {
+            let message = format!("{keyword}= goes with a list, and these are several values");
+            return Err(QueryError::at(span(value), message));
         }
         let mut ids = Vec::with_capacity(args.len());
         for arg in args {
             ids.push(self.value(arg)?);
         }
-        let first = ids[0];
-        match function.kind {
-            Kind::Reduce(reducer) => self.reduce_named(function.name, reducer, first, at),
-            Kind::Least if ids.len() == 1 => {
-                self.reduce_named(function.name, Reducer::Min, first, at)
-            }
-            Kind::Most if ids.len() == 1 => {
-                self.reduce_named(function.name, Reducer::Max, first, at)
-            }
-            Kind::First | Kind::Last => {
-                let index = if function.kind == Kind::First { 0 } else { -1 };
-                self.end(function.name, first, index, at)
-            }
-            Kind::IsMissing => Ok(self.is_missing(first)),
-            kind => {
-                let ids = self.together(&ids, at)?;
-                self.apply_to_numbers(kind, &ids, at)
-            }
-        }
+        let ids = self.together(&ids, at)?;
+        self.apply_to_numbers(function.kind, &ids, at)
+            .map(Bound::Value)
     }
 
     /// Functions position by position; arguments are at one level.
@@ -164,46 +197,35 @@ impl Compiler<'_> {
         Ok(best)
     }
 
-    fn reduce_named(
-        &mut self,
-        name: &str,
-        reducer: Reducer,
-        value: NodeId,
-        at: Span,
-    ) -> Result<NodeId> {
-        let node = self.graph.node(value);
-        if node.level == super::EVENT {
-            let message = format!("{name}(…) needs a list, and this is one value per event");
-            return Err(QueryError::at(at, message));
-        }
-        self.reduce(reducer, value, at)
-    }
-
-    fn len(&mut self, arg: &Expr, at: Span) -> Result<NodeId> {
-        let level = match self.bind(arg)? {
-            Bound::Value(node) => self.graph.node(node).level,
-            Bound::Object(object) => object.level,
+    /// Whether there is none: of a record, whether it is one that is not there.
+    fn is_missing(&mut self, bound: &Bound) -> Result<NodeId> {
+        let id = match bound {
+            Bound::Value(id) => *id,
+            Bound::Object(object) => {
+                let row = self.row(object.base);
+                object
+                    .moves
+                    .iter()
+                    .fold(row, |node, how| self.carry(node, *how))
+            }
+            Bound::Tuple { items, .. } => match items.first() {
+                Some(first) => return self.is_missing(first),
+                None => return Err(QueryError::new("an empty tuple")),
+            },
+            Bound::Sum { terms, .. } => {
+                let terms = terms.clone();
+                let (a, b) = (self.is_missing(&terms.0)?, self.is_missing(&terms.1)?);
+                let both = self.together(&[a, b], (0, 0))?;
+                return Ok(self.either(both[0], both[1]));
+            }
+            Bound::Scaled { vector, .. } => {
+                let vector = vector.clone();
+                return self.is_missing(&vector);
+            }
         };
-        if level == super::EVENT {
-            let message = "len(…) needs a list, and this is one value per event";
-            return Err(QueryError::at(at, message));
-        }
-        Ok(self.length(level))
-    }
-
-    fn end(&mut self, name: &str, value: NodeId, index: i64, at: Span) -> Result<NodeId> {
-        if self.graph.node(value).level == super::EVENT {
-            let message = format!("{name}(…) needs a list, and this is one value per event");
-            return Err(QueryError::at(at, message));
-        }
-        let index = self.graph.constant(Constant::Int(index));
-        Ok(self.item(value, index))
-    }
-
-    fn is_missing(&mut self, id: NodeId) -> NodeId {
         let node = self.graph.node(id);
         if !node.missing {
-            return self.graph.constant(Constant::Bool(false));
+            return Ok(self.graph.constant(Constant::Bool(false)));
         }
         let node = Node {
             op: Op::IsMissing,
@@ -212,21 +234,7 @@ impl Compiler<'_> {
             ty: Type::Bool,
             missing: false,
         };
-        self.graph.add(node)
-    }
-
-    fn filled(&mut self, ids: &[NodeId], at: Span) -> Result<NodeId> {
-        let &[value, with] = ids else {
-            return Err(QueryError::at(at, "fill_missing(value, instead)"));
-        };
-        if !self.graph.node(value).missing {
-            return Ok(value);
-        }
-        if self.type_of(value) == Type::Str || self.type_of(with) == Type::Str {
-            return Err(later(at, "fill_missing of strings"));
-        }
-        let (sides, _) = self.same_type(&[value, with], at)?;
-        Ok(self.fill_missing(sides[0], sides[1]))
+        Ok(self.graph.add(node))
     }
 
     /// Towards zero, as Python's int; what is no integer's value is missing.
@@ -240,5 +248,15 @@ impl Compiler<'_> {
         }
         let finite = self.map(Map::Test(Test::FitsInt), &[id], Type::Bool);
         self.only(whole, finite)
+    }
+}
+
+fn no_keywords(name: &str, keywords: &[(String, Expr)]) -> Result<()> {
+    match keywords.first() {
+        None => Ok(()),
+        Some((keyword, value)) => Err(QueryError::at(
+            span(value),
+            format!("{name}(…) takes no argument {keyword}="),
+        )),
     }
 }

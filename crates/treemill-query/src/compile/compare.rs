@@ -1,6 +1,6 @@
 //! Comparisons, chained ones too, and membership in lists.
 
-use super::{Bound, Compiler, Constant, EVENT, NodeId, Op, Reducer, Result, Type, span};
+use super::{Bound, Compiler, Constant, NodeId, Op, Reducer, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Compare, Map};
 use crate::spec::{Expr, Span};
@@ -197,14 +197,11 @@ impl Compiler<'_> {
     fn member_of_list(&mut self, left: NodeId, right: &Expr, at: Span) -> Result<NodeId> {
         let list = self.value(right)?;
         let level = self.graph.node(list).level;
-        if level == EVENT {
+        if self.is_single(level) {
             let message = "after 'in' stands a list: [1, 2, 3], or a column with one per event";
             return Err(QueryError::at(span(right), message));
         }
-        if !self
-            .graph
-            .encloses(self.graph.node(left).level, self.graph.parent(level))
-        {
+        if !self.is_single(self.graph.node(left).level) {
             let message = "'in' looks for one value per event in a list";
             return Err(QueryError::at(at, message));
         }

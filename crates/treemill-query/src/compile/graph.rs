@@ -1,6 +1,7 @@
 //! The compiled form of expressions: a graph of typed nodes in which equal nodes are one, and the
 //! levels that they live on. Knows neither syntax nor data.
 
+use super::level::{EVENT, Level, LevelId, LevelKind};
 use crate::kernel::Map;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,10 +9,6 @@ use std::sync::Arc;
 
 /// Index of a node; inputs have smaller ones.
 pub(crate) type NodeId = u32;
-/// Index of a level; 0 is the event.
-pub(crate) type LevelId = u32;
-/// The level of events.
-pub(crate) const EVENT: LevelId = 0;
 
 /// Type of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -119,13 +116,26 @@ pub(crate) enum Op {
     Spread,
     /// The value at the level's picks (see `LevelKind`), number `which` of them.
     Pick(u8),
+    /// Inputs of the level's parts, one after another in every list.
+    Concat,
+    /// Integer: number of the item in its list.
+    Position,
+    /// Integer: number of the position among all of the level. It holds for one selection of events
+    /// only, and so does all that is made from it.
+    Row,
+    /// These integers, again and again.
+    Cycle(Arc<[i64]>),
     /// The same items under another level, where the offsets of both turn out to be equal; else an
     /// error.
     Align,
     /// All items of the input's level per position of the level above.
     Reduce(Reducer),
-    /// Item number `second input` of each list, from the end where negative; else missing.
-    At,
+    /// Item number `second input` of each list, or missing; of the lists whose numbers the third
+    /// input has, where there is one.
+    At {
+        /// Negative numbers count from the end, else they are missing.
+        from_end: bool,
+    },
 }
 
 /// A node.
@@ -137,38 +147,6 @@ pub(crate) struct Node {
     pub ty: Type,
     /// Whether values may be missing.
     pub missing: bool,
-}
-
-/// How a level's items come about.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum LevelKind {
-    Event,
-    /// The items of list columns that share a counter (by name), or of one column (by index).
-    Items {
-        counter: Option<String>,
-        column: usize,
-    },
-    /// Always so many items.
-    Fixed(u32),
-    /// The items of a level for which a node (bool, at that level) is true. Pick 0: those items.
-    Filtered {
-        of: LevelId,
-        mask: NodeId,
-    },
-    /// Python's slice of each list. Pick 0: the items.
-    Sliced {
-        of: LevelId,
-        lower: Option<i64>,
-        upper: Option<i64>,
-        step: i64,
-    },
-}
-
-/// A level.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Level {
-    pub parent: LevelId,
-    pub kind: LevelKind,
 }
 
 /// Nodes and levels.
@@ -226,6 +204,21 @@ impl Graph {
             ty,
             missing: false,
         })
+    }
+
+    /// Whether its values hold for one selection of events only: see `Op::Row`.
+    pub fn is_local(&self, id: NodeId) -> bool {
+        let mut walk = id;
+        loop {
+            let node = self.node(walk);
+            match (&node.op, node.inputs.first()) {
+                (Op::Row, _) => return true,
+                (Op::Spread | Op::Pick(_) | Op::Align | Op::At { .. }, Some(input)) => {
+                    walk = *input
+                }
+                _ => return false,
+            }
+        }
     }
 
     pub fn node(&self, id: NodeId) -> &Node {

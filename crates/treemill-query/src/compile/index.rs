@@ -1,8 +1,9 @@
-//! `value[…]`: masks, integers and slices; and reductions, which close a level.
+//! `value[…]`: masks, integers, lists of integers and slices.
 
+use super::objects::Move;
 use super::{
-    Bound, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Reducer, Result,
-    Type, later, span,
+    Bound, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type,
+    span,
 };
 use crate::error::QueryError;
 use crate::spec::{Expr, Span};
@@ -10,12 +11,15 @@ use crate::spec::{Expr, Span};
 impl Compiler<'_> {
     pub(super) fn index(&mut self, value: &Expr, index: &Expr, at: Span) -> Result<Bound> {
         let bound = self.bind(value)?;
-        let level = match &bound {
-            Bound::Value(node) => self.graph.node(*node).level,
-            Bound::Object(object) => object.level,
-        };
-        if level == EVENT {
-            let message = "there is one per event, so there is nothing to pick from";
+        if let Bound::Tuple { items, .. } = &bound {
+            return self.element_of_tuple(items, index);
+        }
+        let level = self.level_of(&bound);
+        if self.is_single(level) {
+            let message = match self.here {
+                EVENT => "there is one per event, so there is nothing to pick from",
+                _ => "this is one, and no list, so there is nothing to pick from",
+            };
             return Err(QueryError::at(span(value), message));
         }
         if let Expr::Slice {
@@ -36,13 +40,16 @@ impl Compiler<'_> {
                 step,
             };
             let sliced = self.graph.add_level(Level { parent, kind });
-            return Ok(self.pick(bound, sliced));
+            return Ok(self.carried(&bound, Move::Pick(sliced, 0)));
         }
-        if matches!(index, Expr::Sequence { .. }) {
-            return Err(later(span(index), "a list of indices"));
+        let place = span(index);
+        if let Expr::Sequence { items, .. } = index {
+            let Bound::Value(indices) = self.constants(items, place)? else {
+                return Err(QueryError::at(place, "a list of indices is of integers"));
+            };
+            return self.at_each(&bound, level, indices, true, place);
         }
         let picked = self.value(index)?;
-        let place = span(index);
         match self.type_of(picked) {
             Type::Bool => self.masked(bound, level, picked, place),
             Type::Int | Type::UInt => self.at_index(bound, level, picked, at, place),
@@ -54,6 +61,22 @@ impl Compiler<'_> {
                 ),
             )),
         }
+    }
+
+    /// `t[0]`
+    fn element_of_tuple(&mut self, items: &[Bound], index: &Expr) -> Result<Bound> {
+        let place = span(index);
+        let number = self.value(index)?;
+        let n = items.len() as i64;
+        let found = match self.graph.as_const(number) {
+            Some(Constant::Int(x)) if *x < 0 => items.get((x + n).try_into().unwrap_or(usize::MAX)),
+            Some(Constant::Int(x)) => items.get(usize::try_from(*x).unwrap_or(usize::MAX)),
+            _ => None,
+        };
+        found.cloned().ok_or_else(|| {
+            let message = format!("a tuple of {n} has the elements 0 to {}", n - 1);
+            QueryError::at(place, message)
+        })
     }
 
     fn bound_of_slice(&mut self, bound: Option<&Expr>) -> Result<Option<i64>> {
@@ -70,36 +93,29 @@ impl Compiler<'_> {
         }
     }
 
-    fn pick(&mut self, bound: Bound, level: LevelId) -> Bound {
-        match bound {
-            Bound::Value(node) => Bound::Value(self.moved(Op::Pick(0), node, level)),
-            Bound::Object(object) => Bound::Object(self.picked(&object, level)),
-        }
-    }
-
     fn masked(&mut self, bound: Bound, level: LevelId, mask: NodeId, at: Span) -> Result<Bound> {
         let mask_level = self.graph.node(mask).level;
         let mask = self.passed(mask);
         if self.graph.as_const(mask).is_some() || self.graph.encloses(mask_level, level) {
             if mask_level == level {
                 let filtered = self.filtered(level, mask);
-                return Ok(self.pick(bound, filtered));
+                return Ok(self.carried(&bound, Move::Pick(filtered, 0)));
             }
             let message = "the mask has one bool per event, and the list needs one per item: \
                            to select events use a filter";
             return Err(QueryError::at(at, message));
         }
         // The mask's level stays, so that all that is masked by it is at one level.
-        if let Bound::Value(value) = bound
-            && self.may_be_equal(mask_level, level)
-        {
-            let aligned = self.bring(value, mask_level, at)?;
+        let is_value = matches!(bound, Bound::Value(_));
+        let beside = is_value && self.may_be_equal(mask_level, level);
+        if beside || matches!(self.graph.level(mask_level).kind, LevelKind::Product { .. }) {
+            let aligned = self.brought(&bound, mask_level, at)?;
             let filtered = self.filtered(mask_level, mask);
-            return Ok(self.pick(Bound::Value(aligned), filtered));
+            return Ok(self.carried(&aligned, Move::Pick(filtered, 0)));
         }
         let mask = self.bring(mask, level, at)?;
         let filtered = self.filtered(level, mask);
-        Ok(self.pick(bound, filtered))
+        Ok(self.carried(&bound, Move::Pick(filtered, 0)))
     }
 
     fn at_index(
@@ -112,10 +128,12 @@ impl Compiler<'_> {
     ) -> Result<Bound> {
         let parent = self.graph.parent(level);
         let constant = self.graph.as_const(index).cloned();
-        if constant.is_none() && !self.graph.encloses(self.graph.node(index).level, parent) {
-            return Err(later(place, "a list of indices"));
+        let own = self.graph.node(index).level;
+        if constant.is_none() && !self.graph.encloses(own, parent) {
+            return self.at_each(&bound, level, index, false, place);
         }
-        let index = if constant.is_some() {
+        let from_end = constant.is_some();
+        let index = if from_end {
             index
         } else {
             self.bring(index, parent, place)?
@@ -126,14 +144,54 @@ impl Compiler<'_> {
             let message = format!("the index is outside of an array of {len}");
             return Err(QueryError::at(at, message));
         }
-        Ok(match bound {
-            Bound::Value(node) => Bound::Value(self.item(node, index)),
-            Bound::Object(object) => Bound::Object(self.element(&object, index)),
-        })
+        let list = None;
+        Ok(self.carried(
+            &bound,
+            Move::At {
+                index,
+                list,
+                from_end,
+            },
+        ))
     }
 
-    /// Item number `index` of each list.
-    pub(super) fn item(&mut self, value: NodeId, index: NodeId) -> NodeId {
+    /// One item of the list for every index, which are at a level below the lists'.
+    fn at_each(
+        &mut self,
+        bound: &Bound,
+        level: LevelId,
+        index: NodeId,
+        from_end: bool,
+        at: Span,
+    ) -> Result<Bound> {
+        let parent = self.graph.parent(level);
+        let mut below = self.graph.node(index).level;
+        let mut index = index;
+        if !self.graph.encloses(parent, below) {
+            below = self.nested(below, parent, at)?;
+            index = self.bring(index, below, at)?;
+        }
+        let row = self.row(parent);
+        let list = self.bring(row, below, at)?;
+        let list = Some(list);
+        Ok(self.carried(
+            bound,
+            Move::At {
+                index,
+                list,
+                from_end,
+            },
+        ))
+    }
+
+    /// Item number `index` of each list, or of the lists whose numbers are given.
+    pub(super) fn item(
+        &mut self,
+        value: NodeId,
+        index: NodeId,
+        list: Option<NodeId>,
+        from_end: bool,
+    ) -> NodeId {
         let node = self.graph.node(value);
         let (ty, level) = (node.ty, node.level);
         let sure = match (&self.graph.level(level).kind, self.graph.as_const(index)) {
@@ -141,89 +199,18 @@ impl Compiler<'_> {
             _ => false,
         };
         let missing = !sure || node.missing;
-        let parent = self.graph.parent(level);
+        let level = match list {
+            None => self.graph.parent(level),
+            Some(list) => self.graph.node(list).level,
+        };
+        let mut inputs = vec![value, index];
+        inputs.extend(list);
         self.graph.add(Node {
-            op: Op::At,
-            inputs: vec![value, index],
-            level: parent,
+            op: Op::At { from_end },
+            inputs,
+            level,
             ty,
             missing,
-        })
-    }
-
-    /// All items of each list as one value.
-    pub(super) fn reduce(&mut self, reducer: Reducer, value: NodeId, at: Span) -> Result<NodeId> {
-        let node = self.graph.node(value);
-        let (level, items_missing) = (node.level, node.missing);
-        if level == EVENT {
-            return Err(QueryError::at(
-                at,
-                "this needs a list, and there is one value per event",
-            ));
-        }
-        let mut value = value;
-        let mut ty = node.ty;
-        if ty == Type::Str && reducer != Reducer::Count {
-            return Err(QueryError::at(at, "strings can be compared, and no more"));
-        }
-        match reducer {
-            Reducer::Any | Reducer::All => {
-                value = self.truth(value, at)?;
-                ty = Type::Bool;
-            }
-            Reducer::Count if ty == Type::Bool => {
-                let message = "count of bools could mean two things: \
-                               write sum(…) for those that are true, len(…) for all";
-                return Err(QueryError::at(at, message));
-            }
-            Reducer::Count => ty = Type::Int,
-            Reducer::Sum if ty == Type::Bool => ty = Type::Int,
-            Reducer::Mean => {
-                value = self.real_of(value);
-                ty = Type::Float;
-            }
-            Reducer::ArgMin | Reducer::ArgMax => ty = Type::Int,
-            Reducer::Sum | Reducer::Min | Reducer::Max => (),
-        }
-        let empty = match reducer {
-            Reducer::Sum | Reducer::Any | Reducer::All | Reducer::Count => false,
-            Reducer::Mean | Reducer::Min | Reducer::Max | Reducer::ArgMin | Reducer::ArgMax => {
-                let never = matches!(self.graph.level(level).kind, LevelKind::Fixed(1..));
-                items_missing || !never
-            }
-        };
-        let parent = self.graph.parent(level);
-        Ok(self.graph.add(Node {
-            op: Op::Reduce(reducer),
-            inputs: vec![value],
-            level: parent,
-            ty,
-            missing: empty,
-        }))
-    }
-
-    /// Number of items of a level.
-    pub(super) fn length(&mut self, level: LevelId) -> NodeId {
-        let parent = self.graph.parent(level);
-        // The number of items kept is the number of trues of the mask: no list needs to be made.
-        if let LevelKind::Filtered { mask, .. } = self.graph.level(level).kind {
-            return self.graph.add(Node {
-                op: Op::Reduce(Reducer::Sum),
-                inputs: vec![mask],
-                level: parent,
-                ty: Type::Int,
-                missing: false,
-            });
-        }
-        if let LevelKind::Fixed(len) = self.graph.level(level).kind {
-            return self.graph.constant(Constant::Int(i64::from(len)));
-        }
-        self.graph.add(Node {
-            op: Op::Len(level),
-            inputs: Vec::new(),
-            level: parent,
-            ty: Type::Int,
-            missing: false,
         })
     }
 }

@@ -1,31 +1,79 @@
 //! Bringing values to one level.
 
-use super::{Compiler, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result};
+use super::objects::Move;
+use super::{Compiler, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type};
 use crate::error::QueryError;
 use crate::spec::Span;
 
 impl Compiler<'_> {
     /// The values at the deepest of their levels, those of outer levels repeated for every item.
-    /// Constants stay as they are.
+    /// Constants stay as they are. A list beside a variable of a `for` becomes a list for each of
+    /// the variable's values.
     pub(crate) fn together(&mut self, ids: &[NodeId], at: Span) -> Result<Vec<NodeId>> {
-        let mut target: Option<LevelId> = None;
-        for id in ids {
-            if self.graph.as_const(*id).is_some() {
-                continue;
-            }
-            let level = self.graph.node(*id).level;
-            target = Some(match target {
-                Some(found) if self.graph.encloses(level, found) => found,
-                Some(found) if self.graph.encloses(found, level) => level,
-                Some(found) if self.may_be_equal(found, level) => found,
-                None => level,
-                Some(found) => return Err(self.different(found, level, at)),
-            });
-        }
-        let Some(target) = target else {
+        let levels: Vec<LevelId> = ids
+            .iter()
+            .filter(|id| self.graph.as_const(**id).is_none())
+            .map(|id| self.graph.node(*id).level)
+            .collect();
+        let Some(target) = self.common_level(&levels, at)? else {
             return Ok(ids.to_vec());
         };
         ids.iter().map(|id| self.bring(*id, target, at)).collect()
+    }
+
+    /// The level at which values of these levels meet; `None` of none.
+    pub(super) fn common_level(&mut self, levels: &[LevelId], at: Span) -> Result<Option<LevelId>> {
+        let (single, lists): (Vec<LevelId>, Vec<LevelId>) =
+            levels.iter().partition(|level| self.is_single(**level));
+        let mut target: Option<LevelId> = None;
+        for level in single.into_iter().chain(lists) {
+            target = Some(match target {
+                None => level,
+                Some(found) => self.meeting(found, level, at)?,
+            });
+        }
+        Ok(target)
+    }
+
+    fn meeting(&mut self, found: LevelId, level: LevelId, at: Span) -> Result<LevelId> {
+        if self.graph.encloses(level, found) || self.way(level, found, at).is_ok() {
+            return Ok(found);
+        }
+        if self.graph.encloses(found, level) || self.way(found, level, at).is_ok() {
+            return Ok(level);
+        }
+        if self.is_single(found)
+            && !self.is_single(level)
+            && self.graph.encloses(self.graph.parent(level), found)
+        {
+            return self.nested(level, found, at);
+        }
+        Err(self.different(found, level, at))
+    }
+
+    /// All items of a level's lists for each position of a level that lies below theirs.
+    pub(super) fn nested(&mut self, of: LevelId, under: LevelId, at: Span) -> Result<LevelId> {
+        let above = self.graph.parent(of);
+        if above == under {
+            return Ok(of);
+        }
+        let row = self.row(above);
+        let list = self.bring(row, under, at)?;
+        Ok(self.graph.add_level(Level {
+            parent: under,
+            kind: LevelKind::Product { of, list },
+        }))
+    }
+
+    /// The number of every position of a level.
+    pub(super) fn row(&mut self, level: LevelId) -> NodeId {
+        self.graph.add(Node {
+            op: Op::Row,
+            inputs: Vec::new(),
+            level,
+            ty: Type::Int,
+            missing: false,
+        })
     }
 
     /// A value at a level.
@@ -34,32 +82,40 @@ impl Compiler<'_> {
         if level == target || self.graph.as_const(id).is_some() {
             return Ok(id);
         }
-        if self.graph.encloses(level, target) {
-            // One step for every level between them.
-            let mut path = Vec::new();
-            let mut walk = target;
-            while walk != level {
-                path.push(walk);
-                walk = self.graph.parent(walk);
-            }
-            return Ok(path
-                .into_iter()
-                .rev()
-                .fold(id, |node, level| self.moved(Op::Spread, node, level)));
-        }
-        if self.may_be_equal(target, level) {
-            return Ok(self.moved(Op::Align, id, target));
-        }
-        // A level beside a parent of the target.
+        let way = self.way(level, target, at)?;
+        Ok(way.into_iter().fold(id, |node, how| self.carry(node, how)))
+    }
+
+    /// How values get from one level to another.
+    pub(super) fn way(&self, level: LevelId, target: LevelId, at: Span) -> Result<Vec<Move>> {
+        // From the target up, until a level is met that can be reached in one step.
+        let mut below = Vec::new();
         let mut walk = target;
-        while walk != EVENT {
-            walk = self.graph.parent(walk);
-            if self.may_be_equal(walk, level) {
-                let aligned = self.moved(Op::Align, id, walk);
-                return self.bring(aligned, target, at);
+        loop {
+            if walk == level {
+                break;
             }
+            if self.may_be_equal(walk, level) {
+                below.push(Move::Align(walk));
+                break;
+            }
+            // What lies further up is repeated; else the product's other side may be it.
+            if let LevelKind::Product { of, .. } = &self.graph.level(walk).kind
+                && !self.graph.encloses(level, walk)
+                && let Ok(mut way) = self.way(level, *of, at)
+            {
+                way.push(Move::Pick(walk, 0));
+                way.extend(below.into_iter().rev());
+                return Ok(way);
+            }
+            if walk == EVENT {
+                return Err(self.different(target, level, at));
+            }
+            below.push(Move::Spread(walk));
+            walk = self.graph.parent(walk);
         }
-        Err(self.different(target, level, at))
+        below.reverse();
+        Ok(below)
     }
 
     /// The value of a node at another level.
@@ -75,18 +131,31 @@ impl Compiler<'_> {
         self.graph.add(node)
     }
 
-    /// Whether two different levels may turn out to have the same items: one of them stems from a
-    /// column that no counter ties to others.
+    /// Whether two different levels may turn out to have the same items: one is the other under
+    /// another name, or stems from a column that no counter ties to others.
     pub(super) fn may_be_equal(&self, a: LevelId, b: LevelId) -> bool {
+        // What a `for` goes through item by item is not set beside a whole list.
+        if self.is_single(a) || self.is_single(b) {
+            return false;
+        }
         let (mut a, mut b) = (a, b);
         // The same steps from roots that may be equal.
         loop {
-            if a == b || self.graph.parent(a) != self.graph.parent(b) {
+            if self.graph.parent(a) != self.graph.parent(b) {
                 return false;
             }
+            if a == b {
+                return true;
+            }
             match (&self.graph.level(a).kind, &self.graph.level(b).kind) {
+                (LevelKind::Same { of, .. }, _) => a = *of,
+                (_, LevelKind::Same { of, .. }) => b = *of,
                 (LevelKind::Filtered { of: of_a, .. }, LevelKind::Filtered { of: of_b, .. }) => {
-                    (a, b) = (*of_a, *of_b)
+                    (a, b) = (*of_a, *of_b);
+                    // The same items need not be kept: only roots that may differ are compared.
+                    if a == b {
+                        return false;
+                    }
                 }
                 (
                     LevelKind::Sliced {
@@ -144,6 +213,21 @@ impl Compiler<'_> {
                 LevelKind::Filtered { of, .. } | LevelKind::Sliced { of, .. } => {
                     narrowed = "some of ";
                     walk = *of;
+                }
+                LevelKind::Same { of, .. }
+                | LevelKind::Product { of, .. }
+                | LevelKind::Flat { of }
+                | LevelKind::Sorted { of, .. } => walk = *of,
+                LevelKind::Combinations { of, size } => {
+                    return format!("{narrowed}combinations of {size} of {}", self.describe(*of));
+                }
+                LevelKind::Joined { parts } => {
+                    let parts: Vec<String> = parts.iter().map(|of| self.describe(*of)).collect();
+                    return format!("{narrowed}{} one after another", parts.join(" and "));
+                }
+                LevelKind::Zipped { parts } => {
+                    let parts: Vec<String> = parts.iter().map(|of| self.describe(*of)).collect();
+                    return format!("{narrowed}{} side by side", parts.join(" and "));
                 }
             }
         }

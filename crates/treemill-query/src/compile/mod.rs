@@ -3,18 +3,26 @@
 
 mod call;
 mod compare;
+mod free;
+mod functions;
 mod graph;
 mod index;
+mod kinematics;
+mod level;
 mod levels;
+mod lists;
+mod loops;
 mod names;
+mod objects;
 mod operators;
 mod plan;
 mod program;
+mod reduce;
 mod types;
+mod vectors;
 
-pub(crate) use graph::{
-    Constant, EVENT, Graph, Level, LevelId, LevelKind, Node, NodeId, Op, Reducer, Type,
-};
+pub(crate) use graph::{Constant, Graph, Node, NodeId, Op, Reducer, Type};
+pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
 
 pub(crate) use program::{Argument, Program, Step};
 
@@ -22,6 +30,7 @@ use crate::error::QueryError;
 use crate::schema::{self, Schema};
 use crate::spec::{Expr, Expression, Literal, Span};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Levels that an expression's tree may have.
 const MAX_DEPTH: usize = 200;
@@ -36,7 +45,21 @@ pub(crate) enum Bound {
     /// Numbers or strings.
     Value(NodeId),
     /// A collection, or an element of one.
-    Object(names::Object),
+    Object(objects::Object),
+    /// Several things side by side, all at one level (or constant).
+    Tuple { items: Vec<Bound>, level: LevelId },
+    /// The sum, or difference, of two vectors at one level.
+    Sum {
+        terms: Rc<(Bound, Bound)>,
+        minus: bool,
+        level: LevelId,
+    },
+    /// A vector times a number, at one level.
+    Scaled {
+        vector: Rc<Bound>,
+        factor: NodeId,
+        level: LevelId,
+    },
 }
 
 /// A column defined at a step, and the one before it.
@@ -54,6 +77,10 @@ pub(crate) struct Compiler<'a> {
     defines: Vec<Define>,
     /// Last definition that is visible.
     scope: Option<usize>,
+    /// Variables of loops and functions, inner ones last.
+    locals: Vec<(String, Bound)>,
+    /// The level of the innermost loop.
+    here: LevelId,
     visited: usize,
     depth: usize,
 }
@@ -66,6 +93,8 @@ impl<'a> Compiler<'a> {
             by_name: schema::index(schema),
             defines: Vec::new(),
             scope: None,
+            locals: Vec::new(),
+            here: EVENT,
             visited: 0,
             depth: 0,
         }
@@ -74,6 +103,8 @@ impl<'a> Compiler<'a> {
     /// The value of an expression where the definitions up to `scope` are visible.
     pub fn expression(&mut self, expression: &Expression, scope: Option<usize>) -> Result<NodeId> {
         self.scope = scope;
+        self.locals.clear();
+        self.here = EVENT;
         self.value(&expression.tree)
             .map_err(|error| error.in_text(&expression.text))
     }
@@ -103,6 +134,8 @@ impl<'a> Compiler<'a> {
         scope: Option<usize>,
     ) -> Result<usize> {
         self.scope = scope;
+        self.locals.clear();
+        self.here = EVENT;
         let value = self
             .bind(&expression.tree)
             .map_err(|error| error.in_text(&expression.text))?;
@@ -118,7 +151,7 @@ impl<'a> Compiler<'a> {
     fn value(&mut self, expr: &Expr) -> Result<NodeId> {
         match self.bind(expr)? {
             Bound::Value(node) => Ok(node),
-            Bound::Object(object) => Err(self.not_a_value(&object, span(expr))),
+            other => Err(self.not_a_value(&other, span(expr))),
         }
     }
 
@@ -178,12 +211,19 @@ impl<'a> Compiler<'a> {
                 at,
             } => self.if_else(test, body, otherwise, *at),
             Expr::Slice { at, .. } => Err(QueryError::at(*at, "a slice stands in […] only")),
-            Expr::Sequence { at, .. } => Err(QueryError::at(
+            Expr::Sequence { items, at } => self.tuple(items, *at),
+            Expr::Lambda { at, .. } => Err(QueryError::at(
                 *at,
-                "a list of values stands after 'in' and 'not in' only",
+                "a lambda stands after key= only, as in min(Jet, key=lambda j: j.pt)",
             )),
-            Expr::Lambda { at, .. } => Err(later(*at, "lambda")),
-            Expr::Comprehension { at, .. } => Err(later(*at, "for … in …")),
+            Expr::Comprehension { element, loops, at } => self.comprehension(element, loops, *at),
+            Expr::Apply {
+                name,
+                params,
+                body,
+                args,
+                at,
+            } => self.user_function(name, params, body, args, *at),
         }
     }
 
@@ -223,6 +263,7 @@ pub(crate) fn span(expr: &Expr) -> Span {
         | Expr::Sequence { at, .. }
         | Expr::IfElse { at, .. }
         | Expr::Lambda { at, .. }
+        | Expr::Apply { at, .. }
         | Expr::Comprehension { at, .. } => *at,
     }
 }

@@ -1,37 +1,19 @@
-//! Names to columns, defined columns, collections and their members.
+//! Names to variables, defined columns, columns of the data, collections and constants.
 
-use super::{
-    Bound, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type,
-};
+use super::objects::{Object, Source};
+use super::{Bound, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, Op, Result, Type};
 use crate::error::{QueryError, near};
 use crate::functions::{CONSTANTS, FUNCTIONS};
-use crate::schema::{ColumnType, DType};
+use crate::schema::{ColumnType, DType, Field};
 use crate::spec::{Expr, Span};
-
-/// Columns with a common prefix and counter, seen as one collection, or an element of it.
-#[derive(Debug, Clone)]
-pub(crate) struct Object {
-    /// `Muon` of `Muon_pt`.
-    prefix: String,
-    /// The level of its columns.
-    base: LevelId,
-    /// What is done to a column to get the member.
-    views: Vec<View>,
-    /// The level of its members.
-    pub level: LevelId,
-}
-
-/// A step from a column to a member.
-#[derive(Debug, Clone)]
-pub(crate) enum View {
-    /// Picks of a level made from the one before.
-    Pick(LevelId),
-    /// One item of each list.
-    At(NodeId),
-}
+use std::collections::HashMap;
+use std::rc::Rc;
 
 impl Compiler<'_> {
     pub(super) fn name(&mut self, name: &str, at: Span) -> Result<Bound> {
+        if let Some((_, bound)) = self.locals.iter().rev().find(|(known, _)| known == name) {
+            return Ok(bound.clone());
+        }
         if let Some(bound) = self.look_up(name, at)? {
             return Ok(bound);
         }
@@ -61,10 +43,10 @@ impl Compiler<'_> {
         let Some(index) = self.by_name.get(name).copied() else {
             return Ok(None);
         };
-        self.column(index, at).map(|node| Some(Bound::Value(node)))
+        self.column(index, at).map(Some)
     }
 
-    fn column(&mut self, index: usize, at: Span) -> Result<NodeId> {
+    fn column(&mut self, index: usize, at: Span) -> Result<Bound> {
         let schema = self.schema;
         let Some(field) = schema.fields.get(index) else {
             return Err(QueryError::at(at, "no such column"));
@@ -81,6 +63,10 @@ impl Compiler<'_> {
                 (self.graph.add_level(Level { parent, kind }), type_of(*item))
             }
             ColumnType::Other(name) => {
+                // The branch of an object without data of its own, whose members are columns.
+                if let Some(object) = self.collection(&field.name) {
+                    return Ok(Bound::Object(object));
+                }
                 let message = format!(
                     "{} has type {name}, which expressions cannot use",
                     field.name
@@ -88,19 +74,19 @@ impl Compiler<'_> {
                 return Err(QueryError::at(at, message));
             }
         };
-        Ok(self.graph.add(Node {
+        Ok(Bound::Value(self.graph.add(Node {
             op: Op::Column(index),
             inputs: Vec::new(),
             level,
             ty,
             missing: false,
-        }))
+        })))
     }
 
     fn items_level(&mut self, counter: Option<&str>, column: usize) -> LevelId {
         // Columns with one counter are one level, named by its first column.
         let column = counter.map_or(column, |_| {
-            let same = |field: &crate::schema::Field| {
+            let same = |field: &Field| {
                 matches!(&field.column_type, ColumnType::List { counter: found, .. }
                     if found.as_deref() == counter)
             };
@@ -115,114 +101,108 @@ impl Compiler<'_> {
         })
     }
 
-    /// The collection of the list columns `prefix_…` or `prefix.…`.
+    /// The columns `prefix_…` or `prefix.…`: a collection, or one record per event.
     fn collection(&mut self, prefix: &str) -> Option<Object> {
         let schema = self.schema;
-        let (index, counter) = schema.fields.iter().enumerate().find_map(|(i, field)| {
-            let rest = field.name.strip_prefix(prefix)?;
-            match &field.column_type {
-                ColumnType::List { counter, .. } if rest.starts_with(['_', '.']) => {
-                    Some((i, counter.as_deref()))
-                }
-                _ => None,
+        // The counter that most of its list columns have.
+        let mut counters: HashMap<Option<&str>, (usize, usize)> = HashMap::new();
+        let mut scalars = 0_usize;
+        for (index, field) in schema.fields.iter().enumerate() {
+            let rest = field.name.strip_prefix(prefix);
+            if !rest.is_some_and(|rest| rest.starts_with(['_', '.']) && rest.len() > 1) {
+                continue;
             }
-        })?;
-        let base = self.items_level(counter, index);
+            match &field.column_type {
+                ColumnType::List { counter, .. } => {
+                    let found = counters.entry(counter.as_deref()).or_insert((0, index));
+                    found.0 += 1;
+                }
+                ColumnType::Scalar(_) => scalars += 1,
+                _ => (),
+            }
+        }
+        let most = counters
+            .into_iter()
+            .max_by_key(|(_, (count, index))| (*count, usize::MAX - index));
+        let base = match most {
+            Some((counter, (count, index))) if count >= scalars => self.items_level(counter, index),
+            _ if scalars > 0 => EVENT,
+            _ => return None,
+        };
         Some(Object {
-            prefix: prefix.to_owned(),
+            source: Rc::new(Source::Columns {
+                prefix: prefix.to_owned(),
+            }),
             base,
-            views: Vec::new(),
+            moves: Vec::new(),
             level: base,
         })
     }
 
     pub(super) fn attribute(&mut self, value: &Expr, name: &str, at: Span) -> Result<Bound> {
         // Columns may have dots in their names, so names are tried from the longest on.
-        if let Some(path) = dotted(value)
-            && let Some(node) = self.joined(&path, name, at)?
+        if let Some(path) = self.dotted(value)
+            && let Some(found) = self.joined_name(&path, name, at)?
         {
-            return Ok(Bound::Value(node));
+            return Ok(found);
         }
-        match self.bind(value)? {
-            Bound::Object(object) => self.member(&object, name, at).map(Bound::Value),
-            Bound::Value(_) => Err(QueryError::at(
-                at,
-                format!("numbers have no attributes; .{name} goes with collections"),
-            )),
-        }
+        let bound = match self.bind(value) {
+            Ok(bound) => bound,
+            // `a.b.c`, where `a.b` is no column and has members all the same.
+            Err(error) => match self.dotted(value).and_then(|path| {
+                ['_', '.']
+                    .into_iter()
+                    .find_map(|sign| self.collection(&path.replace('.', &sign.to_string())))
+            }) {
+                Some(object) => Bound::Object(object),
+                None => return Err(error),
+            },
+        };
+        self.member(&bound, name, at)
     }
 
-    /// `path.name`, `path_name`.
-    fn joined(&mut self, path: &str, name: &str, at: Span) -> Result<Option<NodeId>> {
+    /// `path_name`, `path.name`.
+    pub(super) fn joined_name(
+        &mut self,
+        path: &str,
+        name: &str,
+        at: Span,
+    ) -> Result<Option<Bound>> {
         for sign in ['_', '.'] {
             let joined = format!("{path}{sign}{name}");
-            if let Some(Bound::Value(node)) = self.look_up(&joined, at)? {
-                return Ok(Some(node));
+            if let Some(found) = self.look_up(&joined, at)? {
+                return Ok(Some(found));
             }
         }
         Ok(None)
     }
 
-    /// A member of a collection or element.
-    fn member(&mut self, object: &Object, name: &str, at: Span) -> Result<NodeId> {
-        let prefix = &object.prefix;
-        let Some(mut node) = self.joined(prefix, name, at)? else {
-            let members = self.members(prefix);
-            let suggestions = near(name, members.iter().map(String::as_str));
-            let message = format!("{prefix} has no {name}; it has {}", listed(&members));
-            return Err(QueryError::at(at, message).suggest(suggestions));
-        };
-        if self.graph.node(node).level != object.base {
-            let message = format!("{prefix}.{name} has another length than the rest of {prefix}");
-            return Err(QueryError::at(at, message));
+    /// `a.b.c` as written, if that is all there is to it and `a` is no variable.
+    fn dotted(&self, expr: &Expr) -> Option<String> {
+        let mut names = Vec::new();
+        let mut walk = expr;
+        loop {
+            match walk {
+                Expr::Name { id, .. } => {
+                    if self.locals.iter().any(|(name, _)| name == id) {
+                        return None;
+                    }
+                    names.push(id.as_str());
+                    names.reverse();
+                    return Some(names.join("."));
+                }
+                Expr::Attribute { value, name, .. } => {
+                    names.push(name);
+                    walk = value;
+                }
+                _ => return None,
+            }
         }
-        for view in &object.views {
-            node = match view {
-                View::Pick(level) => self.moved(Op::Pick(0), node, *level),
-                View::At(index) => self.item(node, *index),
-            };
-        }
-        Ok(node)
-    }
-
-    fn members(&self, prefix: &str) -> Vec<String> {
-        let rest = |field: &crate::schema::Field| {
-            let rest = field.name.strip_prefix(prefix)?;
-            rest.strip_prefix(['_', '.']).map(str::to_owned)
-        };
-        self.schema.fields.iter().filter_map(rest).collect()
-    }
-
-    /// The object seen through a level that picks from its own.
-    pub(super) fn picked(&self, object: &Object, level: LevelId) -> Object {
-        let mut object = object.clone();
-        object.views.push(View::Pick(level));
-        object.level = level;
-        object
-    }
-
-    /// One element of a collection.
-    pub(super) fn element(&self, object: &Object, index: NodeId) -> Object {
-        let mut object = object.clone();
-        object.views.push(View::At(index));
-        object.level = self.graph.parent(object.level);
-        object
-    }
-
-    pub(super) fn not_a_value(&self, object: &Object, at: Span) -> QueryError {
-        let prefix = &object.prefix;
-        let members = self.members(prefix);
-        QueryError::at(
-            at,
-            format!(
-                "{prefix} is a collection, not a number: use one of its members ({}), or len({prefix})",
-                listed(&members)
-            ),
-        )
     }
 
     fn unknown(&self, name: &str, at: Span) -> QueryError {
         let mut visible: Vec<&str> = Vec::new();
+        visible.extend(self.locals.iter().map(|(name, _)| name.as_str()));
         let mut scope = self.scope;
         while let Some(define) = scope.and_then(|i| self.defines.get(i)) {
             visible.push(&define.name);
@@ -241,39 +221,4 @@ fn type_of(stored: DType) -> Type {
         DType::F32 | DType::F64 => Type::Float,
         _ => Type::Int,
     }
-}
-
-/// `a.b.c` as written, if that is all there is to it.
-fn dotted(expr: &Expr) -> Option<String> {
-    let mut names = Vec::new();
-    let mut walk = expr;
-    loop {
-        match walk {
-            Expr::Name { id, .. } => {
-                names.push(id.as_str());
-                names.reverse();
-                return Some(names.join("."));
-            }
-            Expr::Attribute { value, name, .. } => {
-                names.push(name);
-                walk = value;
-            }
-            _ => return None,
-        }
-    }
-}
-
-/// The first of many names, for a message.
-fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 8;
-    let mut text = names
-        .iter()
-        .take(SHOWN)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
-    if names.len() > SHOWN {
-        text.push_str(", …");
-    }
-    text
 }

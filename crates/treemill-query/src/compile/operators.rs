@@ -7,7 +7,14 @@ use crate::spec::{Expr, Span};
 
 impl Compiler<'_> {
     pub(super) fn unary(&mut self, op: &str, operand: &Expr, at: Span) -> Result<Bound> {
-        let id = self.value(operand)?;
+        let id = match self.bind(operand)? {
+            Bound::Value(id) => id,
+            vector if op == "-" => {
+                let minus = self.graph.constant(Constant::Float((-1.0_f64).to_bits()));
+                return self.scaled(vector, minus, at);
+            }
+            other => return Err(self.not_a_value(&other, span(operand))),
+        };
         let ty = self.type_of(id);
         if op == "not" {
             let condition = self.truth(id, span(operand))?;
@@ -46,8 +53,10 @@ impl Compiler<'_> {
         right: &Expr,
         at: Span,
     ) -> Result<Bound> {
-        let left = self.value(left)?;
-        let right = self.value(right)?;
+        let (left, right) = match (self.bind(left)?, self.bind(right)?) {
+            (Bound::Value(left), Bound::Value(right)) => (left, right),
+            (a, b) => return self.vector_operation(op, a, b, [left, right], at),
+        };
         let both = self.together(&[left, right], at)?;
         let &[left, right] = both.as_slice() else {
             return Err(QueryError::at(at, "an operator has two sides"));
@@ -64,6 +73,33 @@ impl Compiler<'_> {
         };
         self.arithmetic(arithmetic, left, right, at)
             .map(Bound::Value)
+    }
+
+    /// Where one side is no number.
+    fn vector_operation(
+        &mut self,
+        op: &str,
+        a: Bound,
+        b: Bound,
+        sides: [&Expr; 2],
+        at: Span,
+    ) -> Result<Bound> {
+        match (op, a, b) {
+            ("+" | "-", a, b) if !matches!(a, Bound::Value(_)) && !matches!(b, Bound::Value(_)) => {
+                self.vector_sum(a, b, op == "-", at)
+            }
+            ("*", Bound::Value(factor), vector) | ("*", vector, Bound::Value(factor)) => {
+                self.scaled(vector, factor, at)
+            }
+            ("/", vector, Bound::Value(divisor)) => {
+                let one = self.graph.constant(Constant::Float(1.0_f64.to_bits()));
+                let divisor = self.real_of(divisor);
+                let factor = self.map(Map::Real(Arithmetic::Div), &[one, divisor], Type::Float);
+                self.scaled(vector, factor, at)
+            }
+            (_, Bound::Value(_), other) => Err(self.not_a_value(&other, span(sides[1]))),
+            (_, other, _) => Err(self.not_a_value(&other, span(sides[0]))),
+        }
     }
 
     /// Operands are at one level.

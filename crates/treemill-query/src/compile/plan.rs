@@ -8,11 +8,6 @@ use std::collections::{HashMap, HashSet};
 impl Compiler<'_> {
     /// The plan for wanting these nodes' values, in this order.
     pub fn plan(self, wanted: &[NodeId]) -> Plan {
-        let uses = self.uses(wanted);
-        let ids = 0..self.graph.nodes.len() as NodeId;
-        let programs = ids
-            .filter_map(|id| Some((id, program(&self.graph, &uses, id)?)))
-            .collect();
         let mut needs = Needs {
             compiler: &self,
             columns: Vec::new(),
@@ -27,8 +22,18 @@ impl Compiler<'_> {
             columns,
             column_of,
             sources,
+            seen,
             ..
         } = needs;
+        let live = |id: &NodeId| seen.contains(&Want::Node(*id));
+        let uses = self.uses(wanted, &seen);
+        let ids = 0..self.graph.nodes.len() as NodeId;
+        let programs = ids
+            .clone()
+            .filter(live)
+            .filter_map(|id| Some((id, program(&self.graph, &uses, id)?)))
+            .collect();
+        let local = ids.filter(|id| self.graph.is_local(*id)).collect();
         let mut column_nodes = HashMap::new();
         for (id, node) in self.graph.nodes.iter().enumerate() {
             if let Op::Column(column) = node.op
@@ -50,26 +55,36 @@ impl Compiler<'_> {
             column_nodes,
             sources,
             level_names,
+            local,
             graph: self.graph,
         }
     }
 
-    /// How many want each node's value.
-    fn uses(&self, wanted: &[NodeId]) -> Vec<u32> {
+    /// How many of those that are needed want each node's value.
+    fn uses(&self, wanted: &[NodeId], seen: &HashSet<Want>) -> Vec<u32> {
         let mut uses = vec![0_u32; self.graph.nodes.len()];
-        let inputs = self.graph.nodes.iter().flat_map(|node| &node.inputs);
-        let masks = self
-            .graph
-            .levels
-            .iter()
-            .filter_map(|level| match &level.kind {
-                LevelKind::Filtered { mask, .. } => Some(mask),
-                _ => None,
-            });
-        for id in inputs.chain(masks).chain(wanted) {
-            let uses = &mut uses[*id as usize];
-            *uses = uses.saturating_add(1);
+        let mut levels = HashSet::new();
+        let mut count = |id: &NodeId| {
+            if let Some(uses) = uses.get_mut(*id as usize) {
+                *uses = uses.saturating_add(1);
+            }
+        };
+        for want in seen {
+            let level = match want {
+                Want::Node(id) => {
+                    let node = self.graph.node(*id);
+                    node.inputs.iter().for_each(&mut count);
+                    node.level
+                }
+                Want::Offsets(level) => *level,
+            };
+            if levels.insert(level)
+                && let Some(node) = self.graph.level(level).kind.node()
+            {
+                count(&node);
+            }
         }
+        wanted.iter().for_each(count);
         uses
     }
 }
@@ -122,15 +137,11 @@ impl Needs<'_, '_> {
                 let mut wants: Vec<Want> = first.into_iter().chain(last).map(Want::Node).collect();
                 match &node.op {
                     Op::Len(level) => wants.push(Want::Offsets(*level)),
-                    Op::Spread | Op::Pick(_) => {
-                        if let LevelKind::Filtered { mask, .. } = graph.level(node.level).kind {
-                            wants.push(Want::Node(mask));
-                        }
-                        if !matches!(node.op, Op::Pick(_)) {
-                            wants.push(Want::Offsets(node.level));
-                        }
+                    Op::Spread | Op::Pick(_) | Op::Position | Op::Row | Op::Cycle(_) => {
+                        wants.extend(graph.level(node.level).kind.node().map(Want::Node));
+                        wants.push(Want::Offsets(node.level));
                     }
-                    Op::Align | Op::Reduce(_) | Op::At => {
+                    Op::Align | Op::Reduce(_) | Op::At { .. } => {
                         if let Some(input) = node.inputs.first() {
                             wants.push(Want::Offsets(graph.node(*input).level));
                         }
@@ -138,17 +149,21 @@ impl Needs<'_, '_> {
                             wants.push(Want::Offsets(node.level));
                         }
                     }
+                    Op::Concat => wants.push(Want::Offsets(node.level)),
                     _ => (),
                 }
                 wants
             }
-            Want::Offsets(level) => match &graph.level(level).kind {
-                LevelKind::Filtered { of, mask } => {
-                    vec![Want::Node(*mask), Want::Offsets(*of)]
+            Want::Offsets(level) => {
+                let found = graph.level(level);
+                let mut wants: Vec<Want> = found.kind.node().map(Want::Node).into_iter().collect();
+                wants.extend(found.kind.sources().iter().copied().map(Want::Offsets));
+                // Of items from columns nothing else is needed.
+                if !matches!(found.kind, LevelKind::Event | LevelKind::Items { .. }) {
+                    wants.push(Want::Offsets(found.parent));
                 }
-                LevelKind::Sliced { of, .. } => vec![Want::Offsets(*of)],
-                _ => Vec::new(),
-            },
+                wants
+            }
         }
     }
 

@@ -24,7 +24,7 @@ impl Compiler<'_> {
 
     /// A node at the level of its inputs; missing where one of them is.
     pub(super) fn node(&mut self, op: Op, inputs: &[NodeId], ty: Type) -> NodeId {
-        let level = self.common_level(inputs);
+        let level = self.level_of_inputs(inputs);
         let missing = inputs.iter().any(|id| self.graph.node(*id).missing);
         self.graph.add(Node {
             op,
@@ -35,7 +35,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn common_level(&self, inputs: &[NodeId]) -> super::LevelId {
+    fn level_of_inputs(&self, inputs: &[NodeId]) -> super::LevelId {
         inputs
             .iter()
             .filter(|id| self.graph.as_const(**id).is_none())

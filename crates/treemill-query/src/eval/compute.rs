@@ -2,11 +2,11 @@
 
 use super::{Batch, Made, SelectionId};
 use crate::chunk::for_chunks;
-use crate::compile::{Constant, LevelId, Node, NodeId, Op, Reducer, Type};
+use crate::compile::{Constant, LevelKind, Node, NodeId, Op, Reducer, Type};
 use crate::error::QueryError;
 use crate::kernel::reduce;
 use crate::run::{run, run_narrow};
-use crate::value::{Buf, Data, Strings, Value, View};
+use crate::value::{Data, Strings, Value, View};
 use std::sync::Arc;
 
 impl Batch<'_> {
@@ -60,22 +60,61 @@ impl Batch<'_> {
             Op::Spread => {
                 let value = self.node(s, node.inputs[0])?;
                 if value.is_scalar() {
-                    return Ok(value);
+                    // A constant that stands for the items of a list counts once for each.
+                    let n = self.positions(s, node.level)?;
+                    let mut picks: Vec<u32> = self.pool.take(n);
+                    picks.fill(0);
+                    let view = View::Picked(picks.into());
+                    return Ok(Value { view, ..value });
                 }
                 let parents = self.parents(s, node.level)?;
                 Ok(self.picked(&value, &parents))
             }
-            Op::Pick(_) => {
+            Op::Pick(which) => {
                 let value = self.node(s, node.inputs[0])?;
-                if value.is_scalar() {
+                let level = plan.graph.level(node.level);
+                if value.is_scalar()
+                    || matches!(level.kind, LevelKind::Same { .. } | LevelKind::Flat { .. })
+                {
                     return Ok(value);
                 }
-                let picks = self.picks(s, node.level)?;
+                let picks = self.picks(s, node.level, *which)?;
                 Ok(self.picked(&value, &picks))
+            }
+            Op::Concat => self.concat(s, node),
+            Op::Position => {
+                let offsets = self.offsets(s, node.level)?;
+                let n = offsets.last().map_or(0, |last| *last as usize);
+                let mut out: Vec<i64> = self.pool.take(n);
+                for ends in offsets.windows(2) {
+                    for (i, to) in out[ends[0] as usize..ends[1] as usize]
+                        .iter_mut()
+                        .enumerate()
+                    {
+                        *to = i as i64;
+                    }
+                }
+                Ok(Value::direct(Data::I64(out.into())))
+            }
+            Op::Row => {
+                let n = self.positions(s, node.level)?;
+                let mut out: Vec<u32> = self.pool.take(n);
+                for (i, to) in out.iter_mut().enumerate() {
+                    *to = i as u32;
+                }
+                Ok(Value::direct(Data::U32(out.into())))
+            }
+            Op::Cycle(list) => {
+                let n = self.positions(s, node.level)?;
+                let mut out: Vec<i64> = self.pool.take(n);
+                for (to, x) in out.iter_mut().zip(list.iter().cycle()) {
+                    *to = *x;
+                }
+                Ok(Value::direct(Data::I64(out.into())))
             }
             Op::Align => self.align(s, node),
             Op::Reduce(reducer) => self.reduce(s, node, *reducer),
-            Op::At => self.at(s, node),
+            Op::At { from_end } => self.at(s, id, node, *from_end),
             Op::Const(_) | Op::Map(_) | Op::Select => {
                 Err(QueryError::new("an operation has no program").into())
             }
@@ -165,70 +204,6 @@ impl Batch<'_> {
         Ok(value)
     }
 
-    fn at(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
-        let value = self.node(s, node.inputs[0])?;
-        let index = self.node(s, node.inputs[1])?;
-        let level: LevelId = self.plan.graph.node(node.inputs[0]).level;
-        let offsets = self.offsets(s, level)?;
-        let lists = offsets.len() - 1;
-        let unsigned = self.plan.graph.node(node.inputs[1]).ty == Type::UInt;
-        let wanted: Buf<i64> = self.whole(&index, lists);
-        let mut picks: Vec<u32> = self.pool.take(lists);
-        let mut valid: Vec<u8> = self.pool.take(lists);
-        for (i, ends) in offsets.windows(2).enumerate() {
-            let len = i64::from(ends[1] - ends[0]);
-            let index = wanted[i];
-            let from_end = index < 0 && !unsigned;
-            let place = if from_end {
-                index.wrapping_add(len)
-            } else {
-                index
-            };
-            // u64 beyond i64 looks negative here, and is out of range as it should be.
-            let inside = place >= 0 && place < len;
-            valid[i] = u8::from(inside);
-            // Any position that exists will do for what is missing.
-            picks[i] = if inside {
-                (i64::from(ends[0]) + place) as u32
-            } else {
-                0
-            };
-        }
-        self.pool.give(wanted);
-        let flags: Buf<u8> = valid.into();
-        if !value.is_scalar() && value.len() == 0 {
-            // There is nothing to show, so a stand-in is shown.
-            let data = stand_in(node.ty);
-            let picks: Buf<u32> = picks.into();
-            return Ok(Value {
-                data,
-                view: View::Picked(picks),
-                valid: Some(flags),
-            });
-        }
-        let mut picked = self.picked(&value, &picks.into());
-        if picked.is_scalar() {
-            picked = self.spread_scalar(picked, lists);
-        }
-        let own = picked.valid.take();
-        let mut present = vec![Value {
-            data: Data::Bool(flags.clone()),
-            view: View::Direct,
-            valid: Some(flags),
-        }];
-        present.extend(own.map(|valid| Value {
-            data: Data::Bool(valid.clone()),
-            view: View::Direct,
-            valid: Some(valid),
-        }));
-        present.push(index);
-        let present: Vec<&Value> = present.iter().collect();
-        if node.missing {
-            picked.valid = self.all_present(&present, lists);
-        }
-        Ok(picked)
-    }
-
     fn reduce(&mut self, s: SelectionId, node: &Node, reducer: Reducer) -> Made<Value> {
         let value = self.node(s, node.inputs[0])?;
         let input = self.plan.graph.node(node.inputs[0]);
@@ -260,7 +235,7 @@ fn with_view_of(value: &Value, data: Data) -> Value {
     }
 }
 
-fn stand_in(ty: Type) -> Data {
+pub(super) fn stand_in(ty: Type) -> Data {
     match ty {
         Type::Bool => Data::Bool(vec![0].into()),
         Type::Int => Data::I64(vec![0].into()),

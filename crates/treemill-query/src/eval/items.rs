@@ -37,6 +37,9 @@ impl Batch<'_> {
 
     /// A node's value from the nearest outer selection that has it.
     pub(super) fn inherited(&mut self, s: SelectionId, node: NodeId) -> Made<Option<Value>> {
+        if self.plan.local.contains(&node) {
+            return Ok(None);
+        }
         let mut outer = self.selections[s].parent;
         while let Some(from) = outer {
             if let Some(value) = self.selections[from].values.get(&node) {
@@ -66,17 +69,29 @@ impl Batch<'_> {
         let view = match &value.view {
             View::Scalar => View::Scalar,
             View::Direct => View::Picked(picks.clone()),
-            View::Picked(first) => {
-                let mut both: Vec<u32> = self.pool.take(picks.len());
-                gather::take(first, picks, &mut both);
-                View::Picked(both.into())
-            }
+            View::Picked(first) => View::Picked(self.through(first, picks)),
         };
         Value {
             data: value.data.clone(),
             view,
             valid,
         }
+    }
+
+    /// `first[picks[i]]`, made once for each pair of lists.
+    fn through(&mut self, first: &Buf<u32>, picks: &Buf<u32>) -> Buf<u32> {
+        let key = (first.as_ptr() as usize, picks.as_ptr() as usize);
+        if let Some([_, _, known]) = self.composed.get(&key)
+            && known.len() == picks.len()
+        {
+            return known.clone();
+        }
+        let mut both: Vec<u32> = self.pool.take(picks.len());
+        gather::take(first, picks, &mut both);
+        let both: Buf<u32> = both.into();
+        let kept = [first.clone(), picks.clone(), both.clone()];
+        self.composed.insert(key, kept);
+        both
     }
 
     /// All of a value, widened, as one slice: its own or a copy, which is to be given back.

@@ -159,7 +159,7 @@ fn floor_div(a: f64, b: f64) -> f64 {
 }
 
 /// The remainder that has the divisor's sign.
-fn modulo(a: f64, b: f64) -> f64 {
+pub(crate) fn modulo(a: f64, b: f64) -> f64 {
     let rest = a % b;
     if rest == 0.0 {
         rest.abs().copysign(b)

@@ -1,6 +1,6 @@
 //! Functions of floats, as numpy has them.
 
-use super::{map1, map2};
+use super::{map1, map2, trig};
 
 /// Functions of one float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,6 +52,8 @@ pub(crate) enum Real2 {
     /// C's remainder, with the dividend's sign.
     Fmod,
     CopySign,
+    /// The angle between two, in [-pi, pi).
+    DeltaPhi,
 }
 
 /// Questions about one float.
@@ -79,13 +81,13 @@ pub(crate) fn real1(op: Real1) -> fn(&[f64], &mut [f64]) {
         Real1::Log2 => |a, out| map1(a, out, f64::log2),
         Real1::Log10 => |a, out| map1(a, out, f64::log10),
         Real1::Log1p => |a, out| map1(a, out, f64::ln_1p),
-        Real1::Sin => |a, out| map1(a, out, f64::sin),
-        Real1::Cos => |a, out| map1(a, out, f64::cos),
+        Real1::Sin => trig::sin,
+        Real1::Cos => trig::cos,
         Real1::Tan => |a, out| map1(a, out, f64::tan),
         Real1::Asin => |a, out| map1(a, out, f64::asin),
         Real1::Acos => |a, out| map1(a, out, f64::acos),
         Real1::Atan => |a, out| map1(a, out, f64::atan),
-        Real1::Sinh => |a, out| map1(a, out, f64::sinh),
+        Real1::Sinh => trig::sinh,
         Real1::Cosh => |a, out| map1(a, out, f64::cosh),
         Real1::Tanh => |a, out| map1(a, out, f64::tanh),
         Real1::Asinh => |a, out| map1(a, out, f64::asinh),
@@ -109,6 +111,7 @@ pub(crate) fn real2(op: Real2) -> fn(&[f64], &[f64], &mut [f64]) {
         Real2::Atan2 => |a, b, out| map2(a, b, out, f64::atan2),
         Real2::Hypot => |a, b, out| map2(a, b, out, f64::hypot),
         Real2::Fmod => |a, b, out| map2(a, b, out, |a, b| a % b),
+        Real2::DeltaPhi => delta_phi,
         Real2::CopySign => |a, b, out| map2(a, b, out, f64::copysign),
     }
 }
@@ -124,6 +127,25 @@ pub(crate) fn test(op: Test) -> fn(&[f64], &mut [u8]) {
                 u8::from(a >= i64::MIN as f64 && a < -(i64::MIN as f64))
             })
         },
+    }
+}
+
+/// `(a - b + pi) % (2 pi) - pi`, with Python's remainder.
+fn delta_phi(a: &[f64], b: &[f64], out: &mut [f64]) {
+    use std::f64::consts::{PI, TAU};
+    // One turn more or less is enough for angles in [-pi, pi], and exact; others are rare.
+    let mut inside = true;
+    for ((to, a), b) in out.iter_mut().zip(a).zip(b) {
+        let x = a - b + PI;
+        let turned = if x < 0.0 { x + TAU } else { x };
+        let turned = if turned >= TAU { turned - TAU } else { turned };
+        inside &= (0.0..=TAU).contains(&turned);
+        *to = turned - PI;
+    }
+    if !inside {
+        map2(a, b, out, |a, b| {
+            super::arithmetic::modulo(a - b + PI, TAU) - PI
+        });
     }
 }
 

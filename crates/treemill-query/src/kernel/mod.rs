@@ -9,6 +9,8 @@ pub(crate) mod gather;
 pub(crate) mod logic;
 pub(crate) mod math;
 pub(crate) mod reduce;
+pub(crate) mod trig;
+pub(crate) mod tuples;
 
 pub(crate) use arithmetic::{Arithmetic, Bits};
 pub(crate) use comparison::Compare;

@@ -171,7 +171,8 @@ fn at(value: R, index: &Expr, event: &Event) -> R {
             example,
         )
     } else {
-        match evaluate(index, event) {
+        let expr = index;
+        match evaluate(expr, event) {
             V::L(mask, _) => V::L(
                 list.into_iter()
                     .zip(mask)
@@ -182,9 +183,11 @@ fn at(value: R, index: &Expr, event: &Event) -> R {
             ),
             V::Missing => V::Missing,
             index => {
-                let index = int(&index);
+                // Constants only count from the end: -1 in a column means that there is none.
+                let place = int(&index);
                 let n = list.len() as i64;
-                let place = if index < 0 { index + n } else { index };
+                let from_end = place < 0 && eval(expr, event).constant;
+                let place = if from_end { place + n } else { place };
                 let place = usize::try_from(place).ok();
                 place
                     .and_then(|place| list.get(place).cloned())

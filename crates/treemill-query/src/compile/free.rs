@@ -1,0 +1,151 @@
+//! What can be said of an expression by its form alone: the names that it takes from outside, and
+//! whether it is cheap.
+
+use crate::spec::Expr;
+use std::collections::HashSet;
+
+/// Names that an expression takes from outside.
+pub(super) struct Names<'a>(HashSet<&'a str>);
+
+impl Names<'_> {
+    pub fn any_of(&self, names: &[String]) -> bool {
+        names.iter().any(|name| self.0.contains(name.as_str()))
+    }
+}
+
+/// The names that an expression takes from outside. Those that it binds itself are left out where
+/// they are bound; a name that is free elsewhere in it counts.
+pub(super) fn names(expr: &Expr) -> Names<'_> {
+    let mut found = HashSet::new();
+    let mut bound = Vec::new();
+    walk(expr, &mut bound, &mut found);
+    Names(found)
+}
+
+fn walk<'a>(expr: &'a Expr, bound: &mut Vec<&'a str>, found: &mut HashSet<&'a str>) {
+    match expr {
+        Expr::Name { id, .. } => {
+            if !bound.contains(&id.as_str()) {
+                found.insert(id);
+            }
+        }
+        Expr::Lambda { params, body, .. } => {
+            let before = bound.len();
+            bound.extend(params.iter().map(String::as_str));
+            walk(body, bound, found);
+            bound.truncate(before);
+        }
+        Expr::Comprehension { element, loops, .. } => {
+            let before = bound.len();
+            for each in loops {
+                walk(&each.iter, bound, found);
+                bound.extend(each.targets.iter().map(String::as_str));
+                for condition in &each.conditions {
+                    walk(condition, bound, found);
+                }
+            }
+            walk(element, bound, found);
+            bound.truncate(before);
+        }
+        other => each_child(other, &mut |child| walk(child, bound, found)),
+    }
+}
+
+/// Calls `f` with every part of an expression that is one itself; not for what binds names.
+fn each_child<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
+    match expr {
+        Expr::Name { .. } | Expr::Const { .. } => (),
+        Expr::Lambda { body, .. } => f(body),
+        Expr::Comprehension { element, loops, .. } => {
+            for each in loops {
+                f(&each.iter);
+                each.conditions.iter().for_each(&mut *f);
+            }
+            f(element);
+        }
+        // A function's body knows its parameters only.
+        Expr::Apply { args, .. } => args.iter().for_each(f),
+        Expr::Unary { operand, .. } => f(operand),
+        Expr::Binary { left, right, .. } => {
+            f(left);
+            f(right);
+        }
+        Expr::Bool { values, .. } | Expr::Sequence { items: values, .. } => {
+            values.iter().for_each(f);
+        }
+        Expr::Compare { left, rights, .. } => {
+            f(left);
+            rights.iter().for_each(f);
+        }
+        Expr::Call {
+            function,
+            args,
+            keywords,
+            ..
+        } => {
+            // A function's name is no variable.
+            if let Expr::Attribute { value, .. } = &**function {
+                f(value);
+            }
+            args.iter().for_each(&mut *f);
+            keywords.iter().for_each(|(_, value)| f(value));
+        }
+        Expr::Attribute { value, .. } => f(value),
+        Expr::Index { value, index, .. } => {
+            f(value);
+            f(index);
+        }
+        Expr::Slice {
+            lower, upper, step, ..
+        } => {
+            for part in [lower, upper, step].into_iter().flatten() {
+                f(part);
+            }
+        }
+        Expr::IfElse {
+            test,
+            body,
+            otherwise,
+            ..
+        } => {
+            f(test);
+            f(body);
+            f(otherwise);
+        }
+    }
+}
+
+/// Attributes that are computed from others, with functions that cost more than a comparison.
+const DEAR: &[&str] = &["mass", "rapidity", "energy", "px", "py", "pz", "p"];
+
+/// Whether it is worth less than making a list of positions: comparisons and arithmetic of what is
+/// stored.
+pub(super) fn is_cheap(expr: &Expr) -> bool {
+    match expr {
+        Expr::Call { function, args, .. } => {
+            matches!(&**function, Expr::Name { id, .. } if id == "abs") && args.iter().all(is_cheap)
+        }
+        Expr::Comprehension { .. }
+        | Expr::Lambda { .. }
+        | Expr::Apply { .. }
+        | Expr::Index { .. } => false,
+        Expr::Attribute { value, name, .. } => {
+            matches!(**value, Expr::Name { .. }) && !DEAR.contains(&name.as_str())
+        }
+        other => {
+            let mut cheap = true;
+            each_child(other, &mut |child| cheap &= is_cheap(child));
+            cheap
+        }
+    }
+}
+
+/// The operands of `and`, and of `and`s in it.
+pub(super) fn conjuncts<'a>(expr: &'a Expr, found: &mut Vec<&'a Expr>) {
+    match expr {
+        Expr::Bool { op, values, .. } if op == "and" => {
+            values.iter().for_each(|value| conjuncts(value, found));
+        }
+        other => found.push(other),
+    }
+}

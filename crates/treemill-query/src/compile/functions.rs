@@ -1,0 +1,129 @@
+//! Functions that the user writes: those after `key=`, and those that are made with a name.
+
+use super::objects::Move;
+use super::{Bound, Compiler, LevelId, NodeId, Op, Result, free, span};
+use crate::error::QueryError;
+use crate::spec::{Expr, Expression, Span};
+
+impl Compiler<'_> {
+    /// The list, repeated for each value of the variables from inner loops that a key uses.
+    pub(super) fn nested_for(
+        &mut self,
+        key: Option<&Expr>,
+        items: Bound,
+        level: LevelId,
+    ) -> Result<(Bound, LevelId)> {
+        let above = self.graph.parent(level);
+        let Some(key) = key.filter(|_| above != self.here) else {
+            return Ok((items, level));
+        };
+        let names = free::names(key);
+        let deeper = self.locals.iter().any(|(name, bound)| {
+            names.any_of(std::slice::from_ref(name))
+                && !self.graph.encloses(self.level_of(bound), above)
+        });
+        if !deeper {
+            return Ok((items, level));
+        }
+        let nested = self.nested(level, self.here, span(key))?;
+        Ok((self.carried(&items, Move::Pick(nested, 0)), nested))
+    }
+
+    /// The value of `key=` for every item, at the items' own level; without one the items are it.
+    pub(super) fn key(
+        &mut self,
+        items: &Bound,
+        of: LevelId,
+        key: Option<&Expr>,
+        at: Span,
+    ) -> Result<NodeId> {
+        let Some(key) = key else {
+            return match items {
+                Bound::Value(id) => Ok(*id),
+                other => {
+                    let title = self.title(other);
+                    let message = format!(
+                        "{title} has no order of its own: say which, as in key=lambda x: x.pt"
+                    );
+                    Err(QueryError::at(at, message))
+                }
+            };
+        };
+        let at = span(key);
+        let element = self.entered(items.clone(), at)?;
+        let level = self.level_of(&element);
+        let (outside, variables) = (self.here, self.locals.len());
+        // Below several lists at once, where a `for` has been left already.
+        self.here = level;
+        let found = self.key_value(key, element);
+        self.here = outside;
+        self.locals.truncate(variables);
+        let found = found?;
+        // Back to where the items are: it is the same level under another name.
+        if self.graph.as_const(found).is_some() {
+            return Ok(self.moved(Op::Spread, found, of));
+        }
+        Ok(self.moved(Op::Align, found, of))
+    }
+
+    fn key_value(&mut self, key: &Expr, element: Bound) -> Result<NodeId> {
+        let at = span(key);
+        let id = match key {
+            Expr::Lambda { params, body, .. } => {
+                self.unpack(params, element, at)?;
+                self.value(body)?
+            }
+            Expr::Name { .. } => {
+                let argument = "\u{0}item".to_owned();
+                self.locals.push((argument.clone(), element));
+                let call = Expr::Call {
+                    function: Box::new(key.clone()),
+                    args: vec![Expr::Name { id: argument, at }],
+                    keywords: Vec::new(),
+                    at,
+                };
+                self.value(&call)?
+            }
+            _ => {
+                let message = "key= takes a lambda, as in key=lambda j: j.pt";
+                return Err(QueryError::at(at, message));
+            }
+        };
+        if !self.is_single(self.graph.node(id).level) {
+            let message = "a key is one value per item, and this is a list";
+            return Err(QueryError::at(at, message));
+        }
+        self.bring(id, self.here, at)
+    }
+
+    /// A function that the user has written.
+    pub(super) fn user_function(
+        &mut self,
+        name: &str,
+        params: &[String],
+        body: &Expression,
+        args: &[Expr],
+        at: Span,
+    ) -> Result<Bound> {
+        if params.len() != args.len() {
+            let message = format!(
+                "{name}(…) takes {} arguments, and gets {}",
+                params.len(),
+                args.len()
+            );
+            return Err(QueryError::at(at, message));
+        }
+        let mut known = Vec::with_capacity(args.len());
+        for (param, arg) in params.iter().zip(args) {
+            known.push((param.clone(), self.bind(arg)?));
+        }
+        // The body sees no variable of the place where it is called.
+        let outer = std::mem::replace(&mut self.locals, known);
+        let found = self.bind(&body.tree);
+        self.locals = outer;
+        found.map_err(|error| {
+            let message = format!("{} (in {name}(…), called here)", error.message);
+            QueryError::at(at, message).suggest(error.suggestions)
+        })
+    }
+}

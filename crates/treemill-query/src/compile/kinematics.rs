@@ -1,0 +1,297 @@
+//! What vectors have beside coordinates: attributes computed from those, methods of two vectors,
+//! sums, and vectors of the user's own values. Names are those of scikit-hep's vector.
+
+use super::objects::{Object, Source};
+use super::vectors::{COORDINATES, Part};
+use super::{Bound, Compiler, Constant, NodeId, Result, Type, span};
+use crate::error::QueryError;
+use crate::kernel::{Arithmetic, Map, Real1, Real2, Test};
+use crate::spec::{Expr, Span};
+use std::rc::Rc;
+
+/// What `vector(…)` takes.
+const MADE: &[&str] = &["pt", "phi", "eta", "mass", "px", "py", "pz", "energy"];
+
+impl Compiler<'_> {
+    /// An attribute that is computed; `None`: not one of a vector's.
+    pub(super) fn derived(
+        &mut self,
+        bound: &Bound,
+        name: &str,
+        at: Span,
+    ) -> Result<Option<NodeId>> {
+        if let Some((_, part)) = COORDINATES.iter().find(|(known, _)| *known == name) {
+            return self.coordinate(bound, *part, at).map(Some);
+        }
+        let mut get = |part| self.coordinate(bound, part, at);
+        Ok(Some(match name {
+            "pt2" => {
+                let pt = get(Part::Pt)?;
+                self.square(pt)
+            }
+            "p" | "mag" => {
+                let p2 = self.momentum2(bound, at)?;
+                self.root(p2)
+            }
+            "p2" | "mag2" => self.momentum2(bound, at)?,
+            "mass2" | "M2" | "tau2" => self.mass2(bound, at)?,
+            "theta" => {
+                let (p2, pz) = (
+                    self.momentum2(bound, at)?,
+                    self.coordinate(bound, Part::Pz, at)?,
+                );
+                let p = self.root(p2);
+                let cosine = self.real(Arithmetic::Div, pz, p);
+                self.math(Real1::Acos, cosine)
+            }
+            "costheta" => {
+                let (p2, pz) = (
+                    self.momentum2(bound, at)?,
+                    self.coordinate(bound, Part::Pz, at)?,
+                );
+                let p = self.root(p2);
+                self.real(Arithmetic::Div, pz, p)
+            }
+            "rapidity" => {
+                let (e, z) = (get(Part::Energy)?, get(Part::Pz)?);
+                let (above, below) = (
+                    self.real(Arithmetic::Add, e, z),
+                    self.real(Arithmetic::Sub, e, z),
+                );
+                let ratio = self.real(Arithmetic::Div, above, below);
+                let log = self.math(Real1::Log, ratio);
+                let half = self.number(0.5);
+                self.real(Arithmetic::Mul, half, log)
+            }
+            "mt" | "transverse_mass" => {
+                let mt2 = self.transverse2(bound, at)?;
+                self.signed_root(mt2)
+            }
+            "mt2" | "transverse_mass2" => self.transverse2(bound, at)?,
+            "et" | "transverse_energy" => {
+                let (e, pt) = (get(Part::Energy)?, get(Part::Pt)?);
+                let p2 = self.momentum2(bound, at)?;
+                let p = self.root(p2);
+                let sine = self.real(Arithmetic::Div, pt, p);
+                self.real(Arithmetic::Mul, e, sine)
+            }
+            "beta" => {
+                let p2 = self.momentum2(bound, at)?;
+                let p = self.root(p2);
+                let e = self.coordinate(bound, Part::Energy, at)?;
+                let ratio = self.real(Arithmetic::Div, p, e);
+                self.unless_nan(ratio, 0.0)
+            }
+            "gamma" => {
+                let (e, mass) = (get(Part::Energy)?, get(Part::Mass)?);
+                let ratio = self.real(Arithmetic::Div, e, mass);
+                self.unless_nan(ratio, f64::INFINITY)
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// `a.deltaR(b)` and others.
+    pub(super) fn method(
+        &mut self,
+        value: &Expr,
+        name: &str,
+        args: &[Expr],
+        at: Span,
+    ) -> Result<Bound> {
+        const METHODS: &[&str] = &[
+            "deltaR", "deltaR2", "deltaphi", "deltaeta", "dot", "add", "subtract",
+        ];
+        if !METHODS.contains(&name) {
+            let message = format!("there is no method {name}");
+            let suggestions = crate::error::near(name, METHODS.iter().copied());
+            return Err(QueryError::at(at, message).suggest(suggestions));
+        }
+        let [other] = args else {
+            return Err(QueryError::at(at, format!("a.{name}(b) takes one vector")));
+        };
+        let (a, b) = (self.bind(value)?, self.bind(other)?);
+        let (here, there) = (span(value), span(other));
+        let mut difference = |part: Part| -> Result<NodeId> {
+            let ids = [
+                self.coordinate(&a, part, here)?,
+                self.coordinate(&b, part, there)?,
+            ];
+            let both = self.together(&ids, at)?;
+            Ok(match part {
+                Part::Phi => self.map(
+                    Map::Real2(Real2::DeltaPhi),
+                    &[both[0], both[1]],
+                    Type::Float,
+                ),
+                _ => self.real(Arithmetic::Sub, both[0], both[1]),
+            })
+        };
+        let node = match name {
+            "deltaphi" => difference(Part::Phi)?,
+            "deltaeta" => difference(Part::Eta)?,
+            "deltaR" | "deltaR2" => {
+                let (phi, eta) = (difference(Part::Phi)?, difference(Part::Eta)?);
+                let sum = self.sum_of_squares(&[phi, eta]);
+                if name == "deltaR2" {
+                    sum
+                } else {
+                    self.root(sum)
+                }
+            }
+            "dot" => {
+                let mut sum: Option<NodeId> = None;
+                for part in [Part::Energy, Part::Px, Part::Py, Part::Pz] {
+                    let ids = [
+                        self.coordinate(&a, part, here)?,
+                        self.coordinate(&b, part, there)?,
+                    ];
+                    let both = self.together(&ids, at)?;
+                    let product = self.real(Arithmetic::Mul, both[0], both[1]);
+                    sum = Some(match sum {
+                        None => product,
+                        Some(sum) => self.real(Arithmetic::Sub, sum, product),
+                    });
+                }
+                sum.ok_or_else(|| QueryError::at(at, "nothing to multiply"))?
+            }
+            _ => return self.vector_sum(a, b, name == "subtract", at),
+        };
+        Ok(Bound::Value(node))
+    }
+
+    /// `a + b`, `a - b` of vectors.
+    pub(super) fn vector_sum(
+        &mut self,
+        a: Bound,
+        b: Bound,
+        minus: bool,
+        at: Span,
+    ) -> Result<Bound> {
+        for (side, other) in [(&a, &b), (&b, &a)] {
+            if matches!(side, Bound::Value(_) | Bound::Tuple { .. }) {
+                let message = format!(
+                    "{} and {} cannot be added",
+                    self.title(side),
+                    self.title(other)
+                );
+                return Err(QueryError::at(at, message));
+            }
+        }
+        let bounds = [a, b];
+        let level = self.common_of(&bounds, at)?;
+        let terms = (
+            self.brought(&bounds[0], level, at)?,
+            self.brought(&bounds[1], level, at)?,
+        );
+        Ok(Bound::Sum {
+            terms: Rc::new(terms),
+            minus,
+            level,
+        })
+    }
+
+    /// A vector times a number.
+    pub(super) fn scaled(&mut self, vector: Bound, factor: NodeId, at: Span) -> Result<Bound> {
+        if matches!(vector, Bound::Tuple { .. }) {
+            let message = "a tuple cannot be multiplied: pick one of its elements, t[0]";
+            return Err(QueryError::at(at, message));
+        }
+        let bounds = [vector, Bound::Value(self.real_of(factor))];
+        let level = self.common_of(&bounds, at)?;
+        let vector = self.brought(&bounds[0], level, at)?;
+        let Bound::Value(factor) = self.brought(&bounds[1], level, at)? else {
+            return Err(QueryError::at(at, "a vector is multiplied by a number"));
+        };
+        Ok(Bound::Scaled {
+            vector: Rc::new(vector),
+            factor,
+            level,
+        })
+    }
+
+    /// `vector(pt=…, eta=…, phi=…, mass=…)`
+    pub(super) fn made_vector(&mut self, keywords: &[(String, Expr)], at: Span) -> Result<Bound> {
+        let mut ids = Vec::with_capacity(keywords.len());
+        for (name, value) in keywords {
+            if !MADE.contains(&name.as_str()) {
+                let message = format!("vector(…) takes {}, and no {name}", MADE.join(", "));
+                return Err(QueryError::at(span(value), message));
+            }
+            let id = self.value(value)?;
+            if self.type_of(id) == Type::Str {
+                return Err(QueryError::at(span(value), "a coordinate is a number"));
+            }
+            ids.push(id);
+        }
+        if ids.is_empty() {
+            let message = "vector(pt=…, eta=…, phi=…, mass=…) takes coordinates by name";
+            return Err(QueryError::at(at, message));
+        }
+        let ids = self.together(&ids, at)?;
+        let levels: Vec<_> = ids
+            .iter()
+            .filter(|id| self.graph.as_const(**id).is_none())
+            .map(|id| self.graph.node(*id).level)
+            .collect();
+        let base = levels.first().copied().unwrap_or(super::EVENT);
+        let names = keywords.iter().map(|(name, _)| name.clone());
+        Ok(Bound::Object(Object {
+            source: Rc::new(Source::Made(names.zip(ids).collect())),
+            base,
+            moves: Vec::new(),
+            level: base,
+        }))
+    }
+
+    // Formulas in short.
+
+    pub(super) fn number(&mut self, x: f64) -> NodeId {
+        self.graph.constant(Constant::Float(x.to_bits()))
+    }
+
+    pub(super) fn real(&mut self, op: Arithmetic, a: NodeId, b: NodeId) -> NodeId {
+        self.map(Map::Real(op), &[a, b], Type::Float)
+    }
+
+    pub(super) fn math(&mut self, op: Real1, a: NodeId) -> NodeId {
+        self.map(Map::Real1(op), &[a], Type::Float)
+    }
+
+    pub(super) fn square(&mut self, a: NodeId) -> NodeId {
+        self.math(Real1::Square, a)
+    }
+
+    pub(super) fn root(&mut self, a: NodeId) -> NodeId {
+        self.math(Real1::Sqrt, a)
+    }
+
+    pub(super) fn sum_of_squares(&mut self, ids: &[NodeId]) -> NodeId {
+        let mut sum: Option<NodeId> = None;
+        for id in ids {
+            let square = self.square(*id);
+            sum = Some(match sum {
+                None => square,
+                Some(sum) => self.real(Arithmetic::Add, sum, square),
+            });
+        }
+        sum.unwrap_or_else(|| self.number(0.0))
+    }
+
+    /// The root of its size, with its sign.
+    pub(super) fn signed_root(&mut self, a: NodeId) -> NodeId {
+        let size = self.math(Real1::Abs, a);
+        let root = self.root(size);
+        self.map(Map::Real2(Real2::CopySign), &[root, a], Type::Float)
+    }
+
+    pub(super) fn unless_nan(&mut self, a: NodeId, instead: f64) -> NodeId {
+        let nan = self.map(Map::Test(Test::IsNan), &[a], Type::Bool);
+        let instead = self.number(instead);
+        self.node(
+            super::Op::Map(Map::SelectReal),
+            &[nan, instead, a],
+            Type::Float,
+        )
+    }
+}

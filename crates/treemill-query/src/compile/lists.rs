@@ -1,0 +1,291 @@
+//! Lists made from lists: combinations, concat, zip, enumerate, sorted; tuples and lists of
+//! constants.
+
+use super::objects::{Move, Object, Source};
+use super::{
+    Bound, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type,
+    span,
+};
+use crate::error::QueryError;
+use crate::spec::{Expr, Span};
+use std::rc::Rc;
+
+/// Largest combinations.
+const MOST_OF: i64 = 4;
+/// Elements of a tuple, and constants of a list.
+const MOST_ITEMS: usize = 10_000;
+
+impl Compiler<'_> {
+    /// `(a, b)`, `[a, b]`
+    pub(super) fn tuple(&mut self, items: &[Expr], at: Span) -> Result<Bound> {
+        if items.is_empty() || items.len() > MOST_ITEMS {
+            let message = format!("a tuple has 1 to {MOST_ITEMS} elements");
+            return Err(QueryError::at(at, message));
+        }
+        let mut bounds = Vec::with_capacity(items.len());
+        for item in items {
+            bounds.push(self.bind(item)?);
+        }
+        self.tuple_of(bounds, at)
+    }
+
+    /// Things side by side, brought to one level.
+    pub(super) fn tuple_of(&mut self, bounds: Vec<Bound>, at: Span) -> Result<Bound> {
+        let level = self.common_of(&bounds, at)?;
+        let items: Result<Vec<Bound>> = bounds
+            .iter()
+            .map(|bound| self.brought(bound, level, at))
+            .collect();
+        Ok(Bound::Tuple {
+            items: items?,
+            level,
+        })
+    }
+
+    /// The level where they meet.
+    pub(super) fn common_of(&mut self, bounds: &[Bound], at: Span) -> Result<LevelId> {
+        let levels: Vec<LevelId> = bounds
+            .iter()
+            .filter(
+                |bound| !matches!(bound, Bound::Value(id) if self.graph.as_const(*id).is_some()),
+            )
+            .map(|bound| self.level_of(bound))
+            .collect();
+        Ok(self.common_level(&levels, at)?.unwrap_or(EVENT))
+    }
+
+    /// An argument that must be a list.
+    pub(super) fn list(&mut self, name: &str, arg: &Expr) -> Result<(Bound, LevelId)> {
+        let at = span(arg);
+        let bound = match arg {
+            Expr::Sequence { items, .. } => self.constants(items, at)?,
+            _ => self.bind(arg)?,
+        };
+        let level = self.level_of(&bound);
+        if self.is_single(level) {
+            let what = match &bound {
+                Bound::Value(_) => "one value".to_owned(),
+                other => self.title(other),
+            };
+            let each = if self.here == EVENT { " per event" } else { "" };
+            let message = format!("{name}(…) needs a list, and this is {what}{each}");
+            return Err(QueryError::at(at, message));
+        }
+        Ok((bound, level))
+    }
+
+    /// `[1, 2, 3]` as a list.
+    pub(super) fn constants(&mut self, items: &[Expr], at: Span) -> Result<Bound> {
+        let integers = self.integers(items)?;
+        let Some(integers) = integers.filter(|list| !list.is_empty()) else {
+            let message = "a list of other things than constant integers is not supported here";
+            return Err(QueryError::at(at, message));
+        };
+        let len = u32::try_from(integers.len()).unwrap_or(u32::MAX);
+        let level = self.graph.add_level(Level {
+            parent: EVENT,
+            kind: LevelKind::Fixed(len),
+        });
+        Ok(Bound::Value(self.graph.add(Node {
+            op: Op::Cycle(integers.into()),
+            inputs: Vec::new(),
+            level,
+            ty: Type::Int,
+            missing: false,
+        })))
+    }
+
+    /// The values of constant integers; `None`: they are not all that.
+    pub(super) fn integers(&mut self, items: &[Expr]) -> Result<Option<Vec<i64>>> {
+        if items.len() > MOST_ITEMS {
+            return Ok(None);
+        }
+        let mut found = Vec::with_capacity(items.len());
+        for item in items {
+            let Bound::Value(id) = self.bind(item)? else {
+                return Ok(None);
+            };
+            match self.graph.as_const(id) {
+                Some(Constant::Int(x)) => found.push(*x),
+                _ => return Ok(None),
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// `combinations(X, n)`: tuples.
+    pub(super) fn combinations(&mut self, args: &[Expr], at: Span) -> Result<Bound> {
+        let [list, size] = args else {
+            return Err(QueryError::at(at, "combinations(list, number)"));
+        };
+        let (items, of) = self.list("combinations", list)?;
+        let number = self.value(size)?;
+        let size = match self.graph.as_const(number) {
+            Some(Constant::Int(n)) if (2..=MOST_OF).contains(n) => *n as u8,
+            _ => {
+                let message = format!("combinations are of 2 to {MOST_OF} items, a constant");
+                return Err(QueryError::at(span(size), message));
+            }
+        };
+        let level = self.beside(of, LevelKind::Combinations { of, size });
+        let items = (0..size)
+            .map(|k| self.carried(&items, Move::Pick(level, k)))
+            .collect();
+        Ok(Bound::Tuple { items, level })
+    }
+
+    /// A level with the parent of another.
+    fn beside(&mut self, of: LevelId, kind: LevelKind) -> LevelId {
+        let parent = self.graph.parent(of);
+        self.graph.add_level(Level { parent, kind })
+    }
+
+    /// Several lists, and their levels, which must lie below one.
+    fn lists_beside(&mut self, name: &str, args: &[Expr]) -> Result<(Vec<Bound>, Vec<LevelId>)> {
+        let (mut lists, mut levels) = (Vec::new(), Vec::new());
+        for arg in args {
+            let (list, level) = self.list(name, arg)?;
+            lists.push(list);
+            levels.push(level);
+        }
+        let deepest = levels
+            .iter()
+            .map(|level| self.graph.parent(*level))
+            .reduce(|a, b| if self.graph.encloses(a, b) { b } else { a });
+        let Some(parent) = deepest else {
+            return Ok((lists, levels));
+        };
+        for ((list, level), arg) in lists.iter_mut().zip(&mut levels).zip(args) {
+            let nested = self.nested(*level, parent, span(arg))?;
+            if nested != *level {
+                *list = self.carried(list, Move::Pick(nested, 0));
+                *level = nested;
+            }
+        }
+        Ok((lists, levels))
+    }
+
+    /// `concat(A, B)`: one after another.
+    pub(super) fn concat(&mut self, args: &[Expr], at: Span) -> Result<Bound> {
+        let (lists, parts) = self.lists_beside("concat", args)?;
+        let Some(first) = parts.first().copied() else {
+            return Err(QueryError::at(at, "concat(A, B) joins lists"));
+        };
+        let level = self.beside(first, LevelKind::Joined { parts });
+        self.joined_bounds(&lists, level, at)
+    }
+
+    fn joined_bounds(&mut self, parts: &[Bound], level: LevelId, at: Span) -> Result<Bound> {
+        let values: Option<Vec<NodeId>> = parts
+            .iter()
+            .map(|part| match part {
+                Bound::Value(id) => Some(*id),
+                _ => None,
+            })
+            .collect();
+        if let Some(values) = values {
+            return self.joined_values(&values, level, at).map(Bound::Value);
+        }
+        let tuples: Option<Vec<&Vec<Bound>>> = parts
+            .iter()
+            .map(|part| match part {
+                Bound::Tuple { items, .. } => Some(items),
+                _ => None,
+            })
+            .collect();
+        if let Some(tuples) = tuples {
+            let size = tuples.first().map_or(0, |items| items.len());
+            if tuples.iter().any(|items| items.len() != size) {
+                return Err(QueryError::at(at, "these are tuples of different lengths"));
+            }
+            let mut items = Vec::with_capacity(size);
+            for k in 0..size {
+                let column: Vec<Bound> = tuples
+                    .iter()
+                    .filter_map(|items| items.get(k).cloned())
+                    .collect();
+                items.push(self.joined_bounds(&column, level, at)?);
+            }
+            return Ok(Bound::Tuple { items, level });
+        }
+        if parts
+            .iter()
+            .any(|part| matches!(part, Bound::Value(_) | Bound::Tuple { .. }))
+        {
+            let message = "concat joins lists of numbers, or collections, not both";
+            return Err(QueryError::at(at, message));
+        }
+        Ok(Bound::Object(Object {
+            source: Rc::new(Source::Joined(parts.to_vec())),
+            base: level,
+            moves: Vec::new(),
+            level,
+        }))
+    }
+
+    /// `zip(A, B)`: tuples, as many as the shortest has items.
+    pub(super) fn zip(&mut self, args: &[Expr], at: Span) -> Result<Bound> {
+        let (lists, parts) = self.lists_beside("zip", args)?;
+        let Some(first) = parts.first().copied() else {
+            return Err(QueryError::at(at, "zip(A, B) takes lists"));
+        };
+        // Lists of one level are as long already.
+        if parts.iter().all(|part| *part == first) {
+            return Ok(Bound::Tuple {
+                items: lists,
+                level: first,
+            });
+        }
+        let level = self.beside(first, LevelKind::Zipped { parts });
+        let items = lists
+            .iter()
+            .enumerate()
+            .map(|(k, list)| self.carried(list, Move::Pick(level, k as u8)))
+            .collect();
+        Ok(Bound::Tuple { items, level })
+    }
+
+    /// `enumerate(X)`: tuples of a number and an item.
+    pub(super) fn enumerate(&mut self, arg: &Expr) -> Result<Bound> {
+        let (items, level) = self.list("enumerate", arg)?;
+        let number = self.graph.add(Node {
+            op: Op::Position,
+            inputs: Vec::new(),
+            level,
+            ty: Type::Int,
+            missing: false,
+        });
+        Ok(Bound::Tuple {
+            items: vec![Bound::Value(number), items],
+            level,
+        })
+    }
+
+    /// `sorted(X, key=…, reverse=…)`
+    pub(super) fn sorted(
+        &mut self,
+        arg: &Expr,
+        key: Option<&Expr>,
+        reverse: Option<&Expr>,
+    ) -> Result<Bound> {
+        let (items, of) = self.list("sorted", arg)?;
+        let reverse = match reverse {
+            None => false,
+            Some(expr) => {
+                let id = self.value(expr)?;
+                match self.graph.as_const(id) {
+                    Some(Constant::Bool(x)) => *x,
+                    Some(Constant::Int(x)) => *x != 0,
+                    _ => return Err(QueryError::at(span(expr), "reverse= is True or False")),
+                }
+            }
+        };
+        let (items, of) = self.nested_for(key, items, of)?;
+        let key = self.key(&items, of, key, span(arg))?;
+        if self.type_of(key) == Type::Str {
+            return Err(QueryError::at(span(arg), "strings cannot be sorted by yet"));
+        }
+        let level = self.beside(of, LevelKind::Sorted { of, key, reverse });
+        Ok(self.carried(&items, Move::Pick(level, 0)))
+    }
+}

@@ -1,0 +1,334 @@
+//! `for … in … if …`: variables, the levels that they go through, and conditions, each at the
+//! outermost level where it can be decided, so that what follows has less to do.
+
+use super::objects::Move;
+use super::{Bound, Compiler, Level, LevelId, LevelKind, NodeId, Result, Role, free, span};
+use crate::error::QueryError;
+use crate::spec::{Expr, Loop, Span};
+
+/// Loops of one comprehension.
+const MOST_LOOPS: usize = 16;
+
+/// Something evaluated inside of loops: it stands at `level`, directly below where the loops began.
+pub(super) struct Looped {
+    pub element: Bound,
+    pub level: LevelId,
+}
+
+impl Compiler<'_> {
+    /// A comprehension as a list.
+    pub(super) fn comprehension(
+        &mut self,
+        element: &Expr,
+        loops: &[Loop],
+        at: Span,
+    ) -> Result<Bound> {
+        let looped = self.looped(element, loops, at)?;
+        Ok(self.listed(looped))
+    }
+
+    /// What loops have made, as a list of its own.
+    fn listed(&mut self, looped: Looped) -> Bound {
+        let parent = self.graph.parent(looped.level);
+        let of = looped.level;
+        let list = self.graph.add_level(Level {
+            parent,
+            kind: LevelKind::Same {
+                of,
+                role: Role::List,
+            },
+        });
+        // Lists of lists stay at their own level.
+        if self.level_of(&looped.element) != of {
+            return looped.element;
+        }
+        self.carried(&looped.element, Move::Pick(list, 0))
+    }
+
+    /// The elements of a comprehension, before they are a list.
+    pub(super) fn looped(&mut self, element: &Expr, loops: &[Loop], at: Span) -> Result<Looped> {
+        if loops.len() > MOST_LOOPS {
+            let message = format!("more than {MOST_LOOPS} loops in a comprehension");
+            return Err(QueryError::at(at, message));
+        }
+        let (outside, variables) = (self.here, self.locals.len());
+        let found = self
+            .loops(loops)
+            .and_then(|()| self.element(element, outside));
+        self.here = outside;
+        self.locals.truncate(variables);
+        found
+    }
+
+    fn element(&mut self, element: &Expr, outside: LevelId) -> Result<Looped> {
+        let bound = self.bind(element)?;
+        let mut level = self.here;
+        let own = self.level_of(&bound);
+        let mut bound = match bound {
+            // A constant once for every item.
+            Bound::Value(id) if self.graph.as_const(id).is_some() => {
+                Bound::Value(self.moved(super::Op::Spread, id, level))
+            }
+            bound if self.is_single(own) => self.brought(&bound, level, span(element))?,
+            bound => bound,
+        };
+        if self.graph.parent(level) != outside {
+            let flat = self.graph.add_level(Level {
+                parent: outside,
+                kind: LevelKind::Flat { of: level },
+            });
+            if self.level_of(&bound) != level {
+                let message = "a list of lists over several loops: write one more for";
+                return Err(QueryError::at(span(element), message));
+            }
+            bound = self.carried(&bound, Move::Pick(flat, 0));
+            level = flat;
+        }
+        Ok(Looped {
+            element: bound,
+            level,
+        })
+    }
+
+    /// Goes into the loops: variables become visible.
+    fn loops(&mut self, loops: &[Loop]) -> Result<()> {
+        let conditions = placed(loops);
+        for (each, conditions) in loops.iter().zip(conditions) {
+            let items = match &each.iter {
+                Expr::Sequence { items, at } => self.constants(items, *at)?,
+                list => self.bind(list)?,
+            };
+            let element = self.entered(items, span(&each.iter))?;
+            self.enter(each, element, &conditions)?;
+        }
+        Ok(())
+    }
+
+    /// The items of a list, one by one.
+    pub(super) fn entered(&mut self, items: Bound, at: Span) -> Result<Bound> {
+        let level = self.level_of(&items);
+        if self.is_single(level) {
+            let message = match &items {
+                Bound::Value(_) => "for goes through lists, and this is one value".to_owned(),
+                other => format!(
+                    "for goes through lists, and {} is one record",
+                    self.title(other)
+                ),
+            };
+            return Err(QueryError::at(at, message));
+        }
+        let parent = self.graph.parent(level);
+        if !self.is_single(parent) {
+            return self.entered_lists(items, level, at);
+        }
+        let inner = self.loop_level(level);
+        Ok(self.carried(&items, Move::Pick(inner, 0)))
+    }
+
+    fn loop_level(&mut self, of: LevelId) -> LevelId {
+        let parent = self.graph.parent(of);
+        self.graph.add_level(Level {
+            parent,
+            kind: LevelKind::Same {
+                of,
+                role: Role::Loop,
+            },
+        })
+    }
+
+    /// The lists of a list of lists, one by one.
+    fn entered_lists(&mut self, items: Bound, level: LevelId, at: Span) -> Result<Bound> {
+        let outer = self.graph.parent(level);
+        if !self.is_single(self.graph.parent(outer)) {
+            let message = "this is a list of lists of lists: bind the outer ones by a for first";
+            return Err(QueryError::at(at, message));
+        }
+        let row = self.row(outer);
+        let inner = self.loop_level(outer);
+        let list = self.carry(row, Move::Pick(inner, 0));
+        let lists = self.graph.add_level(Level {
+            parent: inner,
+            kind: LevelKind::Product { of: level, list },
+        });
+        Ok(self.carried(&items, Move::Pick(lists, 0)))
+    }
+
+    /// The level that a loop over such an element goes through.
+    fn loop_of(&self, element: &Bound) -> LevelId {
+        let mut level = self.level_of(element);
+        // Of lists, the level above.
+        while !matches!(
+            self.graph.level(level).kind,
+            LevelKind::Same {
+                role: Role::Loop,
+                ..
+            }
+        ) && level != super::EVENT
+        {
+            level = self.graph.parent(level);
+        }
+        level
+    }
+
+    fn enter(&mut self, each: &Loop, element: Bound, conditions: &[&Expr]) -> Result<()> {
+        let outside = self.here;
+        let mut level = self.loop_of(&element);
+        let mut element = element;
+        let above = self.graph.parent(level);
+        let variables = self.locals.len();
+        // Conditions that know no variable from below `above` are decided before the items are
+        // repeated for each of its values.
+        let (early, late): (Vec<&Expr>, Vec<&Expr>) = if above == outside {
+            (conditions.to_vec(), Vec::new())
+        } else {
+            let deeper: Vec<String> = self
+                .locals
+                .iter()
+                .filter(|(_, bound)| !self.graph.encloses(self.level_of(bound), above))
+                .map(|(name, _)| name.clone())
+                .filter(|name| !each.targets.contains(name))
+                .collect();
+            conditions
+                .iter()
+                .copied()
+                .partition(|condition| !free::names(condition).any_of(&deeper))
+        };
+        (element, level) = self.kept_items(each, element, level, &early)?;
+        if above != outside {
+            self.locals.truncate(variables);
+            let nested = self.nested(level, outside, span(&each.iter))?;
+            element = self.repeated(&element, level, nested)?;
+            (element, level) = self.kept_items(each, element, nested, &late)?;
+        }
+        self.locals.truncate(variables);
+        self.here = level;
+        self.set_variables(each, element)
+    }
+
+    /// An element, repeated: lists of lists keep their inner level below the repeated one.
+    fn repeated(&mut self, element: &Bound, level: LevelId, nested: LevelId) -> Result<Bound> {
+        if self.level_of(element) != level {
+            return Err(QueryError::new(
+                "a loop over lists of lists inside of another loop: write it first",
+            ));
+        }
+        Ok(self.carried(element, Move::Pick(nested, 0)))
+    }
+
+    fn set_variables(&mut self, each: &Loop, element: Bound) -> Result<()> {
+        self.unpack(&each.targets, element, span(&each.iter))
+    }
+
+    /// Binds names to a value, or to the elements of a tuple.
+    pub(super) fn unpack(&mut self, names: &[String], value: Bound, at: Span) -> Result<()> {
+        if let [name] = names {
+            self.locals.push((name.clone(), value));
+            return Ok(());
+        }
+        match value {
+            Bound::Tuple { items, .. } if items.len() == names.len() => {
+                for (name, item) in names.iter().zip(items) {
+                    self.locals.push((name.clone(), item));
+                }
+                Ok(())
+            }
+            Bound::Tuple { items, .. } => Err(QueryError::at(
+                at,
+                format!("{} names for tuples of {}", names.len(), items.len()),
+            )),
+            _ => Err(QueryError::at(
+                at,
+                format!(
+                    "{} names, and the items are no tuples: those come from combinations, zip and \
+                     enumerate",
+                    names.len()
+                ),
+            )),
+        }
+    }
+
+    /// The items for which conditions hold. Cheap ones are decided together, dear ones where the
+    /// others hold.
+    fn kept_items(
+        &mut self,
+        each: &Loop,
+        element: Bound,
+        level: LevelId,
+        conditions: &[&Expr],
+    ) -> Result<(Bound, LevelId)> {
+        let (mut element, mut level) = (element, level);
+        let variables = self.locals.len();
+        let mut rest = conditions;
+        while let Some((first, others)) = rest.split_first() {
+            self.here = level;
+            self.set_variables(each, element.clone())?;
+            let mut mask = self.kept(first)?;
+            rest = others;
+            while let Some((next, others)) = rest.split_first() {
+                if !(free::is_cheap(first) && free::is_cheap(next)) {
+                    break;
+                }
+                let more = self.kept(next)?;
+                mask = self.both(mask, more);
+                rest = others;
+            }
+            self.locals.truncate(variables);
+            let mask = self.passed(mask);
+            let filtered = self.filtered(level, mask);
+            element = self.moved_element(element, level, filtered)?;
+            level = filtered;
+        }
+        Ok((element, level))
+    }
+
+    fn moved_element(&mut self, element: Bound, level: LevelId, to: LevelId) -> Result<Bound> {
+        let own = self.level_of(&element);
+        if own == level {
+            return Ok(self.carried(&element, Move::Pick(to, 0)));
+        }
+        // Lists of lists: whole lists are kept.
+        let row = self.row(level);
+        let list = self.carry(row, Move::Pick(to, 0));
+        let lists = self.graph.add_level(Level {
+            parent: to,
+            kind: LevelKind::Product { of: own, list },
+        });
+        Ok(self.carried(&element, Move::Pick(lists, 0)))
+    }
+
+    /// A condition's node at the level of the loop.
+    fn kept(&mut self, condition: &Expr) -> Result<NodeId> {
+        let at = span(condition);
+        let id = self.value(condition)?;
+        let id = self.truth(id, at)?;
+        if !self.is_single(self.graph.node(id).level) {
+            let message = "this is a list: close it with any(…), all(…), or sum(…) >= n";
+            return Err(QueryError::at(at, message));
+        }
+        if self.graph.as_const(id).is_some() {
+            return Ok(self.moved(super::Op::Spread, id, self.here));
+        }
+        self.bring(id, self.here, at)
+    }
+}
+
+/// Each loop's conditions, taken apart at `and`: a condition goes to the first loop after which it
+/// knows all of its names.
+fn placed(loops: &[Loop]) -> Vec<Vec<&Expr>> {
+    let mut found: Vec<Vec<&Expr>> = vec![Vec::new(); loops.len()];
+    for (own, each) in loops.iter().enumerate() {
+        let mut parts = Vec::new();
+        for condition in &each.conditions {
+            free::conjuncts(condition, &mut parts);
+        }
+        for part in parts {
+            let names = free::names(part);
+            let last = (0..=own)
+                .rev()
+                .find(|i| names.any_of(&loops[*i].targets))
+                .unwrap_or(0);
+            found[last].push(part);
+        }
+    }
+    found
+}

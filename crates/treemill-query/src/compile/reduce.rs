@@ -1,0 +1,221 @@
+//! Reductions, which close a level: `sum any all count mean min max argmin argmax first last len`.
+
+use super::objects::Move;
+use super::{
+    Bound, Compiler, Constant, LevelId, LevelKind, Node, NodeId, Op, Reducer, Result, Type, later,
+    span,
+};
+use crate::error::QueryError;
+use crate::spec::{Expr, Span};
+
+impl Compiler<'_> {
+    /// What a reduction is made over: the elements of a generator, or a list.
+    fn reducible(&mut self, name: &str, arg: &Expr) -> Result<(Bound, LevelId)> {
+        if let Expr::Comprehension { element, loops, at } = arg {
+            let looped = self.looped(element, loops, *at)?;
+            if self.level_of(&looped.element) != looped.level {
+                let message = format!("{name}(…) of lists: close the inner ones first");
+                return Err(QueryError::at(span(element), message));
+            }
+            return Ok((looped.element, looped.level));
+        }
+        self.list(name, arg)
+    }
+
+    /// `sum any all count mean`
+    pub(super) fn reduce_call(
+        &mut self,
+        name: &str,
+        reducer: Reducer,
+        arg: &Expr,
+        at: Span,
+    ) -> Result<NodeId> {
+        let (items, _) = self.reducible(name, arg)?;
+        match items {
+            Bound::Value(id) => self.reduce(reducer, id, at),
+            other => Err(self.not_a_value(&other, span(arg))),
+        }
+    }
+
+    /// `min max argmin argmax` of a list, with `key=` and `default=`.
+    pub(super) fn best_call(
+        &mut self,
+        name: &str,
+        reducer: Reducer,
+        arg: &Expr,
+        key: Option<&Expr>,
+        default: Option<&Expr>,
+        at: Span,
+    ) -> Result<Bound> {
+        let (items, level) = self.reducible(name, arg)?;
+        let index = matches!(reducer, Reducer::ArgMin | Reducer::ArgMax);
+        let found = match (&items, key) {
+            (Bound::Value(id), None) => Bound::Value(self.reduce(reducer, *id, at)?),
+            _ => {
+                let (items, level) = self.nested_for(key, items.clone(), level)?;
+                let key = self.key(&items, level, key, span(arg))?;
+                let place = match reducer {
+                    Reducer::Min | Reducer::ArgMin => Reducer::ArgMin,
+                    _ => Reducer::ArgMax,
+                };
+                let place = self.reduce(place, key, at)?;
+                if index {
+                    Bound::Value(place)
+                } else {
+                    self.carried(
+                        &items,
+                        Move::At {
+                            index: place,
+                            list: None,
+                            from_end: false,
+                        },
+                    )
+                }
+            }
+        };
+        match default {
+            None => Ok(found),
+            Some(default) => self.or_default(found, default, at),
+        }
+    }
+
+    fn or_default(&mut self, found: Bound, default: &Expr, at: Span) -> Result<Bound> {
+        let Bound::Value(value) = found else {
+            let message = "default= goes with numbers: a record of an empty list is missing";
+            return Err(QueryError::at(span(default), message));
+        };
+        let default = self.value(default)?;
+        let ids = self.together(&[value, default], at)?;
+        self.filled(&ids, at).map(Bound::Value)
+    }
+
+    /// `len(X)`
+    pub(super) fn len(&mut self, arg: &Expr) -> Result<NodeId> {
+        let (_, level) = self.reducible("len", arg)?;
+        Ok(self.length(level))
+    }
+
+    /// `first(X)`, `last(X)`
+    pub(super) fn end(
+        &mut self,
+        name: &str,
+        arg: &Expr,
+        index: i64,
+        default: Option<&Expr>,
+        at: Span,
+    ) -> Result<Bound> {
+        let (items, _) = self.reducible(name, arg)?;
+        let index = self.graph.constant(Constant::Int(index));
+        let found = self.carried(
+            &items,
+            Move::At {
+                index,
+                list: None,
+                from_end: true,
+            },
+        );
+        match default {
+            None => Ok(found),
+            Some(default) => self.or_default(found, default, at),
+        }
+    }
+
+    /// All items of each list as one value.
+    pub(super) fn reduce(&mut self, reducer: Reducer, value: NodeId, at: Span) -> Result<NodeId> {
+        let node = self.graph.node(value);
+        let (level, items_missing) = (node.level, node.missing);
+        if self.is_single(level) {
+            return Err(QueryError::at(
+                at,
+                "this needs a list, and there is one value",
+            ));
+        }
+        let mut value = value;
+        let mut ty = node.ty;
+        if ty == Type::Str && reducer != Reducer::Count {
+            return Err(QueryError::at(at, "strings can be compared, and no more"));
+        }
+        match reducer {
+            Reducer::Any | Reducer::All => {
+                value = self.truth(value, at)?;
+                ty = Type::Bool;
+            }
+            Reducer::Count if ty == Type::Bool => {
+                let message = "count of bools could mean two things: \
+                               write sum(…) for those that are true, len(…) for all";
+                return Err(QueryError::at(at, message));
+            }
+            Reducer::Count => ty = Type::Int,
+            Reducer::Sum if ty == Type::Bool => ty = Type::Int,
+            Reducer::Mean => {
+                value = self.real_of(value);
+                ty = Type::Float;
+            }
+            Reducer::ArgMin | Reducer::ArgMax => ty = Type::Int,
+            Reducer::Sum | Reducer::Min | Reducer::Max => (),
+        }
+        let empty = match reducer {
+            Reducer::Sum | Reducer::Any | Reducer::All | Reducer::Count => false,
+            Reducer::Mean | Reducer::Min | Reducer::Max | Reducer::ArgMin | Reducer::ArgMax => {
+                let never = matches!(self.graph.level(level).kind, LevelKind::Fixed(1..));
+                items_missing || !never
+            }
+        };
+        let parent = self.graph.parent(level);
+        Ok(self.graph.add(Node {
+            op: Op::Reduce(reducer),
+            inputs: vec![value],
+            level: parent,
+            ty,
+            missing: empty,
+        }))
+    }
+
+    /// Number of items of a level.
+    pub(super) fn length(&mut self, level: LevelId) -> NodeId {
+        let parent = self.graph.parent(level);
+        match &self.graph.level(level).kind {
+            // The number of items kept is the number of trues of the mask: no list needs to be made.
+            LevelKind::Filtered { mask, .. } => {
+                let mask = *mask;
+                self.graph.add(Node {
+                    op: Op::Reduce(Reducer::Sum),
+                    inputs: vec![mask],
+                    level: parent,
+                    ty: Type::Int,
+                    missing: false,
+                })
+            }
+            LevelKind::Fixed(len) => {
+                let len = i64::from(*len);
+                self.graph.constant(Constant::Int(len))
+            }
+            LevelKind::Same { of, .. } if self.graph.parent(*of) == parent => {
+                let of = *of;
+                self.length(of)
+            }
+            _ => self.graph.add(Node {
+                op: Op::Len(level),
+                inputs: Vec::new(),
+                level: parent,
+                ty: Type::Int,
+                missing: false,
+            }),
+        }
+    }
+
+    /// The first value, or where it is missing the second.
+    pub(super) fn filled(&mut self, ids: &[NodeId], at: Span) -> Result<NodeId> {
+        let &[value, with] = ids else {
+            return Err(QueryError::at(at, "fill_missing(value, instead)"));
+        };
+        if !self.graph.node(value).missing {
+            return Ok(value);
+        }
+        if self.type_of(value) == Type::Str || self.type_of(with) == Type::Str {
+            return Err(later(at, "fill_missing of strings"));
+        }
+        let (sides, _) = self.same_type(&[value, with], at)?;
+        Ok(self.fill_missing(sides[0], sides[1]))
+    }
+}

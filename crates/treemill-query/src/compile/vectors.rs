@@ -1,0 +1,366 @@
+//! Four-vectors: coordinates computed from those that are stored, sums, and what scikit-hep's
+//! vector calls the rest. The formulas are those of that package, so that results agree.
+//!
+//! A coordinate of a record is computed where its columns are, after what has left items out and
+//! before what repeats them: once per item, however many pairs it is part of.
+
+use super::objects::{Move, Object, Source};
+use super::{Bound, Compiler, NodeId, Result, Type};
+use crate::error::QueryError;
+use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2};
+use crate::spec::Span;
+
+/// A coordinate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Px,
+    Py,
+    Pz,
+    Energy,
+    Pt,
+    Phi,
+    Eta,
+    Mass,
+}
+
+/// Names under which coordinates are stored: of flat columns, and of ROOT's classes of vectors.
+const STORED: &[(Part, &[&str])] = &[
+    (Part::Px, &["px", "x", "Px", "fP.fX", "fCoordinates.fX"]),
+    (Part::Py, &["py", "y", "Py", "fP.fY", "fCoordinates.fY"]),
+    (Part::Pz, &["pz", "z", "Pz", "fP.fZ", "fCoordinates.fZ"]),
+    (
+        Part::Energy,
+        &[
+            "energy",
+            "E",
+            "e",
+            "t",
+            "Energy",
+            "fE",
+            "fCoordinates.fT",
+            "fCoordinates.fE",
+        ],
+    ),
+    (Part::Pt, &["pt", "rho", "Pt", "PT", "fCoordinates.fPt"]),
+    (Part::Phi, &["phi", "Phi", "fCoordinates.fPhi"]),
+    (Part::Eta, &["eta", "Eta", "fCoordinates.fEta"]),
+    (Part::Mass, &["mass", "m", "M", "Mass", "fCoordinates.fM"]),
+];
+
+/// Attributes that are coordinates.
+pub(super) const COORDINATES: &[(&str, Part)] = &[
+    ("px", Part::Px),
+    ("x", Part::Px),
+    ("py", Part::Py),
+    ("y", Part::Py),
+    ("pz", Part::Pz),
+    ("z", Part::Pz),
+    ("energy", Part::Energy),
+    ("E", Part::Energy),
+    ("e", Part::Energy),
+    ("t", Part::Energy),
+    ("pt", Part::Pt),
+    ("rho", Part::Pt),
+    ("phi", Part::Phi),
+    ("eta", Part::Eta),
+    ("mass", Part::Mass),
+    ("m", Part::Mass),
+    ("M", Part::Mass),
+    ("tau", Part::Mass),
+];
+
+impl Compiler<'_> {
+    /// A coordinate, where the vector stands.
+    pub(super) fn coordinate(&mut self, bound: &Bound, part: Part, at: Span) -> Result<NodeId> {
+        let found = self.find_coordinate(bound, part, at)?;
+        if found.is_none()
+            && let Bound::Sum { terms, .. } = bound
+        {
+            // The term that lacks something is to blame.
+            for term in [&terms.0, &terms.1] {
+                for part in [Part::Px, Part::Py, Part::Pz, Part::Energy] {
+                    self.coordinate(term, part, at)?;
+                }
+            }
+        }
+        found.ok_or_else(|| {
+            let title = self.title(bound);
+            let name = part.name();
+            let members = self.members(bound);
+            let stored: Vec<&str> = members
+                .iter()
+                .map(String::as_str)
+                .filter(|name| COORDINATES.iter().any(|(known, _)| known == name))
+                .collect();
+            let has = if stored.is_empty() {
+                "no coordinates".to_owned()
+            } else {
+                format!("only {}", stored.join(", "))
+            };
+            let message = format!(
+                "{title} has no {name}, and it cannot be computed: it has {has}; \
+                 vector(pt=…, eta=…, phi=…, mass=…) makes a vector of any values"
+            );
+            QueryError::at(at, message)
+        })
+    }
+
+    fn find_coordinate(&mut self, bound: &Bound, part: Part, at: Span) -> Result<Option<NodeId>> {
+        match bound {
+            Bound::Value(_) | Bound::Tuple { .. } => {
+                let title = self.title(bound);
+                let message = format!("{title} is no vector");
+                Err(QueryError::at(at, message))
+            }
+            Bound::Sum { terms, minus, .. } if part.is_cartesian() => {
+                let op = if *minus {
+                    Arithmetic::Sub
+                } else {
+                    Arithmetic::Add
+                };
+                let (a, b) = (
+                    self.find_coordinate(&terms.0, part, at)?,
+                    self.find_coordinate(&terms.1, part, at)?,
+                );
+                let (Some(a), Some(b)) = (a, b) else {
+                    return Ok(None);
+                };
+                let both = self.together(&[a, b], at)?;
+                Ok(Some(self.real(op, both[0], both[1])))
+            }
+            Bound::Scaled { vector, factor, .. } if part.is_cartesian() => {
+                let (vector, factor) = (vector.clone(), *factor);
+                let Some(found) = self.find_coordinate(&vector, part, at)? else {
+                    return Ok(None);
+                };
+                let both = self.together(&[found, factor], at)?;
+                Ok(Some(self.real(Arithmetic::Mul, both[0], both[1])))
+            }
+            Bound::Sum { .. } | Bound::Scaled { .. } => self.computed(bound, part, at),
+            Bound::Object(object) => self.of_record(object, part, at),
+        }
+    }
+
+    /// A coordinate of a record: stored, or computed where that is done the fewest times.
+    fn of_record(&mut self, object: &Object, part: Part, at: Span) -> Result<Option<NodeId>> {
+        let whole = Bound::Object(object.clone());
+        for name in part.stored() {
+            if let Some(Bound::Value(id)) = self.stored(&whole, name, at)? {
+                return Ok(Some(self.real_of(id)));
+            }
+        }
+        if let Source::Joined(parts) = &*object.source {
+            let mut found = Vec::with_capacity(parts.len());
+            for each in parts {
+                match self.find_coordinate(each, part, at)? {
+                    Some(id) => found.push(id),
+                    None => return Ok(None),
+                }
+            }
+            let node = self.joined_values(&found, object.base, at)?;
+            return Ok(Some(self.through(node, &object.moves)));
+        }
+        let repeats = |how: &Move| match how {
+            Move::Spread(_) => true,
+            Move::Pick(level, _) => self.graph.level(*level).kind.expands(),
+            Move::Align(_) | Move::At { .. } => false,
+        };
+        let first = object.moves.iter().position(repeats);
+        let (before, after) = object.moves.split_at(first.unwrap_or(object.moves.len()));
+        let mut near = Object {
+            moves: Vec::new(),
+            level: object.base,
+            ..object.clone()
+        };
+        for how in before {
+            if let Bound::Object(moved) = self.carried(&Bound::Object(near.clone()), *how) {
+                near = moved;
+            }
+        }
+        let Some(node) = self.computed(&Bound::Object(near), part, at)? else {
+            return Ok(None);
+        };
+        Ok(Some(self.through(node, after)))
+    }
+
+    fn through(&mut self, node: NodeId, moves: &[Move]) -> NodeId {
+        moves.iter().fold(node, |node, how| self.carry(node, *how))
+    }
+
+    /// A coordinate that is stored, or for sums: computed without a detour.
+    pub(super) fn given(&mut self, bound: &Bound, part: Part, at: Span) -> Result<Option<NodeId>> {
+        match bound {
+            Bound::Object(_) => {
+                for name in part.stored() {
+                    if let Some(Bound::Value(id)) = self.stored(bound, name, at)? {
+                        return Ok(Some(self.real_of(id)));
+                    }
+                }
+                Ok(None)
+            }
+            _ if part.is_cartesian() => self.find_coordinate(bound, part, at),
+            _ => Ok(None),
+        }
+    }
+
+    /// A coordinate from others.
+    fn computed(&mut self, bound: &Bound, part: Part, at: Span) -> Result<Option<NodeId>> {
+        let mut given = |part| self.given(bound, part, at);
+        match part {
+            Part::Px | Part::Py => {
+                let (Some(pt), Some(phi)) = (given(Part::Pt)?, given(Part::Phi)?) else {
+                    return Ok(None);
+                };
+                let function = if part == Part::Px {
+                    Real1::Cos
+                } else {
+                    Real1::Sin
+                };
+                let turned = self.math(function, phi);
+                Ok(Some(self.real(Arithmetic::Mul, pt, turned)))
+            }
+            Part::Pt => {
+                let (Some(x), Some(y)) = (given(Part::Px)?, given(Part::Py)?) else {
+                    return Ok(None);
+                };
+                let sum = self.sum_of_squares(&[x, y]);
+                Ok(Some(self.root(sum)))
+            }
+            Part::Phi => {
+                let (Some(x), Some(y)) = (given(Part::Px)?, given(Part::Py)?) else {
+                    return Ok(None);
+                };
+                Ok(Some(self.map(
+                    Map::Real2(Real2::Atan2),
+                    &[y, x],
+                    Type::Float,
+                )))
+            }
+            Part::Pz => {
+                let Some(eta) = given(Part::Eta)? else {
+                    return Ok(None);
+                };
+                let Some(pt) = self.given_or_computed(bound, Part::Pt, at)? else {
+                    return Ok(None);
+                };
+                let sinh = self.math(Real1::Sinh, eta);
+                Ok(Some(self.real(Arithmetic::Mul, pt, sinh)))
+            }
+            Part::Eta => {
+                let Some(z) = given(Part::Pz)? else {
+                    return Ok(None);
+                };
+                let Some(pt) = self.given_or_computed(bound, Part::Pt, at)? else {
+                    return Ok(None);
+                };
+                let ratio = self.real(Arithmetic::Div, z, pt);
+                let eta = self.math(Real1::Asinh, ratio);
+                // Nothing along the beam: 0, also where there is no momentum at all.
+                let zero = self.number(0.0);
+                let flat = self.map(Map::CompareReal(Compare::Eq), &[z, zero], Type::Bool);
+                self.select(flat, zero, eta, at).map(Some)
+            }
+            Part::Energy => {
+                let (Some(mass), Some(p2)) = (given(Part::Mass)?, self.find_momentum2(bound, at)?)
+                else {
+                    return Ok(None);
+                };
+                let square = self.square(mass);
+                let m2 = self.map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float);
+                let e2 = self.real(Arithmetic::Add, m2, p2);
+                let zero = self.number(0.0);
+                let e2 = self.map(Map::Real2(Real2::Max), &[e2, zero], Type::Float);
+                Ok(Some(self.root(e2)))
+            }
+            Part::Mass => {
+                let (Some(e), Some(p2)) = (given(Part::Energy)?, self.find_momentum2(bound, at)?)
+                else {
+                    return Ok(None);
+                };
+                let e2 = self.square(e);
+                let m2 = self.real(Arithmetic::Sub, e2, p2);
+                Ok(Some(self.signed_root(m2)))
+            }
+        }
+    }
+
+    /// A coordinate that is given, or computed.
+    fn given_or_computed(&mut self, bound: &Bound, part: Part, at: Span) -> Result<Option<NodeId>> {
+        match self.given(bound, part, at)? {
+            Some(found) => Ok(Some(found)),
+            None => self.computed(bound, part, at),
+        }
+    }
+
+    pub(super) fn find_momentum2(&mut self, bound: &Bound, at: Span) -> Result<Option<NodeId>> {
+        let Some(z) = self.given_or_computed(bound, Part::Pz, at)? else {
+            return Ok(None);
+        };
+        if let Some(pt) = self.given(bound, Part::Pt, at)? {
+            return Ok(Some(self.sum_of_squares(&[pt, z])));
+        }
+        let (Some(x), Some(y)) = (
+            self.given_or_computed(bound, Part::Px, at)?,
+            self.given_or_computed(bound, Part::Py, at)?,
+        ) else {
+            return Ok(None);
+        };
+        Ok(Some(self.sum_of_squares(&[x, y, z])))
+    }
+
+    pub(super) fn momentum2(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
+        match self.find_momentum2(bound, at)? {
+            Some(found) => Ok(found),
+            // Names what is not there.
+            None => {
+                let (pt, pz) = (
+                    self.coordinate(bound, Part::Pt, at)?,
+                    self.coordinate(bound, Part::Pz, at)?,
+                );
+                Ok(self.sum_of_squares(&[pt, pz]))
+            }
+        }
+    }
+
+    pub(super) fn mass2(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
+        if let Some(mass) = self.given(bound, Part::Mass, at)? {
+            let square = self.square(mass);
+            return Ok(self.map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float));
+        }
+        let e = self.coordinate(bound, Part::Energy, at)?;
+        let p2 = self.momentum2(bound, at)?;
+        let e2 = self.square(e);
+        Ok(self.real(Arithmetic::Sub, e2, p2))
+    }
+
+    /// Energy without what goes along the beam, squared.
+    pub(super) fn transverse2(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
+        if let Some(mass) = self.given(bound, Part::Mass, at)? {
+            let square = self.square(mass);
+            let m2 = self.map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float);
+            let pt = self.coordinate(bound, Part::Pt, at)?;
+            let pt2 = self.square(pt);
+            return Ok(self.real(Arithmetic::Add, m2, pt2));
+        }
+        let e = self.coordinate(bound, Part::Energy, at)?;
+        let z = self.coordinate(bound, Part::Pz, at)?;
+        let (e2, z2) = (self.square(e), self.square(z));
+        Ok(self.real(Arithmetic::Sub, e2, z2))
+    }
+}
+
+impl Part {
+    fn is_cartesian(self) -> bool {
+        matches!(self, Self::Px | Self::Py | Self::Pz | Self::Energy)
+    }
+
+    fn stored(self) -> &'static [&'static str] {
+        let row = STORED.iter().find(|(part, _)| *part == self);
+        row.map_or(&[], |(_, names)| names)
+    }
+
+    fn name(self) -> &'static str {
+        let row = COORDINATES.iter().find(|(_, part)| *part == self);
+        row.map_or("such coordinate", |(name, _)| name)
+    }
+}

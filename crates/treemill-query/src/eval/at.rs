@@ -1,0 +1,177 @@
+//! Single items of lists, and lists one after another.
+
+use super::compute::stand_in;
+use super::{Batch, Made, SelectionId};
+use crate::compile::{Node, NodeId, Type};
+use crate::value::{Buf, Data, Value, View};
+
+impl Batch<'_> {
+    pub(super) fn at(
+        &mut self,
+        s: SelectionId,
+        id: NodeId,
+        node: &Node,
+        from_end: bool,
+    ) -> Made<Value> {
+        let value = self.node(s, node.inputs[0])?;
+        let index = self.node(s, node.inputs[1])?;
+        let (picks, flags) = self.places(s, id, node, from_end)?;
+        let lists = picks.len();
+        if !value.is_scalar() && value.len() == 0 {
+            // There is nothing to show, so a stand-in is shown.
+            return Ok(Value {
+                data: stand_in(node.ty),
+                view: View::Picked(picks),
+                valid: Some(flags),
+            });
+        }
+        let mut picked = self.picked(&value, &picks);
+        if picked.is_scalar() {
+            picked = self.spread_scalar(picked, lists);
+        }
+        let own = picked.valid.take();
+        let flagged = |valid: Buf<u8>| Value {
+            data: Data::Bool(valid.clone()),
+            view: View::Direct,
+            valid: Some(valid),
+        };
+        let mut present = vec![flagged(flags)];
+        present.extend(own.map(flagged));
+        present.push(index);
+        let present: Vec<&Value> = present.iter().collect();
+        if node.missing {
+            picked.valid = self.all_present(&present, lists);
+        }
+        Ok(picked)
+    }
+
+    /// Where the wanted items lie, and whether they do. Made once for all that is picked alike.
+    fn places(
+        &mut self,
+        s: SelectionId,
+        id: NodeId,
+        node: &Node,
+        from_end: bool,
+    ) -> Made<(Buf<u32>, Buf<u8>)> {
+        let plan = self.plan;
+        let level = plan.graph.node(node.inputs[0]).level;
+        // Nodes that differ only in what is picked from have the same places.
+        let same = |other: &NodeId| {
+            let found = plan.graph.node(*other);
+            found.op == node.op
+                && found.inputs[1..] == node.inputs[1..]
+                && plan.graph.node(found.inputs[0]).level == level
+        };
+        if let Some(known) = self.selections[s].places.keys().find(|id| same(id)) {
+            return Ok(self.selections[s].places[known].clone());
+        }
+        let index = self.node(s, node.inputs[1])?;
+        let offsets = self.offsets(s, level)?;
+        let rows = match node.inputs.get(2) {
+            Some(list) => {
+                let n = self.positions(s, node.level)?;
+                let rows = self.node(s, *list)?;
+                let flags = self.presence(&rows, n);
+                Some((self.row_numbers(&rows, n), flags))
+            }
+            None => None,
+        };
+        let n = rows
+            .as_ref()
+            .map_or(offsets.len() - 1, |(rows, _)| rows.len());
+        let unsigned = plan.graph.node(node.inputs[1]).ty == Type::UInt;
+        let wanted: Buf<i64> = self.whole(&index, n);
+        let mut picks: Vec<u32> = self.pool.take(n);
+        let mut valid: Vec<u8> = self.pool.take(n);
+        for (i, index) in wanted.iter().enumerate() {
+            let list = rows.as_ref().map_or(i, |(rows, _)| rows[i] as usize);
+            let (start, stop) = (offsets[list], offsets[list + 1]);
+            let len = i64::from(stop - start);
+            let place = if *index < 0 && from_end && !unsigned {
+                index.wrapping_add(len)
+            } else {
+                *index
+            };
+            // u64 beyond i64 looks negative here, and is out of range as it should be.
+            let inside = place >= 0 && place < len;
+            valid[i] = u8::from(inside);
+            // Any position that exists will do for what is missing.
+            picks[i] = if inside {
+                (i64::from(start) + place) as u32
+            } else {
+                0
+            };
+        }
+        if let Some((_, Some(flags))) = rows {
+            for (to, flag) in valid.iter_mut().zip(flags.iter()) {
+                *to &= flag;
+            }
+        }
+        self.pool.give(wanted);
+        let found: (Buf<u32>, Buf<u8>) = (picks.into(), valid.into());
+        self.selections[s].places.insert(id, found.clone());
+        Ok(found)
+    }
+
+    /// The parts' values, seen through the positions of the level that joins them.
+    pub(super) fn concat(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
+        let plan = self.plan;
+        let mut parts = Vec::with_capacity(node.inputs.len());
+        for input in &node.inputs {
+            let value = self.node(s, *input)?;
+            let n = self.positions(s, plan.graph.node(*input).level)?;
+            parts.push((value, n));
+        }
+        let picks = self.picks(s, node.level, 0)?;
+        let total = parts.iter().map(|(_, n)| n).sum();
+        let valid = parts
+            .iter()
+            .any(|(value, _)| value.valid.is_some())
+            .then(|| {
+                let mut all: Vec<u8> = self.pool.take(total);
+                let mut at = 0;
+                for (value, n) in &parts {
+                    match self.presence(value, *n) {
+                        Some(flags) => all[at..at + n].copy_from_slice(&flags[..*n]),
+                        None => all[at..at + n].fill(1),
+                    }
+                    at += n;
+                }
+                all.into()
+            });
+        let data = match node.ty {
+            Type::Bool => Data::Bool(self.one_after_another::<u8>(&parts, total)),
+            Type::Int => Data::I64(self.one_after_another::<i64>(&parts, total)),
+            Type::UInt => {
+                let bits = self.one_after_another::<i64>(&parts, total);
+                let mut out: Vec<u64> = self.pool.take(total);
+                for (to, from) in out.iter_mut().zip(bits.iter()) {
+                    *to = *from as u64;
+                }
+                self.pool.give(bits);
+                Data::U64(out.into())
+            }
+            Type::Float | Type::Str => Data::F64(self.one_after_another::<f64>(&parts, total)),
+        };
+        let joined = Value {
+            data,
+            view: View::Direct,
+            valid,
+        };
+        Ok(self.picked(&joined, &picks))
+    }
+
+    fn one_after_another<T: crate::chunk::Wide + crate::pool::Pooled>(
+        &mut self,
+        parts: &[(Value, usize)],
+        total: usize,
+    ) -> Buf<T> {
+        let mut out: Vec<T> = self.pool.take(total);
+        let mut at = 0;
+        for (value, n) in parts {
+            T::read(value, 0, &mut out[at..at + n]);
+            at += n;
+        }
+        out.into()
+    }
+}

@@ -1,0 +1,237 @@
+//! Offsets of levels: where each list starts among all items.
+
+use super::{Batch, Halt, Made, SelectionId, Task};
+use crate::chunk::Wide;
+use crate::compile::{EVENT, LevelId, LevelKind};
+use crate::error::{ProcessError, QueryError};
+use crate::kernel::{gather, tuples};
+use crate::value::{Buf, Data, Value, View};
+
+/// Items that a level may have in one batch.
+const MOST_ITEMS: usize = i32::MAX as usize;
+/// Combinations and products that are made of several events at a time.
+const MOST_TOGETHER: u64 = 1 << 21;
+/// Combinations and products that are made of one event.
+const MOST_OF_ONE: u64 = 1 << 24;
+
+impl Batch<'_> {
+    pub(super) fn make_offsets(&mut self, s: SelectionId, level: LevelId) -> Made<Buf<i32>> {
+        let plan = self.plan;
+        // Known for more events.
+        let mut outer = self.selections[s].parent;
+        while let Some(from) = outer {
+            if let Some(offsets) = self.selections[from].offsets.get(&level).cloned() {
+                return self.offsets_within(s, level, from, &offsets);
+            }
+            outer = self.selections[from].parent;
+        }
+        let kind = &plan.graph.level(level).kind;
+        match kind {
+            LevelKind::Event => {
+                let events = self.selections[s].events;
+                Ok(vec![0, i32::try_from(events).unwrap_or(i32::MAX)].into())
+            }
+            LevelKind::Items { .. } if s == 0 => self.offsets_of_items(level),
+            // Whole batches first: columns come for whole batches.
+            LevelKind::Items { .. } => Err(Halt::Need(0, Task::Offsets(level))),
+            LevelKind::Fixed(len) => {
+                let lists = self.positions(s, plan.graph.parent(level))?;
+                let total = lists.checked_mul(*len as usize);
+                if total.is_none_or(|total| total > MOST_ITEMS) {
+                    return Err(too_many().into());
+                }
+                let mut offsets: Vec<i32> = self.pool.take(lists + 1);
+                for (i, to) in offsets.iter_mut().enumerate() {
+                    *to = (i * *len as usize) as i32;
+                }
+                Ok(offsets.into())
+            }
+            LevelKind::Filtered { of, mask } => {
+                let inner = self.offsets(s, *of)?;
+                let mask = self.node(s, *mask)?;
+                let items = inner.last().map_or(0, |last| *last as usize);
+                let mut sums: Vec<i32> = self.pool.take(items + 1);
+                let mut offsets: Vec<i32> = self.pool.take(inner.len());
+                match u8::direct(&mask) {
+                    Some(bytes) => {
+                        gather::kept_offsets(&bytes[..items], &inner, &mut sums, &mut offsets);
+                    }
+                    None => {
+                        let mut bytes: Vec<u8> = self.pool.take(items);
+                        u8::read(&mask, 0, &mut bytes);
+                        gather::kept_offsets(&bytes, &inner, &mut sums, &mut offsets);
+                        self.pool.give_vec(bytes);
+                    }
+                }
+                self.pool.give_vec(sums);
+                Ok(offsets.into())
+            }
+            LevelKind::Sliced {
+                of,
+                lower,
+                upper,
+                step,
+            } => {
+                let inner = self.offsets(s, *of)?;
+                let mut offsets: Vec<i32> = self.pool.take(inner.len());
+                let mut sum = 0;
+                offsets[0] = 0;
+                for (to, ends) in offsets[1..].iter_mut().zip(inner.windows(2)) {
+                    let len = i64::from(ends[1] - ends[0]);
+                    let (_, count) = gather::slice(len, *lower, *upper, *step);
+                    // Not more than there are in the list.
+                    sum += count as i32;
+                    *to = sum;
+                }
+                Ok(offsets.into())
+            }
+            LevelKind::Same { of, .. } | LevelKind::Sorted { of, .. } => self.offsets(s, *of),
+            LevelKind::Flat { of } => self.flat_offsets(s, level, *of),
+            LevelKind::Product { of, list } => {
+                let inner = self.offsets(s, *of)?;
+                let lists = self.node(s, *list)?;
+                let n = self.positions(s, plan.graph.parent(level))?;
+                let picks = self.row_numbers(&lists, n);
+                let mut offsets: Vec<i32> = self.pool.take(n + 1);
+                let present = lists.valid.as_deref();
+                let total = tuples::repeated_offsets(&inner, &picks, present, &mut offsets);
+                self.bounded(s, level, n, total)?;
+                Ok(offsets.into())
+            }
+            LevelKind::Combinations { of, size } => {
+                let inner = self.offsets(s, *of)?;
+                let mut offsets: Vec<i32> = self.pool.take(inner.len());
+                let total = tuples::combination_offsets(&inner, *size, &mut offsets);
+                self.bounded(s, level, inner.len() - 1, total)?;
+                Ok(offsets.into())
+            }
+            LevelKind::Joined { parts } => {
+                let mut lists = Vec::with_capacity(parts.len());
+                for part in parts {
+                    lists.push(self.offsets(s, *part)?);
+                }
+                let mut offsets: Vec<i32> = self.pool.take(lists[0].len());
+                offsets.fill(0);
+                for list in &lists {
+                    for (to, offset) in offsets.iter_mut().zip(list.iter()) {
+                        *to = to.checked_add(*offset).ok_or_else(too_many)?;
+                    }
+                }
+                Ok(offsets.into())
+            }
+            LevelKind::Zipped { parts } => {
+                let mut lists = Vec::with_capacity(parts.len());
+                for part in parts {
+                    lists.push(self.offsets(s, *part)?);
+                }
+                let mut offsets: Vec<i32> = self.pool.take(lists[0].len());
+                offsets[0] = 0;
+                for i in 1..offsets.len() {
+                    let lengths = lists.iter().map(|list| list[i] - list[i - 1]);
+                    offsets[i] = offsets[i - 1] + lengths.min().unwrap_or(0);
+                }
+                Ok(offsets.into())
+            }
+        }
+    }
+
+    /// Lists of lists as single lists: from the level up to below `level`'s parent.
+    fn flat_offsets(&mut self, s: SelectionId, level: LevelId, of: LevelId) -> Made<Buf<i32>> {
+        let parent = self.plan.graph.parent(level);
+        let mut flat = self.offsets(s, of)?;
+        let mut walk = self.plan.graph.parent(of);
+        while walk != parent && walk != EVENT {
+            let outer = self.offsets(s, walk)?;
+            let mut offsets: Vec<i32> = self.pool.take(outer.len());
+            for (to, offset) in offsets.iter_mut().zip(outer.iter()) {
+                *to = flat[*offset as usize];
+            }
+            flat = offsets.into();
+            walk = self.plan.graph.parent(walk);
+        }
+        Ok(flat)
+    }
+
+    /// Levels that multiply items are bounded: of many events together, and of one.
+    fn bounded(&self, s: SelectionId, level: LevelId, lists: usize, total: u64) -> Made<()> {
+        let events = self.selections[s].events;
+        if total <= MOST_TOGETHER || (events == 1 && total <= MOST_OF_ONE) {
+            return Ok(());
+        }
+        let what = self.plan.describe(level).to_owned();
+        let message = format!(
+            "{total} {what}, from {lists} lists; at most {MOST_OF_ONE} are made of one event: \
+             cut on the items before they are combined"
+        );
+        Err(Halt::Error(ProcessError::TooMany { message }))
+    }
+
+    fn offsets_within(
+        &mut self,
+        s: SelectionId,
+        level: LevelId,
+        from: SelectionId,
+        offsets: &[i32],
+    ) -> Made<Buf<i32>> {
+        let parent = self.plan.graph.parent(level);
+        let lists = self.items(s, parent, from)?;
+        let mut out: Vec<i32> = self.pool.take(lists.len() + 1);
+        gather::picked_offsets(offsets, &lists, &mut out);
+        Ok(out.into())
+    }
+
+    /// Numbers of positions, as `Op::Row` and moves of it give them.
+    pub(super) fn row_numbers(&mut self, rows: &Value, n: usize) -> Buf<u32> {
+        match (&rows.view, &rows.data) {
+            // Rows are numbers from 0 on, so that a list of positions is what it shows.
+            (View::Picked(picks), _) => picks.clone(),
+            (View::Direct, Data::U32(rows)) => rows.clone(),
+            _ => vec![0; n].into(),
+        }
+    }
+
+    /// Offsets of list columns for the whole batch: of a column that is there, else from the
+    /// counter, else of the first column that the query needs.
+    fn offsets_of_items(&mut self, level: LevelId) -> Made<Buf<i32>> {
+        let plan = self.plan;
+        let Some(source) = plan.sources.get(&level) else {
+            return Err(QueryError::new("a list's length cannot be known").into());
+        };
+        if let Some(counter) = source.counter {
+            let counts = match plan.node_of(counter) {
+                Some(node) => self.node(0, node)?,
+                None => self.load_column(counter)?,
+            };
+            let mut sum = 0_i64;
+            let mut offsets: Vec<i32> = self.pool.take(self.rows + 1);
+            offsets[0] = 0;
+            let mut numbers: Vec<i64> = self.pool.take(self.rows);
+            i64::read(&counts, 0, &mut numbers);
+            for (to, n) in offsets[1..].iter_mut().zip(&numbers) {
+                if *n < 0 || *n > MOST_ITEMS as i64 {
+                    let name = &plan.fields[counter].name;
+                    let message = format!("{name} counts {n} items in an event");
+                    return Err(QueryError::new(message).into());
+                }
+                sum += n;
+                *to = i32::try_from(sum).map_err(|_| too_many())?;
+            }
+            self.pool.give_vec(numbers);
+            return Ok(offsets.into());
+        }
+        let Some(member) = source.members.first().copied() else {
+            return Err(QueryError::new("a list's length cannot be known").into());
+        };
+        // Loading it tells the offsets; its values are kept where they are wanted as well.
+        if let Some(node) = plan.node_of(member) {
+            self.node(0, node)?;
+        } else {
+            self.load_column(member)?;
+        }
+        self.offsets(0, level)
+    }
+}
+
+fn too_many() -> QueryError {
+    QueryError::new(format!("more than {MOST_ITEMS} items in one batch"))
+}

@@ -1,0 +1,164 @@
+//! Positions of what levels are made of, and of the lists that items belong to.
+
+use super::{Batch, Made, SelectionId};
+use crate::chunk::Wide;
+use crate::compile::{LevelId, LevelKind, Type};
+use crate::error::QueryError;
+use crate::kernel::{gather, tuples};
+use crate::value::{Buf, Value};
+
+impl Batch<'_> {
+    /// Positions (of `n`) at which a condition is true and not missing.
+    pub(super) fn kept(&mut self, mask: &Value, n: usize) -> Vec<u32> {
+        let mut positions: Vec<u32> = self.pool.take(n);
+        let present = mask.valid.as_deref();
+        let count = match (u8::direct(mask), present) {
+            (Some(mask), None) => gather::positions(&mask[..n], &mut positions),
+            _ => {
+                let mut bytes: Vec<u8> = self.pool.take(n);
+                u8::read(mask, 0, &mut bytes);
+                if let Some(present) = present {
+                    for (i, byte) in bytes.iter_mut().enumerate() {
+                        *byte &= present[if mask.is_scalar() { 0 } else { i }];
+                    }
+                }
+                let count = gather::positions(&bytes, &mut positions);
+                self.pool.give_vec(bytes);
+                count
+            }
+        };
+        positions.truncate(count);
+        positions
+    }
+
+    /// Positions of what a level is made of, by number of the pick.
+    pub(super) fn make_picks(&mut self, s: SelectionId, level: LevelId, which: u8) -> Made<()> {
+        let found = match &self.plan.graph.level(level).kind {
+            LevelKind::Combinations { of, size } => {
+                let inner = self.offsets(s, *of)?;
+                let outer = self.offsets(s, level)?;
+                let total = outer.last().map_or(0, |last| *last as usize);
+                let mut all: Vec<Vec<u32>> = Vec::with_capacity(usize::from(*size));
+                for _ in 0..*size {
+                    all.push(self.pool.take(total));
+                }
+                tuples::combinations(&inner, &mut all);
+                for (k, picks) in all.into_iter().enumerate() {
+                    let key = (level, k as u8);
+                    self.selections[s].picks.insert(key, picks.into());
+                }
+                return Ok(());
+            }
+            _ => self.single_picks(s, level, which)?,
+        };
+        self.selections[s].picks.insert((level, which), found);
+        Ok(())
+    }
+
+    fn single_picks(&mut self, s: SelectionId, level: LevelId, which: u8) -> Made<Buf<u32>> {
+        match &self.plan.graph.level(level).kind {
+            LevelKind::Product { of, list } => {
+                let inner = self.offsets(s, *of)?;
+                let lists = self.node(s, *list)?;
+                let outer = self.offsets(s, level)?;
+                let picks = self.row_numbers(&lists, outer.len() - 1);
+                let total = outer.last().map_or(0, |last| *last as usize);
+                let mut out: Vec<u32> = self.pool.take(total);
+                gather::picked_items(&inner, &picks, &outer, &mut out);
+                Ok(out.into())
+            }
+            LevelKind::Zipped { parts } => {
+                let part = parts.get(usize::from(which)).copied().unwrap_or(level);
+                let inner = self.offsets(s, part)?;
+                let outer = self.offsets(s, level)?;
+                let total = outer.last().map_or(0, |last| *last as usize);
+                let mut out: Vec<u32> = self.pool.take(total);
+                tuples::runs(inner.iter().copied(), &outer, &mut out);
+                Ok(out.into())
+            }
+            LevelKind::Joined { parts } => {
+                let mut lists = Vec::with_capacity(parts.len());
+                for part in parts {
+                    lists.push(self.offsets(s, *part)?);
+                }
+                let outer = self.offsets(s, level)?;
+                let total = outer.last().map_or(0, |last| *last as usize);
+                let mut out: Vec<u32> = self.pool.take(total);
+                let lists: Vec<&[i32]> = lists.iter().map(|list| &list[..]).collect();
+                tuples::joined(&lists, &mut out);
+                Ok(out.into())
+            }
+            LevelKind::Sorted { of, key, reverse } => {
+                let offsets = self.offsets(s, *of)?;
+                let keys = self.node(s, *key)?;
+                let ty = self.plan.graph.node(*key).ty;
+                Ok(self.order(&keys, ty, &offsets, *reverse))
+            }
+            LevelKind::Filtered { of, mask } => {
+                let mask = self.node(s, *mask)?;
+                let n = if mask.is_scalar() {
+                    self.positions(s, *of)?
+                } else {
+                    mask.len()
+                };
+                Ok(self.kept(&mask, n).into())
+            }
+            LevelKind::Sliced {
+                of,
+                lower,
+                upper,
+                step,
+            } => {
+                let inner = self.offsets(s, *of)?;
+                let outer = self.offsets(s, level)?;
+                let total = outer.last().map_or(0, |last| *last as usize);
+                let mut picks: Vec<u32> = self.pool.take(total);
+                let mut at = 0;
+                for ends in inner.windows(2) {
+                    let len = i64::from(ends[1] - ends[0]);
+                    let (first, count) = gather::slice(len, *lower, *upper, *step);
+                    let mut item = i64::from(ends[0]) + first;
+                    for to in &mut picks[at..at + count as usize] {
+                        *to = item as u32;
+                        item = item.wrapping_add(*step);
+                    }
+                    at += count as usize;
+                }
+                Ok(picks.into())
+            }
+            _ => Err(QueryError::new("this level picks nothing").into()),
+        }
+    }
+
+    /// Positions of each list's items by their keys: stable, NaN and missing ones last.
+    fn order(&mut self, keys: &Value, ty: Type, offsets: &[i32], reverse: bool) -> Buf<u32> {
+        let n = offsets.last().map_or(0, |last| *last as usize);
+        let mut out: Vec<u32> = self.pool.take(n);
+        let present = self.presence(keys, n);
+        let here = |i: usize| present.as_ref().is_none_or(|present| present[i] != 0);
+        if ty == Type::Float {
+            let data: Buf<f64> = self.whole(keys, n);
+            let before = |a: f64, b: f64| if reverse { a > b } else { a < b };
+            let last = |i: usize| !here(i) || data[i].is_nan();
+            tuples::order(offsets, &mut out, |a, b| before(data[a], data[b]), last);
+        } else {
+            let data: Buf<i64> = self.whole(keys, n);
+            let turn = if ty == Type::UInt { i64::MIN } else { 0 };
+            let before = |a: i64, b: i64| {
+                let (a, b) = (a ^ turn, b ^ turn);
+                if reverse { a > b } else { a < b }
+            };
+            let last = |i: usize| !here(i);
+            tuples::order(offsets, &mut out, |a, b| before(data[a], data[b]), last);
+        }
+        out.into()
+    }
+
+    pub(super) fn make_parents(&mut self, s: SelectionId, level: LevelId) -> Made<Buf<u32>> {
+        let offsets = self.offsets(s, level)?;
+        let items = offsets.last().map_or(0, |last| *last as usize);
+        let mut parents: Vec<u32> = self.pool.take(items);
+        gather::parents(&offsets, &mut parents);
+        Ok(parents.into())
+    }
+}

@@ -1,0 +1,209 @@
+//! Items of lists put together: combinations, repeated, joined and sorted lists, as positions.
+//! Offsets have one element more than there are lists, and start at 0.
+
+/// Offsets of the lists at `picks`, one after another; those that are not present are empty. Gives
+/// the number of items; where that is more than i32 holds, the offsets are not to be used.
+pub(crate) fn repeated_offsets(
+    offsets: &[i32],
+    picks: &[u32],
+    present: Option<&[u8]>,
+    out: &mut [i32],
+) -> u64 {
+    let mut sum = 0_u64;
+    out[0] = 0;
+    for (i, (to, pick)) in out[1..].iter_mut().zip(picks).enumerate() {
+        if present.is_none_or(|present| present[i] != 0) {
+            let list = *pick as usize;
+            sum += (offsets[list + 1] - offsets[list]) as u64;
+        }
+        *to = sum as i32;
+    }
+    sum
+}
+
+/// Offsets of the combinations of `size` items of each list; gives their number, as above.
+pub(crate) fn combination_offsets(offsets: &[i32], size: u8, out: &mut [i32]) -> u64 {
+    let mut sum = 0_u64;
+    out[0] = 0;
+    for (to, ends) in out[1..].iter_mut().zip(offsets.windows(2)) {
+        sum = sum.saturating_add(choose((ends[1] - ends[0]) as u64, size));
+        *to = sum as i32;
+    }
+    sum
+}
+
+/// Number of combinations.
+fn choose(n: u64, size: u8) -> u64 {
+    let mut product = 1_u128;
+    for k in 0..u64::from(size) {
+        // Exact at every step, and far inside of 128 bits for lists of fewer than 2^31 items.
+        product = product * u128::from(n.saturating_sub(k)) / u128::from(k + 1);
+    }
+    u64::try_from(product).unwrap_or(u64::MAX)
+}
+
+/// Positions of the combinations of as many items as there are lists of positions, in the order of
+/// Python's itertools.
+pub(crate) fn combinations(offsets: &[i32], out: &mut [Vec<u32>]) {
+    let mut at = 0;
+    for ends in offsets.windows(2) {
+        let (start, stop) = (ends[0] as u32, ends[1] as u32);
+        match out {
+            [a, b] => at = pairs(start, stop, at, a, b),
+            [a, b, c] => {
+                for i in start..stop {
+                    let from = at;
+                    at = pairs(i + 1, stop, at, b, c);
+                    a[from..at].fill(i);
+                }
+            }
+            [a, b, c, d] => {
+                for i in start..stop {
+                    let outer = at;
+                    for j in i + 1..stop {
+                        let from = at;
+                        at = pairs(j + 1, stop, at, c, d);
+                        b[from..at].fill(j);
+                    }
+                    a[outer..at].fill(i);
+                }
+            }
+            _ => (),
+        }
+    }
+}
+
+/// All pairs of positions in `start .. stop`, written from `at` on; gives where they end.
+#[inline(always)]
+fn pairs(start: u32, stop: u32, at: usize, a: &mut [u32], b: &mut [u32]) -> usize {
+    let mut at = at;
+    for i in start..stop {
+        let n = (stop - i - 1) as usize;
+        a[at..at + n].fill(i);
+        for (k, to) in b[at..at + n].iter_mut().enumerate() {
+            *to = i + 1 + k as u32;
+        }
+        at += n;
+    }
+    at
+}
+
+/// Positions of lists whose first items lie at `starts`; lengths are those of `new`. (How: see
+/// `gather::picked_items`.)
+pub(crate) fn runs(starts: impl Iterator<Item = i32>, new: &[i32], out: &mut [u32]) {
+    out.fill(0);
+    let mut before = 0_i32;
+    for (from, start) in starts.zip(&new[..new.len() - 1]) {
+        let distance = from.wrapping_sub(*start);
+        // Lists at the very end that are empty have no item to note it at.
+        if let Some(to) = out.get_mut(*start as usize) {
+            *to = to.wrapping_add(distance.wrapping_sub(before) as u32);
+            before = distance;
+        }
+    }
+    let mut distance = 0_u32;
+    for (i, to) in out.iter_mut().enumerate() {
+        distance = distance.wrapping_add(*to);
+        *to = distance.wrapping_add(i as u32);
+    }
+}
+
+/// Positions of the items of several lists one after another, list by list, among the items of the
+/// first, the second and so on.
+pub(crate) fn joined(parts: &[&[i32]], out: &mut [u32]) {
+    let lists = parts.first().map_or(0, |offsets| offsets.len() - 1);
+    let mut new = Vec::with_capacity(lists * parts.len() + 1);
+    let mut starts = Vec::with_capacity(lists * parts.len());
+    let mut sum = 0;
+    new.push(0);
+    for list in 0..lists {
+        let mut base = 0;
+        for offsets in parts {
+            starts.push(base + offsets[list]);
+            sum += offsets[list + 1] - offsets[list];
+            new.push(sum);
+            base += offsets[offsets.len() - 1];
+        }
+    }
+    runs(starts.into_iter(), &new, out);
+}
+
+/// Positions in the order of each list, equal ones as they come; those that are `last` after all
+/// others.
+pub(crate) fn order(
+    offsets: &[i32],
+    out: &mut [u32],
+    before: impl Fn(usize, usize) -> bool,
+    last: impl Fn(usize) -> bool,
+) {
+    use std::cmp::Ordering;
+    for (i, to) in out.iter_mut().enumerate() {
+        *to = i as u32;
+    }
+    for ends in offsets.windows(2) {
+        let list = &mut out[ends[0] as usize..ends[1] as usize];
+        if list.len() < 2 {
+            continue;
+        }
+        list.sort_by(|a, b| {
+            let (a, b) = (*a as usize, *b as usize);
+            match (last(a), last(b)) {
+                (false, false) if before(a, b) => Ordering::Less,
+                (false, false) if before(b, a) => Ordering::Greater,
+                (true, false) => Ordering::Greater,
+                (false, true) => Ordering::Less,
+                _ => Ordering::Equal,
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn combinations_are_in_the_order_of_itertools() {
+        let offsets = [0, 4, 4, 5, 7];
+        for size in 2..=4_u8 {
+            let mut new = [0; 5];
+            let total = combination_offsets(&offsets, size, &mut new);
+            let mut out = vec![vec![99; total as usize]; usize::from(size)];
+            combinations(&offsets, &mut out);
+            let mut expected: Vec<Vec<u32>> = vec![Vec::new(); usize::from(size)];
+            for ends in offsets.windows(2) {
+                // Ascending numbers, written out by counting through all tuples.
+                let n = (ends[1] - ends[0]) as u32;
+                for code in 0..n.pow(u32::from(size)) {
+                    let digit = |k: u32| code / n.pow(k) % n;
+                    let digits: Vec<u32> = (0..u32::from(size)).rev().map(digit).collect();
+                    if digits.is_sorted_by(|a, b| a < b) {
+                        for (list, digit) in expected.iter_mut().zip(digits) {
+                            list.push(ends[0] as u32 + digit);
+                        }
+                    }
+                }
+            }
+            assert_eq!(out, expected, "of {size}");
+            assert_eq!(new[4] as u64, total);
+        }
+        assert_eq!(choose(100_000, 2), 4_999_950_000);
+        assert_eq!(choose(1 << 30, 4), u64::MAX);
+    }
+
+    #[test]
+    fn lists_are_joined_and_sorted() {
+        let mut out = [0; 7];
+        // Lists of (2, 0, 1) and (1, 1, 2) items.
+        joined(&[&[0, 2, 2, 3], &[0, 1, 2, 4]], &mut out);
+        assert_eq!(out, [0, 1, 3, 4, 2, 5, 6]);
+        let data = [3.0, 1.0, f64::NAN, 2.0, 1.0];
+        let mut sorted = [0; 5];
+        let last = |i: usize| data[i].is_nan();
+        order(&[0, 5], &mut sorted, |a, b| data[a] < data[b], last);
+        assert_eq!(sorted, [1, 4, 3, 0, 2]);
+        let mut repeated = [9; 4];
+        let total = repeated_offsets(&[0, 2, 5], &[1, 0, 1], Some(&[1, 0, 1]), &mut repeated);
+        assert_eq!((total, repeated), (6, [0, 3, 3, 6]));
+    }
+}
