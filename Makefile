@@ -4,7 +4,8 @@
 #   make test    every test of Rust and Python (SLOW=1: the slow ones too)
 #   make lint    formatters, clippy, ruff, mypy
 #   make compare every branch of the corpus, beside uproot and ROOT
-#   make bench   treemill beside its rivals, with a table in bench/results/
+#   make bench   treemill beside its rivals, with tables in bench/results/ (BENCH=adl: only the tasks
+#                of the analysis description benchmark)
 #   make bench-types  every kind of branch beside uproot, and the metadata of 1,800 branches
 #   make fuzz    every fuzz target for some seconds (FUZZ_SECONDS=5 FUZZ="header basket"): fuzz/README.md
 #   make lock    choose new versions for requirements/*.txt and Cargo.lock
@@ -70,6 +71,7 @@ compare: build $(VENV)/.oracle
 bench: build $(VENV)/.oracle
 	cargo build --release --locked --quiet --package treemill-read --examples
 	$(BIN)/python -m bench $(BENCH)
+	$(if $(BENCH),,$(BIN)/python -m bench adl)
 
 bench-types: build $(VENV)/.oracle
 	cargo build --release --locked --quiet --package treemill-read --examples

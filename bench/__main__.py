@@ -1,4 +1,6 @@
-"""`python -m bench`: measure, compare, write `bench/results/<date>-<machine>.{json,md}`."""
+"""`python -m bench`: measure, compare, write `bench/results/<date>-<machine>.{json,md}`.
+`python -m bench adl` does so for the tasks of bench/adl, with options of its own.
+"""
 
 import argparse
 import datetime
@@ -6,6 +8,7 @@ import sys
 from pathlib import Path
 
 from . import cold, data, goals, machine, memory, report, warm
+from .adl import run as adl
 from .protocol import REPOSITORY, RivalError, Worker
 from .queries import QUERIES
 from .rivals import RIVALS
@@ -67,6 +70,9 @@ def _pool(chosen: argparse.Namespace) -> warm.Pool:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run what the options ask for; 1 when rivals disagree."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["adl"]:
+        return adl.main(given[1:], _say, summary)
     chosen = _options(arguments)
     files = _files(chosen)
     facts = machine.describe()

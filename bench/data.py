@@ -11,12 +11,12 @@ FOLDER = REPOSITORY / "demo-data" / "bench"
 CODECS = ("zlib", "lz4", "zstd", "none")
 
 
-def make(codec: str, events: int, where: Path) -> Path:
+def make(codec: str, events: int, where: Path, schema: str = "demo") -> Path:
     """The file of `events` events in `codec`; written when it is not there."""
     from treemill.bench.generate import Recipe, paths, write_dataset
 
-    recipe = Recipe(files=1, events_per_file=events, codec=codec)
-    folder = where / f"{codec}-{events}"
+    recipe = Recipe(files=1, events_per_file=events, codec=codec, schema=schema)
+    folder = where / (f"{codec}-{events}" if schema == "demo" else f"{schema}-{codec}-{events}")
     for line in write_dataset(folder, recipe):
         print(line, file=sys.stderr, flush=True)
     return paths(folder, recipe)[0]

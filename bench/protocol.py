@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from .rivals import RIVALS, Engine, Rival
+from .rivals.adl import ADL_RIVALS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -105,7 +106,7 @@ def _serve(rival: Rival, out: TextIO) -> None:
         out.flush()
 
     try:
-        module = importlib.import_module(f"bench.rivals.{rival.module}")
+        module = importlib.import_module(f"bench.{rival.module}")
         engine: Engine = module.make(rival.threads, rival.variant)
         reply({"versions": engine.versions(), "peak": peak_memory()})
     except Exception as error:
@@ -123,7 +124,7 @@ def main() -> None:
     # Whatever a library prints must not come between the answers: it goes to standard error.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    _serve(next(r for r in RIVALS if r.key == sys.argv[1]), answers)
+    _serve(next(r for r in (*RIVALS, *ADL_RIVALS) if r.key == sys.argv[1]), answers)
 
 
 if __name__ == "__main__":

@@ -19,14 +19,14 @@ mark: no goal.
 
 def markdown(
     title: str,
-    facts: Mapping[str, object],
+    about: Mapping[str, object],
     cells: Sequence[Cell],
     cold: Mapping[str, Times],
     sweeps: Sequence[Sweep],
     verdicts: Sequence[Verdict],
 ) -> str:
     """The whole page."""
-    parts = [f"# {title}\n", _facts(facts), _LEGEND]
+    parts = [f"# {title}\n", facts(about), _LEGEND]
     if cells:
         parts += ["## Warm: medians in milliseconds (min to max)\n", _warm(cells)]
         parts += ["## Ratios\n", _ratios(cells, verdicts)]
@@ -34,7 +34,7 @@ def markdown(
         parts += ["## Cold: from the shell, a new process each time, seconds\n", _cold(cold)]
     if sweeps:
         parts += ["## Memory\n", _memory(sweeps)]
-    parts += ["## Goals\n", _goals(verdicts)]
+    parts += ["## Goals\n", goals(verdicts)]
     return "\n".join(parts)
 
 
@@ -44,8 +44,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def _facts(facts: Mapping[str, object]) -> str:
-    return "".join(f"- {name}: {value}\n" for name, value in facts.items())
+def facts(known: Mapping[str, object]) -> str:
+    """A line for each."""
+    return "".join(f"- {name}: {value}\n" for name, value in known.items())
 
 
 def _places(cells: Sequence[Cell]) -> list[tuple[str, str]]:
@@ -115,7 +116,8 @@ def _memory(sweeps: Sequence[Sweep]) -> str:
     return table(head, rows)
 
 
-def _goals(verdicts: Sequence[Verdict]) -> str:
+def goals(verdicts: Sequence[Verdict]) -> str:
+    """How many were reached, and a table of the others."""
     promised = [v for v in verdicts if v.wanted is not None]
     missed = [v for v in promised if not v.reached]
     text = f"{len(promised) - len(missed)} of {len(promised)} reached.\n"

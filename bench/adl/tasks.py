@@ -7,6 +7,8 @@ of two, so that the rule at an edge is exact everywhere.
 
 from dataclasses import dataclass
 
+from ..queries import Query
+
 TREE = "Events"
 
 Axis = tuple[int, float, float]
@@ -21,12 +23,9 @@ _MOMENTUM = ("pt", "eta", "phi", "mass")
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(Query):
     """One of the eight."""
 
-    key: str
-    title: str
-    branches: tuple[str, ...]
     axes: tuple[Axis, ...] = (_GEV,)
 
 

@@ -1,4 +1,4 @@
-"""The rivals: one module each, listed in one table.
+"""The rivals: one module each, listed in a table; the tasks of bench/adl have another.
 
 A rival's module has `make(threads, variant) -> Engine`. It is imported in that rival's own process
 only, so that nobody's libraries, caches or thread pools touch another's. Rivals of one `group`
@@ -39,12 +39,18 @@ TREEMILL, TREEMILL_2 = "treemill", "treemill, 2 threads"
 ROOT_1, ROOT_2, UPROOT, LIMIT = "RDataFrame", "RDataFrame, 2 threads", "uproot", "limit"
 
 RIVALS = (
-    Rival("treemill", "treemill", "treemill_", TREEMILL, sweeps=True),
-    Rival("treemill-2", "treemill, 2 threads", "treemill_", TREEMILL_2, threads=2, sweeps=True),
-    Rival("rdf", "RDataFrame, strings", "rdataframe", ROOT_1, variant="strings", sweeps=True),
-    Rival("rdf-c++", "RDataFrame, C++ at -O3", "rdataframe", ROOT_1, variant="compiled"),
-    Rival("rdf-2", "RDataFrame, strings, 2 threads", "rdataframe", ROOT_2, 2, "strings"),
-    Rival("rdf-c++-2", "RDataFrame, C++ at -O3, 2 threads", "rdataframe", ROOT_2, 2, "compiled"),
-    Rival("uproot", "uproot + awkward + boost-histogram", "uproot_", UPROOT),
-    Rival("limit", "the limit", "limit", LIMIT),
+    Rival("treemill", "treemill", "rivals.treemill_", TREEMILL, sweeps=True),
+    Rival(
+        "treemill-2", "treemill, 2 threads", "rivals.treemill_", TREEMILL_2, threads=2, sweeps=True
+    ),
+    Rival(
+        "rdf", "RDataFrame, strings", "rivals.rdataframe", ROOT_1, variant="strings", sweeps=True
+    ),
+    Rival("rdf-c++", "RDataFrame, C++ at -O3", "rivals.rdataframe", ROOT_1, variant="compiled"),
+    Rival("rdf-2", "RDataFrame, strings, 2 threads", "rivals.rdataframe", ROOT_2, 2, "strings"),
+    Rival(
+        "rdf-c++-2", "RDataFrame, C++ at -O3, 2 threads", "rivals.rdataframe", ROOT_2, 2, "compiled"
+    ),
+    Rival("uproot", "uproot + awkward + boost-histogram", "rivals.uproot_", UPROOT),
+    Rival("limit", "the limit", "rivals.limit", LIMIT),
 )

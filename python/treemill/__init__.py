@@ -21,6 +21,7 @@ from .dataset import Dataset, dataset
 from .processor import warn_if_too_old
 
 if TYPE_CHECKING:
+    from .cutflow import Cut, CutFlow, Variations
     from .errors import (
         FormatError,
         QueryError,
@@ -33,10 +34,13 @@ if TYPE_CHECKING:
     from .files import FileOutput
     from .selector import Selector
     from .session import Session, connect, run
+    from .snapshots import SnapshotFile
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Cut",
+    "CutFlow",
     "Dataset",
     "FileOutput",
     "FormatError",
@@ -44,9 +48,11 @@ __all__ = [
     "QueryInterrupted",
     "Selector",
     "Session",
+    "SnapshotFile",
     "SourceError",
     "TreemillError",
     "UnsupportedError",
+    "Variations",
     "WorkerError",
     "__version__",
     "connect",
@@ -55,7 +61,11 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Cut": "cutflow",
+    "CutFlow": "cutflow",
     "FileOutput": "files",
+    "SnapshotFile": "snapshots",
+    "Variations": "cutflow",
     "Selector": "selector",
     "FormatError": "errors",
     "QueryError": "errors",

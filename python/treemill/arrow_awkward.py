@@ -95,6 +95,8 @@ def content(array: Any) -> Any:
         items = array.values.slice(first, int(offsets[-1]))
         inner = nullable(items, kind.value_field.nullable)
         return ak.contents.ListOffsetArray(ak.index.Index64(offsets), inner)
+    if types.is_null(kind):
+        return ak.contents.NumpyArray(np.full(len(array), np.nan))  # a type for what has none
     return ak.contents.NumpyArray(_numbers(array))
 
 

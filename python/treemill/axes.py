@@ -8,6 +8,7 @@ of their classes, so that neither library is imported by a query that does not u
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
@@ -16,7 +17,7 @@ from typing import Any
 
 from .errors import QueryError, UnsupportedError
 
-__all__ = ["AutomaticAxis", "Axis", "FixedAxis", "automatic_axis", "axes_from_bins"]
+__all__ = ["AutomaticAxis", "Axis", "FixedAxis", "GrowingAxis", "automatic_axis", "axes_from_bins"]
 
 DEFAULT_BINS = 100
 """Bins of an automatic axis, about; also the most integers that get one bin each."""
@@ -38,7 +39,25 @@ class AutomaticAxis:
     bins: int | None = None
 
 
-Axis = FixedAxis | AutomaticAxis
+@dataclass(frozen=True)
+class GrowingAxis:
+    """An axis of categories that takes whatever comes: those that the user gave, and after them the
+    others, ascending. So it does not depend on the order of events, as the library's does."""
+
+    given: Any
+    categories: tuple[Any, ...]
+
+    def grown(self, values: Sequence[Any]) -> FixedAxis:
+        """The axis with these values too."""
+        known = set(self.categories)
+        categories = [*self.categories, *(value for value in values if value not in known)]
+        kind = "str_category" if _library(self.given) == "StrCategory" else "int_category"
+        axis = type(self.given)(categories, growth=True)
+        axis.__dict__.update(self.given.__dict__)  # name, label, what else the user gave it
+        return FixedAxis({"kind": kind, "categories": categories, "overflow": False}, axis)
+
+
+Axis = FixedAxis | AutomaticAxis | GrowingAxis
 
 
 def axes_from_bins(bins: Any, dimensions: int, range: Any = None) -> list[Axis]:  # noqa: A002
@@ -86,6 +105,8 @@ def _axis(form: Any, limits: tuple[float, float] | None) -> Axis:
         raise QueryError("range= goes with a number of bins only")
     if isinstance(form, tuple) and len(form) == 3 and _is_int(form[0]):
         return FixedAxis(regular(_bins(form[0]), form[1], form[2]))
+    if _library(form) in ("IntCategory", "StrCategory") and form.traits.growth:
+        return GrowingAxis(form, tuple(form.value(i) for i in _indices(form)))
     if _library(form) is not None:
         return FixedAxis(_from_object(form), form)
     values = form.tolist() if hasattr(form, "tolist") else form
@@ -145,10 +166,8 @@ def _from_object(axis: Any) -> dict[str, Any]:
     if traits.growth:
         raise UnsupportedError(
             f"{axis!r} grows as it is filled, which depends on the order of events: "
-            "give all its categories or its whole range"
+            "give its whole range"
         )
-    if getattr(axis, "transform", None) is not None:
-        raise UnsupportedError(f"{axis!r} has a transform: give its edges instead, as a list")
     flags = {
         "underflow": bool(traits.underflow),
         "overflow": bool(traits.overflow),
@@ -156,7 +175,9 @@ def _from_object(axis: Any) -> dict[str, Any]:
     }
     if kind == "Regular":
         edges = axis.edges
-        return regular(int(axis.size), float(edges[0]), float(edges[-1]), **flags)
+        made = regular(int(axis.size), float(edges[0]), float(edges[-1]), **flags)
+        transform = getattr(axis, "transform", None)
+        return made if transform is None else made | {"transform": _transform(axis, transform)}
     if kind == "Variable":
         return variable([float(e) for e in axis.edges], **flags)
     if kind == "Integer":
@@ -171,6 +192,26 @@ def _from_object(axis: Any) -> dict[str, Any]:
     if kind == "Boolean":
         return {"kind": "boolean"}
     raise UnsupportedError(f"axes of type {type(axis).__name__} are not supported")
+
+
+def _transform(axis: Any, transform: Any) -> dict[str, Any]:
+    # The range in the function's values is kept, but shown nowhere else.
+    low, delta = (float(x) for x in axis._ax.__getstate__()[-2:])
+    ends = [float(transform.forward(float(axis.edges[i]))) for i in (0, -1)]
+    if not (math.isclose(ends[0], low, abs_tol=1e-9) and math.isclose(ends[1], low + delta)):
+        raise UnsupportedError(f"the range of {axis!r} is not known: give its edges, as a list")
+    return {"function": _function(axis, transform), "min": low, "delta": delta}
+
+
+def _function(axis: Any, transform: Any) -> dict[str, Any]:
+    if _library(transform) == "Pow":
+        return {"kind": "pow", "power": float(transform.power)}
+    # The library's own functions only: another one may bear their name.
+    library = sys.modules[type(transform).__module__]
+    for name in ("log", "sqrt"):
+        if transform == getattr(library, name, None):
+            return {"kind": name}
+    raise UnsupportedError(f"{axis!r} has a transform of its own: give its edges, as a list")
 
 
 def _indices(axis: Any) -> range:

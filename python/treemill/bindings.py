@@ -48,7 +48,7 @@ class BoundTrees:
                 self._bound.move_to_end(file)
                 return known
         try:
-            made = self._query.bind(self._dataset.trees[file])
+            made = self._query.bind(self._dataset.trees[file], self._dataset.foreign(file))
         except QueryError as error:
             # Files of a dataset may differ, so say which one lacks a branch.
             if error.file is None and len(self._dataset.trees.locations) > 1:
@@ -67,6 +67,7 @@ class BoundTrees:
 
         def fewest_baskets() -> int:
             counts = self._dataset.baskets[file]
-            return min((counts.get(name, 1) for name in self.bound(file).columns), default=1)
+            found = [counts[name] for name in self.bound(file).columns if name in counts]
+            return min(found, default=1)
 
         return entries, cuts_of(entries, clusters, fewest_baskets, self._workers)

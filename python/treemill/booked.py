@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+import shutil
+import uuid
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .axes import AutomaticAxis, FixedAxis, automatic_axis
+from .axes import AutomaticAxis, FixedAxis, GrowingAxis, automatic_axis
 from .backend.passes import Pass, Pool
+from .cutflow import Variations
 from .errors import QueryError, TreemillError
-from .query import Booking, Hist, extents, spec
-from .results import result
+from .planning import Plan, extents, plan
+from .query import Booking
+from .results import categories, result
+from .rows import Sink
 from .running import Query
 from .subset import known_sizes
 from .task import QueryTask, Span
+from .wanted import Hist, Rows
 
 if TYPE_CHECKING:
     from .dataset import Dataset
 
 __all__ = ["BookedQuery"]
+
+
+def hidden_folder(path: str) -> str:
+    """Where parts of a file lie until it is complete: beside it, for this pass alone."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.{uuid.uuid4().hex[:12]}.parts")
+
 
 _RANGES, _FILL = "finding ranges", "filling"
 
@@ -40,6 +54,9 @@ class BookedQuery(Query):
         self._dataset = dataset
         self._axes: dict[int, list[FixedAxis]] = {}
         self._places: dict[tuple[int, int], int] = {}
+        self._plan = Plan({})
+        self._folders: dict[int, str] = {}
+        self._values: tuple[Any, ...] | None = None
         self._phase = _FILL
 
     def start(self) -> None:
@@ -49,12 +66,25 @@ class BookedQuery(Query):
         if self._places:
             self._phase = _RANGES
             self._final_phase = False
+            self._compile(described)
         else:
-            described = spec(self.bookings)
-        self._compile(described)
+            self._fill()
 
-    def _compile(self, described: dict[str, Any]) -> None:
-        task = QueryTask(json.dumps(described), self._dataset, self._pool.size, self._spans)
+    def _fill(self) -> None:
+        self._plan = plan(self.bookings, self._axes)
+        sinks = {index: self._sink(index, rows) for index, rows in self._plan.rows.items()}
+        self._compile(self._plan.spec, sinks)
+
+    def _sink(self, index: int, rows: Rows) -> Sink:
+        if rows.form != "snapshot":
+            return Sink(rows.limit)
+        folder = hidden_folder(rows.path)
+        self._folders[index] = folder
+        return Sink(rows.limit, folder)
+
+    def _compile(self, described: dict[str, Any], sinks: Mapping[int, Sink] | None = None) -> None:
+        text = json.dumps(described)
+        task = QueryTask(text, self._dataset, self._pool.size, self._spans, sinks or {})
         self._trees = task.trees(0)
         try:
             self._trees.bound(0)  # errors of the query show here, before any worker has to start
@@ -72,23 +102,58 @@ class BookedQuery(Query):
         self._set_axes(ended)
         self._phase = _FILL
         self._final_phase = True
-        self._compile(spec(self.bookings, self._axes))
+        self._fill()
         return True
 
     def _results(self, raw: list[Any] | None) -> tuple[Any, ...]:
         if raw is None:  # not one entry
             raw = self._trees.bound(0).partial().results()
-        return tuple(
-            result(booking, each, self._axes.get(booking.number))
-            for booking, each in zip(self.bookings, raw or [], strict=True)
-        )
+        return tuple(self._value(booking, raw or []) for booking in self.bookings)
+
+    def _value(self, booking: Booking, raw: list[Any]) -> Any:
+        axes = self._axes.get(booking.number)
+        values = Variations()
+        for variation, slots in self._plan.slots[booking.number].items():
+            values[variation] = result(booking, [raw[slot] for slot in slots], axes)
+        return values if self._plan.varied(booking) else values.nominal
 
     def _finish(self, raw: list[Any] | None) -> tuple[Any, ...]:
-        values = self._results(raw)
+        with self._lock:
+            if self._values is None:
+                if raw is None:
+                    raw = self._trees.bound(0).partial().results()
+                self._values = self._with_files(self._results(raw), raw or [])
         if self._stopped is None and self._spans is None:
-            for booking, value in zip(self.bookings, values, strict=True):
+            for booking, value in zip(self.bookings, self._values, strict=True):
                 booking.set_value(value)
-        return values
+        return self._values
+
+    def _with_files(self, values: tuple[Any, ...], raw: list[Any]) -> tuple[Any, ...]:
+        """The values, with the files of snapshots, which are made now."""
+        made = list(values)
+        for place, booking in enumerate(self.bookings):
+            wanted = booking.wanted
+            if not isinstance(wanted, Rows) or wanted.form != "snapshot":
+                continue
+            from .snapshots import write
+
+            (index,) = self._plan.slots[booking.number]["nominal"]
+            folder = self._folders[index]
+            made[place] = write(raw[index], wanted.path, wanted.kind, wanted.tree, folder)
+        return tuple(made)
+
+    def final(self) -> Any:
+        """The result of a query that is done."""
+        try:
+            return super().final()
+        except BaseException:
+            self.drop()
+            raise
+
+    def drop(self) -> None:
+        """Removes what was written for files that will not be made."""
+        for folder in self._folders.values():
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _set_axes(self, ended: Pass) -> None:
         found = ended.merged.results()
@@ -100,5 +165,8 @@ class BookedQuery(Query):
                 if isinstance(axis, AutomaticAxis):
                     place = self._places[booking.number, dimension]
                     axis = automatic_axis(None if found is None else found[place], axis.bins)
+                elif isinstance(axis, GrowingAxis):
+                    place = self._places[booking.number, dimension]
+                    axis = axis.grown([] if found is None else categories(found[place]))
                 axes.append(axis)
             self._axes[booking.number] = axes

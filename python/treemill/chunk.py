@@ -6,14 +6,14 @@ awkward, no selector and no packet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import awkward as ak
 import numpy as np
 import pyarrow
 
-from .arrow_awkward import content
+from .arrow_awkward import nullable
 
 __all__ = ["ChunkReader", "Events"]
 
@@ -34,12 +34,14 @@ class ChunkReader:
     """Makes the chunks of one tree. `touched` grows by every column that was read."""
 
     def __init__(self, tree: Any, touched: set[str], collections: bool = False) -> None:
-        """`tree` is core.Tree. `touched` names the columns that the chunks before asked for, in
-        this file or others: they are read in one call as soon as one of them is needed."""
+        """`tree` is core.Tree or foreign.Table. `touched` names the columns that the chunks before
+        asked for, in this file or others: they are read in one call as soon as
+        one of them is needed."""
         self._tree = tree
         self._touched = touched
         branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
         self._names = {b["name"] for b in branches}
+        self._optional = {b["name"] for b in branches if b["kind"] == "optional"}
         self._counters: dict[str, str] = {}  # key of a collection's offsets -> column of counts
         self._columns: dict[str, str] = {}  # key of a buffer -> column
         forms = self._column_forms([b["name"] for b in branches])
@@ -57,7 +59,9 @@ class ChunkReader:
         """Entries `[start, stop)`. Nothing is read before a field is touched; `control` counts
         what is."""
 
-        pieces = _Pieces(self._tree, (start, stop), control, self._touched, self._names)
+        pieces = _Pieces(
+            self._tree, (start, stop), control, self._touched, self._names, self._optional
+        )
         buffers: dict[str, Callable[[], Any]] = {
             key: pieces.getter(column, key) for key, column in self._columns.items()
         }
@@ -75,7 +79,7 @@ class ChunkReader:
 
         forms = {}
         for name, column in zip(names, self._tree.read(names, 0, 0), strict=True):
-            empty = ak.Array(content(pyarrow.array(column)))
+            empty = ak.Array(nullable(pyarrow.array(column), name in self._optional))
             form, _, buffers = ak.to_buffers(empty, form_key=_form_key(name))
             forms[name] = form
             self._columns |= dict.fromkeys(buffers, name)
@@ -92,7 +96,9 @@ class ChunkReader:
         for name, form in forms.items():
             group, _, field = name.partition("_")
             counter = by_name[name]["counter"]
-            if not field or counted.setdefault(group, counter) != counter:
+            if name in self._optional and counter is not None:
+                plain[name] = form  # a list that may be missing has no offsets of its counter's
+            elif not field or counted.setdefault(group, counter) != counter:
                 plain[name] = form
             else:
                 groups.setdefault(group, {})[field] = form
@@ -128,12 +134,14 @@ class _Pieces:
         control: Any,
         touched: set[str],
         known: Iterable[str],
+        optional: Collection[str],
     ) -> None:
         self._tree = tree
         self._span = span
         self._control = control
         self._touched = touched
         self._known = known
+        self._optional = optional
         self._contents: dict[str, Any] = {}
         self._buffers: Buffers = {}
 
@@ -151,7 +159,7 @@ class _Pieces:
         """What gives offsets from a column of counts."""
 
         def get() -> Any:
-            counts = np.asarray(self._content(column).data)
+            counts = np.asarray(ak.fill_none(ak.Array(self._content(column)), 0))
             offsets = np.zeros(len(counts) + 1, np.int64)
             np.cumsum(counts, out=offsets[1:])
             return offsets
@@ -179,7 +187,7 @@ class _Pieces:
         names = sorted(wanted)
         columns = self._tree.read(names, *self._span, self._control)
         for name, each in zip(names, columns, strict=True):
-            self._contents[name] = content(pyarrow.array(each))
+            self._contents[name] = nullable(pyarrow.array(each), name in self._optional)
 
 
 def _form_key(column: str) -> str:

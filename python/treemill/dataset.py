@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .branches import Branch, branch_list
+from .foreign import Foreign, Table, joined
 from .location import Location, expand
 from .opened import OpenTrees, Remembered
 from .query import Booking, Node, Origin
@@ -55,7 +56,8 @@ class Branches(Mapping[str, Branch]):
 class Dataset:
     """Files and trees, as one. Make it with `treemill.dataset`.
 
-    `filter`, `define` and the bookings (`hist`, `count`, `sum`, `mean`, `min`, `max`) are those of
+    `filter`, `define`, `vary` and the bookings (`hist`, `profile`, `count`, `sum`, `mean`, `std`,
+    `var`, `min`, `max`, `unique`, `approx_quantiles`, `take`, `snapshot`) are those of
     `treemill.query.Node`.
     """
 
@@ -73,12 +75,20 @@ class Dataset:
         self._root = Node(Origin(self, self._run))
         self.filter = self._root.filter
         self.define = self._root.define
+        self.vary = self._root.vary
         self.hist = self._root.hist
+        self.profile = self._root.profile
         self.count = self._root.count
         self.sum = self._root.sum
         self.mean = self._root.mean
+        self.std = self._root.std
+        self.var = self._root.var
         self.min = self._root.min
         self.max = self._root.max
+        self.unique = self._root.unique
+        self.approx_quantiles = self._root.approx_quantiles
+        self.take = self._root.take
+        self.snapshot = self._root.snapshot
         self.draw = self._root.draw
 
     # What there is.
@@ -95,7 +105,10 @@ class Dataset:
 
     @property
     def branches(self) -> Branches:
-        """The branches of the first file's tree."""
+        """The branches of the first file's tree, and the columns that it has from elsewhere."""
+        table = self.table(0)
+        if isinstance(table, Table):
+            return Branches(branch_list(table))
         branches: Branches = self._branches[0]
         return branches
 
@@ -109,6 +122,18 @@ class Dataset:
         from .monitor.tables import print_branches
 
         print_branches(repr(self), self.branches.values())
+
+    # What workers read.
+
+    def foreign(self, file: int) -> Foreign | None:
+        """Columns for the entries of this file that do not come from its tree; None: there are
+        none."""
+        return joined([])
+
+    def table(self, file: int) -> Any:
+        """core.Tree of this file, with its foreign columns where there are some."""
+        foreign, tree = self.foreign(file), self.trees[file]
+        return tree if foreign is None else Table(tree, foreign)
 
     # Arrays.
 
@@ -163,7 +188,7 @@ class Dataset:
 
         result, title = drawn(node, exprs, where, bins, weight)
         if not in_notebook():
-            show(result, title)
+            show(getattr(result, "nominal", result), title)
         return result
 
     @staticmethod

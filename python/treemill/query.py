@@ -11,14 +11,28 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from .axes import AutomaticAxis, Axis, FixedAxis, axes_from_bins
+from .axes import axes_from_bins
 from .errors import QueryError, TreemillError
-from .expression import Expression, parse
+from .expression import parse
+from .snapshot_format import snapshot_format
+from .steps import Define, Filter, Step, Vary, vary_step
+from .wanted import (
+    MOST_BYTES,
+    MOST_UNIQUE,
+    Flow,
+    Hist,
+    Moments,
+    Quantiles,
+    Rows,
+    Scalar,
+    Unique,
+    Wanted,
+    named_columns,
+)
 
-__all__ = ["Booking", "Define", "Filter", "Hist", "Node", "Origin", "Scalar", "extents", "spec"]
+__all__ = ["Booking", "Node", "Origin", "steps_to"]
 
 
 class Origin:
@@ -62,65 +76,6 @@ class Origin:
             raise TreemillError("the query was stopped before all entries were processed")
 
 
-@dataclass(frozen=True)
-class Filter:
-    """Keeps the entries for which the expression is true."""
-
-    expr: Expression
-    name: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """As the core reads it."""
-        return {"kind": "filter", "expr": self.expr.to_json(), "name": self.name}
-
-
-@dataclass(frozen=True)
-class Define:
-    """A new column, for what comes after."""
-
-    name: str
-    expr: Expression
-
-    def to_json(self) -> dict[str, Any]:
-        """As the core reads it."""
-        return {"kind": "define", "name": self.name, "expr": self.expr.to_json()}
-
-
-@dataclass(frozen=True)
-class Hist:
-    """Wanted: a histogram. Jagged values fill once per item, the event's own once per item beside
-    them."""
-
-    exprs: tuple[Expression, ...]
-    axes: tuple[Axis, ...]
-    weight: Expression | None = None
-    name: str | None = None
-    labels: tuple[str | None, ...] = ()
-
-    def to_json(self, axes: Sequence[FixedAxis]) -> dict[str, Any]:
-        """As the core reads it, with these axes."""
-        fills = [
-            {"axis": axis.spec, "expr": expr.to_json()}
-            for axis, expr in zip(axes, self.exprs, strict=True)
-        ]
-        weight = None if self.weight is None else self.weight.to_json()
-        return {"kind": "hist", "axes": fills, "weight": weight}
-
-
-@dataclass(frozen=True)
-class Scalar:
-    """Wanted: one number: `count`, or `sum`, `mean`, `min`, `max` of an expression."""
-
-    kind: str
-    expr: Expression | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """As the core reads it."""
-        if self.expr is None:
-            return {"kind": self.kind}
-        return {"kind": self.kind, "expr": self.expr.to_json()}
-
-
 _numbers = itertools.count()
 _NOTHING = object()
 
@@ -129,7 +84,7 @@ class Booking:
     """Something to compute at a node. `value` computes it, and whatever else is booked on the
     dataset and not computed yet, in one pass."""
 
-    def __init__(self, node: Node, wanted: Hist | Scalar) -> None:
+    def __init__(self, node: Node, wanted: Wanted) -> None:
         self.node = node
         self.wanted = wanted
         self.number = next(_numbers)
@@ -143,7 +98,8 @@ class Booking:
 
     @property
     def value(self) -> Any:
-        """A hist.Hist, an int or a float; None for the mean, min or max of no values."""
+        """What the method that booked it says; below `vary` a `Variations`, a mapping of
+        "nominal" and the names of variations to it."""
         if not self.done:
             self.node.origin.evaluate(self)
         return self._value
@@ -156,10 +112,7 @@ class Booking:
     @property
     def title(self) -> str:
         """What it is, in a few words, for displays."""
-        if isinstance(self.wanted, Hist):
-            return self.wanted.name or " : ".join(e.text for e in self.wanted.exprs)
-        expr = self.wanted.expr
-        return self.wanted.kind if expr is None else f"{self.wanted.kind}({expr.text})"
+        return self.wanted.title
 
     def __repr__(self) -> str:
         state = repr(self._value) if self.done else "not run yet"
@@ -173,7 +126,7 @@ class Node:
     __slots__ = ("__weakref__", "origin", "parent", "step")
 
     def __init__(
-        self, origin: Origin, parent: Node | None = None, step: Filter | Define | None = None
+        self, origin: Origin, parent: Node | None = None, step: Step | None = None
     ) -> None:
         self.origin = origin
         self.parent = parent
@@ -188,6 +141,17 @@ class Node:
         if not isinstance(name, str) or not name.isidentifier():
             raise QueryError(f"a column's name is an identifier as Python's, not {name!r}")
         return Node(self.origin, self, Define(name, parse(expr)))
+
+    def vary(
+        self, columns: str | Sequence[str], variations: Mapping[str, Any], name: str | None = None
+    ) -> Node:
+        """Books what is below in variations, too, in the same pass: `vary("Jet_pt", {"up":
+        "Jet_pt*1.02", "down": "Jet_pt*0.98"})`. The value of a booking is then a mapping of
+        "nominal", "Jet_pt:up" and "Jet_pt:down" to what it would be alone; only of those that can
+        change it. For several columns that vary together give a list, and for each tag a mapping
+        of columns to expressions, or a list. `name` stands before the colon. Of several `vary`,
+        one is applied at a time, as in RDataFrame; equal names and tags go together."""
+        return Node(self.origin, self, vary_step(columns, variations, name))
 
     def hist(
         self,
@@ -205,16 +169,44 @@ class Node:
         weights and of their squares (storage Weight), else counts (storage Double). `name` names
         the histogram, `label` the axis, or each of the axes.
         """
+        return self._binned("hist", exprs, bins, range, weight, name, label)
+
+    def profile(
+        self,
+        *exprs: str,
+        sample: str,
+        bins: Any = None,
+        weight: str | None = None,
+        range: Any = None,  # noqa: A002 - as for hist
+        name: str | None = None,
+        label: str | Sequence[str | None] | None = None,
+    ) -> Booking:
+        """Books the mean of `sample` in each bin, as ROOT's TProfile: a hist.Hist with storage
+        Mean, with `weight` WeightedMean. Else as `hist`."""
+        return self._binned("profile", exprs, bins, range, weight, name, label, sample)
+
+    def _binned(
+        self,
+        method: str,
+        exprs: Sequence[str],
+        bins: Any,
+        limits: Any,
+        weight: str | None,
+        name: str | None,
+        label: str | Sequence[str | None] | None,
+        sample: str | None = None,
+    ) -> Booking:
         if not exprs:
-            raise QueryError("hist() needs an expression to fill with")
+            raise QueryError(f"{method}() needs an expression to fill with")
         parsed = tuple(parse(expr) for expr in exprs)
-        axes = tuple(axes_from_bins(bins, len(parsed), range))
+        axes = tuple(axes_from_bins(bins, len(parsed), limits))
         labels = (label,) if label is None or isinstance(label, str) else tuple(label)
         if len(labels) > len(parsed):
             raise QueryError(f"{len(labels)} labels for {len(parsed)} axes")
         labels += (None,) * (len(parsed) - len(labels))
         weighted = None if weight is None else parse(weight)
-        return Booking(self, Hist(parsed, axes, weighted, name, labels))
+        sampled = None if sample is None else parse(sample)
+        return Booking(self, Hist(parsed, axes, weighted, name, labels, sampled))
 
     def count(self) -> Booking:
         """Books the number of entries that arrive here, an int."""
@@ -224,9 +216,20 @@ class Node:
         """Books the sum of all values: int for integers, else float."""
         return Booking(self, Scalar("sum", parse(expr)))
 
-    def mean(self, expr: str) -> Booking:
+    def mean(self, expr: str, weight: str | None = None) -> Booking:
         """Books the mean of all values, a float; None without values."""
+        if weight is not None:
+            return Booking(self, Moments("mean", parse(expr), parse(weight)))
         return Booking(self, Scalar("mean", parse(expr)))
+
+    def std(self, expr: str, weight: str | None = None, ddof: int = 0) -> Booking:
+        """Books the standard deviation of all values, a float; None without values. The divisor is
+        N - `ddof`, as numpy's (RDataFrame's StdDev has ddof=1); with weights it is their sum."""
+        return Booking(self, _moments("std", expr, weight, ddof))
+
+    def var(self, expr: str, weight: str | None = None, ddof: int = 0) -> Booking:
+        """Books the variance: the square of `std`."""
+        return Booking(self, _moments("var", expr, weight, ddof))
 
     def min(self, expr: str) -> Booking:
         """Books the smallest value; NaN and missing ones are passed over; None without values."""
@@ -235,6 +238,64 @@ class Node:
     def max(self, expr: str) -> Booking:
         """Books the largest value; NaN and missing ones are passed over; None without values."""
         return Booking(self, Scalar("max", parse(expr)))
+
+    def unique(self, expr: str, limit: int = MOST_UNIQUE) -> Booking:
+        """Books the different values, a numpy array, ascending; NaN, if any, once and last. Raises
+        QueryError where there are more than `limit`."""
+        return Booking(self, Unique(parse(expr), limit))
+
+    def approx_quantiles(self, expr: str, probabilities: float | Sequence[float]) -> Booking:
+        """Books quantiles of all values, a numpy array (for one probability a float); None without
+        values; NaN is passed over. Between ranks they are linear, as numpy's. The value at each
+        rank is off by less than 0.05 % of itself, whatever the distribution, and does not depend
+        on the packets; small integers are exact."""
+        single = isinstance(probabilities, (int, float))
+        asked = [probabilities] if isinstance(probabilities, (int, float)) else probabilities
+        numbers = tuple(float(q) for q in asked)
+        if not numbers or not all(0 <= q <= 1 for q in numbers):
+            raise QueryError("probabilities are from 0 to 1")
+        return Booking(self, Quantiles(parse(expr), numbers, single))
+
+    def take(self, expr: str, limit: int = MOST_BYTES) -> Booking:
+        """Books all values of an expression in the order of entries: a numpy array where there is
+        one per entry, else an awkward array. As for `arrays`."""
+        return Booking(self, Rows("take", ((expr, parse(expr)),), limit))
+
+    def arrays(
+        self, columns: str | Sequence[str] | Mapping[str, str], limit: int = MOST_BYTES
+    ) -> Booking:
+        """Books columns of the entries that arrive here: an awkward array of records, in the order
+        of entries. `columns` are expressions, or a mapping of names to them. It is all in memory:
+        QueryError where it is more than `limit` bytes."""
+        return Booking(self, Rows("arrays", named_columns(columns), limit))
+
+    def snapshot(
+        self,
+        path: str,
+        columns: str | Sequence[str] | Mapping[str, str],
+        tree: str = "Events",
+        format: str | None = None,  # noqa: A002 - what it is called elsewhere
+    ) -> Booking:
+        """Books a file with columns of the entries that arrive here, in the order of entries; what
+        it holds is written as it comes, so it may be larger than memory. `columns` as for `arrays`.
+        The suffix says what it is: .root (a TTree, or with format="rntuple" an RNTuple, called
+        `tree`), .parquet, .feather or .arrow. The file appears when it is complete; an older one is
+        replaced in the same moment. The value is a `SnapshotFile`."""
+        for node in steps_to(self):
+            if isinstance(node.step, Vary):
+                raise QueryError("snapshot() below vary() is not supported: book it above")
+        target, kind = snapshot_format(path, format)
+        wanted = Rows("snapshot", named_columns(columns), path=target, kind=kind, tree=tree)
+        return Booking(self, wanted)
+
+    def report(self, weight: str | None = None) -> Booking:
+        """Books how many entries each named filter down to here lets through: a `CutFlow`.
+        `weight`, one number per event that is known at the first of these filters, counts them by
+        it."""
+        names = [n.step.name for n in steps_to(self) if isinstance(n.step, Filter)]
+        if not any(names):
+            raise QueryError('no filter down to here has a name: filter(expr, name="two muons")')
+        return Booking(self, Flow(None if weight is None else parse(weight)))
 
     def draw(
         self, *exprs: str, where: str | None = None, bins: Any = None, weight: str | None = None
@@ -247,16 +308,26 @@ class Node:
 
     def __repr__(self) -> str:
         steps = [repr(self.origin.dataset)]
-        for node in _path(self):
+        for node in steps_to(self):
             step = node.step
             if isinstance(step, Filter):
                 steps.append(f".filter({step.expr.text!r})")
             elif isinstance(step, Define):
                 steps.append(f".define({step.name!r}, {step.expr.text!r})")
+            elif isinstance(step, Vary):
+                steps.append(f".vary({', '.join(step.variation_names())})")
         return "".join(steps)
 
 
-def _path(node: Node) -> list[Node]:
+def _moments(kind: str, expr: str, weight: str | None, ddof: int) -> Moments:
+    if isinstance(ddof, bool) or not isinstance(ddof, int) or ddof < 0:
+        raise QueryError(f"ddof is a number of degrees of freedom, not {ddof!r}")
+    if weight is not None and ddof:
+        raise QueryError("with weights the divisor is their sum: ddof is for counts")
+    return Moments(kind, parse(expr), None if weight is None else parse(weight), ddof)
+
+
+def steps_to(node: Node) -> list[Node]:
     """The nodes with a step from the dataset down to this one."""
     found: list[Node] = []
     walk: Node | None = node
@@ -264,71 +335,3 @@ def _path(node: Node) -> list[Node]:
         found.append(walk)
         walk = walk.parent
     return found[::-1]
-
-
-class _Steps:
-    """Numbers the nodes' steps, each once, parents first."""
-
-    def __init__(self) -> None:
-        self.steps: list[dict[str, Any]] = []
-        self._index: dict[int, int] = {}
-
-    def at(self, node: Node) -> int | None:
-        index: int | None = None
-        for each in _path(node):
-            known = self._index.get(id(each))
-            if known is None:
-                assert each.step is not None
-                known = len(self.steps)
-                self._index[id(each)] = known
-                self.steps.append({"parent": index, "action": each.step.to_json()})
-            index = known
-        return index
-
-
-def spec(
-    bookings: Sequence[Booking],
-    axes: Mapping[int, Sequence[FixedAxis]] | None = None,
-) -> dict[str, Any]:
-    """The bookings of one pass as the core reads them (spec.rs, `Spec`). `axes` has, by the
-    booking's number, the axes of those histograms that had automatic ones."""
-    steps = _Steps()
-    booked = []
-    for booking in bookings:
-        wanted = booking.wanted
-        if isinstance(wanted, Hist):
-            fixed = (axes or {}).get(booking.number) or wanted.axes
-            result = wanted.to_json([_known(axis) for axis in fixed])
-        else:
-            result = wanted.to_json()
-        booked.append({"at": steps.at(booking.node), "result": result})
-    return {"version": 1, "steps": steps.steps, "bookings": booked}
-
-
-def _known(axis: Axis) -> FixedAxis:
-    if isinstance(axis, AutomaticAxis):
-        raise QueryError("the range of an automatic axis is not known before a pass over the data")
-    return axis
-
-
-def extents(bookings: Sequence[Booking]) -> tuple[dict[str, Any], dict[tuple[int, int], int]]:
-    """The pass that finds automatic ranges: a spec with one `extent` per node and expression, and
-    for each (booking's number, dimension) with an automatic axis the index of its extent."""
-    steps = _Steps()
-    booked: list[dict[str, Any]] = []
-    known: dict[tuple[int | None, str], int] = {}
-    places: dict[tuple[int, int], int] = {}
-    for booking in bookings:
-        wanted = booking.wanted
-        if not isinstance(wanted, Hist):
-            continue
-        for dimension, (axis, expr) in enumerate(zip(wanted.axes, wanted.exprs, strict=True)):
-            if not isinstance(axis, AutomaticAxis):
-                continue
-            at = steps.at(booking.node)
-            key = (at, expr.text)
-            if key not in known:
-                known[key] = len(booked)
-                booked.append({"at": at, "result": {"kind": "extent", "expr": expr.to_json()}})
-            places[booking.number, dimension] = known[key]
-    return {"version": 1, "steps": steps.steps, "bookings": booked}, places

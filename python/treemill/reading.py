@@ -55,7 +55,7 @@ def read(
     wanted = select(dataset.branches, names)
     parts: list[list[Any]] = [[] for _ in wanted]
     for file, first, last in spans(dataset, start, stop):
-        for part, column in zip(parts, dataset.trees[file].read(wanted, first, last), strict=True):
+        for part, column in zip(parts, dataset.table(file).read(wanted, first, last), strict=True):
             part.append(pyarrow.array(column))
     chunks = [_chunked(name, part) for name, part in zip(wanted, parts, strict=True)]
     branches = dataset.branches

@@ -1,48 +1,160 @@
-"""From the core's raw results to what the user gets: hist.Hist, int, float.
+"""From the core's raw results to what the user gets: hist.Hist, numbers, arrays, cut flows.
 
-Knows hist's classes; knows nothing of how the numbers came about.
+Knows the classes of hist, numpy and awkward; knows nothing of how the numbers came about.
 """
 
 from __future__ import annotations
 
 import keyword
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .axes import FixedAxis
-from .query import Booking, Hist
+from .cutflow import Cut, CutFlow
+from .errors import UnsupportedError
+from .query import Booking, steps_to
+from .rows import Collected
+from .steps import Filter
+from .wanted import Flow, Hist, Moments, Quantiles, Rows, Unique
 
 if TYPE_CHECKING:
     import hist
 
-__all__ = ["histogram", "result"]
+__all__ = ["categories", "histogram", "result"]
 
 
-def result(booking: Booking, raw: Any, axes: Sequence[FixedAxis] | None = None) -> Any:
-    """The booking's value. `raw` is the core's result for it; `axes` those of a histogram that had
-    automatic ones."""
-    if isinstance(booking.wanted, Hist):
-        fixed = axes or [axis for axis in booking.wanted.axes if isinstance(axis, FixedAxis)]
-        return histogram(booking.wanted, fixed, raw)
-    return raw
+def result(booking: Booking, raw: Sequence[Any], axes: Sequence[FixedAxis] | None = None) -> Any:
+    """The booking's value in one variation. `raw` are the core's results for it, one for all but
+    cut flows; `axes` those of a histogram that had automatic ones."""
+    wanted = booking.wanted
+    if isinstance(wanted, Hist):
+        fixed = axes or [axis for axis in wanted.axes if isinstance(axis, FixedAxis)]
+        return histogram(wanted, fixed, raw[0])
+    if isinstance(wanted, Flow):
+        return _flow(booking, raw)
+    make = _MAKERS.get(type(wanted))
+    return raw[0] if make is None else make(wanted, raw[0])
+
+
+def _flow(booking: Booking, raw: Sequence[Any]) -> CutFlow:
+    steps = [node.step for node in steps_to(booking.node)]
+    names = [step.name for step in steps if isinstance(step, Filter) and step.name is not None]
+    sums = [each if isinstance(each, tuple) else (each, each) for each in raw]
+    pairs = zip(names, sums[::2], sums[1::2], strict=True)
+    return CutFlow(
+        [Cut(name, total[0], passed[0], total[1], passed[1]) for name, total, passed in pairs]
+    )
+
+
+def _moments(wanted: Moments, raw: Any) -> float | None:
+    n, weights, _, mean, deltas = raw
+    if n == 0 or wanted.kind == "mean":
+        return None if mean is None else float(mean)
+    divisor = weights - wanted.ddof
+    if divisor <= 0:
+        return math.nan
+    variance = deltas / divisor
+    if wanted.kind == "var":
+        return float(variance)
+    return math.sqrt(variance) if variance >= 0 else math.nan
+
+
+def categories(raw: Sequence[Any]) -> list[Any]:
+    """Different values as the core gives them: numbers, or strings as bytes."""
+    return [e.decode("utf-8", "surrogateescape") if isinstance(e, bytes) else e for e in raw]
+
+
+def _unique(wanted: Unique, raw: list[Any]) -> Any:
+    import numpy as np
+
+    return np.array(categories(raw))  # integers of 64 bits, signed where they fit
+
+
+def _quantiles(wanted: Quantiles, raw: list[float] | None) -> Any:
+    import numpy as np
+
+    if raw is None:
+        return None
+    return raw[0] if wanted.single else np.array(raw)
+
+
+def _rows(wanted: Rows, raw: Collected) -> Any:
+    """Arrays; None for files, which are made at the end."""
+    if wanted.form == "snapshot":
+        return None
+
+    from .arrow_awkward import numpy_array, records
+
+    raw.check()
+    tables = list(raw.tables())
+    chunks = [
+        _joined([table.column(i) for table in tables], none) for i, none in enumerate(raw.none)
+    ]
+    if wanted.form == "arrays":
+        return records(raw.names, chunks, raw.optional)
+    array = records(raw.names, chunks, raw.optional)[raw.names[0]]
+    return numpy_array(chunks[0]) if array.ndim == 1 and not raw.optional else array
+
+
+def _joined(columns: Sequence[Any], none: Any) -> Any:
+    import pyarrow
+
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    types = {chunk.type for chunk in chunks}
+    if len(types) > 1:
+        shown = ", ".join(sorted(map(str, types)))
+        raise UnsupportedError(f"a column has different types in different files: {shown}")
+    return pyarrow.chunked_array(chunks or [none])
+
+
+_MAKERS: dict[type, Callable[[Any, Any], Any]] = {
+    Moments: _moments,
+    Unique: _unique,
+    Quantiles: _quantiles,
+    Rows: _rows,
+}
 
 
 def histogram(wanted: Hist, axes: Sequence[FixedAxis], raw: Any) -> hist.Hist[Any]:
-    """A hist.Hist with Double storage, or Weight storage for weighted fills. `raw["values"]` and
-    `raw["variances"]` have the shape of the histogram with its flow bins."""
+    """A hist.Hist with the storage that the fill asks for; for histograms Double, with weights
+    Weight; for profiles Mean and WeightedMean. The arrays in `raw` have the shape of the histogram
+    with its flow bins."""
     import hist
     import hist.storage
 
+    kind, fields = _STORAGES[wanted.sample is not None, wanted.weight is not None]
     made = [_axis(axis, i, wanted) for i, axis in enumerate(axes)]
-    storage = hist.storage.Double() if wanted.weight is None else hist.storage.Weight()
-    filled: hist.Hist[Any] = hist.Hist(*made, storage=storage, name=wanted.name)
+    filled: hist.Hist[Any] = hist.Hist(
+        *made, storage=getattr(hist.storage, kind)(), name=wanted.name
+    )
     view: Any = filled.view(flow=True)
-    if wanted.weight is None:
-        view[...] = raw["values"]
-    else:
-        view["value"] = raw["values"]
-        view["variance"] = raw["variances"]
+    for theirs, ours in fields.items():
+        if theirs:
+            view[theirs] = raw[ours]
+        else:
+            view[...] = raw[ours]
     return filled
+
+
+# Storages by (is a profile, is weighted), and their fields with our names for them.
+_STORAGES = {
+    (False, False): ("Double", {"": "values"}),
+    (False, True): ("Weight", {"value": "values", "variance": "variances"}),
+    (True, False): (
+        "Mean",
+        {"count": "weights", "value": "means", "_sum_of_deltas_squared": "deltas"},
+    ),
+    (True, True): (
+        "WeightedMean",
+        {
+            "sum_of_weights": "weights",
+            "sum_of_weights_squared": "weights_squared",
+            "value": "means",
+            "_sum_of_weighted_deltas_squared": "deltas",
+        },
+    ),
+}
 
 
 # Words that hist's fill() takes for itself.

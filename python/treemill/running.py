@@ -158,6 +158,10 @@ class Query(ABC):
                 raise TimeoutError(f"no result within {timeout} s") from None
         return self.final()
 
+    def drop(self) -> None:  # noqa: B027 - most have nothing of the kind
+        """Throws away what the result would have been made from, as far as it lies outside of this
+        process's memory."""
+
     def watch(self, news: SimpleQueue[str]) -> None:
         """Puts the word "done" into `news` at the end, or now if that has been."""
         with self._lock:

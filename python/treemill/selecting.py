@@ -188,7 +188,7 @@ class SelectorTrees:
         known = self._readers.get(file)
         if known is None or known[0] is not tree:
             self._readers.clear()  # a worker keeps to one file while it can
-            made = ChunkReader(tree, self.touched, self.selector.collections)
+            made = ChunkReader(self.dataset.table(file), self.touched, self.selector.collections)
             self._readers[file] = known = (tree, made)
         return known[1]
 

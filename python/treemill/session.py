@@ -341,6 +341,7 @@ def _wait(query: Query, news: SimpleQueue[str], watch: Watch) -> Any:
         watch.close()
     if not interrupted:
         return query.final()
+    query.drop()
     raise QueryInterrupted(
         f"interrupted; {query.report}", partial_result=query.snapshot(), report=query.report
     )

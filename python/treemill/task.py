@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .rows import CollectingTrees, Sink, load
+
 if TYPE_CHECKING:
     from .dataset import Dataset
     from .selector import Selector
@@ -98,8 +100,15 @@ class QueryTask:
     inputs: Any = None
 
     def __init__(
-        self, spec: str, dataset: Dataset, workers: int, spans: Sequence[Span] | None
+        self,
+        spec: str,
+        dataset: Dataset,
+        workers: int,
+        spans: Sequence[Span] | None,
+        sinks: Mapping[int, Sink] | None = None,
     ) -> None:
+        """`sinks`: where rows go, by the booking's index in the specification."""
+        self._sinks = sinks or {}
         self._spec = spec
         self._dataset = dataset
         self._workers = workers
@@ -111,7 +120,7 @@ class QueryTask:
         self._trees: Trees | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_spec", "_dataset", "_workers", "_spans")
+        kept = ("_spec", "_dataset", "_workers", "_spans", "_sinks")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -121,6 +130,9 @@ class QueryTask:
     def preload(self) -> None:
         """The core."""
         from . import _core, bindings  # noqa: F401
+
+        if self._sinks:
+            import pyarrow  # noqa: F401
 
     def control(self) -> Any:
         """The core's."""
@@ -135,15 +147,19 @@ class QueryTask:
 
         with self._lock:
             if self._trees is None:
-                bound = BoundTrees(_core.Query(self._spec), self._dataset, self._workers)
-                self._trees = bound if self._spans is None else Window(bound, self._spans)
+                found: Trees = BoundTrees(_core.Query(self._spec), self._dataset, self._workers)
+                if self._sinks:
+                    found = CollectingTrees(found, self._sinks)
+                self._trees = found if self._spans is None else Window(found, self._spans)
             return self._trees
 
     def load(self, data: bytes) -> Any:
-        """The core's."""
+        """The core's, with rows where there are some."""
         from . import _core
 
-        return _core.Partial.loads(data)
+        if not self._sinks:
+            return _core.Partial.loads(data)
+        return load(data, _core.Partial.loads)
 
 
 class SelectorTask:

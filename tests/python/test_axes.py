@@ -1,3 +1,4 @@
+import ctypes
 import math
 
 import hist
@@ -79,11 +80,16 @@ def test_axis_objects_come_along(axis, spec):
     assert made.given is axis
 
 
+_REAL = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
+# A function of the user's own, called as one of the library's.
+_SIN = hist.axis.transform.Function(_REAL(math.exp), _REAL(math.log), name="log")
+
+
 @pytest.mark.parametrize(
     "axis",
     [
-        hist.axis.StrCategory([], growth=True),
-        hist.axis.Regular(3, 1, 9, transform=hist.axis.transform.log),
+        hist.axis.Regular(3, 1, 9, growth=True),
+        hist.axis.Regular(3, 1, 9, transform=_SIN),
     ],
     ids=["growth", "transform"],
 )

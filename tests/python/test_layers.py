@@ -59,6 +59,7 @@ def test_module(path):
     if part == "packetizer":
         assert own(names) <= inside(names, "treemill.packetizer", "treemill.errors")
     pure = ["expression", "clike", "treeformula", "axes", "query", "selector"]
+    pure += ["steps", "wanted", "planning", "snapshot_format"]
     if part in pure:
         allowed = ["treemill.errors", *(f"treemill.{module}" for module in pure)]
         assert own(names) <= inside(names, *allowed)
@@ -70,7 +71,10 @@ def test_module(path):
         assert not inside(names, "threading", "time", "os", "socket")
     if part in ["packetizer", *pure]:
         assert names == own(names) | standard(names)
-        assert not inside(names, "threading", "time", "os", "socket") or part == "query"
+        assert not inside(names, "threading", "time", "os", "socket") or part in (
+            "query",
+            "snapshot_format",
+        )
     if part == "monitor":
         assert not inside(
             names,
@@ -83,10 +87,15 @@ def test_module(path):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.dataset")
     if part in ("merge", "files", "packages"):
         assert own(names) <= inside(names, "treemill.errors")
+    if part == "foreign":
+        assert not own(names)
     if part == "chunk":
         assert own(names) <= inside(names, "treemill.arrow_awkward")
     if part in ("selecting", "task"):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
+    if part in ("rows", "snapshots", "cutflow"):
+        allowed = ["errors", "rows", "arrow_awkward"]
+        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part in ("worker", "partial"):
         assert not inside(
             names, "treemill.session", "treemill.monitor", "treemill.backend", "treemill.query"

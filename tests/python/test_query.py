@@ -3,7 +3,8 @@ import gc
 import hist
 import pytest
 from treemill.errors import QueryError
-from treemill.query import Node, Origin, extents, spec
+from treemill.planning import extents, spec
+from treemill.query import Node, Origin
 
 
 class Runs:

@@ -88,9 +88,15 @@ def _index(node: ast.Subscript, scope: Scope) -> Any:
     if isinstance(index, list):
         # A mask, which keeps nothing where it is missing.
         return [v for v, keep in zip(value, index, strict=True) if keep is not MISSING and keep]
-    if index is MISSING or not -len(value) <= index < len(value):
+    # From the end by a constant only: computed, -1 is what files write for none.
+    least = -len(value) if _is_constant(node.slice) else 0
+    if index is MISSING or not least <= index < len(value):
         return MISSING
     return value[index]
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return not any(isinstance(part, (ast.Name, ast.Call)) for part in ast.walk(node))
 
 
 def _call(node: ast.Call, scope: Scope) -> Any:
@@ -104,7 +110,13 @@ def _call(node: ast.Call, scope: Scope) -> Any:
 
 def _lambda(node: ast.Lambda, scope: Scope) -> Callable[..., Any]:
     names = [arg.arg for arg in node.args.args]
-    return lambda *values: _value(node.body, scope | dict(zip(names, values, strict=True)))
+
+    def call(*values: Any) -> Any:
+        # Several names take a tuple apart.
+        items = values[0] if len(names) > len(values) == 1 else values
+        return _value(node.body, scope | dict(zip(names, items, strict=True)))
+
+    return call
 
 
 def _comprehension(node: ast.GeneratorExp | ast.ListComp, scope: Scope) -> list[Any]:

@@ -7,6 +7,7 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use treemill_query::LISTS;
 
 /// One decoded column; `pyarrow.array(column)` takes it.
 #[pyclass(frozen)]
@@ -19,12 +20,35 @@ impl Column {
     pub fn new(field: Field, array: ArrayRef) -> Self {
         Self { field, array }
     }
+
+    /// Its values.
+    pub fn array(&self) -> ArrayRef {
+        ArrayRef::clone(&self.array)
+    }
 }
 
 #[pymethods]
 impl Column {
     fn __len__(&self) -> usize {
         self.array.len()
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        self.field.name()
+    }
+
+    /// Columns of lists with the same number have the same lists; None for others.
+    #[getter]
+    fn group(&self) -> Option<u32> {
+        self.field.metadata().get(LISTS)?.parse().ok()
+    }
+
+    /// Whether values may be missing, which the type does not tell.
+    #[getter]
+    fn optional(&self) -> bool {
+        self.field.is_nullable()
     }
 
     /// A pair of capsules: "arrow_schema" and "arrow_array".

@@ -27,7 +27,8 @@ pub fn schema(file: &NTupleFile) -> (Schema, Vec<Place>) {
             .as_ref()
             .and_then(|shape| column_type(shape, &counters));
         let kind = kind.unwrap_or_else(|| ColumnType::Other(cpp_type(file, index).to_owned()));
-        fields.push(Field::new(field.name.clone(), kind));
+        let nullable = shape.as_ref().is_some_and(has_nulls);
+        fields.push(Field::new(field.name.clone(), kind).nullable(nullable));
         places.push(Place {
             branch: index,
             member: None,
@@ -80,8 +81,19 @@ fn column_type(shape: &Shape, counters: &HashMap<usize, String>) -> Option<Colum
             item: dtype(item)?,
             len: u32::try_from(*len).ok()?,
         },
-        Shape::Optional { .. } | Shape::Record { .. } | Shape::Variant { .. } => return None,
+        // What may be missing has the type of what is there.
+        Shape::Optional { item, .. } => column_type(item, counters)?,
+        Shape::Record { .. } | Shape::Variant { .. } => return None,
     })
+}
+
+/// Whether the field's values, or its items, may be missing.
+fn has_nulls(shape: &Shape) -> bool {
+    match shape {
+        Shape::Optional { .. } => true,
+        Shape::List { item, .. } | Shape::Array { item, .. } => has_nulls(item),
+        _ => false,
+    }
 }
 
 /// What tells a collection's ends from others': the first of the columns that hold them.
@@ -107,6 +119,7 @@ fn dtype(shape: &Shape) -> Option<DType> {
         },
         Shape::Cardinality { is_wide: true, .. } => DType::I64,
         Shape::Cardinality { is_wide: false, .. } => DType::I32,
+        Shape::Optional { item, .. } => return dtype(item),
         _ => return None,
     })
 }

@@ -1,11 +1,11 @@
 //! Partials: what a worker has accumulated, as Python holds, sends and reads them.
 
+use crate::arrow::Column;
 use crate::errors::query_error;
-use pyo3::IntoPyObjectExt;
+use crate::outcome::{column, convert};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use treemill_query::{Number, Outcome};
 
 /// Accumulators of a query's bookings.
 #[pyclass(frozen)]
@@ -60,47 +60,21 @@ impl Partial {
     /// One result per booking, in their order.
     fn results(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
         let outcomes = py.detach(|| self.lock().results());
-        outcomes.iter().map(|o| outcome(py, o)).collect()
+        outcomes
+            .into_iter()
+            .map(|outcome| convert(py, outcome))
+            .collect()
     }
-}
 
-fn outcome(py: Python<'_>, outcome: &Outcome) -> PyResult<Py<PyAny>> {
-    match outcome {
-        Outcome::Hist {
-            shape,
-            values,
-            variances,
-        } => {
-            let hist = PyDict::new(py);
-            hist.set_item("kind", "hist")?;
-            hist.set_item("values", array(py, values, shape)?)?;
-            let variances = variances.as_ref().map(|v| array(py, v, shape));
-            hist.set_item("variances", variances.transpose()?)?;
-            hist.into_py_any(py)
-        }
-        Outcome::Count(n) => n.into_py_any(py),
-        Outcome::Sum(n) => number(py, n),
-        Outcome::Mean(mean) => mean.into_py_any(py),
-        Outcome::Min(n) | Outcome::Max(n) => n.map_or_else(|| Ok(py.None()), |n| number(py, &n)),
-        Outcome::Extent(None) => Ok(py.None()),
-        Outcome::Extent(Some((low, high, n))) => {
-            (number(py, low)?, number(py, high)?, *n).into_py_any(py)
-        }
+    /// The rows kept since they were last taken: pairs of a booking's index and its columns. They
+    /// must be taken before the partial is merged or sent.
+    fn take_rows(&self, py: Python<'_>) -> PyResult<Vec<(usize, Vec<Column>)>> {
+        let taken = py
+            .detach(|| self.lock().take_rows())
+            .map_err(|e| query_error(py, &e))?;
+        let taken = taken.into_iter();
+        Ok(taken
+            .map(|(booking, columns)| (booking, columns.into_iter().map(column).collect()))
+            .collect())
     }
-}
-
-fn number(py: Python<'_>, n: &Number) -> PyResult<Py<PyAny>> {
-    match n {
-        Number::Bool(b) => b.into_py_any(py),
-        Number::Int(i) => i.into_py_any(py),
-        Number::Float(f) => f.into_py_any(py),
-    }
-}
-
-/// A numpy array of doubles that owns its memory.
-fn array<'py>(py: Python<'py>, values: &[f64], shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
-    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
-    py.import("numpy")?
-        .call_method1("frombuffer", (PyByteArray::new(py, &bytes), "f8"))?
-        .call_method1("reshape", (shape.to_vec(),))
 }

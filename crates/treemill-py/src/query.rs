@@ -3,8 +3,9 @@
 use crate::control::Control;
 use crate::errors::{query_error, read_error};
 use crate::file::Tree;
+use crate::foreign::{Block, Foreign};
+use crate::origin::{Offer, Origin, Origins};
 use crate::partial::Partial;
-use crate::schema::{Place, schema};
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use pyo3::prelude::*;
@@ -13,6 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use treemill_query::spec::Spec;
 use treemill_query::{Columns, ProcessError, QueryError, Scratch};
 use treemill_read::{Counters, Options, ReadError, Table, TableBatch, TableReader};
+
+/// Rows that a partial may hold before they are to be taken out, in bytes, about.
+const MOST_ROW_BYTES: usize = 32 << 20;
 
 /// A query as data, not yet bound to a tree.
 #[pyclass(frozen)]
@@ -30,9 +34,17 @@ impl Query {
             .map_err(|e| query_error(py, &QueryError::new(format!("not a query: {e}"))))
     }
 
-    /// Compiles it against the columns of a tree.
-    fn bind(&self, py: Python<'_>, tree: &Tree) -> PyResult<Bound> {
-        py.detach(|| Bound::new(&self.spec, tree.inner.clone()))
+    /// Compiles it against the columns of a tree, and those that `foreign`, a
+    /// `treemill.foreign.Foreign`, adds to them.
+    #[pyo3(signature = (tree, foreign=None))]
+    fn bind(
+        &self,
+        py: Python<'_>,
+        tree: &Tree,
+        foreign: Option<pyo3::Bound<'_, PyAny>>,
+    ) -> PyResult<Bound> {
+        let foreign = foreign.map(Foreign::new).transpose()?;
+        py.detach(|| Bound::new(&self.spec, tree.inner.clone(), foreign))
             .map_err(|e| e.raise(py))
     }
 }
@@ -42,9 +54,8 @@ impl Query {
 pub struct Bound {
     query: treemill_query::Query,
     tree: Table,
-    /// Branches to read, and for each column of the query which of them (and which member) it is.
-    branches: Vec<usize>,
-    columns: Vec<(usize, Option<usize>)>,
+    foreign: Option<Foreign>,
+    origins: Origins,
     /// Readers and buffers that no packet uses at the moment.
     idle: Mutex<Vec<State>>,
 }
@@ -70,7 +81,8 @@ impl Bound {
     }
 
     /// Adds the entries `[start, stop)` to the partial. Returns the entry before which it ended:
-    /// `stop`, or an earlier one after `control.stop()`. After an error the partial holds an
+    /// `stop`, or an earlier one after `control.stop()`, or where rows have filled their room and are
+    /// to be taken out before it goes on. After an error the partial holds an
     /// unknown part of the range and must be thrown away.
     fn run(
         &self,
@@ -86,31 +98,18 @@ impl Bound {
 }
 
 impl Bound {
-    fn new(spec: &Spec, tree: Table) -> Result<Self, Failure> {
-        let (schema, places) = schema(&tree);
-        let query = treemill_query::Query::compile(spec, &schema)?;
-        let mut branches = Vec::new();
-        let mut columns = Vec::new();
-        for name in query.columns() {
-            let found = schema.fields.iter().position(|f| f.name == *name);
-            let Some(Place { branch, member }) = found.and_then(|i| places.get(i)) else {
-                return Err(QueryError::new(format!("no column {name}")).into());
-            };
-            let index = branches.iter().position(|b| b == branch);
-            let index = index.unwrap_or_else(|| {
-                branches.push(*branch);
-                branches.len() - 1
-            });
-            columns.push((index, *member));
-        }
-        for &branch in &branches {
+    fn new(spec: &Spec, tree: Table, foreign: Option<Foreign>) -> Result<Self, Failure> {
+        let offer = Offer::new(&tree, foreign.as_ref());
+        let query = treemill_query::Query::compile(spec, &offer.schema)?;
+        let origins = offer.origins(query.columns())?;
+        for &branch in &origins.branches {
             tree.arrow_field(branch)?;
         }
         Ok(Self {
             query,
             tree,
-            branches,
-            columns,
+            foreign,
+            origins,
             idle: Mutex::default(),
         })
     }
@@ -123,6 +122,8 @@ impl Bound {
         control: &Control,
     ) -> Result<u64, Failure> {
         let mut state = self.state(control)?;
+        let mut blocks: Vec<Block> = Vec::new();
+        blocks.resize_with(self.origins.blocks(), Block::default);
         let mut batches = state.reader.batches(start..stop, Options::default())?;
         let mut reached = start;
         while !control.stopped() {
@@ -132,11 +133,17 @@ impl Bound {
             let end = batch.entries().end;
             let mut columns = BatchColumns {
                 batch,
-                columns: &self.columns,
+                columns: &self.origins.columns,
+                foreign: self.foreign.as_ref(),
+                blocks: &mut blocks,
+                stop,
             };
             self.query
                 .process(&mut columns, partial, &mut state.scratch)?;
             reached = end;
+            if partial.row_bytes() > MOST_ROW_BYTES {
+                break;
+            }
         }
         self.idle
             .lock()
@@ -156,7 +163,7 @@ impl Bound {
             _ => Ok(State {
                 reader: self
                     .tree
-                    .reader(&self.branches)?
+                    .reader(&self.origins.branches)?
                     .with_counters(Arc::clone(&control.counters)),
                 scratch: Scratch::default(),
                 counters: Arc::clone(&control.counters),
@@ -165,10 +172,14 @@ impl Bound {
     }
 }
 
-/// A batch of the reader as the query's columns.
+/// A batch of the reader, and the foreign columns beside it, as the query's columns.
 struct BatchColumns<'a> {
     batch: TableBatch<'a>,
-    columns: &'a [(usize, Option<usize>)],
+    columns: &'a [Origin],
+    foreign: Option<&'a Foreign>,
+    blocks: &'a mut [Block],
+    /// Where the packet ends.
+    stop: u64,
 }
 
 impl Columns for BatchColumns<'_> {
@@ -181,16 +192,24 @@ impl Columns for BatchColumns<'_> {
     }
 
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
-        let &(branch, member) = self
-            .columns
-            .get(index)
-            .ok_or_else(|| format!("no column {index}"))?;
-        let array = self.batch.column(branch)?;
-        match (member, array.as_struct_opt()) {
-            (Some(member), Some(record)) if member < record.num_columns() => {
-                Ok(Arc::clone(record.column(member)))
+        match self.columns.get(index) {
+            Some(&Origin::Own(branch, member)) => {
+                let array = self.batch.column(branch)?;
+                match (member, array.as_struct_opt()) {
+                    (Some(member), Some(record)) if member < record.num_columns() => {
+                        Ok(Arc::clone(record.column(member)))
+                    }
+                    _ => Ok(array),
+                }
             }
-            _ => Ok(array),
+            Some(&Origin::Foreign(column)) => {
+                let (Some(foreign), Some(block)) = (self.foreign, self.blocks.get_mut(index))
+                else {
+                    return Err(format!("no foreign column {column}").into());
+                };
+                Ok(foreign.read(column, block, self.batch.entries(), self.stop)?)
+            }
+            None => Err(format!("no column {index}").into()),
         }
     }
 }
@@ -199,6 +218,8 @@ impl Columns for BatchColumns<'_> {
 enum Failure {
     Query(QueryError),
     Read(ReadError),
+    /// From a foreign column, as Python raised it.
+    Foreign(PyErr),
     Other(String),
 }
 
@@ -207,6 +228,7 @@ impl Failure {
         match self {
             Self::Query(e) => query_error(py, e),
             Self::Read(e) => read_error(py, e),
+            Self::Foreign(e) => e.clone_ref(py),
             Self::Other(message) => pyo3::exceptions::PyRuntimeError::new_err(message.clone()),
         }
     }
@@ -231,7 +253,10 @@ impl From<ProcessError> for Failure {
             ProcessError::TooMany { message } => Self::Query(QueryError::new(message)),
             ProcessError::Column(e) => match e.downcast::<ReadError>() {
                 Ok(e) => Self::Read(*e),
-                Err(e) => Self::Other(e.to_string()),
+                Err(e) => match e.downcast::<PyErr>() {
+                    Ok(e) => Self::Foreign(*e),
+                    Err(e) => Self::Other(e.to_string()),
+                },
             },
         }
     }

@@ -130,6 +130,7 @@ fn query(filter: Option<&str>, value: &str, weight: Option<&str>) -> Query {
         underflow: true,
         overflow: true,
         circular: false,
+        transform: None,
     };
     let steps = filter.map(|filter| Step {
         parent: None,

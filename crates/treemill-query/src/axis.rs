@@ -26,6 +26,7 @@ enum Kind {
         min: f64,
         delta: f64,
         circular: bool,
+        transform: Option<spec::Function>,
     },
     Variable {
         edges: Vec<f64>,
@@ -38,6 +39,17 @@ enum Kind {
     IntCategory(HashMap<i64, u32>),
     StrCategory(HashMap<String, u32>),
     Boolean,
+}
+
+impl spec::Function {
+    /// The function in which bins are equal, by the C library's as boost-histogram's.
+    fn forward(self, x: f64) -> f64 {
+        match self {
+            Self::Log => x.ln(),
+            Self::Sqrt => x.sqrt(),
+            Self::Pow { power } => x.powf(power),
+        }
+    }
 }
 
 /// What an axis is filled with.
@@ -63,8 +75,15 @@ impl Axis {
                 underflow,
                 overflow,
                 circular,
+                transform,
             } => {
-                let (min, delta) = (*start, stop - start);
+                let (min, delta) = match transform {
+                    Some(transform) => (transform.min, transform.delta),
+                    None => (*start, stop - start),
+                };
+                if *circular && transform.is_some() {
+                    return Err(QueryError::new("a circular axis has no transform"));
+                }
                 if !min.is_finite() || !delta.is_finite() || delta == 0.0 {
                     return Err(QueryError::new(
                         "a regular axis needs a finite range that is not empty",
@@ -75,6 +94,7 @@ impl Axis {
                     min,
                     delta,
                     circular,
+                    transform: transform.map(|transform| transform.function),
                 };
                 (
                     kind,
@@ -210,9 +230,13 @@ impl Axis {
                 min,
                 delta,
                 circular,
+                transform,
             } => {
                 if *circular {
                     self.circular(*min, *delta, values, out);
+                } else if let Some(transform) = transform {
+                    let values: Vec<f64> = values.iter().map(|x| transform.forward(*x)).collect();
+                    self.regular(*min, *delta, &values, out);
                 } else {
                     self.regular(*min, *delta, values, out);
                 }

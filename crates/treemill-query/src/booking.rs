@@ -1,33 +1,62 @@
 //! Bookings: checked and compiled once, then filled batch by batch.
 
-use crate::axis::{Axis, Takes};
-use crate::compile::{Compiler, NodeId, Type};
+use crate::binned::{Binned, number, whole};
+use crate::cells::{self, Cells};
+use crate::compile::{Compiler, EVENT, LevelId, NodeId, Type};
 use crate::error::{ProcessError, QueryError};
 use crate::eval::{Batch, SelectionId};
 use crate::fill;
-use crate::partial::{Accumulator, Sum, foreign};
-use crate::spec::{Expression, Wanted};
+use crate::moments::{Mean, Moments};
+use crate::partial::{Accumulator, foreign};
+use crate::rows::{Column, Rows};
+use crate::schema::DType;
+use crate::sketch::Sketch;
+use crate::spec::{Expression, NamedExpression, Wanted};
+use crate::sum::Sum;
+use crate::unique::Unique;
 use crate::value::Value;
 use std::cmp::Ordering;
-
-/// Cells that one histogram may have.
-const MOST_CELLS: u64 = 1 << 27;
-/// Axes that one histogram may have; as boost-histogram's.
-const MOST_AXES: usize = 32;
 
 /// What a booking computes, from which nodes.
 pub(crate) enum Kind {
     Hist {
-        axes: Vec<Axis>,
-        values: Vec<NodeId>,
+        binned: Binned,
+        weight: Option<NodeId>,
+    },
+    Profile {
+        binned: Binned,
+        sample: NodeId,
         weight: Option<NodeId>,
     },
     Count,
+    Weights(NodeId),
     Sum(NodeId, Type),
     Mean(NodeId, Type),
     Min(NodeId, Type),
     Max(NodeId, Type),
     Extent(NodeId, Type),
+    Moments(NodeId, Option<NodeId>),
+    Unique {
+        value: NodeId,
+        ty: Type,
+        limit: u64,
+    },
+    Quantiles {
+        value: NodeId,
+        probabilities: Vec<f64>,
+    },
+    Rows(Vec<RowColumn>),
+}
+
+/// A column of rows.
+pub(crate) struct RowColumn {
+    name: String,
+    node: NodeId,
+    /// The levels of its lists, outermost first.
+    levels: Vec<LevelId>,
+    /// Type of its numbers; `None`: strings.
+    stored: Option<DType>,
+    missing: bool,
 }
 
 impl Kind {
@@ -39,36 +68,34 @@ impl Kind {
     ) -> Result<Self, QueryError> {
         Ok(match wanted {
             Wanted::Hist { axes, weight } => {
-                if axes.is_empty() || axes.len() > MOST_AXES {
-                    let message = format!("a histogram has 1 to {MOST_AXES} axes");
-                    return Err(QueryError::new(message));
-                }
-                let mut made = Vec::with_capacity(axes.len());
-                let mut nodes = Vec::with_capacity(axes.len() + 1);
-                for fill in axes {
-                    let axis = Axis::new(&fill.axis)?;
-                    let node = compiler.expression(&fill.expr, scope)?;
-                    suits(&axis, compiler.graph.node(node).ty, &fill.expr)?;
-                    made.push(axis);
-                    nodes.push(node);
-                }
-                limit(&made)?;
-                if let Some(weight) = weight {
-                    nodes.push(number(weight, compiler, scope)?.0);
-                }
-                let last = weight.as_ref().or(axes.last().map(|fill| &fill.expr));
-                let mut nodes = compiler.together(&nodes, (0, 0)).map_err(|error| {
-                    let message = format!("a histogram's values do not match: {error}");
-                    last.map_or_else(|| QueryError::new(&message), |expr| whole(expr, &message))
-                })?;
-                let weight = weight.as_ref().and_then(|_| nodes.pop());
-                Self::Hist {
-                    axes: made,
-                    values: nodes,
-                    weight,
+                let others: Vec<&Expression> = weight.iter().collect();
+                let (binned, mut others) = Binned::compile(axes, &others, compiler, scope)?;
+                let weight = others.pop();
+                Self::Hist { binned, weight }
+            }
+            Wanted::Profile {
+                axes,
+                sample,
+                weight,
+            } => {
+                let others: Vec<&Expression> = std::iter::once(sample).chain(weight).collect();
+                let (binned, others) = Binned::compile(axes, &others, compiler, scope)?;
+                let mut others = others.into_iter();
+                let sample = others.next().ok_or_else(|| whole(sample, "no sample"))?;
+                Self::Profile {
+                    binned,
+                    sample,
+                    weight: others.next(),
                 }
             }
             Wanted::Count => Self::Count,
+            Wanted::Weights { expr } => {
+                let (node, _) = number(expr, compiler, scope)?;
+                if compiler.graph.node(node).level != EVENT {
+                    return Err(whole(expr, "entries are weighted by one number per event"));
+                }
+                Self::Weights(node)
+            }
             Wanted::Sum { expr } => {
                 number(expr, compiler, scope).map(|(node, ty)| Self::Sum(node, ty))?
             }
@@ -84,26 +111,90 @@ impl Kind {
             Wanted::Extent { expr } => {
                 number(expr, compiler, scope).map(|(node, ty)| Self::Extent(node, ty))?
             }
+            Wanted::Moments { expr, weight } => {
+                let mut nodes = vec![number(expr, compiler, scope)?.0];
+                if let Some(weight) = weight {
+                    nodes.push(number(weight, compiler, scope)?.0);
+                    nodes = compiler.together(&nodes, (0, 0)).map_err(|error| {
+                        whole(weight, &format!("the weight does not match: {error}"))
+                    })?;
+                }
+                Self::Moments(nodes[0], nodes.get(1).copied())
+            }
+            Wanted::Unique { expr, limit } => {
+                let value = compiler.expression(expr, scope)?;
+                let (ty, limit) = (compiler.graph.node(value).ty, *limit);
+                Self::Unique { value, ty, limit }
+            }
+            Wanted::Quantiles {
+                expr,
+                probabilities,
+            } => {
+                if probabilities.iter().any(|q| !(0.0..=1.0).contains(q)) {
+                    return Err(whole(expr, "a quantile's probability is from 0 to 1"));
+                }
+                let (value, _) = number(expr, compiler, scope)?;
+                let probabilities = probabilities.clone();
+                Self::Quantiles {
+                    value,
+                    probabilities,
+                }
+            }
+            Wanted::Rows { columns } => {
+                let made = columns.iter();
+                let made = made.map(|column| RowColumn::compile(column, compiler, scope));
+                Self::Rows(made.collect::<Result<_, _>>()?)
+            }
         })
     }
 
     /// The nodes whose values it wants.
     pub fn nodes(&self) -> Vec<NodeId> {
         match self {
-            Self::Hist { values, weight, .. } => values.iter().chain(weight).copied().collect(),
+            Self::Hist { binned, weight } => binned.values.iter().chain(weight).copied().collect(),
+            Self::Profile {
+                binned,
+                sample,
+                weight,
+            } => {
+                let values = binned.values.iter().chain([sample]).chain(weight);
+                values.copied().collect()
+            }
             Self::Count => Vec::new(),
             Self::Sum(node, _)
             | Self::Mean(node, _)
             | Self::Min(node, _)
             | Self::Max(node, _)
-            | Self::Extent(node, _) => vec![*node],
+            | Self::Extent(node, _)
+            | Self::Weights(node)
+            | Self::Unique { value: node, .. }
+            | Self::Quantiles { value: node, .. } => vec![*node],
+            Self::Moments(node, weight) => [*node].into_iter().chain(*weight).collect(),
+            Self::Rows(columns) => columns.iter().map(|column| column.node).collect(),
         }
     }
 
-    /// Cells that it keeps.
+    /// The levels whose lists it wants.
+    pub fn levels(&self) -> Vec<LevelId> {
+        match self {
+            Self::Rows(columns) => columns.iter().flat_map(|c| c.levels.clone()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The axes of a histogram or profile.
+    pub fn binned(&mut self) -> Option<&mut Binned> {
+        match self {
+            Self::Hist { binned, .. } | Self::Profile { binned, .. } => Some(binned),
+            _ => None,
+        }
+    }
+
+    /// Cells that it keeps, counted in those of a histogram.
     pub fn cells(&self) -> u64 {
         match self {
-            Self::Hist { axes, .. } => axes.iter().map(|axis| u64::from(axis.cells())).product(),
+            Self::Hist { binned, .. } => binned.cells(),
+            Self::Profile { binned, .. } => binned.cells().saturating_mul(4),
             _ => 1,
         }
     }
@@ -117,25 +208,40 @@ impl Kind {
             }
             sum
         };
+        // One more cell, for what belongs to none.
+        let room = |binned: &Binned| (binned.shape(), binned.cells() as usize + 1);
         match self {
-            Self::Hist { axes, weight, .. } => {
-                let shape: Vec<u32> = axes.iter().map(Axis::cells).collect();
-                // One more, for what belongs to no cell.
-                let cells = self.cells() as usize + 1;
+            Self::Hist { binned, weight } => {
+                let (shape, n) = room(binned);
                 if weight.is_some() {
-                    let cells = vec![[0.0; 2]; cells];
+                    let cells = vec![[0.0; 2]; n];
                     Accumulator::Weights { shape, cells }
                 } else {
-                    let cells = vec![0; cells];
+                    let cells = vec![0; n];
                     Accumulator::Counts { shape, cells }
                 }
             }
+            Self::Profile { binned, .. } => {
+                let (shape, n) = room(binned);
+                let cells = vec![Mean::default(); n];
+                Accumulator::Profile { shape, cells }
+            }
             Self::Count => Accumulator::Count(0),
+            Self::Weights(_) => Accumulator::Weighted([0.0; 2]),
             Self::Sum(_, ty) => Accumulator::Sum(sum(ty)),
             Self::Mean(_, ty) => Accumulator::Mean(sum(ty)),
             Self::Min(..) => Accumulator::Min(None),
             Self::Max(..) => Accumulator::Max(None),
             Self::Extent(..) => Accumulator::Extent(None),
+            Self::Moments(..) => Accumulator::Moments(Moments::default()),
+            Self::Unique { limit, .. } => Accumulator::Unique(Unique::new(*limit)),
+            Self::Quantiles { probabilities, .. } => Accumulator::Quantiles {
+                probabilities: probabilities.clone(),
+                sketch: Sketch::default(),
+            },
+            Self::Rows(columns) => {
+                Accumulator::Rows(Rows::new(columns.iter().map(RowColumn::empty).collect()))
+            }
         }
     }
 
@@ -144,9 +250,13 @@ impl Kind {
         &self,
         batch: &mut Batch,
         selection: SelectionId,
+        shared: &mut Cells,
         to: &mut Accumulator,
     ) -> Result<(), ProcessError> {
         let events = batch.selections[selection].events;
+        if let (Self::Rows(columns), Accumulator::Rows(rows)) = (self, &mut *to) {
+            return add_rows(columns, batch, selection, rows);
+        }
         let mut values = Vec::new();
         for node in self.nodes() {
             values.push(batch.value(selection, node)?);
@@ -167,26 +277,34 @@ impl Kind {
         let all: Vec<&Value> = values.iter().collect();
         match (self, to) {
             (
-                Self::Hist {
-                    axes, weight: None, ..
+                Self::Hist { binned, weight },
+                Accumulator::Counts {
+                    cells: counts,
+                    shape,
                 },
-                Accumulator::Counts { cells, shape },
-            ) if fits(axes, shape, cells.len()) => {
-                fill::count(axes, &all, n, cells);
+            ) if weight.is_none() && binned.fits(shape, counts.len()) => {
+                cells::count(binned, &all, n, shared, counts);
             }
-            (
-                Self::Hist {
-                    axes,
-                    weight: Some(_),
-                    ..
-                },
-                Accumulator::Weights { cells, shape },
-            ) if fits(axes, shape, cells.len()) => {
+            (Self::Hist { binned, weight }, Accumulator::Weights { cells: sums, shape })
+                if weight.is_some() && binned.fits(shape, sums.len()) =>
+            {
                 if let Some((weight, values)) = all.split_last() {
-                    fill::weigh(axes, values, weight, n, cells);
+                    cells::weigh(binned, values, weight, n, shared, sums);
                 }
             }
+            (
+                Self::Profile { binned, weight, .. },
+                Accumulator::Profile {
+                    cells: means,
+                    shape,
+                },
+            ) if binned.fits(shape, means.len()) => {
+                let (values, rest) = all.split_at(binned.values.len());
+                let weight = weight.and(rest.get(1).copied());
+                cells::profile(binned, values, rest[0], weight, n, shared, means);
+            }
             (Self::Count, Accumulator::Count(count)) => *count += events as u64,
+            (Self::Weights(_), Accumulator::Weighted(sums)) => fill::weights(all[0], n, sums),
             (Self::Sum(_, ty), Accumulator::Sum(sum))
             | (Self::Mean(_, ty), Accumulator::Mean(sum)) => fill::add(all[0], *ty, n, sum),
             (Self::Min(_, ty), Accumulator::Min(found)) => {
@@ -198,63 +316,82 @@ impl Kind {
             (Self::Extent(_, ty), Accumulator::Extent(found)) => {
                 fill::extent(all[0], *ty, n, f64::is_finite, found);
             }
+            (Self::Moments(..), Accumulator::Moments(moments)) => {
+                fill::moments(all[0], all.get(1).copied(), n, moments);
+            }
+            (Self::Unique { ty, .. }, Accumulator::Unique(unique)) => {
+                fill::unique(all[0], *ty, n, unique)?;
+            }
+            (Self::Quantiles { .. }, Accumulator::Quantiles { sketch, .. }) => {
+                fill::quantiles(all[0], n, sketch)?;
+            }
             _ => return Err(foreign().into()),
         }
         Ok(())
     }
 }
 
-/// An expression's node, which must be of numbers.
-fn number(
-    expr: &Expression,
-    compiler: &mut Compiler,
-    scope: Option<usize>,
-) -> Result<(NodeId, Type), QueryError> {
-    let node = compiler.expression(expr, scope)?;
-    let ty = compiler.graph.node(node).ty;
-    if ty == Type::Str {
-        return Err(whole(expr, "this needs numbers, and they are strings"));
-    }
-    Ok((node, ty))
-}
-
-/// Whether cells are those of the axes.
-fn fits(axes: &[Axis], shape: &[u32], cells: usize) -> bool {
-    let expected: u64 = axes.iter().map(|axis| u64::from(axis.cells())).product();
-    axes.len() == shape.len()
-        && axes.iter().zip(shape).all(|(axis, n)| axis.cells() == *n)
-        && cells as u64 == expected + 1
-}
-
-fn limit(axes: &[Axis]) -> Result<(), QueryError> {
-    let cells = axes.iter().try_fold(1_u64, |product, axis| {
-        product
-            .checked_mul(u64::from(axis.cells()))
-            .filter(|product| *product <= MOST_CELLS)
-    });
-    match cells {
-        Some(_) => Ok(()),
-        None => Err(QueryError::new(format!(
-            "the histogram has more than {MOST_CELLS} bins"
-        ))),
-    }
-}
-
-fn suits(axis: &Axis, ty: Type, expr: &Expression) -> Result<(), QueryError> {
-    let message = match (axis.takes(), ty) {
-        (Takes::Strings, Type::Str) => return Ok(()),
-        (Takes::Strings, _) => "an axis of string categories takes strings, and these are numbers",
-        (_, Type::Str) => "strings need an axis of string categories",
-        (Takes::Reals, _) => return Ok(()),
-        (Takes::Integers | Takes::Bools, Type::Float) => {
-            "this axis takes integers, and these are floats: use a regular axis, or int(…)"
+impl RowColumn {
+    fn compile(
+        column: &NamedExpression,
+        compiler: &mut Compiler,
+        scope: Option<usize>,
+    ) -> Result<Self, QueryError> {
+        let node = compiler.expression(&column.expr, scope)?;
+        let stored = compiler.kept_type(node);
+        let graph = &compiler.graph;
+        let mut levels = Vec::new();
+        let mut walk = graph.node(node).level;
+        while walk != EVENT {
+            levels.push(walk);
+            walk = graph.parent(walk);
         }
-        (Takes::Integers | Takes::Bools, _) => return Ok(()),
-    };
-    Err(whole(expr, message))
+        levels.reverse();
+        Ok(Self {
+            name: column.name.clone(),
+            node,
+            levels,
+            stored,
+            missing: graph.node(node).missing,
+        })
+    }
+
+    fn empty(&self) -> Column {
+        let lists = (self.levels.len(), self.levels.first().copied());
+        Column::new(&self.name, self.stored, lists, self.missing)
+    }
 }
 
-/// An error about all of an expression.
-fn whole(expr: &Expression, message: &str) -> QueryError {
-    QueryError::at(crate::compile::span(&expr.tree), message).in_text(&expr.text)
+/// Adds the rows of a selection's events.
+fn add_rows(
+    columns: &[RowColumn],
+    batch: &mut Batch,
+    selection: SelectionId,
+    rows: &mut Rows,
+) -> Result<(), ProcessError> {
+    if columns.len() != rows.columns.len() {
+        return Err(foreign().into());
+    }
+    let events = batch.selections[selection].events;
+    for (column, to) in columns.iter().zip(&mut rows.columns) {
+        let value = batch.value(selection, column.node)?;
+        let mut lists = Vec::with_capacity(column.levels.len());
+        for level in &column.levels {
+            lists.push(batch.lists(selection, *level)?);
+        }
+        let mut n = events;
+        for offsets in &lists {
+            if offsets.len() != n + 1 {
+                return Err(QueryError::new("lists of different lengths met").into());
+            }
+            n = offsets.last().map_or(0, |last| *last as usize);
+        }
+        if !value.is_scalar() && value.len() != n {
+            return Err(QueryError::new("values of different lengths met").into());
+        }
+        let lists: Vec<&[i32]> = lists.iter().map(|offsets| &offsets[..]).collect();
+        to.add(&value, &lists, n);
+    }
+    rows.rows += events as u64;
+    Ok(())
 }

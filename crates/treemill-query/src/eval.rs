@@ -129,6 +129,19 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// The offsets of a level's lists for the events of a selection.
+    pub fn lists(
+        &mut self,
+        selection: SelectionId,
+        level: LevelId,
+    ) -> Result<Buf<i32>, ProcessError> {
+        self.run(selection, Task::Offsets(level))?;
+        match self.selections[selection].offsets.get(&level) {
+            Some(offsets) => Ok(offsets.clone()),
+            None => Err(QueryError::new("a list's length was not computed").into()),
+        }
+    }
+
     /// The events of a selection for which a condition holds: the same selection where all pass.
     pub fn select(&mut self, from: SelectionId, mask: NodeId) -> Result<SelectionId, ProcessError> {
         let value = self.value(from, mask)?;

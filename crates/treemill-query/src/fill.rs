@@ -1,176 +1,90 @@
-//! The loops that add values to accumulators. Values come by chunks, widened; where there are none
-//! to be had (missing), nothing is added.
+//! The loops that add values to accumulators without axes. Values come by chunks, widened; where
+//! there are none to be had (missing), nothing is added.
 
-use crate::axis::{Axis, DROP, Takes};
+use crate::cells::is_present;
 use crate::chunk::{CHUNK, Wide, for_chunks};
 use crate::compile::Type;
-use crate::partial::{Number, Sum, add_extent};
-use crate::value::{Data, Value};
+use crate::error::QueryError;
+use crate::moments::Moments;
+use crate::outcome::Number;
+use crate::partial::add_extent;
+use crate::sketch::Sketch;
+use crate::sum::Sum;
+use crate::unique::Unique;
+use crate::value::Value;
 use std::cmp::Ordering;
 
-/// Room for a chunk in every form that it takes.
-struct Buffers {
-    reals: [f64; CHUNK],
-    integers: [i64; CHUNK],
-    bools: [u8; CHUNK],
+/// Adds the weights of events and their squares.
+pub(crate) fn weights(weight: &Value, n: usize, sums: &mut [f64; 2]) {
+    for_present(weight, n, |chunk: &[f64]| {
+        sums[0] += total(chunk);
+        sums[1] += chunk.iter().map(|w| w * w).sum::<f64>();
+    });
 }
 
-impl Buffers {
-    fn new() -> Self {
-        Self {
-            reals: [0.0; CHUNK],
-            integers: [0; CHUNK],
-            bools: [0; CHUNK],
-        }
-    }
-
-    /// Cells of an axis for the positions from `at` on, as many as `out` has.
-    fn axis(&mut self, axis: &Axis, value: &Value, at: usize, out: &mut [u32]) {
-        let n = out.len();
-        match axis.takes() {
-            Takes::Reals => axis.reals(chunk(value, at, n, &mut self.reals), out),
-            Takes::Integers => {
-                let chunk = chunk(value, at, n, &mut self.integers);
-                if matches!(value.data, Data::U64(_)) {
-                    axis.unsigned(chunk, out);
-                } else {
-                    axis.integers(chunk, out);
-                }
-            }
-            Takes::Bools => {
-                // By way of integers, so that no upper bits are lost.
-                let chunk = chunk(value, at, n, &mut self.integers);
-                for (to, x) in self.bools.iter_mut().zip(chunk) {
-                    *to = u8::from(*x != 0);
-                }
-                axis.bools(&self.bools[..n], out);
-            }
-            Takes::Strings => {
-                for (i, to) in out.iter_mut().enumerate() {
-                    *to = axis.string(value.string(at + i));
-                }
-            }
-        }
-        drop_missing(value, at, out);
-    }
-}
-
-/// Cells of all axes together, for `n` positions, handed out by chunks. `last` is the number of the
-/// cell for what belongs to none.
-fn for_cells(
-    axes: &[Axis],
-    values: &[&Value],
-    weight: Option<&Value>,
-    n: usize,
-    last: u32,
-    mut body: impl FnMut(usize, &[u32]),
-) {
-    let mut buffers = Buffers::new();
-    let mut cells = [0_u32; CHUNK];
-    let mut next = [0_u32; CHUNK];
-    // Whether any position can belong to no cell.
-    let dropped = axes.iter().any(Axis::drops)
-        || values
-            .iter()
-            .copied()
-            .chain(weight)
-            .any(|value| value.valid.is_some());
+/// Adds values, each with its weight.
+pub(crate) fn moments(value: &Value, weight: Option<&Value>, n: usize, to: &mut Moments) {
+    let Some(weight) = weight else {
+        return for_present(value, n, |chunk: &[f64]| to.add(chunk, None));
+    };
+    let (mut values, mut weights) = ([0.0; CHUNK], [0.0; CHUNK]);
     let mut at = 0;
     while at < n {
         let size = CHUNK.min(n - at);
-        let cells = &mut cells[..size];
-        for (i, (axis, value)) in axes.iter().zip(values).enumerate() {
-            if i == 0 {
-                buffers.axis(axis, value, at, cells);
-                continue;
-            }
-            let next = &mut next[..size];
-            buffers.axis(axis, value, at, next);
-            let extent = axis.cells();
-            for (to, cell) in cells.iter_mut().zip(&*next) {
-                // Products stay below 2^27: the cells of a booking are limited to that.
-                let both = (*to & !DROP)
-                    .wrapping_mul(extent)
-                    .wrapping_add(*cell & !DROP);
-                *to = both | ((*to | *cell) & DROP);
-            }
+        f64::read(value, at, &mut values[..size]);
+        f64::read(weight, at, &mut weights[..size]);
+        let mut count = 0;
+        for i in 0..size {
+            (values[count], weights[count]) = (values[i], weights[i]);
+            count += usize::from(is_present(value, at + i) && is_present(weight, at + i));
         }
-        if let Some(weight) = weight {
-            drop_missing(weight, at, cells);
-        }
-        if dropped {
-            for cell in cells.iter_mut() {
-                *cell = (*cell).min(last);
-            }
-        }
-        body(at, cells);
+        to.add(&values[..count], Some(&weights[..count]));
         at += size;
     }
 }
 
-fn chunk<'a, T: Wide>(value: &'a Value, at: usize, n: usize, buffer: &'a mut [T]) -> &'a [T] {
-    match T::direct(value) {
-        Some(all) => &all[at..at + n],
-        None => {
-            T::read(value, at, &mut buffer[..n]);
-            &buffer[..n]
-        }
-    }
-}
-
-fn drop_missing(value: &Value, at: usize, cells: &mut [u32]) {
-    if let Some(valid) = &value.valid {
-        let present = if value.is_scalar() {
-            // One flag for all.
-            if valid.first() == Some(&0) {
-                cells.fill(DROP);
-            }
-            return;
-        } else {
-            &valid[at..]
-        };
-        for (cell, present) in cells.iter_mut().zip(present) {
-            *cell |= if *present == 0 { DROP } else { 0 };
-        }
-    }
-}
-
-/// Adds one to the cell of each of `n` positions.
-pub(crate) fn count(axes: &[Axis], values: &[&Value], n: usize, counts: &mut [u64]) {
-    let Some(last) = counts.len().checked_sub(1) else {
-        return;
-    };
-    for_cells(axes, values, None, n, last as u32, |_, cells| {
-        for cell in cells {
-            // Always there: cells end at `last`.
-            if let Some(count) = counts.get_mut(*cell as usize) {
-                *count += 1;
-            }
-        }
-    });
-}
-
-/// Adds each position's weight and its square.
-pub(crate) fn weigh(
-    axes: &[Axis],
-    values: &[&Value],
-    weight: &Value,
+/// Notes the different values.
+pub(crate) fn unique(
+    value: &Value,
+    ty: Type,
     n: usize,
-    sums: &mut [[f64; 2]],
-) {
-    let Some(last) = sums.len().checked_sub(1) else {
-        return;
+    found: &mut Unique,
+) -> Result<(), QueryError> {
+    let mut result = Ok(());
+    let mut also = |next: Result<(), QueryError>| {
+        if result.is_ok() {
+            result = next;
+        }
     };
-    let mut buffer = [0.0; CHUNK];
-    for_cells(axes, values, Some(weight), n, last as u32, |at, cells| {
-        let weights = chunk(weight, at, cells.len(), &mut buffer);
-        for (cell, w) in cells.iter().zip(weights) {
-            if let Some(to) = sums.get_mut(*cell as usize) {
-                to[0] += w;
-                to[1] += w * w;
+    match ty {
+        Type::Str => {
+            for i in (0..n).filter(|i| is_present(value, *i)) {
+                also(found.add_string(value.string(i)));
             }
         }
+        Type::Float => for_present(value, n, |chunk: &[f64]| also(found.add_floats(chunk))),
+        Type::Bool => for_present(value, n, |chunk: &[i64]| {
+            chunk.iter().for_each(|x| found.add_bool(*x != 0));
+        }),
+        Type::Int => for_present(value, n, |chunk: &[i64]| {
+            also(found.add_ints(chunk.iter().map(|x| i128::from(*x)).collect()));
+        }),
+        Type::UInt => for_present(value, n, |chunk: &[i64]| {
+            also(found.add_ints(chunk.iter().map(|x| i128::from(*x as u64)).collect()));
+        }),
+    }
+    result
+}
+
+/// Adds values to a sketch.
+pub(crate) fn quantiles(value: &Value, n: usize, to: &mut Sketch) -> Result<(), QueryError> {
+    let mut result = Ok(());
+    for_present(value, n, |chunk: &[f64]| {
+        if result.is_ok() {
+            result = to.add(chunk);
+        }
     });
+    result
 }
 
 /// Calls `body` for every chunk of values that are not missing.

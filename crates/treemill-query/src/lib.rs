@@ -9,7 +9,9 @@
 #![allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod axis;
+mod binned;
 mod booking;
+mod cells;
 mod chunk;
 mod compile;
 mod error;
@@ -18,15 +20,24 @@ mod fill;
 mod functions;
 mod kernel;
 mod load;
+mod moments;
+mod outcome;
 mod partial;
 mod pool;
 mod query;
+mod rows;
 mod run;
 mod schema;
+mod sketch;
 pub mod spec;
+mod sum;
+mod unique;
 mod value;
 
 pub use error::{ProcessError, QueryError};
-pub use partial::{Number, Outcome, Partial};
+pub use outcome::{Number, Outcome};
+pub use partial::Partial;
 pub use query::{Columns, Query, Scratch};
+pub use rows::{LISTS, NamedArray};
 pub use schema::{ColumnType, DType, Field, Schema};
+pub use unique::Values;

@@ -1,13 +1,14 @@
 //! Arrow arrays to values and offsets, checked against what the schema promised.
 
-use crate::schema::{ColumnType, DType};
-use crate::value::{Buf, Data, Strings, Value};
+use crate::schema::{ColumnType, DType, Field};
+use crate::value::{Buf, Data, Strings, Value, View};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, FixedSizeListArray, ListArray};
+use arrow_buffer::NullBuffer;
 
 /// A column of a batch: its items, and for lists their offsets, starting at 0.
 pub(crate) struct Loaded {
@@ -16,25 +17,22 @@ pub(crate) struct Loaded {
 }
 
 /// Error: in what the array differs from what was promised.
-pub(crate) fn load(array: &ArrayRef, expected: &ColumnType, rows: usize) -> Result<Loaded, String> {
+pub(crate) fn load(array: &ArrayRef, field: &Field, rows: usize) -> Result<Loaded, String> {
     if array.len() != rows {
         return Err(format!("it has {} entries instead of {rows}", array.len()));
     }
-    if array.null_count() > 0 {
-        return Err("it has missing values, which are not supported yet".to_owned());
-    }
-    let single = |value| Loaded {
-        value,
-        offsets: None,
-    };
-    match expected {
-        ColumnType::Scalar(item) => numbers(array, *item).map(single),
-        ColumnType::Str => Strings::from_arrow(array)
-            .map(|strings| single(Value::direct(Data::Str(strings))))
-            .ok_or_else(|| unlike(array)),
+    let loaded = match &field.column_type {
+        ColumnType::Scalar(item) => single(numbers(array, *item)?),
+        ColumnType::Str => {
+            let strings = Strings::from_arrow(array).ok_or_else(|| unlike(array))?;
+            single(Value {
+                valid: flags(array.nulls()),
+                ..Value::direct(Data::Str(strings))
+            })
+        }
         ColumnType::List { item, .. } => {
             let list: &ListArray = array.as_list_opt().ok_or_else(|| unlike(array))?;
-            lists(list, *item)
+            lists(list, *item)?
         }
         ColumnType::Array { item, len } => {
             let list: &FixedSizeListArray = array
@@ -43,9 +41,22 @@ pub(crate) fn load(array: &ArrayRef, expected: &ColumnType, rows: usize) -> Resu
             if i64::from(list.value_length()) != i64::from(*len) {
                 return Err(format!("its arrays have {} items", list.value_length()));
             }
-            numbers(list.values(), *item).map(single)
+            single(arrays(list, *item)?)
         }
-        ColumnType::Other(name) => Err(format!("its type is {name}")),
+        ColumnType::Other(name) => return Err(format!("its type is {name}")),
+    };
+    // The compiler has made no provision for these.
+    let has_nulls = loaded.value.valid.is_some() || array.null_count() > 0;
+    if has_nulls && !field.nullable {
+        return Err("it has missing values, which its type has none of".to_owned());
+    }
+    Ok(loaded)
+}
+
+fn single(value: Value) -> Loaded {
+    Loaded {
+        value,
+        offsets: None,
     }
 }
 
@@ -63,6 +74,10 @@ fn lists(list: &ListArray, item: DType) -> Result<Loaded, String> {
     } else {
         list.values().slice(start, stop - start)
     };
+    let value = numbers(&values, item)?;
+    if let Some(nulls) = list.nulls().filter(|nulls| nulls.null_count() > 0) {
+        return Ok(without_nulls(value, offsets, nulls));
+    }
     let offsets = if first == 0 {
         Buf::Column(offsets.inner().clone())
     } else {
@@ -70,15 +85,64 @@ fn lists(list: &ListArray, item: DType) -> Result<Loaded, String> {
         moved.into()
     };
     Ok(Loaded {
-        value: numbers(&values, item)?,
+        value,
         offsets: Some(offsets),
     })
 }
 
-fn numbers(array: &ArrayRef, item: DType) -> Result<Value, String> {
-    if array.null_count() > 0 {
-        return Err("it has missing values, which are not supported yet".to_owned());
+/// Lists that are null have no items, whatever lies where they would be.
+fn without_nulls(value: Value, offsets: &[i32], nulls: &NullBuffer) -> Loaded {
+    let first = offsets.first().copied().unwrap_or(0);
+    let mut kept: Vec<i32> = Vec::with_capacity(offsets.len());
+    let mut picks: Vec<u32> = Vec::with_capacity(value.len());
+    kept.push(0);
+    for (ends, present) in offsets.windows(2).zip(nulls) {
+        if present {
+            picks.extend((ends[0] - first) as u32..(ends[1] - first) as u32);
+        }
+        kept.push(picks.len() as i32);
     }
+    let valid = value.valid.as_ref().map(|valid| {
+        let flags: Vec<u8> = picks.iter().map(|pick| valid[*pick as usize]).collect();
+        flags.into()
+    });
+    Loaded {
+        value: Value {
+            data: value.data,
+            view: View::Picked(picks.into()),
+            valid,
+        },
+        offsets: Some(kept.into()),
+    }
+}
+
+/// Items of arrays of one length; those of an array that is null are missing.
+fn arrays(list: &FixedSizeListArray, item: DType) -> Result<Value, String> {
+    let mut value = numbers(list.values(), item)?;
+    if let Some(outer) = flags(list.nulls()) {
+        let len = list.value_length().max(0) as usize;
+        let mut all: Vec<u8> = Vec::with_capacity(value.len());
+        for flag in outer.iter() {
+            all.extend(std::iter::repeat_n(*flag, len));
+        }
+        if let Some(inner) = &value.valid {
+            for (flag, inner) in all.iter_mut().zip(inner.iter()) {
+                *flag &= inner;
+            }
+        }
+        value.valid = Some(all.into());
+    }
+    Ok(value)
+}
+
+/// Per position 1 where there is a value; `None` where there is one everywhere.
+fn flags(nulls: Option<&NullBuffer>) -> Option<Buf<u8>> {
+    let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
+    let flags: Vec<u8> = nulls.iter().map(u8::from).collect();
+    Some(flags.into())
+}
+
+fn numbers(array: &ArrayRef, item: DType) -> Result<Value, String> {
     let data = match item {
         DType::Bool => {
             let bools = array.as_boolean_opt().ok_or_else(|| unlike(array))?;
@@ -96,7 +160,10 @@ fn numbers(array: &ArrayRef, item: DType) -> Result<Value, String> {
         DType::F32 => Data::F32(buffer::<Float32Type>(array)?),
         DType::F64 => Data::F64(buffer::<Float64Type>(array)?),
     };
-    Ok(Value::direct(data))
+    Ok(Value {
+        valid: flags(array.nulls()),
+        ..Value::direct(data)
+    })
 }
 
 fn buffer<T: ArrowPrimitiveType>(array: &ArrayRef) -> Result<Buf<T::Native>, String> {

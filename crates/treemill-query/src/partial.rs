@@ -5,42 +5,14 @@
 //! partials over files whose types differ merge.
 
 use crate::error::QueryError;
+use crate::moments::{Mean, Moments};
+use crate::outcome::{Number, Outcome};
+use crate::rows::{NamedArray, Rows};
+use crate::sketch::Sketch;
+use crate::sum::Sum;
+use crate::unique::Unique;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
-
-/// A number of one of the types that expressions have.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub enum Number {
-    Bool(bool),
-    Int(i128),
-    Float(f64),
-}
-
-/// The result of one booking.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// Bins in C order (last axis fastest), flow bins included where the axis has them.
-    Hist {
-        /// Bins per axis, with flow bins.
-        shape: Vec<usize>,
-        /// Counts or sums of weights.
-        values: Vec<f64>,
-        /// Sums of squared weights, where there are weights.
-        variances: Option<Vec<f64>>,
-    },
-    /// Entries.
-    Count(u64),
-    /// `Int` for integers and bools, else `Float`.
-    Sum(Number),
-    /// `None`: no values.
-    Mean(Option<f64>),
-    /// `None`: no values.
-    Min(Option<Number>),
-    /// `None`: no values.
-    Max(Option<Number>),
-    /// Smallest and largest finite value, and how many finite values there were.
-    Extent(Option<(Number, Number, u64)>),
-}
 
 /// Accumulators of a query's bookings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,106 +33,24 @@ pub(crate) enum Accumulator {
         shape: Vec<u32>,
         cells: Vec<[f64; 2]>,
     },
+    Profile {
+        shape: Vec<u32>,
+        cells: Vec<Mean>,
+    },
     Count(u64),
+    Weighted([f64; 2]),
     Sum(Sum),
     Mean(Sum),
+    Moments(Moments),
+    Unique(Unique),
+    Quantiles {
+        probabilities: Vec<f64>,
+        sketch: Sketch,
+    },
+    Rows(Rows),
     Min(Option<Number>),
     Max(Option<Number>),
     Extent(Option<(Number, Number, u64)>),
-}
-
-/// Exact for integers, compensated for floats.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub(crate) struct Sum {
-    int: i128,
-    real: f64,
-    /// What rounding took from `real` (Neumaier's summation).
-    rest: f64,
-    /// Whether floats were added.
-    floats: bool,
-    /// Values added.
-    n: u64,
-}
-
-impl Sum {
-    pub fn add_int(&mut self, sum: i128, n: u64) {
-        self.int = self.int.wrapping_add(sum);
-        self.n = self.n.wrapping_add(n);
-    }
-
-    pub fn add_real(&mut self, sum: f64, n: u64) {
-        self.floats = true;
-        self.n = self.n.wrapping_add(n);
-        let total = self.real + sum;
-        if total.is_finite() {
-            self.rest += if self.real.abs() >= sum.abs() {
-                (self.real - total) + sum
-            } else {
-                (sum - total) + self.real
-            };
-        }
-        self.real = total;
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.add_int(other.int, 0);
-        if other.floats {
-            self.add_real(other.real, 0);
-            self.rest += other.rest;
-        }
-        self.n = self.n.wrapping_add(other.n);
-    }
-
-    fn real(&self) -> f64 {
-        let sum = if self.real.is_finite() {
-            self.real + self.rest
-        } else {
-            self.real
-        };
-        if self.int == 0 {
-            sum
-        } else {
-            sum + self.int as f64
-        }
-    }
-
-    fn value(&self) -> Number {
-        if self.floats {
-            Number::Float(self.real())
-        } else {
-            Number::Int(self.int)
-        }
-    }
-
-    fn mean(&self) -> Option<f64> {
-        (self.n > 0).then(|| self.real() / self.n as f64)
-    }
-}
-
-impl Number {
-    fn as_f64(self) -> f64 {
-        match self {
-            Self::Bool(x) => f64::from(u8::from(x)),
-            Self::Int(x) => x as f64,
-            Self::Float(x) => x,
-        }
-    }
-
-    fn order(self, other: Self) -> Ordering {
-        match (self, other) {
-            (Self::Int(a), Self::Int(b)) => a.cmp(&b),
-            (a, b) => a.as_f64().total_cmp(&b.as_f64()),
-        }
-    }
-
-    /// The one of two that is before the other in the order wanted.
-    pub fn better(self, other: Self, wanted: Ordering) -> Self {
-        if other.order(self) == wanted {
-            other
-        } else {
-            self
-        }
-    }
 }
 
 /// The better of two that may not be there.
@@ -197,7 +87,26 @@ impl Accumulator {
                     to[1] += from[1];
                 }
             }
+            (
+                Self::Profile { shape, cells },
+                Self::Profile {
+                    shape: other_shape,
+                    cells: other_cells,
+                },
+            ) if shape == other_shape && cells.len() == other_cells.len() => {
+                for (to, from) in cells.iter_mut().zip(other_cells) {
+                    to.merge(from);
+                }
+            }
             (Self::Count(a), Self::Count(b)) => *a = a.wrapping_add(*b),
+            (Self::Weighted(a), Self::Weighted(b)) => *a = [a[0] + b[0], a[1] + b[1]],
+            (Self::Moments(a), Self::Moments(b)) => a.merge(b),
+            (Self::Unique(a), Self::Unique(b)) => a.merge(b)?,
+            (Self::Quantiles { sketch, .. }, Self::Quantiles { sketch: other, .. }) => {
+                sketch.merge(other)?;
+            }
+            (Self::Rows(a), Self::Rows(b)) if a.is_empty() && b.is_empty() => (),
+            (Self::Rows(_), Self::Rows(_)) => return Err(held()),
             (Self::Sum(a), Self::Sum(b)) | (Self::Mean(a), Self::Mean(b)) => a.merge(b),
             (Self::Min(a), Self::Min(b)) => *a = better(*a, *b, Ordering::Less),
             (Self::Max(a), Self::Max(b)) => *a = better(*a, *b, Ordering::Greater),
@@ -223,7 +132,34 @@ impl Accumulator {
                 values: kept(cells).iter().map(|x| x[0]).collect(),
                 variances: Some(kept(cells).iter().map(|x| x[1]).collect()),
             },
+            Self::Profile { shape, cells } => {
+                let each = |of: fn(&Mean) -> f64| kept(cells).iter().map(of).collect();
+                Outcome::Profile {
+                    shape: sizes(shape),
+                    weights: each(|cell| cell.weights),
+                    weights_squared: each(|cell| cell.weights_squared),
+                    means: each(|cell| cell.mean),
+                    deltas: each(|cell| cell.deltas),
+                }
+            }
             Self::Count(n) => Outcome::Count(*n),
+            Self::Weighted(sums) => Outcome::Weights(*sums),
+            Self::Moments(moments) => Outcome::Moments {
+                n: moments.n,
+                weights: moments.weights,
+                weights_squared: moments.weights_squared,
+                mean: moments.mean(),
+                deltas: moments.deltas(),
+            },
+            Self::Unique(unique) => Outcome::Unique(unique.values()),
+            Self::Quantiles {
+                probabilities,
+                sketch,
+            } => {
+                let found = probabilities.iter().map(|q| sketch.quantile(*q));
+                Outcome::Quantiles(found.collect())
+            }
+            Self::Rows(rows) => Outcome::Rows(rows.none().unwrap_or_default()),
             Self::Sum(sum) => Outcome::Sum(sum.value()),
             Self::Mean(sum) => Outcome::Mean(sum.mean()),
             Self::Min(found) => Outcome::Min(*found),
@@ -243,6 +179,8 @@ impl Accumulator {
         match self {
             Self::Counts { shape, cells } => expected(shape) == Some(cells.len()),
             Self::Weights { shape, cells } => expected(shape) == Some(cells.len()),
+            Self::Profile { shape, cells } => expected(shape) == Some(cells.len()),
+            Self::Rows(rows) => rows.is_empty(),
             _ => true,
         }
     }
@@ -293,15 +231,24 @@ impl Partial {
         Ok(())
     }
 
-    /// For transport between processes of the same version.
+    /// For transport between processes of the same version of this format. Error: rows were not
+    /// taken out.
     pub fn to_bytes(&self) -> Result<Vec<u8>, QueryError> {
-        postcard::to_stdvec(self).map_err(|error| QueryError::new(error.to_string()))
+        if self.row_bytes() > 0 {
+            return Err(held());
+        }
+        postcard::to_stdvec(&(VERSION, self)).map_err(|error| QueryError::new(error.to_string()))
     }
 
     /// Error: not what `to_bytes` wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, QueryError> {
-        let partial: Self = postcard::from_bytes(bytes)
-            .map_err(|error| QueryError::new(format!("not a partial result: {error}")))?;
+        let broken = |error| QueryError::new(format!("not a partial result: {error}"));
+        let (version, rest) = postcard::take_from_bytes::<u32>(bytes).map_err(broken)?;
+        if version != VERSION {
+            let message = format!("a partial result of version {version}, not {VERSION}");
+            return Err(QueryError::new(message));
+        }
+        let partial: Self = postcard::from_bytes(rest).map_err(broken)?;
         if !partial.accumulators.iter().all(Accumulator::is_sound) {
             return Err(QueryError::new("not a partial result: its cells are cut"));
         }
@@ -312,6 +259,35 @@ impl Partial {
     pub fn results(&self) -> Vec<Outcome> {
         self.accumulators.iter().map(Accumulator::outcome).collect()
     }
+
+    /// Memory that rows take which were not taken out, about.
+    pub fn row_bytes(&self) -> usize {
+        let rows = |each: &Accumulator| match each {
+            Accumulator::Rows(rows) if rows.rows > 0 => rows.bytes(),
+            _ => 0,
+        };
+        self.accumulators.iter().map(rows).sum()
+    }
+
+    /// The rows of all bookings that want rows, by the booking's number. They are gone from here
+    /// then: before a partial is merged or sent, whoever knows their order takes them.
+    pub fn take_rows(&mut self) -> Result<Vec<(usize, Vec<NamedArray>)>, QueryError> {
+        let numbered = self.accumulators.iter_mut().enumerate();
+        let taken = numbered.filter_map(|(number, each)| match each {
+            Accumulator::Rows(rows) if rows.rows > 0 => {
+                Some(rows.take().map(|columns| (number, columns)))
+            }
+            _ => None,
+        });
+        taken.collect()
+    }
+}
+
+/// Version of the form in which partials travel.
+const VERSION: u32 = 2;
+
+fn held() -> QueryError {
+    QueryError::new("rows must be taken out of a partial result before it is handed on")
 }
 
 impl Accumulator {
@@ -324,6 +300,19 @@ impl Accumulator {
             (Self::Weights { shape: a, cells: x }, Self::Weights { shape: b, cells: y }) => {
                 a == b && x.len() == y.len()
             }
+            (Self::Profile { shape: a, cells: x }, Self::Profile { shape: b, cells: y }) => {
+                a == b && x.len() == y.len()
+            }
+            (Self::Unique(a), Self::Unique(b)) => a.limit() == b.limit(),
+            (
+                Self::Quantiles {
+                    probabilities: a, ..
+                },
+                Self::Quantiles {
+                    probabilities: b, ..
+                },
+            ) => a == b,
+            (Self::Rows(a), Self::Rows(b)) => a.is_like(b),
             (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
         }
     }

@@ -1,6 +1,8 @@
 //! A compiled query: steps and bookings over batches of columns.
 
+use crate::binned::Binned;
 use crate::booking::Kind;
+use crate::cells::Cells;
 use crate::compile::{Compiler, NodeId};
 use crate::error::{ProcessError, QueryError};
 use crate::eval::{Batch, Plan, SelectionId};
@@ -49,8 +51,40 @@ pub struct Query {
     cuts: Vec<Cut>,
     /// With the number of the cut that they stand at.
     bookings: Vec<(usize, Kind)>,
+    /// Sets of cells that several bookings fill.
+    shared: usize,
     /// Whether a level can have far more items than the columns.
     multiplies: bool,
+}
+
+/// Axes, and the bookings that fill them.
+type Users = (Binned, Vec<usize>);
+
+/// Numbers the axes that several bookings at one cut fill with the same values, and tells them. Gives
+/// how many there are.
+fn share_cells(bookings: &mut [(usize, Kind)]) -> usize {
+    let mut groups: HashMap<(usize, Vec<NodeId>), Vec<Users>> = HashMap::new();
+    for (i, (cut, kind)) in bookings.iter_mut().enumerate() {
+        let Some(binned) = kind.binned() else {
+            continue;
+        };
+        let same_values = groups.entry((*cut, binned.values.clone())).or_default();
+        match same_values.iter_mut().find(|(known, _)| known == binned) {
+            Some((_, users)) => users.push(i),
+            None => same_values.push((binned.clone(), vec![i])),
+        }
+    }
+    let groups = groups.into_values().flatten().map(|(_, users)| users);
+    let mut shared = 0;
+    for users in groups.filter(|users| users.len() > 1) {
+        for user in users {
+            if let Some(binned) = bookings.get_mut(user).and_then(|(_, kind)| kind.binned()) {
+                binned.shared = Some(shared);
+            }
+        }
+        shared += 1;
+    }
+    shared
 }
 
 impl Query {
@@ -113,7 +147,12 @@ impl Query {
         let mut wanted: Vec<NodeId> = Vec::new();
         wanted.extend(cuts.iter().filter(|cut| cut.wanted).map(|cut| cut.mask));
         wanted.extend(bookings.iter().flat_map(|(_, kind)| kind.nodes()));
-        let plan = compiler.plan(&wanted);
+        let lists: Vec<_> = bookings
+            .iter()
+            .flat_map(|(_, kind)| kind.levels())
+            .collect();
+        let plan = compiler.plan(&wanted, &lists);
+        let shared = share_cells(&mut bookings);
         let multiplies = plan.graph.levels.iter().any(|level| level.kind.expands());
         let columns = plan.fields.iter().map(|field| field.name.clone()).collect();
         Ok(Self {
@@ -121,6 +160,7 @@ impl Query {
             columns,
             cuts,
             bookings,
+            shared,
             multiplies,
         })
     }
@@ -204,12 +244,16 @@ impl Query {
                     for node in kind.nodes() {
                         batch.value(selection, node)?;
                     }
+                    for level in kind.levels() {
+                        batch.lists(selection, level)?;
+                    }
                 }
             }
         }
+        let mut cells = Cells::new(self.shared);
         for ((cut, kind), to) in self.bookings.iter().zip(&mut partial.accumulators) {
             if let Some(selection) = reached.get(*cut).copied().flatten() {
-                kind.fill(batch, selection, to)?;
+                kind.fill(batch, selection, &mut cells, to)?;
             }
         }
         Ok(())

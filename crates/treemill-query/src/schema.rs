@@ -17,6 +17,8 @@ pub struct Field {
     pub name: String,
     /// What one entry of it holds.
     pub column_type: ColumnType,
+    /// Whether there may be nulls in it: values that are missing. A list that is null has no items.
+    pub nullable: bool,
 }
 
 /// What one entry of a column holds.
@@ -86,12 +88,19 @@ impl DType {
 }
 
 impl Field {
-    /// A column.
+    /// A column without nulls.
     pub fn new(name: impl Into<String>, column_type: ColumnType) -> Self {
         Self {
             name: name.into(),
             column_type,
+            nullable: false,
         }
+    }
+
+    /// The same, with or without nulls.
+    #[must_use]
+    pub fn nullable(self, nullable: bool) -> Self {
+        Self { nullable, ..self }
     }
 }
 

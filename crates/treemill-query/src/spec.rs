@@ -70,8 +70,34 @@ pub enum Wanted {
         /// Weight; with it bins hold sums of weights and of their squares.
         weight: Option<Expression>,
     },
+    /// As a histogram; each bin holds the mean and the spread of a sample (boost-histogram's
+    /// accumulators `mean`, and with a weight `weighted_mean`).
+    Profile {
+        /// Axes with their expressions.
+        axes: Vec<AxisFill>,
+        /// What is averaged.
+        sample: Expression,
+        /// Weight.
+        weight: Option<Expression>,
+    },
     /// Number of entries (events) that arrive here, u64.
     Count,
+    /// Sums of the entries' weights and of their squares; one weight per event.
+    Weights { expr: Expression },
+    /// Number, sums of weights, mean and squared distances to the mean of all values.
+    Moments {
+        expr: Expression,
+        weight: Option<Expression>,
+    },
+    /// The different values, ascending; an error where they are more than `limit`.
+    Unique { expr: Expression, limit: u64 },
+    /// Quantiles at these probabilities, approximate (`sketch.rs` says how).
+    Quantiles {
+        expr: Expression,
+        probabilities: Vec<f64>,
+    },
+    /// Values themselves, one row per entry.
+    Rows { columns: Vec<NamedExpression> },
     /// Sum over all values (f64; exact i64 for integers).
     Sum { expr: Expression },
     /// Mean over all values, f64.
@@ -82,6 +108,16 @@ pub enum Wanted {
     Max { expr: Expression },
     /// Smallest and largest finite value, and their number: for automatic axes.
     Extent { expr: Expression },
+}
+
+/// A column of rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedExpression {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    pub expr: Expression,
 }
 
 /// An axis and what fills it.
@@ -106,6 +142,9 @@ pub enum Axis {
         underflow: bool,
         overflow: bool,
         circular: bool,
+        /// Bins are equal in this function of the value; not together with `circular`.
+        #[serde(default)]
+        transform: Option<Transform>,
     },
     /// Bins between ascending edges.
     Variable {
@@ -134,6 +173,28 @@ pub enum Axis {
     },
     /// Two bins, false and true.
     Boolean,
+}
+
+/// What a regular axis is equal in, as boost-histogram keeps it: the range is in the function's
+/// values, which the edges do not tell to the last bit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transform {
+    /// The function.
+    pub function: Function,
+    /// Its value at the first edge.
+    pub min: f64,
+    /// Its value at the last edge, less that at the first.
+    pub delta: f64,
+}
+
+/// A function that rises.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Function {
+    Log,
+    Sqrt,
+    Pow { power: f64 },
 }
 
 /// An expression: its text (for messages) and its tree.

@@ -22,11 +22,15 @@ def bench() -> None:
 )
 @click.option("--codec", default="zstd", show_default=True, help="zstd, lz4, zlib, lzma or none.")
 @click.option("--seed", default=1, show_default=True)
-def generate(folder: Path, files: int, events: int, codec: str, seed: int) -> None:
+@click.option(
+    "--schema", default="demo", show_default=True, help="demo, or opendata: CMS's, of 2012."
+)
+def generate(folder: Path, files: int, events: int, codec: str, seed: int, schema: str) -> None:
     """Write the NanoAOD-like dataset into FOLDER; what is there already is kept."""
     from .generate import Recipe, write_dataset
 
-    for line in write_dataset(folder, Recipe(files, events, codec=codec, seed=seed)):
+    recipe = Recipe(files, events, codec=codec, seed=seed, schema=schema)
+    for line in write_dataset(folder, recipe):
         click.echo(line)
 
 

@@ -7,6 +7,7 @@ mod free;
 mod functions;
 mod graph;
 mod index;
+mod kept;
 mod kinematics;
 mod level;
 mod levels;

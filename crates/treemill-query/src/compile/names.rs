@@ -79,7 +79,7 @@ impl Compiler<'_> {
             inputs: Vec::new(),
             level,
             ty,
-            missing: false,
+            missing: field.nullable,
         })))
     }
 

@@ -6,8 +6,8 @@ use crate::schema::ColumnType;
 use std::collections::{HashMap, HashSet};
 
 impl Compiler<'_> {
-    /// The plan for wanting these nodes' values, in this order.
-    pub fn plan(self, wanted: &[NodeId]) -> Plan {
+    /// The plan for wanting these nodes' values, in this order, and the lists of these levels.
+    pub fn plan(self, wanted: &[NodeId], lists: &[LevelId]) -> Plan {
         let mut needs = Needs {
             compiler: &self,
             columns: Vec::new(),
@@ -17,6 +17,9 @@ impl Compiler<'_> {
         };
         for node in wanted {
             needs.want(Want::Node(*node));
+        }
+        for level in lists {
+            needs.want(Want::Offsets(*level));
         }
         let Needs {
             columns,

@@ -15,7 +15,7 @@ impl Batch<'_> {
             .columns
             .column(column)
             .map_err(|error| Halt::Error(ProcessError::Column(error)))?;
-        let loaded = load(&array, &field.column_type, self.rows)
+        let loaded = load(&array, field, self.rows)
             .map_err(|what| QueryError::new(format!("the column {}: {what}", field.name)))?;
         if let Some(offsets) = loaded.offsets {
             let level = plan.level_of(column);

@@ -207,6 +207,12 @@ impl Batch<'_> {
             offsets[0] = 0;
             let mut numbers: Vec<i64> = self.pool.take(self.rows);
             i64::read(&counts, 0, &mut numbers);
+            // A count that is missing counts nothing.
+            if let Some(present) = &counts.valid {
+                for (n, present) in numbers.iter_mut().zip(present.iter()) {
+                    *n *= i64::from(*present);
+                }
+            }
             for (to, n) in offsets[1..].iter_mut().zip(&numbers) {
                 if *n < 0 || *n > MOST_ITEMS as i64 {
                     let name = &plan.fields[counter].name;

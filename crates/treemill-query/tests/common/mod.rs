@@ -140,6 +140,7 @@ pub fn regular(bins: u32, start: f64, stop: f64) -> Axis {
         underflow: true,
         overflow: true,
         circular: false,
+        transform: None,
     }
 }
 

@@ -1,0 +1,77 @@
+"""What was promised of the eight tasks, and whether the measurement shows it: pure."""
+
+from collections.abc import Iterable, Mapping
+from statistics import geometric_mean
+
+from ..goals import Verdict
+from ..rivals import ROOT_1, ROOT_2, TREEMILL, TREEMILL_2
+from ..rivals.adl import ADL_RIVALS, AWKWARD
+from ..times import Times
+from ..warm import Cell
+
+Medians = Mapping[tuple[str, str], Mapping[str, float]]
+
+EACH, MEAN, OVER_AWKWARD, COLD = 4.0, 8.0, 5.0, 5.0
+WITH_AWKWARD = ("adl5", "adl6", "adl7", "adl8")
+
+# Title -> the group whose time is divided, and by whose.
+RATIOS = {
+    "RDataFrame / treemill": (ROOT_1, TREEMILL),
+    "awkward / treemill": (AWKWARD, TREEMILL),
+    "RDataFrame / treemill, 2 threads": (ROOT_2, TREEMILL_2),
+    "1 thread / 2 threads": (TREEMILL, TREEMILL_2),
+}
+
+
+def medians(cells: Iterable[Cell]) -> dict[tuple[str, str], dict[str, float]]:
+    """Medians by (task, codec) and group; of several rivals of a group, the fastest. By the CPU
+    clock several threads show nothing."""
+    known = {rival.key: rival for rival in ADL_RIVALS}
+    table: dict[tuple[str, str], dict[str, float]] = {}
+    for cell in cells:
+        rival = known[cell.rival]
+        if cell.clock == "cpu" and rival.threads > 1:
+            continue
+        row = table.setdefault((cell.query, cell.codec), {})
+        row[rival.group] = min(cell.times.median, row.get(rival.group, float("inf")))
+    return table
+
+
+def warm(table: Medians) -> list[Verdict]:
+    """Every ratio whose two sides were measured, and their geometric means by codec."""
+    verdicts = []
+    for title, (group, subject) in RATIOS.items():
+        by_codec: dict[str, list[float]] = {}
+        for (task, codec), row in table.items():
+            if group not in row or subject not in row:
+                continue
+            ratio = row[group] / row[subject]
+            by_codec.setdefault(codec, []).append(ratio)
+            verdicts.append(_verdict(title, f"{task} {codec}", ratio, _wanted(title, task)))
+        mean = MEAN if title == "RDataFrame / treemill" else None
+        verdicts += [
+            _verdict(title, f"geometric mean {codec}", geometric_mean(ratios), mean)
+            for codec, ratios in by_codec.items()
+        ]
+    return verdicts
+
+
+def _wanted(title: str, task: str) -> float | None:
+    if title == "RDataFrame / treemill":
+        return EACH
+    return OVER_AWKWARD if title == "awkward / treemill" and task in WITH_AWKWARD else None
+
+
+def cold(times: Mapping[tuple[str, str], Times]) -> list[Verdict]:
+    """First results of new processes: by (task, program)."""
+    verdicts = []
+    for task in dict.fromkeys(task for task, _ in times):
+        ours, theirs = times.get((task, "treemill")), times.get((task, "RDataFrame"))
+        if ours is not None and theirs is not None:
+            ratio = theirs.median / ours.median
+            verdicts.append(_verdict("cold: RDataFrame / treemill", task, ratio, COLD))
+    return verdicts
+
+
+def _verdict(goal: str, where: str, ratio: float, wanted: float | None) -> Verdict:
+    return Verdict(goal, where, ratio, wanted, wanted is None or ratio >= wanted)

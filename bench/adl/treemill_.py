@@ -1,0 +1,31 @@
+"""treemill on the eight tasks, as examples/adl/ has them, through its public face."""
+
+import importlib
+
+import treemill as tm
+
+from .tasks import TREE
+
+
+class _Treemill:
+    def __init__(self, threads: int) -> None:
+        self._session = tm.connect(workers=threads, mode="threads")
+
+    def run(self, query: str, path: str) -> list[float]:
+        analysis = importlib.import_module(f"examples.adl.{query}").analysis
+        made = analysis(tm.dataset(path, tree=TREE))
+        booked = made if isinstance(made, tuple) else (made,)
+        filled = self._session.run(*booked, progress=False)
+        histograms = filled if isinstance(made, tuple) else (filled,)
+        return [float(x) for h in histograms for x in h.values(flow=True)]
+
+    def sweep(self, paths: list[str], branches: list[str]) -> float:
+        raise NotImplementedError("the eight tasks only")
+
+    def versions(self) -> dict[str, str]:
+        return {"treemill": tm.__version__}
+
+
+def make(threads: int, variant: str) -> _Treemill:
+    """treemill on `threads` threads."""
+    return _Treemill(threads)

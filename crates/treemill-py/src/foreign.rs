@@ -1,0 +1,191 @@
+//! Columns that a Python object provides (`treemill.foreign.Foreign`): what it says of them, and
+//! their values, asked for in blocks of many entries and cut to batches. Knows no tree and no query.
+
+use crate::arrow::Column;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, Float64Array, LargeListArray, ListArray};
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_ipc::reader::StreamReader;
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use std::io::Cursor;
+use std::ops::Range;
+use std::sync::Arc;
+use treemill_query::{ColumnType, DType, Field};
+
+/// Entries that are asked for at once: so many that a call of Python costs nothing beside them, so
+/// few that memory stays bounded in long packets.
+const BLOCK: u64 = 1 << 17;
+
+/// Key of a field's metadata: the name of the column that counts a list's items.
+const COUNTER: &str = "treemill.counter";
+
+/// The module whose `packed` and `packed_schema` write Arrow's IPC format.
+const PACKER: &str = "treemill.foreign";
+
+/// Foreign columns of one tree.
+pub struct Foreign {
+    provider: Py<PyAny>,
+    schema: SchemaRef,
+}
+
+/// Column number of a query's, as it was read last: a block, and the entry that it starts at.
+#[derive(Default)]
+pub struct Block(Option<(u64, ArrayRef)>);
+
+impl Foreign {
+    /// Asks `provider` for its schema.
+    pub fn new(provider: Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = provider.py();
+        let schema = provider.call_method0("schema")?;
+        let packed = py
+            .import(PACKER)?
+            .call_method1("packed_schema", (schema,))?
+            .extract::<PyBackedBytes>()?;
+        let reader = StreamReader::try_new(Cursor::new(&*packed), None).map_err(wrong)?;
+        Ok(Self {
+            provider: provider.unbind(),
+            schema: reader.schema(),
+        })
+    }
+
+    /// The columns, in the provider's order.
+    pub fn fields(&self) -> impl Iterator<Item = Field> {
+        self.schema.fields().iter().map(|field| {
+            let counter = field.metadata().get(COUNTER).cloned();
+            let nullable = field.is_nullable() || matches!(field.data_type(), DataType::Null);
+            Field::new(field.name(), column_type(field.data_type(), counter)).nullable(nullable)
+        })
+    }
+
+    /// Entries `wanted` of the column, cut from `block`, which is read anew where it has not got
+    /// them: as far as `stop`, for the batches to come.
+    pub fn read(
+        &self,
+        column: usize,
+        block: &mut Block,
+        wanted: Range<u64>,
+        stop: u64,
+    ) -> PyResult<ArrayRef> {
+        let rows = (wanted.end - wanted.start) as usize;
+        if let Some((start, array)) = &block.0
+            && let Some(from) = wanted.start.checked_sub(*start)
+            && from + rows as u64 <= array.len() as u64
+        {
+            return Ok(array.slice(from as usize, rows));
+        }
+        let last = stop.min(wanted.start + BLOCK).max(wanted.end);
+        let array = self.ask(column, wanted.start..last)?;
+        let (start, array) = block.0.insert((wanted.start, array));
+        Ok(array.slice((wanted.start - *start) as usize, rows))
+    }
+
+    fn ask(&self, column: usize, range: Range<u64>) -> PyResult<ArrayRef> {
+        let field = self.schema.field(column);
+        let name = field.name();
+        let array = Python::attach(|py| {
+            let arguments = (name, range.start, range.end);
+            let given = self.provider.bind(py).call_method1("read", arguments)?;
+            if let Ok(ours) = given.cast::<Column>() {
+                return Ok(ours.get().array());
+            }
+            let packer = py.import(PACKER)?;
+            let packed = packer.call_method1("packed", (given,))?;
+            unpack(&packed.extract::<PyBackedBytes>()?)
+        })?;
+        let array = plain(array).map_err(wrong)?;
+        let (expected, came) = (range.end - range.start, array.len() as u64);
+        if came != expected {
+            let message = format!(
+                "{name}: {came} values came for entries {}..{}, which are {expected}",
+                range.start, range.end
+            );
+            return Err(PyValueError::new_err(message));
+        }
+        Ok(array)
+    }
+}
+
+/// The only column of the only batch.
+fn unpack(packed: &[u8]) -> PyResult<ArrayRef> {
+    let mut reader = StreamReader::try_new(Cursor::new(packed), None).map_err(wrong)?;
+    let batch = reader.next().transpose().map_err(wrong)?;
+    batch
+        .filter(|batch| batch.num_columns() == 1)
+        .map(|batch| Arc::clone(batch.column(0)))
+        .ok_or_else(|| PyValueError::new_err("a foreign column came without values"))
+}
+
+/// In the form that the query takes: lists with 32-bit offsets, nulls of a number's type.
+fn plain(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
+    match array.data_type() {
+        DataType::Null => Ok(Arc::new(Float64Array::new_null(array.len()))),
+        DataType::LargeList(_) => short_list(array.as_list::<i64>()),
+        _ => Ok(array),
+    }
+}
+
+fn short_list(list: &LargeListArray) -> Result<ArrayRef, ArrowError> {
+    let first = list.offsets().first();
+    let last = list.offsets().last();
+    let short = |offset: &i64| i32::try_from(offset - first);
+    let offsets: Result<Vec<i32>, _> = list.offsets().iter().map(short).collect();
+    let offsets = offsets.map_err(|_| {
+        ArrowError::OffsetOverflowError(usize::try_from(last - first).unwrap_or(usize::MAX))
+    })?;
+    let values = list.values();
+    let values = values.slice(first as usize, (last - first) as usize);
+    let DataType::LargeList(item) = list.data_type() else {
+        return Err(ArrowError::SchemaError("not a list".to_owned()));
+    };
+    let array = ListArray::try_new(
+        Arc::clone(item),
+        OffsetBuffer::new(ScalarBuffer::from(offsets)),
+        values,
+        list.nulls().cloned(),
+    )?;
+    Ok(Arc::new(array))
+}
+
+fn column_type(arrow: &DataType, counter: Option<String>) -> ColumnType {
+    let other = || ColumnType::Other(arrow.to_string());
+    match arrow {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
+            ColumnType::Str
+        }
+        DataType::List(item) | DataType::LargeList(item) => {
+            dtype(item.data_type()).map_or_else(other, |item| ColumnType::List { item, counter })
+        }
+        DataType::FixedSizeList(item, len) => {
+            match (dtype(item.data_type()), u32::try_from(*len)) {
+                (Some(item), Ok(len)) => ColumnType::Array { item, len },
+                _ => other(),
+            }
+        }
+        DataType::Null => ColumnType::Scalar(DType::F64),
+        _ => dtype(arrow).map_or_else(other, ColumnType::Scalar),
+    }
+}
+
+fn dtype(arrow: &DataType) -> Option<DType> {
+    Some(match arrow {
+        DataType::Boolean => DType::Bool,
+        DataType::Int8 => DType::I8,
+        DataType::Int16 => DType::I16,
+        DataType::Int32 => DType::I32,
+        DataType::Int64 => DType::I64,
+        DataType::UInt8 => DType::U8,
+        DataType::UInt16 => DType::U16,
+        DataType::UInt32 => DType::U32,
+        DataType::UInt64 => DType::U64,
+        DataType::Float32 => DType::F32,
+        DataType::Float64 => DType::F64,
+        _ => return None,
+    })
+}
+
+fn wrong(error: ArrowError) -> PyErr {
+    PyValueError::new_err(format!("a foreign column: {error}"))
+}

@@ -1,0 +1,252 @@
+//! The loops that add values to the cells of axes: histograms and profiles. What is missing, be it a
+//! value, a weight or a sample, adds nothing.
+
+use crate::axis::{Axis, DROP, Takes};
+use crate::binned::Binned;
+use crate::chunk::{CHUNK, Wide};
+use crate::moments::Mean;
+use crate::value::{Data, Value};
+
+/// Room for a chunk in every form that it takes.
+struct Buffers {
+    reals: [f64; CHUNK],
+    integers: [i64; CHUNK],
+    bools: [u8; CHUNK],
+}
+
+impl Buffers {
+    fn new() -> Self {
+        Self {
+            reals: [0.0; CHUNK],
+            integers: [0; CHUNK],
+            bools: [0; CHUNK],
+        }
+    }
+
+    /// Cells of an axis for the positions from `at` on, as many as `out` has.
+    fn axis(&mut self, axis: &Axis, value: &Value, at: usize, out: &mut [u32]) {
+        let n = out.len();
+        match axis.takes() {
+            Takes::Reals => axis.reals(chunk(value, at, n, &mut self.reals), out),
+            Takes::Integers => {
+                let chunk = chunk(value, at, n, &mut self.integers);
+                if matches!(value.data, Data::U64(_)) {
+                    axis.unsigned(chunk, out);
+                } else {
+                    axis.integers(chunk, out);
+                }
+            }
+            Takes::Bools => {
+                // By way of integers, so that no upper bits are lost.
+                let chunk = chunk(value, at, n, &mut self.integers);
+                for (to, x) in self.bools.iter_mut().zip(chunk) {
+                    *to = u8::from(*x != 0);
+                }
+                axis.bools(&self.bools[..n], out);
+            }
+            Takes::Strings => {
+                for (i, to) in out.iter_mut().enumerate() {
+                    *to = axis.string(value.string(at + i));
+                }
+            }
+        }
+        drop_missing(value, at, out);
+    }
+}
+
+/// Cells that several bookings fill, of one batch.
+pub(crate) struct Cells {
+    found: Vec<Option<Vec<u32>>>,
+}
+
+impl Cells {
+    /// Room for so many.
+    pub fn new(shared: usize) -> Self {
+        Self {
+            found: vec![None; shared],
+        }
+    }
+}
+
+/// Cells of all axes together, for `n` positions, handed out by chunks. `last` is the number of the
+/// cell for what belongs to none.
+fn for_cells(
+    binned: &Binned,
+    values: &[&Value],
+    n: usize,
+    last: u32,
+    shared: &mut Cells,
+    mut body: impl FnMut(usize, &[u32]),
+) {
+    let Some(place) = binned.shared.and_then(|id| shared.found.get_mut(id)) else {
+        return find_cells(&binned.axes, values, n, last, body);
+    };
+    let all = place.get_or_insert_with(|| {
+        let mut all = Vec::with_capacity(n);
+        find_cells(&binned.axes, values, n, last, |_, cells| {
+            all.extend_from_slice(cells);
+        });
+        all
+    });
+    for (i, cells) in all.chunks(CHUNK).enumerate() {
+        body(i * CHUNK, cells);
+    }
+}
+
+fn find_cells(
+    axes: &[Axis],
+    values: &[&Value],
+    n: usize,
+    last: u32,
+    mut body: impl FnMut(usize, &[u32]),
+) {
+    let mut buffers = Buffers::new();
+    let mut cells = [0_u32; CHUNK];
+    let mut next = [0_u32; CHUNK];
+    // Whether any position can belong to no cell.
+    let dropped = axes.iter().any(Axis::drops) || values.iter().any(|value| value.valid.is_some());
+    let mut at = 0;
+    while at < n {
+        let size = CHUNK.min(n - at);
+        let cells = &mut cells[..size];
+        for (i, (axis, value)) in axes.iter().zip(values).enumerate() {
+            if i == 0 {
+                buffers.axis(axis, value, at, cells);
+                continue;
+            }
+            let next = &mut next[..size];
+            buffers.axis(axis, value, at, next);
+            let extent = axis.cells();
+            for (to, cell) in cells.iter_mut().zip(&*next) {
+                // Products stay below 2^27: the cells of a booking are limited to that.
+                let both = (*to & !DROP)
+                    .wrapping_mul(extent)
+                    .wrapping_add(*cell & !DROP);
+                *to = both | ((*to | *cell) & DROP);
+            }
+        }
+        if dropped {
+            for cell in cells.iter_mut() {
+                *cell = (*cell).min(last);
+            }
+        }
+        body(at, cells);
+        at += size;
+    }
+}
+
+fn chunk<'a, T: Wide>(value: &'a Value, at: usize, n: usize, buffer: &'a mut [T]) -> &'a [T] {
+    match T::direct(value) {
+        Some(all) => &all[at..at + n],
+        None => {
+            T::read(value, at, &mut buffer[..n]);
+            &buffer[..n]
+        }
+    }
+}
+
+fn drop_missing(value: &Value, at: usize, cells: &mut [u32]) {
+    if let Some(valid) = &value.valid {
+        let present = if value.is_scalar() {
+            // One flag for all.
+            if valid.first() == Some(&0) {
+                cells.fill(DROP);
+            }
+            return;
+        } else {
+            &valid[at..]
+        };
+        for (cell, present) in cells.iter_mut().zip(present) {
+            *cell |= if *present == 0 { DROP } else { 0 };
+        }
+    }
+}
+
+/// Adds one to the cell of each of `n` positions.
+pub(crate) fn count(
+    binned: &Binned,
+    values: &[&Value],
+    n: usize,
+    shared: &mut Cells,
+    counts: &mut [u64],
+) {
+    let Some(last) = counts.len().checked_sub(1) else {
+        return;
+    };
+    for_cells(binned, values, n, last as u32, shared, |_, cells| {
+        for cell in cells {
+            // Always there: cells end at `last`.
+            if let Some(count) = counts.get_mut(*cell as usize) {
+                *count += 1;
+            }
+        }
+    });
+}
+
+/// Adds each position's weight and its square.
+pub(crate) fn weigh(
+    binned: &Binned,
+    values: &[&Value],
+    weight: &Value,
+    n: usize,
+    shared: &mut Cells,
+    sums: &mut [[f64; 2]],
+) {
+    let Some(last) = sums.len().checked_sub(1) else {
+        return;
+    };
+    let mut buffer = [0.0; CHUNK];
+    for_cells(binned, values, n, last as u32, shared, |at, cells| {
+        let weights = chunk(weight, at, cells.len(), &mut buffer);
+        for (i, (cell, w)) in cells.iter().zip(weights).enumerate() {
+            let cell = if is_present(weight, at + i) {
+                *cell as usize
+            } else {
+                last
+            };
+            if let Some(to) = sums.get_mut(cell) {
+                to[0] += w;
+                to[1] += w * w;
+            }
+        }
+    });
+}
+
+/// Adds each position's sample to the mean of its cell.
+pub(crate) fn profile(
+    binned: &Binned,
+    values: &[&Value],
+    sample: &Value,
+    weight: Option<&Value>,
+    n: usize,
+    shared: &mut Cells,
+    means: &mut [Mean],
+) {
+    let Some(last) = means.len().checked_sub(1) else {
+        return;
+    };
+    let mut samples = [0.0; CHUNK];
+    let mut weights = [1.0; CHUNK];
+    for_cells(binned, values, n, last as u32, shared, |at, cells| {
+        let samples = chunk(sample, at, cells.len(), &mut samples);
+        let weights = match weight {
+            Some(weight) => chunk(weight, at, cells.len(), &mut weights),
+            None => &weights[..],
+        };
+        for (i, ((cell, x), w)) in cells.iter().zip(samples).zip(weights).enumerate() {
+            let there = [Some(sample), weight].into_iter().flatten();
+            let there = there.into_iter().all(|value| is_present(value, at + i));
+            if let Some(to) = means.get_mut(if there { *cell as usize } else { last }) {
+                to.add(*x, *w);
+            }
+        }
+    });
+}
+
+/// Whether there is a value at a position.
+pub(crate) fn is_present(value: &Value, i: usize) -> bool {
+    match &value.valid {
+        None => true,
+        Some(valid) => valid.get(if value.is_scalar() { 0 } else { i }) != Some(&0),
+    }
+}

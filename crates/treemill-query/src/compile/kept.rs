@@ -1,0 +1,42 @@
+//! The types that values have where they are kept, not computed with.
+
+use super::{Compiler, NodeId, Op, Type};
+use crate::schema::{ColumnType, DType};
+
+impl Compiler<'_> {
+    /// The type in which a node's values are kept: a column's own where the values are some of its,
+    /// else that of arithmetic. `None`: strings.
+    pub(crate) fn kept_type(&self, node: NodeId) -> Option<DType> {
+        let mut walk = node;
+        loop {
+            let node = self.graph.node(walk);
+            match (&node.op, node.inputs.first()) {
+                (Op::Column(column), _) => {
+                    let field = self.schema.fields.get(*column);
+                    return match field.map(|field| &field.column_type) {
+                        Some(
+                            ColumnType::Scalar(item)
+                            | ColumnType::List { item, .. }
+                            | ColumnType::Array { item, .. },
+                        ) => Some(*item),
+                        _ => computed(node.ty),
+                    };
+                }
+                (Op::Spread | Op::Pick(_) | Op::At { .. } | Op::Align, Some(input)) => {
+                    walk = *input
+                }
+                _ => return computed(node.ty),
+            }
+        }
+    }
+}
+
+fn computed(ty: Type) -> Option<DType> {
+    match ty {
+        Type::Bool => Some(DType::Bool),
+        Type::Int => Some(DType::I64),
+        Type::UInt => Some(DType::U64),
+        Type::Float => Some(DType::F64),
+        Type::Str => None,
+    }
+}

@@ -1,0 +1,157 @@
+//! The different values of an expression, as many as a limit allows.
+
+use crate::error::QueryError;
+use crate::outcome::Number;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Values seen. Files may differ in types, so there is room for all.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Unique {
+    limit: u64,
+    bools: BTreeSet<bool>,
+    ints: BTreeSet<i128>,
+    /// By their place among all floats; one NaN stands for all, above infinity.
+    floats: BTreeSet<u64>,
+    strings: BTreeSet<Vec<u8>>,
+}
+
+/// Different values, ascending: numbers or strings.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    Numbers(Vec<Number>),
+    Strings(Vec<Vec<u8>>),
+}
+
+const SIGN: u64 = 1 << 63;
+
+impl Unique {
+    pub fn new(limit: u64) -> Self {
+        Self {
+            limit,
+            ..Self::default()
+        }
+    }
+
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    pub fn add_bool(&mut self, value: bool) {
+        self.bools.insert(value);
+    }
+
+    /// Adds integers; orders them.
+    pub fn add_ints(&mut self, mut values: Vec<i128>) -> Result<(), QueryError> {
+        values.sort_unstable();
+        values.dedup();
+        self.ints.extend(values);
+        self.check()
+    }
+
+    /// Adds floats.
+    pub fn add_floats(&mut self, values: &[f64]) -> Result<(), QueryError> {
+        let mut places: Vec<u64> = values.iter().map(|x| place(*x)).collect();
+        places.sort_unstable();
+        places.dedup();
+        self.floats.extend(places);
+        self.check()
+    }
+
+    pub fn add_string(&mut self, value: &[u8]) -> Result<(), QueryError> {
+        if !self.strings.contains(value) {
+            self.strings.insert(value.to_vec());
+            return self.check();
+        }
+        Ok(())
+    }
+
+    pub fn merge(&mut self, other: &Self) -> Result<(), QueryError> {
+        self.bools.extend(&other.bools);
+        self.ints.extend(&other.ints);
+        self.floats.extend(&other.floats);
+        self.strings.extend(other.strings.iter().cloned());
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), QueryError> {
+        let found = self.bools.len() + self.ints.len() + self.floats.len() + self.strings.len();
+        if found as u64 > self.limit {
+            return Err(QueryError::new(format!(
+                "there are more than {} different values: raise limit=, or book a histogram",
+                self.limit
+            )));
+        }
+        Ok(())
+    }
+
+    pub fn values(&self) -> Values {
+        if !self.strings.is_empty() {
+            return Values::Strings(self.strings.iter().cloned().collect());
+        }
+        if self.floats.is_empty() && self.ints.is_empty() {
+            return Values::Numbers(self.bools.iter().copied().map(Number::Bool).collect());
+        }
+        let bools = self.bools.iter().map(|x| i128::from(*x));
+        let mut ints: BTreeSet<i128> = self.ints.clone();
+        ints.extend(bools);
+        if self.floats.is_empty() {
+            return Values::Numbers(ints.into_iter().map(Number::Int).collect());
+        }
+        let mut floats = self.floats.clone();
+        floats.extend(ints.into_iter().map(|x| place(x as f64)));
+        let back = |place: u64| {
+            let bits = if place & SIGN == 0 {
+                !place
+            } else {
+                place ^ SIGN
+            };
+            Number::Float(f64::from_bits(bits))
+        };
+        Values::Numbers(floats.into_iter().map(back).collect())
+    }
+}
+
+fn place(x: f64) -> u64 {
+    let bits = if x.is_nan() {
+        f64::NAN.to_bits() & !SIGN
+    } else {
+        (x + 0.0).to_bits()
+    };
+    if bits & SIGN == 0 { bits | SIGN } else { !bits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_ascend_and_nan_is_one() {
+        let mut found = Unique::new(10);
+        let values = [
+            f64::NAN,
+            2.0,
+            -1.5,
+            0.0,
+            -0.0,
+            f64::INFINITY,
+            -f64::NAN,
+            -7.0,
+            2.0,
+        ];
+        assert_eq!(found.add_floats(&values), Ok(()));
+        let Values::Numbers(numbers) = found.values() else {
+            return;
+        };
+        let shown: Vec<String> = numbers.iter().map(|x| format!("{x:?}")).collect();
+        let wanted = ["-7.0", "-1.5", "0.0", "2.0", "inf", "NaN"];
+        assert_eq!(shown, wanted.map(|x| format!("Float({x})")));
+    }
+
+    #[test]
+    fn more_than_the_limit_is_an_error() {
+        let mut found = Unique::new(2);
+        assert!(found.add_ints(vec![1, 2, 2, 1]).is_ok());
+        assert!(found.add_ints(vec![3]).is_err());
+    }
+}

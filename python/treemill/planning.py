@@ -1,0 +1,167 @@
+"""Bookings of one pass as the core reads them (spec.rs, `Spec`): steps numbered, variations
+unfolded, and which of the core's results make which booking's value.
+
+Pure: standard library, errors, axes and the query's description only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .axes import Axis, FixedAxis, GrowingAxis
+from .errors import QueryError
+from .query import Booking, Node, steps_to
+from .steps import Define, Filter, Step, Vary, affects
+from .wanted import Flow, Hist, Rows, Scalar, Unique
+
+__all__ = ["NOMINAL", "Plan", "extents", "plan", "spec"]
+
+NOMINAL = "nominal"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A pass."""
+
+    spec: dict[str, Any]
+    slots: dict[int, dict[str, list[int]]] = field(default_factory=dict)
+    """By the booking's number and the variation: indices of the core's results."""
+    rows: dict[int, Rows] = field(default_factory=dict)
+    """By index of the core's results, those that are rows."""
+
+    def varied(self, booking: Booking) -> bool:
+        """Whether its value is one for each variation."""
+        return any(isinstance(step, Vary) for step in _steps(booking.node))
+
+
+class _Numbering:
+    """Numbers the nodes' steps, each once per variation that it differs in, parents first."""
+
+    def __init__(self) -> None:
+        self.steps: list[dict[str, Any]] = []
+        self._index: dict[tuple[int, str | None], int | None] = {}
+
+    def at(self, node: Node, variation: str) -> int | None:
+        index: int | None = None
+        seen: str | None = None
+        for each in steps_to(node):
+            step = each.step
+            assert step is not None
+            varied = step.defines(variation) if isinstance(step, Vary) else []
+            seen = variation if varied else seen
+            key = (id(each), seen)
+            if key in self._index:
+                index = self._index[key]
+                continue
+            added: Sequence[Filter | Define] = varied if isinstance(step, Vary) else [step]
+            for one in added:
+                self.steps.append({"parent": index, "action": one.to_json()})
+                index = len(self.steps) - 1
+            self._index[key] = index
+        return index
+
+
+def plan(
+    bookings: Sequence[Booking],
+    axes: Mapping[int, Sequence[FixedAxis]] | None = None,
+) -> Plan:
+    """The pass for these bookings. `axes` has, by the booking's number, the axes of those
+    histograms that had automatic ones."""
+    numbering = _Numbering()
+    booked: list[dict[str, Any]] = []
+    made = Plan({})
+    counts: dict[tuple[int | None, str | None], int] = {}
+    for booking in bookings:
+        wanted = booking.wanted
+        if isinstance(wanted, Hist):
+            fixed = (axes or {}).get(booking.number) or wanted.axes
+            result = wanted.to_json([_known(axis) for axis in fixed])
+        else:
+            result = wanted.to_json()
+        slots = made.slots.setdefault(booking.number, {})
+        for variation in _variations(booking):
+            slots[variation] = found = []
+            for node in _places(booking):
+                at = numbering.at(node, variation)
+                if isinstance(wanted, Flow):
+                    # What leaves one filter arrives at the next.
+                    key = (at, wanted.weight.text if wanted.weight else None)
+                    found.append(counts.setdefault(key, len(booked)))
+                    if found[-1] < len(booked):
+                        continue
+                else:
+                    found.append(len(booked))
+                if isinstance(wanted, Rows):
+                    made.rows[len(booked)] = wanted
+                booked.append({"at": at, "result": result})
+    made.spec.update({"version": 1, "steps": numbering.steps, "bookings": booked})
+    return made
+
+
+def _places(booking: Booking) -> list[Node]:
+    """The nodes at which the core is asked: of a cut flow before and after each named filter."""
+    if not isinstance(booking.wanted, Flow):
+        return [booking.node]
+    places: list[Node] = []
+    for node in steps_to(booking.node):
+        if isinstance(node.step, Filter) and node.step.name is not None:
+            assert node.parent is not None
+            places += [node.parent, node]
+    return places
+
+
+def _steps(node: Node) -> list[Step]:
+    return [each.step for each in steps_to(node) if each.step is not None]
+
+
+def _variations(booking: Booking) -> list[str]:
+    steps = _steps(booking.node)
+    names: dict[str, None] = {}
+    for step in steps:
+        if isinstance(step, Vary):
+            names.update(dict.fromkeys(step.variation_names()))
+    exprs = booking.wanted.expressions()
+    return [NOMINAL, *(name for name in names if affects(steps, exprs, name))]
+
+
+def spec(
+    bookings: Sequence[Booking],
+    axes: Mapping[int, Sequence[FixedAxis]] | None = None,
+) -> dict[str, Any]:
+    """Only what the core reads of `plan`."""
+    return plan(bookings, axes).spec
+
+
+def _known(axis: Axis) -> FixedAxis:
+    if not isinstance(axis, FixedAxis):
+        raise QueryError("the range of an automatic axis is not known before a pass over the data")
+    return axis
+
+
+def extents(bookings: Sequence[Booking]) -> tuple[dict[str, Any], dict[tuple[int, int], int]]:
+    """The pass that finds automatic ranges: a spec with one `extent` (for categories that
+    grow, `unique`) per node and expression, and for each (booking's number, dimension) with such
+    an axis the index of its result. Those of
+    variations are the nominal ones, so that they can be compared bin by bin."""
+    numbering = _Numbering()
+    booked: list[dict[str, Any]] = []
+    known: dict[tuple[int | None, str], int] = {}
+    places: dict[tuple[int, int], int] = {}
+    for booking in bookings:
+        wanted = booking.wanted
+        if not isinstance(wanted, Hist):
+            continue
+        for dimension, (axis, expr) in enumerate(zip(wanted.axes, wanted.exprs, strict=True)):
+            if isinstance(axis, FixedAxis):
+                continue
+            at = numbering.at(booking.node, NOMINAL)
+            # Of categories that grow all values are wanted, not the first and the last.
+            asked = Unique(expr) if isinstance(axis, GrowingAxis) else Scalar("extent", expr)
+            key = (at, asked.title)
+            if key not in known:
+                known[key] = len(booked)
+                booked.append({"at": at, "result": asked.to_json()})
+            places[booking.number, dimension] = known[key]
+    return {"version": 1, "steps": numbering.steps, "bookings": booked}, places

@@ -1,0 +1,239 @@
+"""Partials with rows: what workers keep of values themselves, with the place of each piece in the
+dataset, so that the result has the order of entries whatever the packets were.
+
+Knows the core's partial and pyarrow; knows no session and no format of files that users read. Rows
+of a snapshot go to files of the worker's own, those of arrays stay in memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .errors import QueryError, SourceError
+
+__all__ = ["Collected", "CollectingTrees", "Sink", "load"]
+
+Order = tuple[int, int]
+"""Number of the file in the dataset, and of the first entry in the file."""
+
+
+@dataclass(frozen=True)
+class Sink:
+    """Where the rows of one booking go: a folder, or memory up to a number of bytes."""
+
+    limit: int
+    folder: str | None = None
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """A piece in a worker's file: an Arrow stream of its own."""
+
+    path: str
+    start: int
+    length: int
+    rows: int
+
+    def table(self) -> Any:
+        import pyarrow.ipc
+
+        with open(self.path, "rb") as file:
+            file.seek(self.start)
+            data = file.read(self.length)
+        return pyarrow.ipc.open_stream(data).read_all()
+
+
+@dataclass
+class Collected:
+    """The rows of one booking so far."""
+
+    sink: Sink
+    pieces: list[tuple[Order, Any]] = field(default_factory=list)
+    bytes: int = 0
+    names: tuple[str, ...] = ()
+    none: tuple[Any, ...] = ()
+    """Columns without rows: their types."""
+    optional: frozenset[str] = frozenset()
+    groups: Mapping[str, int] = field(default_factory=dict)
+    """Of columns of lists: those with the same number have the same lists."""
+
+    @property
+    def too_much(self) -> bool:
+        """Whether there was more than the limit; then it was thrown away."""
+        return self.sink.folder is None and self.bytes > self.sink.limit
+
+    def describe(self, columns: Sequence[Any]) -> None:
+        """Notes names and types from the core's columns."""
+        import pyarrow
+
+        self.names = tuple(column.name for column in columns)
+        self.none = tuple(pyarrow.array(column)[:0] for column in columns)
+        self.optional = frozenset(column.name for column in columns if column.optional)
+        self.groups = {c.name: c.group for c in columns if c.group is not None}
+
+    def check(self) -> None:
+        """Raises QueryError where there is more than the limit."""
+        if self.too_much:
+            raise QueryError(
+                f"the values take more than {self.sink.limit / 2**30:.3g} GiB of memory: filter "
+                "before, raise limit=, or write them with snapshot()"
+            )
+
+    def merge(self, other: Collected) -> None:
+        """Takes over the other's pieces."""
+        self.pieces += other.pieces
+        self.bytes += other.bytes
+        if self.too_much:
+            self.pieces = []
+
+    def tables(self) -> Iterator[Any]:
+        """pyarrow tables in the order of entries."""
+        for _, piece in sorted(self.pieces, key=lambda pair: pair[0]):
+            yield piece.table() if isinstance(piece, _Stored) else piece
+
+
+class _RowsPartial:
+    """A core partial and, for some of its bookings, rows."""
+
+    def __init__(self, core: Any, sinks: Mapping[int, Sink]) -> None:
+        self.core = core
+        self.rows = {index: Collected(sink) for index, sink in sinks.items()}
+        self._files: dict[int, Any] = {}
+
+    def take(self, order: Order) -> None:
+        """Moves the core's rows here; they begin at this place."""
+        for index, columns in self.core.take_rows():
+            collected = self.rows[index]
+            table = _table(columns)
+            collected.bytes += table.nbytes
+            collected.check()
+            piece = table
+            if collected.sink.folder is not None:
+                piece = self._store(index, collected.sink.folder, table)
+            collected.pieces.append((order, piece))
+
+    def _store(self, index: int, folder: str, table: Any) -> _Stored:
+        import pyarrow.ipc
+
+        try:
+            if index not in self._files:
+                os.makedirs(folder, exist_ok=True)
+                self._files[index] = open(f"{folder}/{uuid.uuid4().hex}.part", "wb")  # noqa: SIM115
+            file = self._files[index]
+            start = file.tell()
+            with pyarrow.ipc.new_stream(file, table.schema) as stream:
+                stream.write_table(table)
+            return _Stored(file.name, start, file.tell() - start, len(table))
+        except OSError as error:
+            raise SourceError(f"cannot write: {error.strerror or error}", file=folder) from error
+
+    def close(self) -> None:
+        """Ends this worker's files; later pieces go to others."""
+        files, self._files = self._files, {}
+        for file in files.values():
+            try:
+                file.close()
+            except OSError as error:
+                message = f"cannot write: {error.strerror or error}"
+                raise SourceError(message, file=file.name) from error
+
+    def discard(self) -> None:
+        """Removes what was written and not handed over."""
+        files, self._files = self._files, {}
+        for file in files.values():
+            with contextlib.suppress(OSError):
+                file.close()
+            Path(file.name).unlink(missing_ok=True)
+
+    def merge(self, other: _RowsPartial) -> None:
+        self.core.merge(other.core)
+        for index, rows in self.rows.items():
+            rows.merge(other.rows[index])
+
+    def dumps(self) -> bytes:
+        return pickle.dumps((self.core.dumps(), self.rows))
+
+    def results(self) -> list[Any]:
+        """The core's, with `Collected` for rows."""
+        found = self.core.results()
+        for index, rows in self.rows.items():
+            now = Collected(rows.sink, list(rows.pieces), rows.bytes)
+            now.describe(found[index])
+            found[index] = now
+        return list(found)
+
+
+def load(data: bytes, loads: Callable[[bytes], Any]) -> Any:
+    """The partial that `dumps` of one wrote; `loads` is the core's."""
+    core, rows = pickle.loads(data)
+    made = _RowsPartial(loads(core), {})
+    made.rows = rows
+    return made
+
+
+def _table(columns: Sequence[Any]) -> Any:
+    import pyarrow
+
+    arrays = [pyarrow.array(column) for column in columns]
+    fields = [
+        pyarrow.field(column.name, array.type, column.optional)
+        for column, array in zip(columns, arrays, strict=True)
+    ]
+    return pyarrow.table(arrays, schema=pyarrow.schema(fields))
+
+
+class CollectingTrees:
+    """Implements worker.Trees around another one whose partials are the core's."""
+
+    def __init__(self, trees: Any, sinks: Mapping[int, Sink]) -> None:
+        self._trees = trees
+        self._sinks = sinks
+        self.begin: Callable[[], None] = trees.begin
+        self.size: Callable[[int], tuple[int, tuple[int, ...]]] = trees.size
+        self.place: Callable[[int], tuple[str, int]] = trees.place
+
+    def bound(self, file: int) -> Any:
+        """The same, with rows."""
+        return _Collecting(self._trees.bound(file), file, self._sinks)
+
+    def finish(self, partial: Any) -> Any:
+        """The partial, its files complete."""
+        partial.close()
+        return partial
+
+    def discard(self, partial: Any) -> None:
+        """Removes its files."""
+        partial.discard()
+
+
+class _Collecting:
+    def __init__(self, bound: Any, file: int, sinks: Mapping[int, Sink]) -> None:
+        self._bound = bound
+        self._file = file
+        self._sinks = sinks
+
+    @property
+    def columns(self) -> list[str]:
+        columns: list[str] = self._bound.columns
+        return columns
+
+    def partial(self) -> _RowsPartial:
+        return _RowsPartial(self._bound.partial(), self._sinks)
+
+    def run(self, start: int, stop: int, partial: _RowsPartial, control: Any) -> int:
+        """The core ends early where its rows have filled their room: they are moved, it goes on."""
+        at = start
+        while True:
+            ended = self._bound.run(at, stop, partial.core, control)
+            reached = stop if ended is None else int(ended)
+            partial.take((self._file, at))
+            if reached >= stop or reached == at or control.stopped:
+                return reached
+            at = reached

@@ -1,0 +1,67 @@
+"""The benchmark of the eight tasks as a program: it runs, compares, and judges rightly."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.adl import goals, report
+from bench.adl.tasks import TASKS
+from bench.times import Times
+from bench.warm import Cell
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def test_quick_run(tmp_path):
+    pytest.importorskip("vector", reason="vector is not installed (dependency group `dev`)")
+    command = [sys.executable, "-m", "bench", "adl", "--quick", "--parts", "warm"]
+    chosen = ["--rivals", "adl-treemill", "adl-awkward", "--codecs", "zstd"]
+    folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]
+    done = subprocess.run(
+        [*command, *chosen, *folders], cwd=REPOSITORY, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    (written,) = (tmp_path / "results").glob("*-adl-quick.json")
+    found = json.loads(written.read_text())
+    assert {(c["rival"], c["query"]) for c in found["warm"]} == {
+        (rival, task) for rival in ("adl-treemill", "adl-awkward") for task in TASKS
+    }
+    assert written.with_suffix(".md").read_text().count("| adl1 MET of all events, zstd |") == 2
+
+
+def cell(rival, task, seconds):
+    times = Times((seconds,) * 5)
+    return Cell(rival, task, "lz4", times, times, "wall")
+
+
+def test_verdicts():
+    cells = [
+        *(cell("adl-treemill", task, 1.0) for task in ("adl1", "adl5")),
+        cell("adl-rdf", "adl1", 32.0),
+        cell("adl-cling", "adl1", 40.0),
+        cell("adl-rdf", "adl5", 4.5),
+        cell("adl-cling", "adl5", 3.0),
+        cell("adl-awkward", "adl1", 2.0),
+        cell("adl-awkward", "adl5", 6.0),
+    ]
+    first = {
+        ("adl1", "treemill"): Times((0.4,)),
+        ("adl1", "RDataFrame"): Times((2.4,)),
+    }
+    verdicts = [*goals.warm(goals.medians(cells)), *goals.cold(first)]
+    found = {(v.goal, v.where): (v.measured, v.wanted, v.reached) for v in verdicts}
+    # The faster of RDataFrame's two forms counts.
+    assert found["RDataFrame / treemill", "adl1 lz4"] == (32.0, 4.0, True)
+    assert found["RDataFrame / treemill", "adl5 lz4"] == (3.0, 4.0, False)
+    mean, wanted, reached = found["RDataFrame / treemill", "geometric mean lz4"]
+    assert (mean, wanted, reached) == (pytest.approx(96**0.5), 8.0, True)
+    assert found["awkward / treemill", "adl1 lz4"] == (2.0, None, True)
+    assert found["awkward / treemill", "adl5 lz4"] == (6.0, 5.0, True)
+    ratio, wanted, reached = found["cold: RDataFrame / treemill", "adl1"]
+    assert (ratio, wanted, reached) == (pytest.approx(6.0), 5.0, True)
+    page = report.markdown("t", {}, cells, first, verdicts)
+    assert "3.00 ✗ (≥ 4)" in page
+    assert "| adl1, RDataFrame | 2.40 |" in page

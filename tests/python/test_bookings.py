@@ -1,0 +1,332 @@
+"""Bookings, on threads and on processes, against numpy, awkward, boost-histogram."""
+
+import os
+
+import awkward as ak
+import boost_histogram as bh
+import hist
+import numpy as np
+import pytest
+import treemill as tm
+from treemill.errors import QueryError, UnsupportedError
+
+
+@pytest.fixture(scope="module", params=["threads", "processes"])
+def session(request, core):
+    with tm.connect(workers=2, mode=request.param) as made:
+        yield made
+
+
+def flat(array):
+    return ak.to_numpy(ak.flatten(array, axis=None))
+
+
+def test_profile_is_boost_histograms(session, events, truth):
+    bins = (20, 0, 100)
+    good = events.filter("nJet > 0")
+    plain, weighted, two = session.run(
+        good.profile("Jet_pt", sample="Jet_eta", bins=bins),
+        good.profile("Jet_pt", sample="MET_pt", bins=bins, weight="genWeight"),
+        events.profile("MET_pt", "nJet", sample="genWeight", bins=[bins, (3, 0, 6)]),
+        progress=False,
+    )
+    some = truth[truth.nJet > 0]
+    pt, eta, met, w = (
+        flat(x) for x in ak.broadcast_arrays(some.Jet_pt, some.Jet_eta, some.MET_pt, some.genWeight)
+    )
+    axis = bh.axis.Regular(*bins)
+    for got, samples, kwargs, storage in (
+        (plain, eta, {}, bh.storage.Mean()),
+        (weighted, met, {"weight": w}, bh.storage.WeightedMean()),
+    ):
+        expected = bh.Histogram(axis, storage=storage).fill(pt, sample=samples, **kwargs)
+        for field in expected.view(flow=True).dtype.names:
+            np.testing.assert_allclose(
+                got.view(flow=True)[field], expected.view(flow=True)[field], 1e-9, 1e-6
+            )
+    assert isinstance(plain.storage_type(), hist.storage.Mean)
+    assert two.axes[0].label == "MET_pt"
+    expected = bh.Histogram(axis, bh.axis.Regular(3, 0, 6), storage=bh.storage.Mean())
+    expected.fill(truth.MET_pt, truth.nJet, sample=truth.genWeight)
+    np.testing.assert_array_equal(two.counts(flow=True), expected.counts(flow=True))
+    np.testing.assert_allclose(two.values(flow=True), expected.values(flow=True), 1e-9, 1e-9)
+
+
+def test_moments_are_numpys(session, events, truth):
+    values, weights = (
+        flat(truth.Jet_pt),
+        flat(ak.broadcast_arrays(truth.Jet_pt, truth.genWeight)[1]),
+    )
+    std, var, sample, mean, wide, none, one = session.run(
+        events.std("Jet_pt"),
+        events.var("Jet_pt"),
+        events.std("Jet_pt", ddof=1),
+        events.mean("Jet_pt", weight="genWeight"),
+        events.std("Jet_pt", weight="genWeight"),
+        events.filter("MET_pt < 0").std("MET_pt"),
+        events.filter("event == 3").std("MET_pt", ddof=3),
+        progress=False,
+    )
+    values = values.astype(np.float64)
+    assert std == pytest.approx(values.std(), rel=1e-12)
+    assert var == pytest.approx(values.var(), rel=1e-12)
+    assert sample == pytest.approx(values.std(ddof=1), rel=1e-12)
+    average = np.average(values, weights=weights)
+    assert mean == pytest.approx(average, rel=1e-12)
+    spread = np.sqrt(np.average((values - average) ** 2, weights=weights))
+    assert wide == pytest.approx(spread, rel=1e-9)
+    assert none is None
+    assert one is None or np.isnan(one)
+    with pytest.raises(QueryError, match="ddof is for counts"):
+        events.std("MET_pt", weight="genWeight", ddof=1)
+
+
+def test_unique_and_quantiles(session, events, truth):
+    asked = [0, 0.01, 0.25, 0.5, 0.9, 0.999, 1]
+    n, charge, q, jets, median, none = session.run(
+        events.unique("nMuon"),
+        events.unique("Muon_charge > 0"),
+        events.approx_quantiles("MET_pt", asked),
+        events.approx_quantiles("nJet", asked),
+        events.approx_quantiles("Jet_eta", 0.5),
+        events.filter("MET_pt < 0").approx_quantiles("MET_pt", asked),
+        progress=False,
+    )
+    np.testing.assert_array_equal(n, np.unique(truth.nMuon))
+    np.testing.assert_array_equal(charge, [False, True])
+    np.testing.assert_allclose(q, np.quantile(truth.MET_pt, asked), 1 / 2048)
+    np.testing.assert_array_equal(jets, np.quantile(ak.to_numpy(truth.nJet), asked))
+    assert median == pytest.approx(np.median(flat(truth.Jet_eta)), rel=1 / 2048, abs=1e-9)
+    assert none is None
+    with pytest.raises(QueryError, match="more than 100 different values"):
+        session.run(events.unique("event", limit=100), progress=False)
+
+
+def test_report_counts_what_arrives(session, events, truth):
+    flow = events.filter("nMuon >= 1", name="a muon").define("x", "MET_pt * 2").filter("x > 20")
+    flow = flow.filter("nJet >= 2", name="two jets")
+    plain, weighted, hist_ = session.run(
+        flow.report(),
+        flow.report(weight="genWeight"),
+        flow.hist("x", bins=(10, 0, 100)),
+        progress=False,
+    )
+    muon = truth.nMuon >= 1
+    before = muon & (truth.MET_pt.to_numpy().astype(float) * 2 > 20)
+    after = before & (truth.nJet >= 2)
+    assert [(c.name, c.total, c.passed) for c in plain] == [
+        ("a muon", len(truth), ak.sum(muon)),
+        ("two jets", ak.sum(before), ak.sum(after)),
+    ]
+    assert plain["two jets"].efficiency == ak.sum(after) / ak.sum(before)
+    assert str(plain).splitlines()[0].startswith("a muon  : pass=")
+    w = ak.values_astype(truth.genWeight, np.float64)
+    assert weighted["a muon"].passed == pytest.approx(ak.sum(w[muon]), rel=1e-9)
+    assert weighted["two jets"].passed_variance == pytest.approx(ak.sum(w[after] ** 2), rel=1e-9)
+    assert hist_.sum(flow=True) == ak.sum(after)
+    with pytest.raises(QueryError, match="no filter down to here has a name"):
+        events.filter("nMuon > 1").report()
+    with pytest.raises(QueryError, match="one number per event"):
+        session.run(flow.report(weight="Jet_pt"), progress=False)
+
+
+def test_arrays_and_take_are_in_order(session, events, truth):
+    good = events.filter("nMuon >= 1").define("ht", "sum(Jet_pt[Jet_pt > 30])")
+    arrays, met, jets, hard, ht = session.run(
+        good.arrays(["event", "Muon_pt", "ht", "Jet_pt[Jet_pt > 30]"]),
+        good.take("MET_pt"),
+        good.take("Jet_pt"),
+        good.arrays({"hard": "Jet_pt[Jet_pt > 30]", "first": "Muon_pt[0]", "two": "Muon_pt[1]"}),
+        good.hist("ht", bins=(10, 0, 500)),
+        progress=False,
+    )
+    some = truth[truth.nMuon >= 1]
+    assert arrays.fields == ["event", "Muon_pt", "ht", "Jet_pt[Jet_pt > 30]"]
+    assert ak.array_equal(arrays.event, some.event)
+    assert ak.array_equal(arrays.Muon_pt, some.Muon_pt, dtype_exact=True)
+    assert isinstance(met, np.ndarray)
+    assert met.dtype == np.float32
+    np.testing.assert_array_equal(met, some.MET_pt)
+    assert ak.array_equal(jets, some.Jet_pt)
+    cut = some.Jet_pt[some.Jet_pt > 30]
+    assert ak.array_equal(hard.hard, cut)
+    assert ak.array_equal(arrays["Jet_pt[Jet_pt > 30]"], cut)
+    assert hard["first"].to_list() == some.Muon_pt[:, 0].to_list()
+    assert hard["two"].to_list() == ak.firsts(some.Muon_pt[:, 1:]).to_list()
+    np.testing.assert_allclose(arrays.ht, ak.sum(ak.values_astype(cut, np.float64), axis=1), 1e-12)
+    assert ht.sum(flow=True) == len(some)
+
+
+def test_arrays_of_nothing_have_their_types(session, events, truth):
+    none = session.run(events.filter("MET_pt < 0").arrays(["MET_pt", "Jet_pt"]), progress=False)
+    assert len(none) == 0
+    assert str(none.type) == str(truth[["MET_pt", "Jet_pt"]][:0].type)
+
+
+def test_arrays_of_a_part(session, events, truth):
+    got = session.run(events.take("event"), entries=(4000, 6000), progress=False)
+    np.testing.assert_array_equal(got, truth.event[4000:6000])
+
+
+def test_too_much_for_memory_is_an_error(session, events):
+    with pytest.raises(QueryError, match=r"more than .* of memory"):
+        session.run(events.filter("MET_pt > 1").arrays("Jet_pt", limit=1000), progress=False)
+
+
+COLUMNS = ["event", "nMuon", "Muon_pt", "Muon_charge", "MET_pt", "Jet_eta"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("a.root", None), ("b.root", "rntuple"), ("c.parquet", None), ("d.feather", None)],
+)
+def test_snapshot_reads_back(session, events, truth, tmp_path, name, kind):
+    good = events.filter("nMuon >= 1").define("ht", "sum(Jet_pt)")
+    columns = {c: c for c in COLUMNS} | {"ht": "ht"}
+    path = tmp_path / name
+    path.write_text("old")
+    booked = good.snapshot(str(path), columns, format=kind)
+    made, count = session.run(booked, good.count(), progress=False)
+    some = truth[truth.nMuon >= 1]
+    assert os.fspath(made) == str(path)
+    assert made.entries == count == len(some)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [name]
+    if name.endswith(".root"):
+        again = tm.dataset(str(path), tree="Events").arrays()
+    elif name.endswith(".parquet"):
+        again = ak.from_parquet(path)
+    else:
+        again = ak.from_feather(path)
+    for column in COLUMNS:
+        assert ak.array_equal(ak.drop_none(again[column]), some[column]), column
+    np.testing.assert_allclose(again.ht, ak.sum(ak.values_astype(some.Jet_pt, "f8"), axis=1), 1e-9)
+
+
+def test_a_skimmed_tree_keeps_its_collections(session, events, truth, tmp_path):
+    path = str(tmp_path / "skim.root")
+    columns = ["nMuon", "Muon_pt", "Muon_eta", "Jet_pt"]
+    session.run(events.filter("nMuon > 1").snapshot(path, columns), progress=False)
+    skim = tm.dataset(path)
+    assert set(skim.branches) == {"nMuon", "Muon_pt", "Muon_eta", "nJet", "Jet_pt"}
+    some = truth[truth.nMuon > 1]
+    assert skim.sum("Muon.pt[Muon.eta > 0]").value == pytest.approx(
+        ak.sum(some.Muon_pt[some.Muon_eta > 0]), rel=1e-6
+    )
+
+
+def test_a_failed_snapshot_leaves_nothing(session, events, tmp_path):
+    path = tmp_path / "skim.parquet"
+    path.write_text("old")
+    bad = events.filter("MET_pt > 1").snapshot(str(path), ["MET_pt", "Jet_pt"])
+    limited = events.unique("event", limit=10)
+    with pytest.raises(QueryError, match="different values"):
+        session.run(bad, limited, progress=False)
+    assert [p.name for p in tmp_path.iterdir()] == ["skim.parquet"]
+    assert path.read_text() == "old"
+
+
+def test_what_cannot_be_written_is_said_before(events, tmp_path):
+    with pytest.raises(UnsupportedError, match="give it one of"):
+        events.snapshot(str(tmp_path / "skim.csv"), ["MET_pt"])
+    with pytest.raises(QueryError, match="not a file of kind"):
+        events.snapshot(str(tmp_path / "skim.parquet"), ["MET_pt"], format="rntuple")
+    varied = events.vary("MET_pt", {"up": "MET_pt * 2"})
+    with pytest.raises(QueryError, match="below vary"):
+        varied.snapshot(str(tmp_path / "skim.root"), ["MET_pt"])
+
+
+def test_missing_values_are_not_for_root_files(session, events, tmp_path):
+    path = str(tmp_path / "skim.root")
+    with pytest.raises(UnsupportedError, match="no missing values"):
+        session.run(events.snapshot(path, {"first": "Muon_pt[0]"}), progress=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_vary_gives_what_each_would_be_alone(session, events):
+    bins = (50, 0, 200)
+    varied = events.vary("Jet_pt", {"up": "Jet_pt * 1.1", "down": "Jet_pt * 0.9"})
+    varied = varied.vary(
+        ["MET_pt", "genWeight"],
+        {"a": {"MET_pt": "MET_pt + genWeight", "genWeight": "MET_pt"}, "b": ["0.5 * MET_pt", "1"]},
+        name="both",
+    )
+    good = varied.filter("sum(Jet_pt > 40) >= 1", name="jet")
+    met, jets, count, muons, flow, std = session.run(
+        good.hist("MET_pt", bins=bins, weight="genWeight"),
+        good.hist("Jet.pt", bins=bins),
+        good.count(),
+        varied.hist("Muon_pt", bins=bins),
+        good.report(),
+        varied.std("MET_pt"),
+        progress=False,
+    )
+    assert list(met) == ["nominal", "Jet_pt:up", "Jet_pt:down", "both:a", "both:b"]
+    assert list(jets) == list(count) == list(flow) == ["nominal", "Jet_pt:up", "Jet_pt:down"]
+    assert list(muons) == ["nominal"]
+    assert list(std) == ["nominal", "both:a", "both:b"]
+
+    def alone(pt="Jet_pt", met="MET_pt", weight="genWeight"):
+        node = events.filter(f"sum({pt} > 40) >= 1")
+        return node.hist(met, bins=bins, weight=weight), node.hist(pt, bins=bins), node.count()
+
+    expected = {
+        "nominal": alone(),
+        "Jet_pt:up": alone("(Jet_pt * 1.1)"),
+        "Jet_pt:down": alone("(Jet_pt * 0.9)"),
+        "both:a": alone(met="MET_pt + genWeight", weight="MET_pt"),
+        "both:b": alone(met="0.5 * MET_pt", weight="1"),
+    }
+    for name, (h, j, n) in expected.items():
+        h, j, n = session.run(h, j, n, progress=False)
+        np.testing.assert_allclose(met[name].values(flow=True), h.values(flow=True), 1e-9, 1e-9)
+        if name in count:
+            assert count[name] == n == flow[name]["jet"].passed
+            np.testing.assert_array_equal(jets[name].values(flow=True), j.values(flow=True))
+    assert met.nominal is met["nominal"]
+
+
+def test_equal_axes_share_cells_and_agree(session, events, truth):
+    """Many weights on one axis: the cells are found once, the sums are each one's own."""
+    weights = [f"genWeight * {i} + MET_pt" for i in range(5)]
+    bins = [(20, 0, 100), (5, -3, 3)]
+    many = [events.hist("Jet_pt", "Jet_eta", bins=bins, weight=w) for w in weights]
+    found = session.run(*many, events.hist("Jet_pt", "Jet_eta", bins=bins), progress=False)
+    alone = [session.run(events.hist("Jet_pt", "Jet_eta", bins=bins, weight=w)) for w in weights]
+    for got, expected in zip(found, alone, strict=False):
+        np.testing.assert_allclose(got.values(flow=True), expected.values(flow=True), 1e-9, 1e-9)
+    expected = np.histogram2d(
+        flat(truth.Jet_pt), flat(truth.Jet_eta), bins=[20, 5], range=[(0, 100), (-3, 3)]
+    )[0]
+    np.testing.assert_array_equal(found[-1].values(), expected)
+
+
+@pytest.mark.parametrize("transform", ["log", "sqrt", "pow"])
+def test_transformed_axes_are_boost_histograms(session, events, truth, transform):
+    made = {
+        "log": bh.axis.transform.log,
+        "sqrt": bh.axis.transform.sqrt,
+        "pow": bh.axis.transform.Pow(1.5),
+    }[transform]
+    axis = bh.axis.Regular(37, 1.0, 150.0, transform=made)
+    got = session.run(events.hist("MET_pt - 2", bins=axis), progress=False)
+    expected = bh.Histogram(axis).fill(ak.to_numpy(truth.MET_pt).astype(np.float64) - 2)
+    np.testing.assert_array_equal(got.values(flow=True), expected.values(flow=True))
+
+
+def test_growing_categories_have_all_values(session, events, truth):
+    axis = hist.axis.IntCategory([3], growth=True, name="n")
+    got = session.run(events.hist("nJet", "MET_pt", bins=[axis, (3, 0, 300)]), progress=False)
+    values = np.unique(ak.to_numpy(truth.nJet))
+    assert list(got.axes[0]) == [3, *(v for v in values if v != 3)]
+    assert got[bh.loc(2), :].sum(flow=True) == ak.sum(truth.nJet == 2)
+    assert list(axis) == [3]
+
+
+def test_interrupted_snapshots_leave_nothing(events, tmp_path):
+    path = tmp_path / "skim.parquet"
+    query = tm.connect(workers=1).submit(events.snapshot(str(path), ["MET_pt"]))
+    query.abort("enough")
+    with pytest.raises(tm.TreemillError, match="enough"):
+        query.result()
+    assert not path.exists()
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,178 @@
+"""Columns of a Python provider, beside the tree's own: in arrays, queries and selectors."""
+
+import awkward as ak
+import numpy as np
+import pyarrow
+import pytest
+import treemill as tm
+from treemill.dataset import Dataset
+from treemill.errors import QueryError, SourceError
+from treemill.foreign import Constants, Joined, field
+from treemill.location import expand
+
+SIZES = (5000, 1, 7321)
+
+
+class Numbered:
+    """Columns made from the entries' numbers; notes what it was asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def schema(self):
+        f = field
+        return pyarrow.schema(
+            [
+                f("number", pyarrow.int64(), nullable=False),
+                f("third", pyarrow.float32(), nullable=True),
+                f("n_up", pyarrow.int32(), nullable=False),
+                f("up_x", pyarrow.large_list(pyarrow.float64()), nullable=False, counter="n_up"),
+                f("up_y", pyarrow.list_(pyarrow.int16()), nullable=False, counter="n_up"),
+                f("holes", pyarrow.list_(pyarrow.float64()), nullable=True),
+                f("pair", pyarrow.list_(pyarrow.float64(), 2), nullable=True),
+                f("word", pyarrow.string(), nullable=True),
+                f("nothing", pyarrow.null(), nullable=True),
+                f("MET_phi", pyarrow.float64(), nullable=False),
+                f("odd", pyarrow.struct([("a", pyarrow.int32())]), nullable=False),
+            ]
+        )
+
+    def read(self, name, start, stop):
+        self.asked.append((name, start, stop))
+        numbers = range(start, stop)
+        made = {
+            "number": lambda i: i,
+            "third": lambda i: None if i % 3 else float(i),
+            "n_up": lambda i: i % 4,
+            "up_x": lambda i: [0.5 * k for k in range(i % 4)],
+            "up_y": lambda i: [k + 1 for k in range(i % 4)],
+            "holes": lambda i: None if i % 5 == 0 else [None if i % 2 else 1.0] * (i % 3),
+            "pair": lambda i: None if i % 2 else [float(i), 1.0],
+            "word": lambda i: None if i % 7 == 0 else "ab"[i % 2],
+            "nothing": lambda i: None,
+            "MET_phi": lambda i: -1.0 * i,
+            "odd": lambda i: {"a": i},
+        }[name]
+        dtype = self.schema().field(name).type
+        # A slice of more, as providers give them: offsets do not start at 0.
+        values = [made(i) for i in (start, *numbers)]
+        return pyarrow.array(values, dtype)[1:]
+
+
+class Extended(Dataset):
+    """A dataset with foreign columns, as others build them in."""
+
+    def __init__(self, paths, foreign):
+        super().__init__(expand(paths, "Events"))
+        self.provider = foreign
+
+    def foreign(self, file):
+        return self.provider
+
+
+@pytest.fixture
+def events(paths):
+    return Extended(paths, Numbered())
+
+
+NUMBERS = [i for size in SIZES for i in range(size)]
+
+
+@pytest.mark.parametrize(
+    ("expr", "each"),
+    [
+        ("number", lambda i: i),
+        ("third", lambda i: 0 if i % 3 else i),
+        ("is_missing(third)", lambda i: i % 3 != 0),
+        ("sum(up_x * up_y)", lambda i: sum(0.5 * k * (k + 1) for k in range(i % 4))),
+        ("len(up_x[up_y > 1])", lambda i: max(i % 4 - 1, 0)),
+        ("up.x[0]", lambda i: 0.0),
+        ("len(holes)", lambda i: 0 if i % 5 == 0 else i % 3),
+        ("sum(holes)", lambda i: 0 if i % 5 == 0 or i % 2 else i % 3),
+        ("pair[0]", lambda i: 0 if i % 2 else i),
+        ("word == 'a'", lambda i: i % 7 != 0 and i % 2 == 0),
+        ("fill_missing(nothing, 2.0)", lambda i: 2.0),
+        ("MET_phi", lambda i: -i),
+    ],
+)
+def test_queries_use_them_like_branches(events, expr, each):
+    assert tm.run(events.sum(expr)) == pytest.approx(sum(each(i) for i in NUMBERS))
+
+
+def test_own_and_foreign_columns_meet_in_one_expression(events, truth):
+    ours = tm.run(events.filter("number % 2 == 0 and nMuon >= 1").sum("MET_pt * n_up"))
+    number = np.array(NUMBERS)
+    kept = truth[(number % 2 == 0) & (truth.nMuon >= 1)]
+    up = number[(number % 2 == 0) & (ak.to_numpy(truth.nMuon) >= 1)] % 4
+    assert ours == pytest.approx(ak.sum(ak.values_astype(kept.MET_pt, np.float64) * up))
+
+
+def test_they_are_read_only_where_an_event_passes_and_not_for_every_batch(paths):
+    events = Extended(paths[:1], Numbered())
+    with tm.connect(workers=1) as session:
+        session.run(events.filter("nMuon < 0").sum("number"))
+        assert events.provider.asked == []
+        session.run(events.filter("nMuon >= 0").sum("number"))
+    asked = events.provider.asked
+    assert {name for name, _, _ in asked} == {"number"}
+    assert sum(stop - start for _, start, stop in asked) == SIZES[0]
+
+
+def test_arrays_have_them(events):
+    got = events.arrays(["number", "third", "up_x", "MET_phi"])
+    assert got.number.to_list() == NUMBERS
+    assert got.third.to_list() == [None if i % 3 else i for i in NUMBERS]
+    assert got.up_x.to_list() == [[0.5 * k for k in range(i % 4)] for i in NUMBERS]
+    assert events.branches["third"].kind == "optional"
+    assert "number" in events.arrays().fields
+
+
+def test_selectors_have_them(events):
+    def process(chunk):
+        third = ak.fill_none(chunk.third, 0)
+        return {"sum": int(ak.sum(chunk.number + third)), "up": float(ak.sum(chunk.up_x))}
+
+    output = tm.run(process, events)
+    assert output["sum"] == sum(i + (0 if i % 3 else i) for i in NUMBERS)
+    assert output["up"] == sum(0.5 * k for i in NUMBERS for k in range(i % 4))
+
+
+def test_errors_of_a_provider_arrive_as_they_are(paths):
+    class Gone(Numbered):
+        def read(self, name, start, stop):
+            raise SourceError("the friend is gone", file="friend.root")
+
+    with pytest.raises(SourceError, match="the friend is gone") as caught:
+        tm.run(Extended(paths, Gone()).sum("number"))
+    assert caught.value.file == "friend.root"
+
+
+def test_too_few_values_are_an_error(paths):
+    class Short(Numbered):
+        def read(self, name, start, stop):
+            return super().read(name, start, stop)[1:]
+
+    with pytest.raises(ValueError, match=r"number: .* values came"):
+        tm.run(Extended(paths, Short()).sum("number"))
+
+
+def test_nulls_where_the_schema_has_none_are_an_error(paths):
+    class Surprise(Numbered):
+        def read(self, name, start, stop):
+            return pyarrow.nulls(stop - start, pyarrow.int64())
+
+    with pytest.raises(QueryError, match="number: it has missing values"):
+        tm.run(Extended(paths, Surprise()).sum("number"))
+
+
+def test_what_expressions_cannot_use_says_so(events):
+    with pytest.raises(QueryError, match="odd has type"):
+        tm.run(events.sum("odd"))
+
+
+def test_constants_and_the_first_of_several(paths):
+    first = Constants({"w": pyarrow.scalar(2.0), "u": pyarrow.scalar(None, pyarrow.int32())})
+    second = Constants({"w": pyarrow.scalar(3.0), "v": pyarrow.scalar(5)})
+    events = Extended(paths, Joined([first, second]))
+    found = tm.run(events.sum("w"), events.sum("v"), events.filter("u > 0").count())
+    assert found == (2.0 * len(NUMBERS), 5 * len(NUMBERS), 0)
