@@ -63,12 +63,13 @@ class Place:
 def places(path: Path) -> Iterator[Place]:
     """The branches of a file that have data of their own, one for each kind."""
     file = core.File(str(path))
-    for tree in file.trees():
-        branches = file.tree(tree["path"]).branches()
+    # A tree may have been saved more than once while it was filled.
+    for tree in dict.fromkeys(tree["path"] for tree in file.trees()):
+        branches = file.tree(tree).branches()
         parents = {b["path"].rpartition("/")[0] for b in branches}
         for b in branches:
             if b["path"] not in parents and not b["name"].endswith(_ALIKE):
-                yield Place(tree["path"], b["path"], b["cpp_type"])
+                yield Place(tree, b["path"], b["cpp_type"])
 
 
 class Bench:

@@ -3,6 +3,7 @@
 //! such a kind, or not as expected, is left to [`super::walk`], which also finds the words for errors.
 
 use super::column::{Column, mismatch, push_offset, too_many};
+use super::jagged::push_offsets;
 use super::object::{self, Frame};
 use super::packer::{LINE, Packer, copy};
 use super::size::{Size, size_of};
@@ -14,8 +15,8 @@ use treemill_format::layout::{Layout, Object};
 /// What an entry is, outside its items.
 #[derive(Clone, Copy)]
 enum Outer {
-    /// One item behind so many bytes.
-    One(usize),
+    /// One item.
+    One,
     /// So many bytes, a count, the items; where the flag is set the bytes say how items lie.
     Vector(usize, bool),
     /// Items up to the end; with the flag behind a collection's header, if there are any.
@@ -38,25 +39,31 @@ pub(super) enum Done {
 /// # Errors
 /// As [`size_of`]; what is wrong with entries is not told.
 pub(super) fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Result<Done> {
-    let bytes = match (entries.starts.first(), entries.starts.last()) {
-        (Some(first), Some(last)) => last.saturating_sub(*first) as usize,
-        _ => return Ok(Done::None),
-    };
+    let bytes = entries.bytes().len();
     let (mut own, inner, item, outer) = match (column, layout) {
         (Column::List { offsets, item: to }, Layout::Vector { item, header }) => {
             let says = matches!(**item, Layout::Object(_)) && *header > 0;
             let outer = Outer::Vector(usize::from(*header), says);
             (Some(offsets), &mut **to, &**item, outer)
         }
-        (Column::List { offsets, item: to }, Layout::Counted { item, header }) => {
+        // Strings behind a collection's header have none of their own, whatever their layout says.
+        (Column::List { offsets, item: to }, Layout::Counted { item, header })
+            if *header == 0 || !matches!(**item, Layout::String { header: 1.. }) =>
+        {
             (Some(offsets), &mut **to, &**item, Outer::Rest(*header > 0))
         }
-        (column, Layout::String { header }) => {
-            (None, column, layout, Outer::One(usize::from(*header)))
-        }
-        (column, Layout::Object(_)) => (None, column, layout, Outer::One(0)),
+        (column, Layout::String { .. } | Layout::Object(_)) => (None, column, layout, Outer::One),
         _ => return Ok(Done::None),
     };
+    if let (Layout::Object(of), Outer::One | Outer::Rest(false)) = (item, outer)
+        && let Some(stride) = Stride::gapless(of, entries, own.is_none())
+    {
+        if let Some(offsets) = own {
+            push_offsets(offsets, entries.starts, stride.size())?;
+        }
+        stride.append(inner, of, entries.bytes())?;
+        return Ok(Done::All);
+    }
     let Some(mut lists) = Lists::new(inner, item, bytes)? else {
         return Ok(Done::None);
     };
@@ -86,12 +93,9 @@ fn entries_of(
         };
         let before = lists.items;
         match outer {
-            Outer::One(header) if span.left() > 0 => {
-                span.skip(header)?;
-                lists.append(1, &mut span)?;
-            }
+            Outer::One if span.left() > 0 => lists.append(1, &mut span)?,
             // Old TLeafC: an entry of no bytes at all is the empty string.
-            Outer::One(_) => lists.nothing()?,
+            Outer::One => lists.nothing()?,
             Outer::Vector(header, says) => {
                 if says {
                     span.collection()?;
@@ -195,11 +199,11 @@ impl<'a> Lists<'a> {
                     levels.push((offsets, before));
                     (column, layout) = (item, of);
                 }
-                Layout::String { header } if *header == 0 || levels.is_empty() => {
+                Layout::String { header } => {
                     let Column::Bytes { offsets, bytes: to } = column else {
                         return Err(mismatch());
                     };
-                    break Leaf::Text(Text::new(offsets, to, bytes));
+                    break Leaf::Text(Text::new(offsets, to, *header, bytes));
                 }
                 Layout::Object(object) => break Leaf::Objects(Objects::new(column, object)),
                 _ => match size_of(layout)? {
@@ -290,28 +294,31 @@ fn items(
     Ok(())
 }
 
-/// Strings: a length byte (255: an i32 follows), the bytes.
+/// Strings: a header, a length byte (255: an i32 follows), the bytes.
 struct Text<'a> {
     offsets: &'a mut Vec<i32>,
     bytes: &'a mut Vec<u8>,
+    header: usize,
     len: usize,
     before: (usize, usize),
 }
 
 impl<'a> Text<'a> {
     /// Of at most `most` bytes in all, which the basket has.
-    fn new(offsets: &'a mut Vec<i32>, bytes: &'a mut Vec<u8>, most: usize) -> Self {
+    fn new(offsets: &'a mut Vec<i32>, bytes: &'a mut Vec<u8>, header: u8, most: usize) -> Self {
         let (len, before) = (bytes.len(), (offsets.len(), bytes.len()));
         bytes.resize(len.saturating_add(most).saturating_add(LINE), 0);
         Text {
             offsets,
             bytes,
+            header: usize::from(header),
             len,
             before,
         }
     }
 
     fn push(&mut self, span: &mut Span<'_>) -> Result<()> {
+        span.skip(self.header)?;
         let [short] = span.take()?;
         let len = match short {
             255 => span.count()?,

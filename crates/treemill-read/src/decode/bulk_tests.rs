@@ -68,6 +68,7 @@ fn layouts() -> Vec<Layout> {
         Layout::String { header: 6 },
         vector(NUMBER, 6),
         vector(text(), 6),
+        vector(Layout::String { header: 6 }, 0),
         vector(vector(NUMBER, 0), 6),
         vector(vector(vector(NUMBER, 0), 0), 6),
         vector(vector(text(), 0), 6),

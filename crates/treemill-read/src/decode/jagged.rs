@@ -40,7 +40,7 @@ pub(super) fn append_counted(
 }
 
 /// List offsets of gapless items of `size` bytes from the entries' starts.
-fn push_offsets(offsets: &mut Vec<i32>, starts: &[u32], size: usize) -> Result<()> {
+pub(super) fn push_offsets(offsets: &mut Vec<i32>, starts: &[u32], size: usize) -> Result<()> {
     let (Some((&first, later)), Ok(size)) = (starts.split_first(), u32::try_from(size)) else {
         return Err(too_many());
     };

@@ -42,6 +42,15 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
+    /// All entries' bytes, from the first start to the last.
+    fn bytes(self) -> &'a [u8] {
+        match (self.starts.first(), self.starts.last()) {
+            (Some(&first), Some(&last)) => self.data.get(first as usize..last as usize),
+            _ => None,
+        }
+        .unwrap_or_default()
+    }
+
     /// Each entry's bytes.
     fn iter(self) -> impl Iterator<Item = &'a [u8]> + Clone {
         let ends = self.starts.iter().skip(1);

@@ -1,6 +1,7 @@
 //! Objects that all have as many bytes, their members always at the same places: headers are compared
 //! with those that the class must have, members taken out column by column. Pure.
 
+use super::Entries;
 use super::column::{Column, mismatch};
 use super::object::{BYTE_COUNT, IS_REFERENCED, MEMBER_WISE};
 use super::size::{Size, size_of};
@@ -27,6 +28,18 @@ impl Stride {
         };
         stride.object(object, first)?;
         (stride.size() > 0).then_some(stride)
+    }
+
+    /// How objects lie that fill their entries with nothing between: one in each, or any number.
+    pub(super) fn gapless(object: &Object, entries: Entries<'_>, one: bool) -> Option<Self> {
+        let stride = Stride::of(object, entries.bytes())?;
+        let size = u32::try_from(stride.size()).ok()?;
+        let ends = entries.starts.iter().skip(1);
+        let whole = entries.starts.iter().zip(ends).all(|(start, end)| {
+            let length = end.wrapping_sub(*start);
+            length == size || (!one && length.is_multiple_of(size))
+        });
+        (whole && stride.fits(entries.bytes())).then_some(stride)
     }
 
     /// Bytes of an object.
