@@ -11,8 +11,8 @@ REPOSITORY = Path(__file__).parents[1]
 README = (REPOSITORY / "README.md").read_text()
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+def blocks(language, text=README):
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
 
 
 def test_python_works_as_pasted(tmp_path):
@@ -23,6 +23,24 @@ def test_python_works_as_pasted(tmp_path):
     )
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines()[0].startswith("4000 ")
+
+
+def test_the_page_on_bookings_works_as_pasted(tmp_path):
+    page = (REPOSITORY / "docs" / "bookings.md").read_text()
+    list(write_dataset(tmp_path / "demo-data", Recipe(files=2, events_per_file=2000)))
+    ran = subprocess.run(
+        [sys.executable, "-c", "\n".join(blocks("python", page))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    lines = ran.stdout.splitlines()
+    assert lines[0].startswith("two muons: pass=")
+    names = [line.split()[0] for line in lines[2:]]
+    assert names == ["nominal", "Jet_pt:up", "Jet_pt:down", "met:shift"]
+    assert (tmp_path / "skim.root").exists()
 
 
 def test_shell_commands_exist():

@@ -10,6 +10,7 @@ of tools/readers/known.py.
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -42,15 +43,21 @@ def column_of(outcome: Outcome) -> str:
     return "known" if known.why(outcome) else COLUMN_OF[outcome.verdict]
 
 
-def share(found: list[Outcome], fast_only: bool) -> str:
-    """Equal ones among those that uproot reads, grouping branches left out."""
+def equal_of(found: Iterable[Outcome], fast_only: bool) -> tuple[int, int]:
+    """How many are equal (or known not to be, tools/readers/known.py), of how many that uproot
+    reads; grouping branches left out."""
     read = [
         column_of(o)
         for o in found
         if o.uproot and (o.uproot in FAST or not fast_only) and column_of(o) != "grouping"
     ]
-    equal = sum(column in ("equal", "known") for column in read)
-    return f"{equal} of {len(read)} ({100 * equal / max(1, len(read)):.2f} %)"
+    return sum(column in ("equal", "known") for column in read), len(read)
+
+
+def share(found: Iterable[Outcome], fast_only: bool) -> str:
+    """`equal_of` in words."""
+    equal, read = equal_of(found, fast_only)
+    return f"{equal} of {read} ({100 * equal / max(1, read):.2f} %)"
 
 
 def row(name: str, found: list[Outcome]) -> str:

@@ -11,6 +11,7 @@ from .worker import cuts_of
 
 if TYPE_CHECKING:
     from .dataset import Dataset
+    from .perfile import PerFile
 
 __all__ = ["BoundTrees"]
 
@@ -18,8 +19,8 @@ __all__ = ["BoundTrees"]
 class BoundTrees:
     """Implements worker.Trees. Thread-safe."""
 
-    def __init__(self, query: Any, dataset: Dataset, workers: int) -> None:
-        """`query` is the core's compiled description (core.Query)."""
+    def __init__(self, query: PerFile, dataset: Dataset, workers: int) -> None:
+        """`query` binds itself to one tree after another."""
         self._query = query
         self._dataset = dataset
         self._workers = workers

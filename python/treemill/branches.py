@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .filetree import FileTree
+    from .foreign import Table
 
 __all__ = ["Branch", "branch_list"]
+
+
+def _by_core() -> str:
+    return "core"
 
 
 class Branch(NamedTuple):
     """A branch, or a leaf of a branch."""
 
     name: str
+    path: str
+    """Its parents' names and its own, `parent/child`: what no two branches share."""
     title: str
     cpp_type: str
     kind: str
@@ -24,8 +36,9 @@ class Branch(NamedTuple):
     length: int | None
     """Items per entry of a fixed-size array."""
     supported: bool
+    """Whether the core reads it."""
     reason: str | None
-    """Why it is not supported."""
+    """Why it does not."""
     total_bytes: int
     """Uncompressed, with headers."""
     zip_bytes: int
@@ -34,12 +47,22 @@ class Branch(NamedTuple):
     """An RNTuple's pages."""
     is_member: bool = False
     """Whether its values are those of another branch too: members of an RNTuple's records."""
+    ask: Callable[[], str] = _by_core
+    """Says who reads it, where the core does not: `how`."""
+
+    @property
+    def how(self) -> str:
+        """Who reads it: "core"; "uproot", which is slower, where the core cannot; or "no". Asking
+        opens the file with uproot where the core cannot read the branch."""
+        return "core" if self.supported or self.kind == "group" else self.ask()
 
     @property
     def reads_as(self) -> str:
         """How it arrives: `float32`, `list[float32]`, `float32[3]`, `string` …, or why it does
         not."""
         if not self.supported:
+            if self.how == "uproot":
+                return "as uproot reads it"
             return f"unsupported: {self.reason}" if self.reason else "unsupported"
         dtype = self.dtype or "?"
         forms = {
@@ -51,14 +74,17 @@ class Branch(NamedTuple):
 
     @property
     def readable(self) -> bool:
-        """Whether it has data that treemill reads."""
-        return self.supported and self.kind != "group"
+        """Whether it has data that can be read, by the core or by uproot."""
+        return self.kind != "group" and self.how != "no"
 
 
 # A file may have thousands of branches.
-_VALUES = itemgetter(*("len" if name == "length" else name for name in Branch._fields))
+_VALUES = itemgetter(*("len" if name == "length" else name for name in Branch._fields[:-1]))
 
 
-def branch_list(tree: Any) -> tuple[Branch, ...]:
-    """Of the core's Tree, in its order, parents before their children."""
-    return tuple(Branch(*values) for values in map(_VALUES, tree.branches()))
+def branch_list(tree: FileTree | Table) -> tuple[Branch, ...]:
+    """Of a file's tree, in its order, parents before their children."""
+    return tuple(
+        Branch(*_VALUES(b), _by_core if b["supported"] else partial(tree.how, b))
+        for b in tree.described()
+    )

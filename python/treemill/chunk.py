@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow
 
 from .arrow_awkward import nullable
+from .errors import UnsupportedError
 
 __all__ = ["ChunkReader", "Events"]
 
@@ -34,9 +35,9 @@ class ChunkReader:
     """Makes the chunks of one tree. `touched` grows by every column that was read."""
 
     def __init__(self, tree: Any, touched: set[str], collections: bool = False) -> None:
-        """`tree` is core.Tree or foreign.Table. `touched` names the columns that the chunks before
-        asked for, in this file or others: they are read in one call as soon as
-        one of them is needed."""
+        """`tree` is a file's tree or foreign.Table. `touched` names the columns that the chunks
+        before asked for, in this file or others: they are read in one call as soon as one of them
+        is needed."""
         self._tree = tree
         self._touched = touched
         branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
@@ -136,6 +137,7 @@ class _Pieces:
         known: Iterable[str],
         optional: Collection[str],
     ) -> None:
+        """`known`: the tree's columns; `optional`: those whose values may be missing."""
         self._tree = tree
         self._span = span
         self._control = control
@@ -187,7 +189,12 @@ class _Pieces:
         names = sorted(wanted)
         columns = self._tree.read(names, *self._span, self._control)
         for name, each in zip(names, columns, strict=True):
-            self._contents[name] = nullable(pyarrow.array(each), name in self._optional)
+            array = pyarrow.array(each)
+            if array.null_count and name not in self._optional:
+                raise UnsupportedError(
+                    f"branch {name} has missing values, where its type has none", branch=name
+                )
+            self._contents[name] = nullable(array, name in self._optional)
 
 
 def _form_key(column: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .branches import Branch, branch_list
 from .foreign import Foreign, Table, joined
 from .location import Location, expand
+from .missing import ERROR, Missing, policy
 from .opened import OpenTrees, Remembered
 from .query import Booking, Node, Origin
 
@@ -21,24 +22,36 @@ if TYPE_CHECKING:
 __all__ = ["Branches", "Dataset", "dataset"]
 
 
-def dataset(files: Any, tree: str | None = None, *, name: str = "dataset") -> Dataset:
+def dataset(
+    files: Any, tree: str | None = None, *, name: str = "dataset", missing: Any = "error"
+) -> Dataset:
     """A dataset of ROOT files.
 
     `files` is a path, a glob, `"path:tree"`, `"@list.txt"` with one of these per line, a mapping of
     paths or globs to trees, or a list of any of these. `tree` names the tree where the files do
     not; it may be left out where each file has only one (of several cycles the newest counts).
-    `name` is what selectors see in `events.metadata["dataset"]`.
+    `name` is what selectors see in `events.metadata["dataset"]`. `missing`: what a branch counts as
+    in files that lack it: "error", or a mapping of names or globs to defaults, as
+    `{"Jet_btag": -1.0, "HLT_*": False, "genWeight": None}` (docs/datasets.md).
 
     Raises SourceError where a file does not exist, UnsupportedError for URLs.
     """
-    return Dataset(expand(files, tree), name)
+    return Dataset(expand(files, tree), name, policy(missing))
 
 
 class Branches(Mapping[str, Branch]):
     """The branches of a tree by name, in the tree's order."""
 
     def __init__(self, branches: Sequence[Branch]) -> None:
-        self._by_name = {branch.name: branch for branch in branches}
+        self._by_name: dict[str, Branch] = {}
+        self.children: dict[str, list[Branch]] = {}
+        """Those of each branch, by its path."""
+        for branch in branches:
+            # Of branches with one name the outermost is meant, which comes first.
+            self._by_name.setdefault(branch.name, branch)
+            parent = branch.path[: -len(branch.name) - 1]
+            if parent:
+                self.children.setdefault(parent, []).append(branch)
 
     def __getitem__(self, name: str) -> Branch:
         return self._by_name[name]
@@ -61,15 +74,17 @@ class Dataset:
     `treemill.query.Node`.
     """
 
-    def __init__(self, locations: Sequence[Location], name: str = "dataset") -> None:
+    def __init__(
+        self, locations: Sequence[Location], name: str = "dataset", missing: Missing = ERROR
+    ) -> None:
         self.name = name
-        self.trees = OpenTrees(locations)
+        self.trees = OpenTrees(locations, missing)
         self.sizes = Remembered(self.trees, lambda tree: (tree.num_entries, tuple(tree.clusters)))
         self.baskets = Remembered(
-            self.trees, lambda tree: {b["name"]: max(b["baskets"], 1) for b in tree.branches()}
+            self.trees, lambda tree: {b["name"]: max(b["baskets"], 1) for b in tree.described()}
         )
         self.bytes = Remembered(
-            self.trees, lambda tree: {b["name"]: b["total_bytes"] for b in tree.branches()}
+            self.trees, lambda tree: {b["name"]: b["total_bytes"] for b in tree.described()}
         )
         self._branches = Remembered(self.trees, lambda tree: Branches(branch_list(tree)))
         self._root = Node(Origin(self, self._run))
@@ -105,7 +120,8 @@ class Dataset:
 
     @property
     def branches(self) -> Branches:
-        """The branches of the first file's tree, and the columns that it has from elsewhere."""
+        """The branches of the first file's tree, whatever other files have, and the columns that it
+        has from elsewhere."""
         table = self.table(0)
         if isinstance(table, Table):
             return Branches(branch_list(table))
@@ -118,10 +134,10 @@ class Dataset:
         return dict(self.trees[0].aliases)
 
     def show(self) -> None:
-        """Prints the branches: name, C++ type, how treemill reads them, sizes."""
+        """Prints the branches: name, C++ type, how they read and by whom, sizes; and aliases."""
         from .monitor.tables import print_branches
 
-        print_branches(repr(self), self.branches.values())
+        print_branches(repr(self), self.branches.values(), self.aliases)
 
     # What workers read.
 
@@ -199,7 +215,7 @@ class Dataset:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # To another process goes where the files are, nothing of what is open here.
-        return Dataset, (self.trees.locations, self.name)
+        return Dataset, (self.trees.locations, self.name, self.trees.missing)
 
     def __len__(self) -> int:
         return self.num_entries

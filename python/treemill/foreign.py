@@ -107,7 +107,7 @@ def joined(parts: Sequence[Foreign | None]) -> Foreign | None:
 
 
 class Table:
-    """A core.Tree and foreign columns, to be read as if all were the tree's."""
+    """A file's tree and foreign columns, to be read as if all were the tree's."""
 
     def __init__(self, tree: Any, foreign: Foreign) -> None:
         self.tree = tree
@@ -115,11 +115,22 @@ class Table:
         self._fields = {each.name: each for each in foreign.schema()}
 
     def branches(self) -> list[dict[str, Any]]:
-        """As core.Tree.branches; the foreign ones last, but for those that stand for one of the
-        tree's own."""
+        """What can be read, as the tree describes it; the foreign ones last, but for those that
+        stand for one of the tree's own."""
+        return self._among(self.tree.branches())
+
+    def described(self) -> list[dict[str, Any]]:
+        """The same of all that is there."""
+        return self._among(self.tree.described())
+
+    def how(self, branch: dict[str, Any]) -> str:
+        """Who reads a branch, as FileTree.how."""
+        return "core" if branch["name"] in self._fields else str(self.tree.how(branch))
+
+    def _among(self, branches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         found = []
         left = dict(self._fields)
-        for branch in self.tree.branches():
+        for branch in branches:
             known = left.pop(branch["name"], None)
             found.append(branch if known is None else _described(known, branch))
         return found + [_described(each, {}) for each in left.values()]

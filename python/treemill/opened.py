@@ -7,32 +7,37 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from .errors import QueryError, SourceError
+from .errors import QueryError, SourceError, TreemillError
+from .filetree import FileTree, Sample
 from .location import Location
+from .missing import ERROR, Missing
 
 __all__ = ["OpenTrees", "tree_names"]
 
 _KEPT = 64
 """Open files at most: below the number that systems allow, above any number of workers."""
 
-Stamp = tuple[int, int]
-"""Modification time and size; another one means another file."""
+Stamp = tuple[int, int, int]
+"""Modification time, size and inode; another one means another file, or one that has grown."""
 
 
 class OpenTrees:
     """The dataset's trees by their number. Thread-safe."""
 
-    def __init__(self, locations: Sequence[Location], kept: int = _KEPT) -> None:
+    def __init__(
+        self, locations: Sequence[Location], missing: Missing = ERROR, kept: int = _KEPT
+    ) -> None:
         self.locations = tuple(locations)
+        self.missing = missing
         self._kept = kept
-        self._open: OrderedDict[int, tuple[Stamp, Any]] = OrderedDict()
+        self._open: OrderedDict[int, tuple[Stamp, FileTree]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def __getitem__(self, number: int) -> Any:
-        """core.Tree of file `number`."""
+    def __getitem__(self, number: int) -> FileTree:
+        """The tree of file `number`, as it is now."""
         location = self.locations[number]
         stamp = self.stamp(number)
         with self._lock:
@@ -41,7 +46,8 @@ class OpenTrees:
                 self._open.move_to_end(number)
                 return known[1]
         # Opened outside the lock: another thread may do the same at the same time, once.
-        tree = _open(location)
+        core, name = _open(location)
+        tree = FileTree(core, location.path, name, self.missing, _Others(self, number))
         with self._lock:
             self._open[number] = (stamp, tree)
             self._open.move_to_end(number)
@@ -57,10 +63,45 @@ class OpenTrees:
         except OSError as error:
             reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
             raise SourceError(f"{reason}: {path}", file=path) from None
-        return status.st_mtime_ns, status.st_size
+        return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _open(location: Location) -> Any:
+class _Others:
+    """The dataset's files but for one; implements filetree.Others."""
+
+    def __init__(self, trees: OpenTrees, besides: int) -> None:
+        self._trees = trees
+        self._numbers = [n for n in range(len(trees.locations)) if n != besides]
+
+    def sample(self, branch: str) -> Sample | None:
+        import pyarrow
+
+        for tree in self._opened():
+            try:
+                if branch in tree.by_name:
+                    (empty,) = tree.read([branch], 0, 0)
+                    return tree.by_name[branch], pyarrow.array(empty).type
+            except TreemillError:
+                continue
+        return None
+
+    def names(self) -> Iterable[str]:
+        for tree in self._opened():
+            return tree.by_name
+        return ()
+
+    def _opened(self) -> Iterator[FileTree]:
+        """Those that can be opened: what is wrong with others is for whoever reads them."""
+        for number in self._numbers:
+            try:
+                tree = self._trees[number]
+            except TreemillError:
+                continue
+            yield tree
+
+
+def _open(location: Location) -> tuple[Any, str]:
+    """core.Tree, and its name in the file."""
     from . import _core
 
     if os.path.isdir(location.path):
@@ -69,9 +110,10 @@ def _open(location: Location) -> Any:
             file=location.path,
         )
     file = _core.File(location.path)
-    if location.tree is not None:
-        return file.tree(location.tree)
-    return file.tree(_only_tree(location.path, tree_names(file)))
+    name = location.tree
+    if name is None:
+        name = _only_tree(location.path, tree_names(file))
+    return file.tree(name), name
 
 
 def tree_names(file: Any) -> list[str]:
@@ -93,7 +135,7 @@ def _only_tree(path: str, names: list[str]) -> str:
 class Remembered:
     """Values worked out from a file's metadata, kept while the file stays as it is. Thread-safe."""
 
-    def __init__(self, trees: OpenTrees, make: Callable[[Any], Any]) -> None:
+    def __init__(self, trees: OpenTrees, make: Callable[[FileTree], Any]) -> None:
         self._trees = trees
         self._make = make
         self._known: dict[int, tuple[Stamp, Any]] = {}

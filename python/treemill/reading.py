@@ -3,15 +3,17 @@ numpy are made from these. Knows no query."""
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .errors import QueryError, UnsupportedError
+from .groups import Group, group_of, is_group, leaves, record
+from .schemas import cast, widest
 
 if TYPE_CHECKING:
+    from .branches import Branch
     from .dataset import Branches, Dataset
 
 __all__ = ["Columns", "read", "select", "spans"]
@@ -50,29 +52,63 @@ def read(
     dataset: Dataset, names: str | Sequence[str] | None, start: int | None, stop: int | None
 ) -> Columns:
     """See Dataset.read."""
-    import pyarrow
-
-    wanted = select(dataset.branches, names)
-    parts: list[list[Any]] = [[] for _ in wanted]
-    for file, first, last in spans(dataset, start, stop):
-        for part, column in zip(parts, dataset.table(file).read(wanted, first, last), strict=True):
-            part.append(pyarrow.array(column))
-    chunks = [_chunked(name, part) for name, part in zip(wanted, parts, strict=True)]
+    wanted = select(dataset, names)
     branches = dataset.branches
-    optional = frozenset(name for name in wanted if branches[name].kind == "optional")
+    groups = {n: group for n in wanted if (group := _group(branches, n)) is not None}
+    paths = [leaf.path for group in groups.values() for leaf in leaves(group)]
+    columns = _columns(dataset, [*(n for n in wanted if n not in groups), *paths], start, stop)
+    chunks = [record(groups[name], columns) if name in groups else columns[name] for name in wanted]
+    optional = frozenset(name for name in wanted if _is_optional(dataset, name, columns))
     return Columns(tuple(wanted), tuple(chunks), optional)
 
 
-def _chunked(name: str, part: list[Any]) -> Any:
+def _columns(
+    dataset: Dataset, names: Sequence[str], start: int | None, stop: int | None
+) -> dict[str, Any]:
+    """pyarrow.ChunkedArrays by name or path, one chunk per file, of one type each."""
     import pyarrow
 
-    types = {array.type for array in part}
-    if len(types) > 1:
-        shown = ", ".join(sorted(map(str, types)))
+    parts: dict[str, list[Any]] = {name: [] for name in names}
+    files = []
+    names = list(parts)
+    for file, first, last in spans(dataset, start, stop):
+        files.append(dataset.trees.locations[file].path)
+        for name, column in zip(names, dataset.table(file).read(names, first, last), strict=True):
+            parts[name].append(pyarrow.array(column))
+    return {name: _chunked(name, each, files) for name, each in parts.items()}
+
+
+def _group(branches: Branches, name: str) -> Group | None:
+    """The group of branches of this name, if it is one that holds any data together."""
+    branch = branches.get(name)
+    if branch is None or not is_group(branch, branches.children.get(branch.path, [])):
+        return None
+    group = group_of(branch, branches.children)
+    return group if group.members else None
+
+
+def _is_optional(dataset: Dataset, name: str, columns: Mapping[str, Any]) -> bool:
+    branch = dataset.branches.get(name)
+    if branch is not None and branch.kind == "optional":
+        return True
+    # Of a default, or of what uproot reads: the core's columns tell by their kind.
+    may = dataset.trees.missing.has(name) or (branch is not None and not branch.supported)
+    return may and name in columns and columns[name].null_count > 0
+
+
+def _chunked(name: str, parts: list[Any], files: list[str]) -> Any:
+    import pyarrow
+
+    first, kind = parts[0].type, widest([array.type for array in parts])
+    if kind is None:
+        other = next(i for i, array in enumerate(parts) if widest([first, array.type]) is None)
         raise UnsupportedError(
-            f"{name} has different types in different files: {shown}", branch=name
+            f"{name} is {first} in {files[0]} and {parts[other].type} in {files[other]}; "
+            "no type holds the values of both exactly",
+            branch=name,
+            file=files[other],
         )
-    return pyarrow.chunked_array(part)
+    return pyarrow.chunked_array([cast(array, kind) for array in parts])
 
 
 def spans(dataset: Dataset, start: int | None, stop: int | None) -> Iterator[tuple[int, int, int]]:
@@ -99,36 +135,61 @@ def spans(dataset: Dataset, start: int | None, stop: int | None) -> Iterator[tup
         yield 0, 0, 0
 
 
-def select(branches: Branches, names: str | Sequence[str] | None) -> list[str]:
+def select(dataset: Dataset, names: str | Sequence[str] | None) -> list[str]:
     """The branches that `names` (names or globs) mean, in the tree's order for globs, each once.
-    None: all readable ones,
-    the values of each once."""
-    readable = [name for name, branch in branches.items() if branch.readable]
+    None: all of the first file that can be read, the values of each once, so members rather than
+    the groups of them. A name that the first file lacks is kept where it has a default."""
+    branches = dataset.branches
     if names is None:
-        return [name for name in readable if not branches[name].is_member]
+        return [n for n, branch in branches.items() if _is_plain(branches, branch)]
     chosen: dict[str, None] = {}
     for name in [names] if isinstance(names, str) else names:
         if name in branches:
             _require_readable(branches, name)
             chosen[name] = None
+        elif name in dataset.trees[0].by_name:  # by its path, which may have brackets in it
+            chosen[name] = None
         elif any(sign in name for sign in "*?["):
-            matches = fnmatch.filter(readable, name)
+            fitting = fnmatch.filter(branches, name)
+            matches = [match for match in fitting if _is_plain(branches, branches[match])]
             if not matches:
                 raise QueryError(f"no readable branch matches {name}")
             chosen.update(dict.fromkeys(matches))
         else:
-            near = difflib.get_close_matches(name, list(branches), 3)
-            raise QueryError(f"no branch {name!r}", branch=name, suggestions=near)
+            _require_known(dataset, name)
+            chosen[name] = None
     return list(chosen)
 
 
-def _require_readable(branches: Branches, name: str) -> None:
-    branch = branches[name]
-    if not branch.supported:
-        reason = f": {branch.reason}" if branch.reason else ""
-        raise UnsupportedError(
-            f"treemill cannot read {branch.cpp_type} of branch {name}{reason}", branch=name
+def _is_plain(branches: Branches, branch: Branch) -> bool:
+    """Whether it has data that no other branch has."""
+    if branch.is_member or is_group(branch, branches.children.get(branch.path, [])):
+        return False
+    return branch.readable
+
+
+def _require_known(dataset: Dataset, name: str) -> None:
+    tree = dataset.trees[0]
+    if name in tree.aliases:
+        raise QueryError(
+            f"{name} is an alias, {tree.aliases[name]!r}, not a branch: "
+            "use it in the expressions of queries",
+            branch=name,
         )
-    if branch.kind == "group":
-        inside = [other for other in branches if other.startswith(name.rstrip(".") + ".")]
-        raise QueryError(f"{name} has no data of its own", branch=name, suggestions=inside[:5])
+    has_default = dataset.trees.missing.has(name)
+    if not has_default or (name not in dataset.trees.missing.names and tree.sample(name) is None):
+        raise tree.lacks(name)
+
+
+def _require_readable(branches: Branches, name: str) -> None:
+    branch, group = branches[name], _group(branches, name)
+    if group is None and branch.kind == "group":
+        raise QueryError(f"{name} has no data, of its own or of branches in it", branch=name)
+    for each in [branch] if group is None else leaves(group):
+        if not each.readable:
+            reason = f": {each.reason}" if each.reason else ""
+            raise UnsupportedError(
+                f"neither treemill nor uproot can read {each.cpp_type} of branch {each.path}"
+                f"{reason}",
+                branch=each.path,
+            )

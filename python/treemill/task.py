@@ -129,7 +129,7 @@ class QueryTask:
 
     def preload(self) -> None:
         """The core."""
-        from . import _core, bindings  # noqa: F401
+        from . import _core, bindings, perfile  # noqa: F401
 
         if self._sinks:
             import pyarrow  # noqa: F401
@@ -142,12 +142,12 @@ class QueryTask:
 
     def trees(self, number: int) -> Trees:
         """One for all workers of a process."""
-        from . import _core
         from .bindings import BoundTrees
+        from .perfile import PerFile
 
         with self._lock:
             if self._trees is None:
-                found: Trees = BoundTrees(_core.Query(self._spec), self._dataset, self._workers)
+                found: Trees = BoundTrees(PerFile(self._spec), self._dataset, self._workers)
                 if self._sinks:
                     found = CollectingTrees(found, self._sinks)
                 self._trees = found if self._spans is None else Window(found, self._spans)

@@ -94,3 +94,15 @@ def test_cpu_clock_judges_single_threads_only():
     fakes = [Fake(rival(key), [1]) for key in ("treemill", "treemill-2", "uproot", "limit")]
     found = goals.warm(goals.medians(measured(*fakes, clock="cpu")))
     assert [v.goal for v in found] == ["uproot / treemill"]
+
+
+def test_bookings_quick_run(tmp_path):
+    command = [sys.executable, "-m", "bench.bookings", "--quick", "--rounds", "1"]
+    folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]
+    done = subprocess.run([*command, *folders], cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (written,) = (tmp_path / "results").glob("*.json")
+    rows = json.loads(written.read_text())["rows"]
+    assert all(row["equal"] for row in rows if "equal" in row)
+    assert sum("per entry" in row["what"] for row in rows) == 1
+    assert written.with_suffix(".md").read_text().count("1 % pass") == 8

@@ -5,7 +5,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tools import compare_readers
 from tools.readers.compare import difference
+
+from .conftest import CORPUS
 
 EQUAL = [
     (pa.array([1, 2, 3], pa.int32()), np.array([1, 2, 3], np.int32)),
@@ -41,3 +44,22 @@ DIFFERENT = [
 @pytest.mark.parametrize(("arrow", "other", "said"), DIFFERENT, ids=range(len(DIFFERENT)))
 def test_different(arrow, other, said):
     assert said in difference(ak.from_arrow(arrow), ak.Array(other))
+
+
+def test_the_command_goes_through_a_folder(tmp_path, monkeypatch, capsys):
+    source = CORPUS / "uproot-Zmumu-zstd.root"
+    if not source.exists():
+        pytest.skip(f"no corpus at {CORPUS}")
+    (tmp_path / "whole.root").symlink_to(source)
+    monkeypatch.setattr("sys.argv", ["compare_readers", str(tmp_path), "--jobs", "1"])
+    assert compare_readers.main() == 0
+    out = capsys.readouterr().out
+    assert "equal; of all that it reads: " in out
+    assert "(100.00 %)" in out
+
+
+def test_a_file_that_cannot_be_compared_is_wrong(tmp_path, monkeypatch, capsys):
+    (tmp_path / "torn.root").write_bytes(b"root" + bytes(60))
+    monkeypatch.setattr("sys.argv", ["compare_readers", str(tmp_path)])
+    assert compare_readers.main() == 1
+    assert "crashed" in capsys.readouterr().out

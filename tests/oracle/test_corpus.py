@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 import treemill._core as core
 
+from tools.compare_readers import equal_of
 from tools.readers import known
 from tools.readers.compare import Outcome, Verdict, compare_file, read
 
@@ -80,6 +81,15 @@ def test_equals_root(name, dumps):
 def test_coverage_does_not_fall():
     verdicts = Counter(o.verdict for name in FILES for o in outcomes(name))
     assert verdicts[Verdict.EQUAL] >= EQUAL_TO_UPROOT_AT_LEAST, verdicts
+
+
+@pytest.mark.parametrize(("is_fast", "least"), [(True, 0.99), (False, 0.95)], ids=["fast", "all"])
+def test_the_core_alone_reads_what_uproot_reads(is_fast, least):
+    """The goal: of the branches that uproot reads as AsDtype, AsJagged, AsStrings or
+    AsStridedObjects, and of all that it reads."""
+    equal, read = equal_of((o for name in FILES for o in outcomes(name)), is_fast)
+    assert read > 10_000
+    assert equal >= least * read, f"{equal} of {read}"
 
 
 def test_coverage_beside_root_does_not_fall(dumps):

@@ -90,7 +90,20 @@ def test_module(path):
     if part == "foreign":
         assert not own(names)
     if part == "chunk":
-        assert own(names) <= inside(names, "treemill.arrow_awkward")
+        assert own(names) <= inside(names, "treemill.arrow_awkward", "treemill.errors")
+    if part in ("schemas", "missing", "groups"):
+        assert own(names) <= inside(names, "treemill.errors")
+    if part in ("aliases", "formula"):
+        assert own(names) <= inside(
+            names, "treemill.errors", "treemill.expression", "treemill.steps", "treemill.formula"
+        )
+    if part == "fallback":
+        assert own(names) <= inside(names, "treemill.errors")
+    elif part not in ("files", "output", "bench", "snapshots"):  # these write
+        assert not inside(names, "uproot"), "whoever reads with uproot does so through fallback"
+    if part in ("filetree", "supplied", "perfile"):
+        assert not inside(names, "treemill.opened", "treemill.dataset", "treemill.query")
+        assert not inside(names, "treemill.backend", "treemill.session", "treemill.monitor")
     if part in ("selecting", "task"):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
     if part in ("rows", "snapshots", "cutflow"):

@@ -82,6 +82,24 @@ impl Number {
         }
     }
 
+    /// Types by what they can hold: each holds what the ones before it do.
+    pub(crate) fn rank(self) -> u8 {
+        match self {
+            Self::Bool(_) => 0,
+            Self::Int(_) => 1,
+            Self::Float(_) => 2,
+        }
+    }
+
+    /// As the type of this rank, or as it is where it has a higher one.
+    pub(crate) fn widened(self, rank: u8) -> Self {
+        match (self, rank) {
+            (Self::Bool(x), 1) => Self::Int(i128::from(x)),
+            (Self::Bool(_) | Self::Int(_), 2) => Self::Float(self.as_f64()),
+            _ => self,
+        }
+    }
+
     fn order(self, other: Self) -> Ordering {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => a.cmp(&b),

@@ -192,11 +192,17 @@ pub(crate) fn add_extent(
 ) {
     *to = Some(match *to {
         None => (low, high, n),
-        Some((old_low, old_high, old_n)) => (
-            old_low.better(low, Ordering::Less),
-            old_high.better(high, Ordering::Greater),
-            old_n.wrapping_add(n),
-        ),
+        Some((old_low, old_high, old_n)) => {
+            // A column may hold integers in one file and floats in the next, and an axis for all
+            // of them is one of floats, whichever of the ends comes from which.
+            let rank = [old_low, old_high, low, high].map(Number::rank);
+            let rank = rank.into_iter().max().unwrap_or_default();
+            (
+                old_low.better(low, Ordering::Less).widened(rank),
+                old_high.better(high, Ordering::Greater).widened(rank),
+                old_n.wrapping_add(n),
+            )
+        }
     });
 }
 

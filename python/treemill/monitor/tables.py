@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,10 +10,14 @@ if TYPE_CHECKING:
 
 __all__ = ["print_branches"]
 
+_ORDER = {"core": 0, "uproot": 1, "no": 2}
 
-def print_branches(title: str, branches: Iterable[Branch]) -> None:
-    """Name, C++ type, how it reads, and sizes, one branch a line; those that treemill cannot read
-    last, with the reason."""
+
+def print_branches(
+    title: str, branches: Iterable[Branch], aliases: Mapping[str, str] | None = None
+) -> None:
+    """Name, C++ type, how it reads, who reads it (the core, or uproot, which is slower), and sizes,
+    one branch a line; those that nobody reads last, with the reason. Then the tree's aliases."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -22,15 +26,17 @@ def print_branches(title: str, branches: Iterable[Branch]) -> None:
     table.add_column("branch", overflow="fold", no_wrap=True)
     table.add_column("C++ type", overflow="fold")
     table.add_column("reads as", overflow="fold")
+    table.add_column("how", no_wrap=True)
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("in file", justify="right", no_wrap=True)
     rows = list(branches)
-    for branch in sorted(rows, key=lambda b: not b.supported):
+    for branch in sorted(rows, key=lambda b: _ORDER[b.how]):
         style = "" if branch.readable else "dim"
         table.add_row(
             Text(branch.name, style=style),
             Text(branch.cpp_type, style=style),
             Text(branch.reads_as, style=style),
+            Text("" if branch.kind == "group" else branch.how, style=style),
             size(branch.total_bytes),
             size(branch.zip_bytes),
         )
@@ -40,7 +46,12 @@ def print_branches(title: str, branches: Iterable[Branch]) -> None:
         console = Console(width=4 + _widest(rows), highlight=False)
     console.print(Text(title, style="bold"))
     console.print(table)
-    unread = sum(not b.supported for b in rows)
+    for name, text in (aliases or {}).items():
+        console.print(Text(f"alias {name} = {text}"))
+    slow = sum(b.how == "uproot" for b in rows)
+    if slow:
+        console.print(Text(f"{slow} of {len(rows)} branches are read by uproot, slower", "dim"))
+    unread = sum(b.how == "no" for b in rows)
     if unread:
         console.print(Text(f"{unread} of {len(rows)} branches cannot be read", style="dim"))
 
@@ -50,7 +61,7 @@ def _widest(rows: list[Branch]) -> int:
         max((len(text) for text in column), default=0)
         for column in zip(*((b.name, b.cpp_type, b.reads_as) for b in rows), strict=True)
     ]
-    return max(sum(widths) + 30, 80)
+    return max(sum(widths) + 40, 80)
 
 
 def size(count: int) -> str:

@@ -1,0 +1,222 @@
+"""`python -m bench.bookings`: what many bookings cost, and what filters save. A table on standard
+output and in `bench/results/<date>-<machine>-bookings.md`, raw numbers beside it in JSON.
+
+Files are written once and kept: 200 columns of floats, and one that filters pass. Times are medians
+of `--rounds`, on one thread, interleaved; by the CPU clock, which a busy machine disturbs least.
+"""
+
+import argparse
+import datetime
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import treemill as tm
+import uproot
+from treemill import _core
+from treemill.planning import plan
+
+from . import data, machine
+from .protocol import REPOSITORY
+from .report import table
+
+COLUMNS, FILTERS, CLUSTER = 200, 20, 10_000
+SPREADS = ("runs", "spread")
+"""How the 1 % that passes lies: together, or anywhere."""
+CODECS: dict[str, Any] = {"lz4": uproot.LZ4(4), "none": None}
+
+
+def write(path: Path, entries: int, codec: str) -> None:
+    """The file, with baskets of 10,000 entries (40 kB), as ROOT's are. `runs` is below 0.01 in
+    whole runs of entries, `spread` in entries anywhere."""
+    chance = np.random.default_rng(1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".tmp")
+    names = [f"x{i:03d}" for i in range(COLUMNS)]
+    with uproot.recreate(part, compression=CODECS[codec]) as file:
+        tree = file.mktree("Events", dict.fromkeys(["runs", "spread", *names], "float32"))
+        cluster = CLUSTER
+        for first in range(0, entries, cluster):
+            n = min(cluster, entries - first)
+            # Every hundredth cluster: 1 %.
+            in_run = first // cluster % 100 == 0
+            chunk = {"runs": np.full(n, 0.0 if in_run else 1.0), "spread": chance.random(n)}
+            # Few bits, so that codecs have something to do.
+            chunk |= {name: chance.integers(0, 1000, n) / 10 for name in names}
+            tree.extend({name: values.astype(np.float32) for name, values in chunk.items()})
+    part.rename(path)
+
+
+def medians(rounds: int, tasks: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
+    """CPU seconds of each task, round by round, after one round that does not count."""
+    taken: dict[str, list[float]] = {name: [] for name in tasks}
+    for number in range(rounds + 1):
+        for name, task in tasks.items():
+            begin = time.process_time()
+            task()
+            if number:
+                taken[name].append(time.process_time() - begin)
+    return taken
+
+
+def many(path: Path, entries: int, rounds: int, most: int) -> Iterable[dict[str, Any]]:
+    """One histogram of each of 100 columns, and `most` of them: every one with bins of its own."""
+    events = tm.dataset(str(path))
+    names = [f"x{i % 100:03d}" for i in range(most)]
+
+    def book(count: int) -> list[Any]:
+        return [
+            events.hist(name, bins=(40 + i // 100, 0, 100)) for i, name in enumerate(names[:count])
+        ]
+
+    with tm.connect(workers=1) as session:
+
+        def fill(count: int) -> Callable[[], object]:
+            return lambda: session.run(*book(count), progress=False)
+
+        taken = medians(rounds, {"100": fill(100), "most": fill(most)})
+        found = session.run(*book(200), progress=False)
+        equal = all(h.sum(flow=True) == entries for h in found)
+    few, all_of_them = (statistics.median(taken[name]) for name in ("100", "most"))
+    extra = (all_of_them - few) / (most - 100) / entries * 1e9
+    yield {
+        "what": "100 histograms of 100 columns",
+        "seconds": taken["100"],
+        "value": few,
+        "unit": "s",
+    }
+    yield {
+        "what": f"{most} histograms of them",
+        "seconds": taken["most"],
+        "value": all_of_them,
+        "unit": "s",
+    }
+    yield {
+        "what": "an extra histogram of an existing column, per entry",
+        "value": extra,
+        "unit": "ns",
+        "goal": 3.0,
+        "equal": equal,
+    }
+    tree = events.trees[0]
+
+    def planned() -> None:
+
+        _core.Query(json.dumps(plan(book(most)).spec)).bind(tree)
+
+    planning = medians(rounds, {"plan": planned})["plan"]
+    yield {
+        "what": f"planning {most} histograms (booking, specification, compilation)",
+        "seconds": planning,
+        "value": statistics.median(planning),
+        "unit": "s",
+        "goal": 0.2,
+    }
+
+
+def filtered(path: Path, codec: str, rounds: int) -> Iterable[dict[str, Any]]:
+    """A cut on 20 columns that 1 % of the entries pass, and 200 histograms behind it; beside that
+    the same histograms without it."""
+    events = tm.dataset(str(path))
+    # Each of these reads its column; none but the first refuses anything.
+    others = [f"x{i:03d} > -1" for i in range(FILTERS - 1)]
+
+    def book(spread: str | None) -> list[Any]:
+        node = (
+            events if spread is None else events.filter(" and ".join([f"{spread} < 0.01", *others]))
+        )
+        return [node.sum(f"x{i:03d}") for i in range(COLUMNS)]
+
+    with tm.connect(workers=1) as session:
+        read: dict[str, int] = {}
+
+        def task(name: str, spread: str | None) -> Callable[[], object]:
+            def run() -> None:
+                session.run(*book(spread), progress=False)
+                read[name] = session.report.bytes_decompressed
+
+            return run
+
+        tasks = {name: task(name, name) for name in SPREADS} | {"all": task("all", None)}
+        taken = medians(rounds, tasks)
+    whole = statistics.median(taken["all"])
+    yield {
+        "what": f"all of 200 columns, {codec}",
+        "seconds": taken["all"],
+        "value": whole,
+        "unit": "s",
+    }
+    words = {"runs": "in runs", "spread": "anywhere"}
+    for name in SPREADS:
+        yield {
+            "what": f"1 % pass, {words[name]}, 20 filter columns, {codec}: time",
+            "seconds": taken[name],
+            "value": 100 * statistics.median(taken[name]) / whole,
+            "unit": "% of all",
+            "goal": 15.0,
+        }
+        yield {
+            "what": f"1 % pass, {words[name]}, {codec}: bytes decompressed",
+            "value": 100 * read[name] / read["all"],
+            "unit": "% of all",
+        }
+
+
+def main() -> int:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(prog="python -m bench.bookings", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small: does it run?")
+    parser.add_argument("--rounds", type=int, help="of each measurement (5)")
+    parser.add_argument("--events", type=int, help="in the files (1,000,000)")
+    parser.add_argument("--data", type=Path, default=data.FOLDER, help="folder of the files")
+    parser.add_argument(
+        "--output", type=Path, default=REPOSITORY / "bench" / "results", help="folder"
+    )
+    chosen = parser.parse_args()
+    rounds = chosen.rounds or (2 if chosen.quick else 5)
+    entries = chosen.events or (50_000 if chosen.quick else 1_000_000)
+    most = 300 if chosen.quick else 1000
+    facts = machine.describe()
+    rows: list[dict[str, Any]] = []
+    for codec in CODECS:
+        path = chosen.data / f"columns-{codec}-{entries}.root"
+        if not path.exists():
+            write(path, entries, codec)
+        data.warm_up(path)
+        if codec == "lz4":
+            rows += many(path, entries, rounds, most)
+        rows += filtered(path, codec, rounds)
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    stem = f"{today}-{machine.slug()}-bookings" + ("-quick" if chosen.quick else "")
+    chosen.output.mkdir(parents=True, exist_ok=True)
+    data.dump(chosen.output / f"{stem}.json", {"machine": facts, "entries": entries, "rows": rows})
+    page = page_of(rows, entries, rounds, facts)
+    (chosen.output / f"{stem}.md").write_text(page)
+    print(page)
+    return 0
+
+
+def page_of(
+    rows: Iterable[dict[str, Any]], entries: int, rounds: int, facts: dict[str, object]
+) -> str:
+    """The table."""
+    lines = []
+    for row in rows:
+        goal = row.get("goal")
+        mark = "" if goal is None else f"≤ {goal:g} {'✓' if row['value'] <= goal else '✗'}"
+        lines.append([row["what"], f"{row['value']:.3g} {row['unit']}", mark])
+    said = (
+        f"# Many bookings, and filters\n\n{entries:,} entries of {COLUMNS} float columns, one "
+        f"thread, CPU time, medians of {rounds}; commit {facts['commit']}, {facts['cpu']}, load "
+        f"before the run {facts['load']}.\n\n"
+    )
+    return said + table(["", "measured", "goal"], lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

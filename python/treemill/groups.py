@@ -1,0 +1,86 @@
+"""Branches that only hold others together, as records of these: split objects and collections.
+
+Pure: knows branches' descriptions and Arrow. Field names are the branches' own, as in uproot, with
+what they have of their parents' names in them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .branches import Branch
+
+__all__ = ["Group", "group_of", "is_group", "leaves", "record"]
+
+
+# C++ collections that ROOT splits. A split TClonesArray is called by the class of its items.
+_COLLECTION = re.compile(r"(std::|ROOT::VecOps::)?(vector|list|deque|\w*set|\w*map|RVec)\s*<")
+
+
+@dataclass(frozen=True)
+class Group:
+    """A branch and what it holds together: branches with data, and groups."""
+
+    branch: Branch
+    members: tuple[Group | Branch, ...]
+
+
+def is_group(branch: Branch, children: Sequence[Branch]) -> bool:
+    """Whether the branch has no data of its own but its children's. That of a split collection are
+    the numbers of items, which its members have too; those of a TClonesArray, as Delphes has them,
+    count as data, as they do in uproot."""
+    if branch.kind == "group":
+        return True
+    return (
+        bool(children)
+        and branch.kind == "number"
+        and _COLLECTION.match(branch.cpp_type) is not None
+    )
+
+
+def group_of(branch: Branch, children: dict[str, list[Branch]]) -> Group:
+    """The branch with all below it that has data. `children` are those of each path."""
+    members: list[Group | Branch] = []
+    for child in children.get(branch.path, []):
+        if not is_group(child, children.get(child.path, [])):
+            members.append(child)
+            continue
+        inner = group_of(child, children)
+        if inner.members:
+            members.append(inner)
+    return Group(branch, tuple(members))
+
+
+def leaves(group: Group) -> Iterator[Branch]:
+    """The branches with data, in their order."""
+    for member in group.members:
+        if isinstance(member, Group):
+            yield from leaves(member)
+        else:
+            yield member
+
+
+def record(group: Group, columns: dict[str, Any]) -> Any:
+    """A pyarrow.ChunkedArray of records from those of the branches with data, by path."""
+    import pyarrow
+
+    parts = [
+        record(member, columns) if isinstance(member, Group) else columns[member.path]
+        for member in group.members
+    ]
+    names = [m.branch.name if isinstance(m, Group) else m.name for m in group.members]
+    chunks = [
+        pyarrow.StructArray.from_arrays(
+            [part.chunk(i) for part in parts],
+            fields=[
+                pyarrow.field(name, part.type, nullable=part.null_count > 0)
+                for name, part in zip(names, parts, strict=True)
+            ],
+        )
+        for i in range(parts[0].num_chunks)
+    ]
+    return pyarrow.chunked_array(chunks)

@@ -1,0 +1,64 @@
+"""Columns that a query wants and the core does not find in a file: defaults of branches that it
+lacks, and branches that uproot reads for it. Decides which; filetree.py reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .aliases import mentions
+from .filetree import FileTree
+
+__all__ = ["Supplied", "supplied"]
+
+
+class Supplied:
+    """Some columns of a file's tree, for the core. Implements foreign.Foreign."""
+
+    def __init__(self, tree: FileTree, names: list[str]) -> None:
+        self._tree = tree
+        self._names = names
+
+    def schema(self) -> Any:
+        """A pyarrow.Schema: types, whether values may be missing, and which columns count items."""
+        import pyarrow
+
+        return pyarrow.schema([self._field(name) for name in self._names])
+
+    def _field(self, name: str) -> Any:
+        from .foreign import field
+
+        kind = self.read(name, 0, 0).type
+        own = self._tree.by_name.get(name)
+        if own is not None:
+            return field(name, kind, nullable=True, counter=own["counter"])
+        is_none = self._tree.missing[name] is None
+        return field(name, kind, nullable=is_none, counter=self._tree.counter_of_default(name))
+
+    def read(self, name: str, start: int, stop: int) -> Any:
+        """Entries `[start, stop)` as a pyarrow.Array."""
+        import pyarrow
+
+        (column,) = self._tree.read([name], start, stop)
+        return pyarrow.array(column)
+
+
+def supplied(tree: FileTree, words: set[str]) -> Supplied | None:
+    """The columns that expressions of these words may mean and that the core does not find in the
+    tree; None where there are none. May look into other files for the types of defaults."""
+    missing = tree.missing
+    names = [name for name in tree.lacking() if mentions(words, name)]
+    # A glob may mean a branch that only files behind the first have.
+    names += [
+        word
+        for word in sorted(words)
+        if word not in names
+        and word not in tree.by_name
+        and missing.has(word)
+        and tree.sample(word) is not None
+    ]
+    names += [
+        name
+        for name, branch in tree.by_name.items()
+        if not branch["supported"] and mentions(words, name) and tree.how(branch) == "uproot"
+    ]
+    return Supplied(tree, list(dict.fromkeys(names))) if names else None
