@@ -7,7 +7,7 @@ import datetime
 import sys
 from pathlib import Path
 
-from . import cold, data, goals, machine, memory, report, warm
+from . import cold, data, goals, machine, memory, ntuples, report, warm
 from .adl import run as adl
 from .protocol import REPOSITORY, RivalError, Worker
 from .queries import QUERIES
@@ -28,6 +28,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add("--codecs", nargs="+", metavar="C", choices=data.CODECS, help="zlib lz4 zstd none")
     add("--rivals", nargs="+", metavar="R", choices=[r.key for r in RIVALS], help="only these")
     add("--parts", nargs="+", metavar="P", choices=_PARTS, default=_PARTS, help="warm cold memory")
+    add("--ntuples", action="store_true", help="RNTuples instead of trees; the warm part only")
     add("--file", action="append", metavar="NAME=PATH", help="a file of one's own as a codec")
     add("--data", type=Path, default=data.FOLDER, help="folder of the files that are read")
     add("--output", type=Path, default=REPOSITORY / "bench" / "results", help="folder")
@@ -37,6 +38,10 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     chosen.events = chosen.events or (50_000 if small else 1_000_000)
     chosen.rounds = chosen.rounds or (2 if small else 7)
     chosen.gigabytes = chosen.gigabytes or (0.05 if small else 10.0)
+    if chosen.ntuples:
+        chosen.parts = ("warm",)
+        reading = [r.key for r in RIVALS if r.reads_ntuples]
+        chosen.rivals = [key for key in chosen.rivals or reading if key in reading]
     return chosen
 
 
@@ -48,6 +53,11 @@ def _files(chosen: argparse.Namespace) -> dict[str, Path]:
     if chosen.file:
         pairs = (text.split("=", 1) for text in chosen.file)
         files = {name: Path(path).resolve() for name, path in pairs}
+    elif chosen.ntuples:
+        files = {
+            ntuples.LABELS[c]: ntuples.make(c, chosen.events, chosen.data)
+            for c in chosen.codecs or data.CODECS
+        }
     else:
         files = {c: data.make(c, chosen.events, chosen.data) for c in chosen.codecs or data.CODECS}
     for path in files.values():
@@ -106,7 +116,7 @@ def main(arguments: list[str] | None = None) -> int:
     described = {name: data.describe(path) for name, path in files.items()}
     verdicts = [*goals.warm(goals.medians(cells)), *goals.cold(shells), *goals.memory(sweeps)]
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    stem = f"{today}-{machine.slug()}" + ("-quick" if chosen.quick else "")
+    stem = f"{today}-{machine.slug()}" + "-rntuple" * chosen.ntuples + "-quick" * chosen.quick
     chosen.output.mkdir(parents=True, exist_ok=True)
     data.dump(
         chosen.output / f"{stem}.json",
@@ -126,7 +136,7 @@ def main(arguments: list[str] | None = None) -> int:
         },
     )
     page = report.markdown(
-        f"treemill and its rivals, {today}",
+        f"treemill and its rivals{', RNTuple' * chosen.ntuples}, {today}",
         summary(facts, described, chosen.rounds, chosen.clock),
         cells,
         shells,

@@ -103,7 +103,7 @@ def many(path: Path, entries: int, rounds: int, most: int) -> Iterable[dict[str,
         "goal": 3.0,
         "equal": equal,
     }
-    tree = events.trees[0]
+    tree = events.trees[0].core
 
     def planned() -> None:
 

@@ -28,11 +28,15 @@ def describe(path: Path) -> dict[str, object]:
 
     with uproot.open(path) as file:
         tree = file["Events"]
-        return {
+        known: dict[str, object] = {
             "path": path.name,
             "bytes": path.stat().st_size,
             "events": tree.num_entries,
             "branches": len(tree.keys()),
+        }
+        if not isinstance(tree, uproot.TTree):
+            return known
+        return known | {
             "compression": str(tree["MET_pt"].compression),
             "baskets": {name: tree[name].num_baskets for name in ("MET_pt", "Jet_pt")},
         }

@@ -1,4 +1,4 @@
-"""Every branch of every ROOT file below some folders, read by treemill's core alone and by uproot.
+"""Every branch and field of every ROOT file below some folders, by treemill alone and by uproot.
 
     python -m tools.compare_readers DIR... [--oracle root] [--hang SECONDS] [--jobs N] [--verbose]
 
@@ -71,6 +71,10 @@ def report(found: list[Outcome], verbose: bool) -> None:
     print(row("sum", found))
     print("\nof what uproot reads as AsDtype, AsJagged, AsStrings, AsStridedObjects:", end=" ")
     print(f"{share(found, True)} equal; of all that it reads: {share(found, False)}")
+    fields = Counter(column_of(o) for o in found if o.is_field)
+    ntuples = {(o.file, o.tree) for o in found if o.is_field}
+    counted = ", ".join(f"{count} {column}" for column, count in fields.items())
+    print(f"of these, fields of {len(ntuples)} RNTuples: {counted or 'none'}")
     reasons = Counter(reason for o in found if (reason := known.why(o)))
     for reason, count in reasons.items():
         print(f"\nknown, {count} branches: {reason}")

@@ -30,7 +30,7 @@ h = df.Filter("Sum(Jet_pt > 40) >= 2").Histo1D(("h", "", 128, 0, 256), "MET_pt")
     "adl5": """
 ROOT.gInterpreter.Declare('''
 using Floats = const ROOT::RVecF &;
-bool pair(Floats pt, Floats eta, Floats phi, Floats mass, const ROOT::RVecI &charge) {
+bool dimuon(Floats pt, Floats eta, Floats phi, Floats mass, const ROOT::RVecI &charge) {
   for (std::size_t i = 0; i < pt.size(); ++i)
     for (std::size_t j = i + 1; j < pt.size(); ++j) {
       if (charge[i] == charge[j]) continue;
@@ -43,7 +43,7 @@ bool pair(Floats pt, Floats eta, Floats phi, Floats mass, const ROOT::RVecI &cha
 }
 ''')
 h = (
-    df.Filter("pair(Muon_pt, Muon_eta, Muon_phi, Muon_mass, Muon_charge)")
+    df.Filter("dimuon(Muon_pt, Muon_eta, Muon_phi, Muon_mass, Muon_charge)")
     .Histo1D(("h", "", 128, 0, 256), "MET_pt")
 )
 """,

@@ -3,7 +3,7 @@
 
 def analysis(events):
     pair = "60 < (a + b).mass < 120 for a, b in combinations(Muon, 2) if a.charge != b.charge"
-    return events.filter(f"any({pair})").hist("MET_pt", bins=(128, 0, 256))
+    return events.filter("nMuon >= 2").filter(f"any({pair})").hist("MET_pt", bins=(128, 0, 256))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         WorkerError,
     )
     from .files import FileOutput
+    from .functions import function
     from .selector import Selector
     from .session import Session, connect, run
     from .snapshots import SnapshotFile
@@ -57,6 +58,7 @@ __all__ = [
     "__version__",
     "connect",
     "dataset",
+    "function",
     "run",
 ]
 
@@ -64,6 +66,7 @@ _HOMES = {
     "Cut": "cutflow",
     "CutFlow": "cutflow",
     "FileOutput": "files",
+    "function": "functions",
     "SnapshotFile": "snapshots",
     "Variations": "cutflow",
     "Selector": "selector",

@@ -1,6 +1,6 @@
 """Arrow columns as awkward and numpy arrays, laid out as uproot lays them out: 64-bit offsets,
-option types only where the column may have missing values (an RNTuple's std::optional; branches
-have none), fixed-size arrays as regular dimensions, strings as awkward strings, std::tuple (a
+option types only where the column may have missing values (an RNTuple's std::optional, a branch's
+pointers), fixed-size arrays as regular dimensions, strings as awkward strings, std::tuple (a
 struct whose members are called 0, 1, ...) as tuples.
 
 Knows Arrow, awkward and numpy; knows nothing of files.

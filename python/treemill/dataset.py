@@ -69,9 +69,9 @@ class Branches(Mapping[str, Branch]):
 class Dataset:
     """Files and trees, as one. Make it with `treemill.dataset`.
 
-    `filter`, `define`, `vary` and the bookings (`hist`, `profile`, `count`, `sum`, `mean`, `std`,
-    `var`, `min`, `max`, `unique`, `approx_quantiles`, `take`, `snapshot`) are those of
-    `treemill.query.Node`.
+    `filter`, `define`, `with_params`, `vary` and the bookings (`hist`, `profile`, `count`, `sum`,
+    `mean`, `std`, `var`, `min`, `max`, `unique`, `approx_quantiles`, `take`, `snapshot`) are those
+    of `treemill.query.Node`.
     """
 
     def __init__(
@@ -90,6 +90,7 @@ class Dataset:
         self._root = Node(Origin(self, self._run))
         self.filter = self._root.filter
         self.define = self._root.define
+        self.with_params = self._root.with_params
         self.vary = self._root.vary
         self.hist = self._root.hist
         self.profile = self._root.profile

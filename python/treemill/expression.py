@@ -13,17 +13,23 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NoReturn
 
+from . import registry
 from .clike import Rewritten, rewrite
 from .errors import QueryError
+from .grammar import BINARY, BITWISE, COMPARE, REFUSED, SPELLED, UNARY, constant_word
 
-__all__ = ["Expression", "Tree", "parse"]
+__all__ = ["Constant", "Expression", "Tree", "constant", "measured", "parse"]
 
 Tree = dict[str, Any]
+Constant = bool | int | float | str
 
 MAX_LENGTH = 100_000
 """Characters of an expression."""
 MAX_DEPTH = 100
 """Levels of its tree."""
+_LARGEST = 1.7976931348623157e308
+MAX_NODES = 200_000
+"""Nodes of its tree, with those of the user's functions that it calls."""
 # The JSON of a whole query nests at most 127 deep in the core's parser; a list of arguments is a
 # level of JSON as well as the node in it, and the query around an expression takes eight.
 _MAX_JSON_DEPTH = 116
@@ -55,11 +61,38 @@ def parse(text: str) -> Expression:
             f"the expression has {len(text)} characters; {MAX_LENGTH} is the limit",
             text=text[:60] + "…",
         )
-    return _parse(text)
+    return _parse(text, registry.version())[0]
+
+
+def constant(value: Constant) -> Expression:
+    """A constant as an expression. Raises QueryError for what is no finite number, no bool and no
+    string."""
+    fits = isinstance(value, (bool, str)) or (
+        -(1 << 63) <= value < 1 << 64 if isinstance(value, int) else _is_finite(value)
+    )
+    if not fits:
+        raise QueryError(f"a constant is a bool, a finite number or a string, not {value!r}")
+    text = repr(value)
+    return Expression(text, {"kind": "const", "value": value, "at": [0, len(text)]})
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, float) and abs(value) <= _LARGEST
+
+
+def measured(text: str, params: tuple[str, ...]) -> tuple[Expression, int, int, int]:
+    """The body of a function of these parameters, with the levels of its tree, those of its JSON,
+    and its number of nodes."""
+    parse(text)  # the checks of its length
+    return _parse(text, registry.version(), params)
 
 
 @lru_cache(maxsize=4096)
-def _parse(text: str) -> Expression:
+def _parse(
+    text: str, version: int, bound: tuple[str, ...] = ()
+) -> tuple[Expression, int, int, int]:
+    """`version` of the registry: expressions mean the functions that are known when they are
+    written. `bound`: names that are no functions here."""
     if not text.strip():
         raise QueryError("the expression is empty", text=text)
     rewritten = rewrite(text)
@@ -74,7 +107,9 @@ def _parse(text: str) -> Expression:
         raise _too_deep(text, None) from None
     except ValueError as error:  # null bytes, lone surrogates
         raise QueryError(f"not text that can be parsed: {error}", text=ascii(text)) from None
-    return Expression(text, _Reducer(text, rewritten, indent).reduce(tree, 1, 1))
+    reducer = _Reducer(text, rewritten, indent, bound)
+    reduced = reducer.reduce(tree, 1, 1)
+    return Expression(text, reduced), reducer.depth, reducer.json, reducer.nodes
 
 
 def _too_deep(text: str, span: tuple[int, int] | None) -> QueryError:
@@ -113,70 +148,34 @@ def _is_assignment(text: str, at: int) -> bool:
     return text[at : at + 1] == "=" and text[at + 1 : at + 2] != "="
 
 
-_BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.BitXor: "^",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-}
-_UNARY: dict[type[ast.unaryop], str] = {
-    ast.USub: "-",
-    ast.UAdd: "+",
-    ast.Invert: "~",
-    ast.Not: "not",
-}
-_COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.In: "in",
-    ast.NotIn: "not_in",
-}
-_BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
-
-_REFUSED: dict[type[ast.AST], str] = {
-    ast.JoinedStr: "f-strings are not in the language",
-    ast.NamedExpr: ":= is not in the language; use define()",
-    ast.Await: "await is not in the language",
-    ast.Yield: "yield is not in the language",
-    ast.YieldFrom: "yield is not in the language",
-    ast.Dict: "dictionaries are not in the language",
-    ast.Set: "sets are not in the language; write [a, b]",
-    ast.DictComp: "dictionaries are not in the language",
-    ast.SetComp: "sets are not in the language; write [… for …]",
-    ast.Starred: "* before a value is not in the language",
-}
-
-_SPELLED = {"true": True, "false": False}
-
-
 class _Reducer:
     """Python's tree to ours. `depth` counts levels of nodes, `json` those of the JSON made."""
 
-    def __init__(self, text: str, rewritten: Rewritten, indent: int) -> None:
+    def __init__(
+        self, text: str, rewritten: Rewritten, indent: int, bound: tuple[str, ...]
+    ) -> None:
         self.text = text
         self.rewritten = rewritten
         self.indent = indent
+        self.bound = bound
+        self.depth = self.json = self.nodes = 0
 
     def reduce(self, node: ast.AST, depth: int, json: int) -> Tree:
-        if depth > MAX_DEPTH or json > _MAX_JSON_DEPTH:
-            raise _too_deep(self.text, self.span(node))
+        self.note(node, depth, json, 1)
         handler = _HANDLERS.get(type(node))
         if handler is None:
-            reason = _REFUSED.get(type(node), f"{type(node).__name__} is not in the language")
+            reason = REFUSED.get(type(node), f"{type(node).__name__} is not in the language")
             self.refuse(reason, node)
         return handler(self, node, depth + 1, json + 1)
+
+    def note(self, node: ast.AST, depth: int, json: int, nodes: int) -> None:
+        """Bounds are checked as the tree grows."""
+        self.depth, self.json = max(self.depth, depth), max(self.json, json)
+        self.nodes += nodes
+        if depth > MAX_DEPTH or json > _MAX_JSON_DEPTH:
+            raise _too_deep(self.text, self.span(node))
+        if self.nodes > MAX_NODES:
+            self.refuse("with the functions that it calls the expression is too large", node)
 
     def many(self, nodes: list[Any], depth: int, json: int) -> list[Tree]:
         return [self.reduce(node, depth, json + 1) for node in nodes]
@@ -198,14 +197,14 @@ class _Reducer:
     # One method per kind of node, in the order of spec.rs.
 
     def name(self, node: ast.Name, depth: int, json: int) -> Tree:
-        if node.id in _SPELLED:
-            return {"kind": "const", "value": _SPELLED[node.id], "at": self.at(node)}
+        if node.id in SPELLED:
+            return {"kind": "const", "value": SPELLED[node.id], "at": self.at(node)}
         return {"kind": "name", "id": node.id, "at": self.at(node)}
 
     def constant(self, node: ast.Constant, depth: int, json: int) -> Tree:
         value = node.value
         if not isinstance(value, (bool, int, float, str)):
-            self.refuse(f"{_constant_word(value)} is not in the language", node)
+            self.refuse(f"{constant_word(value)} is not in the language", node)
         if isinstance(value, float) and value in (float("inf"), float("-inf")):
             self.refuse("this number is larger than a double can hold", node)
         if isinstance(value, int) and value >= 1 << 64:
@@ -213,14 +212,14 @@ class _Reducer:
         return {"kind": "const", "value": value, "at": self.at(node)}
 
     def unary(self, node: ast.UnaryOp, depth: int, json: int) -> Tree:
-        op = _UNARY[type(node.op)]
+        op = UNARY[type(node.op)]
         if op == "~" and self.indent + node.col_offset in self.rewritten.bangs:
             op = "not"
         operand = self.reduce(node.operand, depth, json)
         return {"kind": "unary", "op": op, "operand": operand, "at": self.at(node)}
 
     def binary(self, node: ast.BinOp, depth: int, json: int) -> Tree:
-        op = _BINARY.get(type(node.op))
+        op = BINARY.get(type(node.op))
         if op is None:
             self.refuse("@ is not in the language", node)
         left = self.reduce(node.left, depth, json)
@@ -233,7 +232,7 @@ class _Reducer:
         return {"kind": "bool", "op": op, "values": values, "at": self.at(node)}
 
     def compare(self, node: ast.Compare, depth: int, json: int) -> Tree:
-        ops = [_COMPARE.get(type(op)) for op in node.ops]
+        ops = [COMPARE.get(type(op)) for op in node.ops]
         if None in ops:
             self.refuse("is and is not are not in the language; write == or !=", node)
         for middle in node.comparators[:-1]:
@@ -245,11 +244,11 @@ class _Reducer:
     def check_bitwise(self, middle: ast.expr) -> None:
         """`a > 1 & b > 2` is `a > (1 & b) > 2` to Python and `(a > 1) & (b > 2)` to C. Nobody means
         the first, so nobody gets it in silence."""
-        if not (isinstance(middle, ast.BinOp) and isinstance(middle.op, _BITWISE)):
+        if not (isinstance(middle, ast.BinOp) and isinstance(middle.op, BITWISE)):
             return
         start, stop = self.span(middle)
         if not (self.text[:start].rstrip().endswith("(") and self.text[stop:].lstrip()[:1] == ")"):
-            op = _BINARY[type(middle.op)]
+            op = BINARY[type(middle.op)]
             self.refuse(
                 f"{op} binds more tightly than a comparison: put each comparison in parentheses, "
                 "or write 'and', 'or'",
@@ -259,6 +258,9 @@ class _Reducer:
     def call(self, node: ast.Call, depth: int, json: int) -> Tree:
         if not isinstance(node.func, (ast.Name, ast.Attribute)):
             self.refuse("only a name or an attribute can be called", node.func)
+        name = node.func.id if isinstance(node.func, ast.Name) else None
+        if name is not None and name not in self.bound and (known := registry.find(name)):
+            return self.apply(node, known, depth, json)
         seen: set[str] = set()
         for keyword in node.keywords:
             if keyword.arg is None:
@@ -274,6 +276,20 @@ class _Reducer:
                 [keyword.arg, self.reduce(keyword.value, depth, json + 2)]
                 for keyword in node.keywords
             ],
+            "at": self.at(node),
+        }
+
+    def apply(self, node: ast.Call, known: registry.UserFunction, depth: int, json: int) -> Tree:
+        if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
+            self.refuse(f"{known.name}(…) takes its arguments in order, without names", node)
+        # Its text and tree are a level of JSON each.
+        self.note(node, depth + known.depth, json + known.json + 2, known.size)
+        return {
+            "kind": "apply",
+            "name": known.name,
+            "params": list(known.params),
+            "body": known.body,
+            "args": self.many(node.args, depth, json),
             "at": self.at(node),
         }
 
@@ -343,16 +359,6 @@ class _Reducer:
         if len(set(names)) != len(names):
             self.refuse("the names after for must differ", target)
         return names
-
-
-def _constant_word(value: object) -> str:
-    if value is None:
-        return "None"
-    if value is Ellipsis:
-        return "..."
-    return {"complex": "a complex number", "bytes": "a bytes literal"}.get(
-        type(value).__name__, type(value).__name__
-    )
 
 
 _HANDLERS: dict[type[ast.AST], Callable[[_Reducer, Any, int, int], Tree]] = {

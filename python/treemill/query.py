@@ -15,7 +15,7 @@ from typing import Any
 
 from .axes import axes_from_bins
 from .errors import QueryError, TreemillError
-from .expression import parse
+from .expression import Constant, constant, parse
 from .snapshot_format import snapshot_format
 from .steps import Define, Filter, Step, Vary, vary_step
 from .wanted import (
@@ -119,6 +119,11 @@ class Booking:
         return f"<{type(self.wanted).__name__.lower()} {self.title}: {state}>"
 
 
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name.isidentifier():
+        raise QueryError(f"a column's name is an identifier as Python's, not {name!r}")
+
+
 class Node:
     """The entries of a dataset that passed the filters above, with the columns defined above.
     Immutable: every method gives a new node or a booking."""
@@ -132,15 +137,31 @@ class Node:
         self.parent = parent
         self.step = step
 
-    def filter(self, expr: str, name: str | None = None) -> Node:
-        """Only the entries for which `expr`, one bool per entry, is true. `name` is for reports."""
-        return Node(self.origin, self, Filter(parse(expr), name))
+    def filter(
+        self,
+        expr: str,
+        name: str | None = None,
+        params: Mapping[str, Constant] | None = None,
+    ) -> Node:
+        """Only the entries for which `expr`, one bool per entry, is true. `name` is for reports;
+        `params`: see `with_params`."""
+        node = self.with_params(params or {})
+        return Node(self.origin, node, Filter(parse(expr), name))
 
-    def define(self, name: str, expr: str) -> Node:
-        """A new column `name`, one value or one list per entry."""
-        if not isinstance(name, str) or not name.isidentifier():
-            raise QueryError(f"a column's name is an identifier as Python's, not {name!r}")
-        return Node(self.origin, self, Define(name, parse(expr)))
+    def define(self, name: str, expr: str, params: Mapping[str, Constant] | None = None) -> Node:
+        """A new column `name`, one value or one list per entry; `params`: see `with_params`."""
+        _check_name(name)
+        node = self.with_params(params or {})
+        return Node(self.origin, node, Define(name, parse(expr)))
+
+    def with_params(self, params: Mapping[str, Constant]) -> Node:
+        """Constants by name, for all expressions below: `with_params({"cut": 30})` and then
+        `filter("MET_pt > cut")`. They hide columns of the same name, as definitions do."""
+        node = self
+        for name, value in params.items():
+            _check_name(name)
+            node = Node(self.origin, node, Define(name, constant(value)))
+        return node
 
     def vary(
         self, columns: str | Sequence[str], variations: Mapping[str, Any], name: str | None = None

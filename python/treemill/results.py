@@ -15,6 +15,7 @@ from .cutflow import Cut, CutFlow
 from .errors import UnsupportedError
 from .query import Booking, steps_to
 from .rows import Collected
+from .schemas import cast, widest
 from .steps import Filter
 from .wanted import Flow, Hist, Moments, Quantiles, Rows, Unique
 
@@ -101,11 +102,14 @@ def _joined(columns: Sequence[Any], none: Any) -> Any:
     import pyarrow
 
     chunks = [chunk for column in columns for chunk in column.chunks]
-    types = {chunk.type for chunk in chunks}
-    if len(types) > 1:
+    types = {chunk.type for chunk in chunks} or {none.type}
+    kind = widest(sorted(types, key=str))
+    if kind is None:
         shown = ", ".join(sorted(map(str, types)))
-        raise UnsupportedError(f"a column has different types in different files: {shown}")
-    return pyarrow.chunked_array(chunks or [none])
+        raise UnsupportedError(
+            f"a column has types in different files that no type holds exactly: {shown}"
+        )
+    return pyarrow.chunked_array([cast(chunk, kind) for chunk in chunks] or [none])
 
 
 _MAKERS: dict[type, Callable[[Any, Any], Any]] = {

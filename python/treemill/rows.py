@@ -76,7 +76,12 @@ class Collected:
         self.names = tuple(column.name for column in columns)
         self.none = tuple(pyarrow.array(column)[:0] for column in columns)
         self.optional = frozenset(column.name for column in columns if column.optional)
-        self.groups = {c.name: c.group for c in columns if c.group is not None}
+        lists = {
+            name
+            for name, none in zip(self.names, self.none, strict=True)
+            if pyarrow.types.is_large_list(none.type)
+        }
+        self.groups = {c.name: c.group for c in columns if c.name in lists}
 
     def check(self) -> None:
         """Raises QueryError where there is more than the limit."""
@@ -102,10 +107,22 @@ class Collected:
 class _RowsPartial:
     """A core partial and, for some of its bookings, rows."""
 
-    def __init__(self, core: Any, sinks: Mapping[int, Sink]) -> None:
+    def __init__(self, core: Any, sinks: Mapping[int, Sink], made_for: Any = None) -> None:
+        """`made_for`: the core.Bound that made `core`, where it is to be filled."""
         self.core = core
+        self._made_for = made_for
         self.rows = {index: Collected(sink) for index, sink in sinks.items()}
         self._files: dict[int, Any] = {}
+
+    def as_of(self, bound: Any) -> None:
+        """Goes on with rows of the types that this file's columns have: a core partial keeps those
+        that it was made with, and would squeeze other values into them."""
+        if self._made_for is not bound:
+            if self._made_for is not None:
+                fresh = bound.partial()
+                fresh.merge(self.core)
+                self.core = fresh
+            self._made_for = bound
 
     def take(self, order: Order) -> None:
         """Moves the core's rows here; they begin at this place."""
@@ -225,11 +242,12 @@ class _Collecting:
         return columns
 
     def partial(self) -> _RowsPartial:
-        return _RowsPartial(self._bound.partial(), self._sinks)
+        return _RowsPartial(self._bound.partial(), self._sinks, self._bound)
 
     def run(self, start: int, stop: int, partial: _RowsPartial, control: Any) -> int:
         """The core ends early where its rows have filled their room: they are moved, it goes on."""
         at = start
+        partial.as_of(self._bound)
         while True:
             ended = self._bound.run(at, stop, partial.core, control)
             reached = stop if ended is None else int(ended)

@@ -49,13 +49,15 @@ class _Writer(Protocol):
 def write(rows: Collected, path: str, kind: str, tree: str, folder: str) -> SnapshotFile:
     """Makes the file from all rows, and removes the folder of parts. Raises SourceError where the
     disk does not let it: then an older file is as it was."""
+    import pyarrow
+
     made = f"{folder}/whole"
     try:
         os.makedirs(folder, exist_ok=True)
         entries = 0
         writer = _WRITERS[kind](made, tree, rows)
         try:
-            for table in _chunks(rows.tables()):
+            for table in _chunks(_alike(rows, path)):
                 entries += len(table)
                 writer.write(table)
         finally:
@@ -63,10 +65,27 @@ def write(rows: Collected, path: str, kind: str, tree: str, folder: str) -> Snap
         os.replace(made, path)
     except OSError as error:
         raise SourceError(f"cannot write: {error.strerror or error}", file=path) from error
+    except pyarrow.ArrowInvalid as error:  # types that differ from file to file, no text
+        raise UnsupportedError(f"a column does not fit the file: {error}", file=path) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     named = tree if kind in ("ttree", "rntuple") else None
     return SnapshotFile(path, kind, entries, rows.names, named)
+
+
+def _alike(rows: Collected, path: str) -> Iterator[Any]:
+    """The tables, as long as they have the types that the file was begun with."""
+    expected = [none.type for none in rows.none]
+    for table in rows.tables():
+        for name, kind, wanted in zip(rows.names, table.schema.types, expected, strict=True):
+            if kind != wanted:
+                raise UnsupportedError(
+                    f"{name} is {wanted} in some files and {kind} in others: a snapshot has one "
+                    f"type; write float({name}) or int({name})",
+                    file=path,
+                    branch=name,
+                )
+        yield table
 
 
 def _chunks(tables: Iterable[Any]) -> Iterator[Any]:
@@ -112,12 +131,7 @@ class _Arrow:
         raise NotImplementedError
 
     def write(self, table: Any) -> None:
-        import pyarrow
-
-        try:
-            self._file.write_table(table.cast(self._schema))
-        except pyarrow.ArrowInvalid as error:
-            raise UnsupportedError(f"a column does not fit the file: {error}") from error
+        self._file.write_table(table.cast(self._schema))
 
     def close(self) -> None:
         self._file.close()

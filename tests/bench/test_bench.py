@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,22 @@ def test_quick_run(tmp_path):
     assert [sweep["rival"] for sweep in found["memory"]] == ["treemill"]
     # In the table of times and in that of ratios; whether goals were reached is not tested.
     assert written.with_suffix(".md").read_text().count("| q1 MET_pt of all events, zstd |") == 2
+
+
+@pytest.mark.skipif(find_spec("ROOT") is None, reason="ROOT is not installed: it converts")
+def test_quick_run_of_ntuples(tmp_path):
+    command = [sys.executable, "-m", "bench", "--quick", "--ntuples", "--events", "2000"]
+    chosen = ["--rivals", "treemill", "uproot", "limit", "--codecs", "lz4"]
+    folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]
+    done = subprocess.run(
+        [*command, *chosen, *folders], cwd=REPOSITORY, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    (written,) = (tmp_path / "results").glob("*-rntuple-quick.json")
+    found = json.loads(written.read_text())
+    assert {(c["rival"], c["codec"]) for c in found["warm"]} == {
+        (rival, "RNTuple lz4") for rival in ("treemill", "uproot")
+    }
 
 
 class Fake:

@@ -214,6 +214,58 @@ def test_a_skimmed_tree_keeps_its_collections(session, events, truth, tmp_path):
     )
 
 
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory):
+    """Strings, bools, 64 bits, arrays of fixed length, lists."""
+    import uproot
+
+    n = 1000
+    path = str(tmp_path_factory.mktemp("kinds") / "kinds.root")
+    types = {"s": "string", "b": "bool", "u": "uint64", "v_x": "var * float32", "i": "int8"}
+    with uproot.recreate(path) as file:
+        tree = file.mktree("Events", types | {"a_b": np.dtype(("f4", (3,)))})
+        tree.extend(
+            {
+                "s": ak.Array([f"é{i % 7}" for i in range(n)]),
+                "b": np.arange(n) % 2 == 0,
+                "u": np.arange(n, dtype="u8") + np.uint64(2**63),
+                "a_b": np.arange(3 * n, dtype="f4").reshape(n, 3),
+                "v_x": ak.Array([[float(j) for j in range(i % 4)] for i in range(n)]),
+                "i": np.arange(n).astype("i1"),
+            }
+        )
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.root", "b.root:rntuple", "c.parquet", "d.feather"])
+@pytest.mark.parametrize("where", ["b", "i > 1000"])
+def test_every_kind_of_column_is_kept(kinds, tmp_path, name, where):
+    import uproot
+
+    name, _, form = name.partition(":")
+    columns = ["s", "b", "u", "a_b", "v_x", "i"]
+    good = tm.dataset(kinds).filter(where)
+    arrays = good.arrays(columns)
+    made = good.snapshot(str(tmp_path / name), columns, format=form or None)
+    tm.run(arrays, made, progress=False)
+    truth = uproot.open(kinds)["Events"].arrays()
+    truth = truth[truth.b] if where == "b" else truth[:0]
+    assert str(arrays.value[columns].type) == str(truth[columns].type)
+    if name.endswith(".root"):
+        again = tm.dataset(str(tmp_path / name)).arrays(columns)
+    elif name.endswith(".parquet"):
+        import pyarrow.parquet
+
+        again = pyarrow.parquet.read_table(tmp_path / name)  # awkward reads none without rows
+    else:
+        again = ak.from_feather(tmp_path / name)
+    for column in columns:
+        assert ak.array_equal(arrays.value[column], truth[column]), column
+        found = again[column]
+        found = found.to_list() if isinstance(found, ak.Array) else found.to_pylist()
+        assert found == truth[column].to_list(), column
+
+
 def test_a_failed_snapshot_leaves_nothing(session, events, tmp_path):
     path = tmp_path / "skim.parquet"
     path.write_text("old")

@@ -338,3 +338,29 @@ def test_missing_is_checked(core, tmp_path):
     for bad in ("ignore", ["x"], {1: 2}, {"x": object()}, {"x": ["a"]}):
         with pytest.raises(tm.QueryError, match=r"missing|default"):
             tm.dataset(path, missing=bad)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("mode", MODES)
+def test_rows_of_files_with_other_types(core, tmp_path, mode, order):
+    files = [
+        write(
+            tmp_path / "a.root", x=np.arange(5, dtype="i4"), y=np.array([1, 2], "i4").repeat(3)[:5]
+        ),
+        write(tmp_path / "b.root", y=np.array([3, 4], "i8"), x=np.array([0.5, 2.5])),
+    ]
+    values = [[0, 1, 2, 3, 4], [0.5, 2.5]]
+    events = tm.dataset(files[::order])
+    with tm.connect(workers=1, mode=mode) as session:
+        arrays = session.run(events.filter("x >= 0").arrays(["x", "y"]))
+    assert str(arrays.type) == "7 * {x: float64, y: int64}"
+    assert arrays.x.to_list() == [x for each in values[::order] for x in each]
+
+
+def test_snapshots_have_one_type(core, tmp_path):
+    a = write(tmp_path / "a.root", x=np.arange(5, dtype="i4"))
+    b = write(tmp_path / "b.root", x=np.array([0.5, 2.5]))
+    events = tm.dataset([a, b])
+    with pytest.raises(tm.UnsupportedError, match=r"x is .* write float\(x\)"):
+        _ = events.snapshot(tmp_path / "out.parquet", ["x"]).value
+    assert not (tmp_path / "out.parquet").exists()

@@ -17,6 +17,12 @@ from .compare import Outcome, Verdict, read
 PER_FILE = 5
 """Branches of numbers, or lists of numbers, that are drawn from each file."""
 
+NUMBERS = {
+    *("float", "double", "int", "unsigned int", "vector<float>", "vector<int>"),
+    *("std::int32_t", "std::uint32_t", "std::uint64_t"),
+    *("std::vector<float>", "std::vector<std::int32_t>", "ROOT::VecOps::RVec<float>"),
+}
+
 PROGRAM = """
 import json, sys
 import ROOT
@@ -46,11 +52,10 @@ def differences_from_root(paths: list[Path], found: list[Outcome]) -> Iterator[s
 
 
 def _choose(path: Path, found: list[Outcome]) -> list[tuple[str, str]]:
-    numbers = ("float", "double", "int", "unsigned int", "vector<float>", "vector<int>")
     fit = [
         (o.tree.split(";")[0], o.branch)
         for o in found
-        if o.verdict is Verdict.EQUAL and o.cpp_type in numbers and "/" not in o.branch
+        if o.verdict is Verdict.EQUAL and o.cpp_type in NUMBERS and not {"/", "."} & set(o.branch)
     ]
     return random.Random(path.name).sample(fit, min(PER_FILE, len(fit)))
 

@@ -148,6 +148,8 @@ fn short(layout: &Layout) -> String {
         }
         Layout::Object(object) => format!("object({})", object.class.name),
         Layout::Sized { item, .. } => format!("sized({})", short(item)),
+        Layout::Pointer(object) => format!("pointer({})", object.class.name),
+        Layout::Absent { reason } => format!("absent({reason})"),
         Layout::Bits => "bits".to_owned(),
         Layout::Unsupported { reason } => format!("unsupported({reason})"),
     }

@@ -182,9 +182,7 @@ impl BasketHeader {
     /// Parts the uncompressed payload.
     ///
     /// # Errors
-    /// `Malformed` where the entry offsets' count is not the number of entries;
-    /// `Unsupported` for displacement arrays, which follow the entry offsets of branches that
-    /// hold whole objects with references.
+    /// `Malformed` where the entry offsets' count is not the number of entries.
     pub fn split<'a>(&self, payload: &'a [u8]) -> Result<Payload<'a>> {
         let data = self.data(payload)?;
         let tail = payload.get(self.border..).unwrap_or_default();
@@ -221,11 +219,9 @@ impl BasketHeader {
                 format!("basket's {count} entry offsets are cut short"),
             ));
         };
-        if after.len() > 4 {
-            return Err(FormatError::Unsupported {
-                what: "basket with a displacement array".to_owned(),
-            });
-        }
+        // Displacements may follow (of baskets whose entries were moved in memory): by how much the places
+        // of class names within an entry are off, which nothing here heeds.
+        displacements(after, self.entries, count_at)?;
         Ok(Payload {
             data,
             stored_offsets,
@@ -269,6 +265,22 @@ impl BasketHeader {
         }
         Ok(())
     }
+}
+
+/// Whether the bytes behind the entry offsets are nothing, a word of padding, or an array of displacements.
+fn displacements(after: &[u8], entries: usize, at: usize) -> Result<()> {
+    let Some((&count, array)) = after.split_first_chunk::<4>() else {
+        return Ok(());
+    };
+    let count = u32::from_be_bytes(count) as usize;
+    let known = [0, entries, entries.saturating_add(1)].contains(&count);
+    if array.is_empty() || known && count.saturating_mul(4) <= array.len() {
+        return Ok(());
+    }
+    Err(malformed(
+        at,
+        format!("basket of {entries} entries has {count} displacements"),
+    ))
 }
 
 /// Whether no value is smaller than the one before it. Without an early exit, so that it

@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::key::Key;
 use crate::object::{Pointer, obj_array, pointer};
-use crate::reader::{Reader, malformed, unsupported};
+use crate::reader::{Reader, malformed};
 use crate::tree::EmbeddedBasket;
 
 /// Upper byte of an entry offset that very old files use for something else (ROOT: kDisplacementMask).
@@ -73,7 +73,7 @@ fn basket(r: &mut Reader, first: u64) -> Result<Option<EmbeddedBasket>> {
                 .collect::<Vec<_>>(),
         );
         if flag > 40 {
-            return Err(unsupported("baskets with displacements"));
+            array(r)?; // displacements, which nothing here heeds
         }
     }
     if flag != 1 && flag <= 10 {

@@ -1,12 +1,14 @@
 //! What the bytes of a branch's entries mean: branch, leaves and streamer info to `Layout`. Never guesses:
 //! what is not certain is `Layout::Unsupported`, with the C++ type's right name.
 
+mod builtin;
 mod class;
 mod cpp;
 mod dims;
 mod element;
 mod leaves;
 mod number;
+mod pointers;
 
 use crate::layout::Layout;
 use crate::reader::text;
@@ -48,7 +50,11 @@ impl Interpretation {
     }
 
     fn known(layout: class::Known<Layout>, cpp_type: impl Into<String>) -> Self {
-        Interpretation::new(layout.unwrap_or_else(unsupported), cpp_type)
+        match layout {
+            // A class without members says nothing but that it is there.
+            Ok(Layout::Object(object)) if !object.has_fields() => Interpretation::group(cpp_type),
+            layout => Interpretation::new(layout.unwrap_or_else(unsupported), cpp_type),
+        }
     }
 
     /// A branch that only groups others.

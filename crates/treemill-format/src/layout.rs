@@ -100,6 +100,15 @@ pub enum Layout {
         /// Whether the byte is there.
         flag: bool,
     },
+    /// A pointer to an object of this class: nothing, or byte count, class and object
+    /// (ROOT: TBufferFile::WriteObjectAny). Decoded to a value that may be missing.
+    Pointer(Box<Object>),
+    /// An item of a class that the file does not describe, which means that none was written: collections
+    /// of such items are read where they are empty, and an `UnsupportedError` where they are not.
+    Absent {
+        /// What stands against reading it, in words for the user.
+        reason: String,
+    },
     /// `TObject::fBits`: a u32, followed by a u16 where the object is referenced (bit 4); decoded to the u32.
     Bits,
     /// Known by name only; reading is an `UnsupportedError`.
@@ -123,6 +132,18 @@ pub struct Object {
     pub parts: Vec<Part>,
 }
 
+impl Object {
+    /// Whether it has data members of its own or of a base.
+    #[must_use]
+    pub fn has_fields(&self) -> bool {
+        self.parts.iter().any(|part| match part {
+            Part::Field(..) => true,
+            Part::Base(base) => base.has_fields(),
+            Part::Hidden(_) => false,
+        })
+    }
+}
+
 /// What is before an object, and before the collections and `std::string`s among its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
@@ -130,6 +151,9 @@ pub enum Form {
     Framed,
     /// Nothing before the object, which fills its entry or has a form of its own.
     Bare,
+    /// Nothing, and the members of all of an entry's objects lie member by member: the first of each, the
+    /// second of each, and so on. Bases that were not split off the items of a split collection.
+    Shared,
     /// Nothing before either: key and value of a map. (Those that were written member by member have
     /// the headers that the fields' layouts say.)
     Pair,
@@ -162,6 +186,12 @@ pub enum Part {
 pub enum Hidden {
     /// A TObject: version, fUniqueID, fBits, and a process ID where fBits says so (TObject::Streamer).
     RootObject,
+    /// TObject's version, with a byte count before it where there is one.
+    RootVersion,
+    /// A pointer and all that was written behind it.
+    Pointer,
+    /// An object, whatever it is, by its byte count.
+    Framed,
     /// As many bytes.
     Bytes(u8),
     /// These bytes and no others, for they say what follows.

@@ -73,7 +73,7 @@ uproot-issue-123a.root | CollectionTree;1 | AnalysisJetsAuxDyn.NumTrkPt500 | vec
 uproot-issue-123a.root | CollectionTree;1 | EventInfoAuxDyn.streamTagRobs | vector<set<unsigned int> > | vector6 vector0 U32 |
 uproot-issue-123a.root | MetaData;2 | FileMetaDataAuxDyn.amiTag | string | string0 |
 uproot-mc10events.root | Events;1 | triggerBits | bitset<256> | vector6 Bool |
-uproot-issue-tbranch-of-th2.root | g4SimHits/tree;1 | histogram | TH2F | unsupported: objects of class TArrayD, which streams itself |
+uproot-issue-tbranch-of-th2.root | g4SimHits/tree;1 | histogram | TH2F | object(TH2F) |
 ";
 
 #[test]

@@ -106,13 +106,7 @@ fn members_are_what_the_streamer_info_says() {
             "Other",
             "unsupported: class Other, which the file does not describe",
         ),
-        (
-            "TObject",
-            1,
-            [0, 0, 66],
-            "TObject",
-            "unsupported: members of type TObject",
-        ),
+        ("TObject", 1, [0, 0, 66], "TObject", "object(TObject)"),
         // Not the member that the class has there: nothing is known but the number itself.
         ("n", 1, [0, 2, 5], "float", "F32"),
         (

@@ -1,5 +1,6 @@
 //! An RNTuple's fields as the query compiler sees them, and as `show` lists them.
 
+use crate::listing::Described;
 use crate::schema::Place;
 use std::collections::HashMap;
 use treemill_format::rntuple::{Columns, Native, Shape};
@@ -11,14 +12,29 @@ pub fn schema(file: &NTupleFile) -> (Schema, Vec<Place>) {
     let named = file.fields().iter().enumerate();
     let shapes: Vec<Option<Shape>> = named.map(|(i, _)| file.shape(i).ok()).collect();
     // Lists belong together where one column holds the ends of their items; a field that is the
-    // number of these items gives them its name.
+    // number of these items gives them its name. Lists with ends of their own, as RDataFrame writes
+    // them, may go together too, if their ends turn out to be equal.
     let mut counters: HashMap<usize, String> = HashMap::new();
+    let mut lists: HashMap<usize, usize> = HashMap::new();
     for (field, shape) in file.fields().iter().zip(&shapes) {
-        if let Some(Shape::Cardinality { columns, .. }) = shape
-            && let Some(id) = ends(columns)
-        {
-            counters.entry(id).or_insert_with(|| field.name.clone());
+        match shape {
+            Some(Shape::Cardinality { columns, .. }) => {
+                if let Some(id) = ends(columns) {
+                    counters.entry(id).or_insert_with(|| field.name.clone());
+                }
+            }
+            Some(Shape::List { columns, .. }) => {
+                if let Some(id) = ends(columns) {
+                    *lists.entry(id).or_default() += 1;
+                }
+            }
+            _ => {}
         }
+    }
+    for (id, _) in lists.into_iter().filter(|(_, count)| *count > 1) {
+        // No field may have such a name, so this only ties lists to each other.
+        let name = || format!("column #{id} of the RNTuple");
+        counters.entry(id).or_insert_with(name);
     }
     let mut fields = Vec::with_capacity(shapes.len());
     let mut places = Vec::with_capacity(shapes.len());
@@ -37,9 +53,9 @@ pub fn schema(file: &NTupleFile) -> (Schema, Vec<Place>) {
     (Schema { fields }, places)
 }
 
-/// Kind, type of the numbers and fixed length of a field, for `show`.
-pub fn describe(shape: &Shape) -> (&'static str, Option<DType>, Option<u64>) {
-    match shape {
+/// How a field reads, for `show`.
+pub fn describe(shape: &Shape) -> Described {
+    let (kind, dtype, len) = match shape {
         Shape::Number { .. } | Shape::Cardinality { .. } => ("number", dtype(shape), None),
         Shape::String { .. } => ("string", None, None),
         Shape::List { item, .. } => ("list", dtype(item), None),
@@ -47,7 +63,8 @@ pub fn describe(shape: &Shape) -> (&'static str, Option<DType>, Option<u64>) {
         Shape::Optional { item, .. } => ("optional", dtype(item), None),
         Shape::Record { .. } => ("record", None, None),
         Shape::Variant { .. } => ("variant", None, None),
-    }
+    };
+    Described { kind, dtype, len }
 }
 
 /// The C++ type of the field at `index`.
@@ -69,14 +86,17 @@ fn column_type(shape: &Shape, counters: &HashMap<usize, String>) -> Option<Colum
     Some(match shape {
         Shape::Number { .. } | Shape::Cardinality { .. } => ColumnType::Scalar(dtype(shape)?),
         Shape::String { .. } => ColumnType::Str,
-        Shape::List { columns, item } => ColumnType::List {
-            item: dtype(item)?,
-            counter: ends(columns).map(|id| match counters.get(&id) {
-                Some(name) => name.clone(),
-                // No field may have such a name, so this only ties lists to each other.
-                None => format!("column #{id} of the RNTuple"),
-            }),
-        },
+        Shape::List { columns, item } => {
+            let counter = ends(columns).and_then(|id| counters.get(&id).cloned());
+            match (&**item, dtype(item)) {
+                (_, Some(item)) => ColumnType::List { item, counter },
+                (Shape::List { item, .. }, None) => {
+                    let item = dtype(item)?;
+                    ColumnType::Lists { item, counter }
+                }
+                _ => return None,
+            }
+        }
         Shape::Array { item, len } => ColumnType::Array {
             item: dtype(item)?,
             len: u32::try_from(*len).ok()?,

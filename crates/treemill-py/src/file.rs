@@ -3,19 +3,12 @@
 use crate::arrow::Column;
 use crate::control::Control;
 use crate::errors::read_error;
-use pyo3::intern;
+use crate::listing;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::Arc;
-use treemill_format::layout::Layout;
-use treemill_format::tree::Branch;
-use treemill_query::DType;
-use treemill_read::rntuple::NTupleFile;
-use treemill_read::{Counters, ReadError, Table, TreeFile};
+use treemill_read::{Counters, ReadError, Reader, Table};
 use treemill_source::Local;
-
-use crate::fields;
-use crate::schema::dtype;
 
 /// An open ROOT file.
 #[pyclass(frozen)]
@@ -46,10 +39,10 @@ impl File {
         let list = PyList::empty(py);
         for tree in self.inner.tables() {
             let item = PyDict::new(py);
-            item.set_item(intern!(py, "path"), tree.path)?;
-            item.set_item(intern!(py, "cycle"), tree.cycle)?;
-            item.set_item(intern!(py, "class"), tree.class)?;
-            item.set_item(intern!(py, "title"), tree.title)?;
+            item.set_item("path", tree.path)?;
+            item.set_item("cycle", tree.cycle)?;
+            item.set_item("class", tree.class)?;
+            item.set_item("title", tree.title)?;
             list.append(item)?;
         }
         Ok(list)
@@ -104,12 +97,31 @@ impl Tree {
         Ok(dict)
     }
 
+    /// The two expressions of TTree::BuildIndex; None without an index.
+    #[getter]
+    fn index(&self) -> Option<(String, String)> {
+        match &self.inner {
+            Table::Tree(file) => file.tree().index.clone(),
+            Table::NTuple(_) => None,
+        }
+    }
+
+    /// (alias, tree, file) of TTree::AddFriend, the file as it was given.
+    #[getter]
+    fn friends(&self) -> Vec<(String, String, String)> {
+        let friends = match &self.inner {
+            Table::Tree(file) => file.tree().friends.as_slice(),
+            Table::NTuple(_) => &[],
+        };
+        let named = friends.iter().cloned();
+        named
+            .map(|friend| (friend.alias, friend.tree, friend.file))
+            .collect()
+    }
+
     /// All branches or fields, parents before their children, as dicts.
     fn branches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        match &self.inner {
-            Table::Tree(file) => branches(py, file),
-            Table::NTuple(file) => ntuple_fields(py, file),
-        }
+        listing::columns(py, &self.inner)
     }
 
     /// One Arrow column for each name, of the entries `[start, stop)`. Bytes are counted in
@@ -141,110 +153,13 @@ impl Tree {
             .iter()
             .map(|name| self.inner.find(name))
             .collect::<Result<Vec<_>, _>>()?;
-        let mut reader = self
-            .inner
-            .reader(&indices)?
-            .with_counters(counters.unwrap_or_default());
+        let mut reader =
+            Reader::new(self.inner.clone(), &indices)?.with_counters(counters.unwrap_or_default());
         let mut columns = Vec::with_capacity(indices.len());
         for (column, (&index, name)) in indices.iter().zip(names).enumerate() {
             let field = self.inner.arrow_field(index)?.with_name(name);
             columns.push(Column::new(field, reader.read(column, start..stop)?));
         }
         Ok(columns)
-    }
-}
-
-fn branches<'py>(py: Python<'py>, file: &TreeFile) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    for (index, branch) in file.tree().branches.iter().enumerate() {
-        let reason = file.readable(index).err().map(|e| e.message);
-        let shape = Shape::of(branch, reason.is_none());
-        let item = PyDict::new(py);
-        item.set_item(intern!(py, "name"), &branch.name)?;
-        item.set_item(intern!(py, "path"), file.path(index))?;
-        item.set_item(intern!(py, "title"), &branch.title)?;
-        item.set_item(intern!(py, "cpp_type"), &branch.cpp_type)?;
-        item.set_item(intern!(py, "supported"), reason.is_none())?;
-        item.set_item(
-            intern!(py, "reason"),
-            reason.filter(|_| shape.kind != "group"),
-        )?;
-        item.set_item(intern!(py, "kind"), shape.kind)?;
-        item.set_item(intern!(py, "dtype"), shape.dtype.map(DType::name))?;
-        item.set_item(intern!(py, "len"), shape.len)?;
-        item.set_item(intern!(py, "counter"), &branch.counter)?;
-        item.set_item(intern!(py, "is_member"), false)?;
-        item.set_item(intern!(py, "total_bytes"), branch.total_bytes)?;
-        item.set_item(intern!(py, "zip_bytes"), branch.zip_bytes)?;
-        item.set_item(
-            intern!(py, "baskets"),
-            branch.baskets.len() + branch.embedded.len(),
-        )?;
-        list.append(item)?;
-    }
-    Ok(list)
-}
-
-fn ntuple_fields<'py>(py: Python<'py>, file: &NTupleFile) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
-    for (index, field) in file.fields().iter().enumerate() {
-        let shape = file
-            .arrow_field(index)
-            .and_then(|_| file.shape(index))
-            .map_err(|e| e.message);
-        let described = shape.as_ref().map(fields::describe);
-        let (kind, dtype, len) = described.unwrap_or(("unsupported", None, None));
-        let (total_bytes, zip_bytes, pages) = file.bytes(index);
-        let item = PyDict::new(py);
-        item.set_item(intern!(py, "name"), &field.name)?;
-        item.set_item(intern!(py, "path"), &field.name)?;
-        item.set_item(intern!(py, "title"), fields::title(file, index))?;
-        item.set_item(intern!(py, "cpp_type"), fields::cpp_type(file, index))?;
-        item.set_item(intern!(py, "supported"), shape.is_ok())?;
-        item.set_item(intern!(py, "reason"), shape.as_ref().err())?;
-        item.set_item(intern!(py, "kind"), kind)?;
-        item.set_item(intern!(py, "dtype"), dtype.map(DType::name))?;
-        item.set_item(intern!(py, "len"), len)?;
-        item.set_item(intern!(py, "counter"), py.None())?;
-        item.set_item(intern!(py, "is_member"), !field.is_top())?;
-        item.set_item(intern!(py, "total_bytes"), total_bytes)?;
-        item.set_item(intern!(py, "zip_bytes"), zip_bytes)?;
-        item.set_item(intern!(py, "baskets"), pages)?;
-        list.append(item)?;
-    }
-    Ok(list)
-}
-
-/// How a branch reads, for `show`.
-struct Shape {
-    kind: &'static str,
-    dtype: Option<DType>,
-    len: Option<u32>,
-}
-
-impl Shape {
-    fn of(branch: &Branch, supported: bool) -> Self {
-        let (kind, item, len) = match &branch.layout {
-            Layout::Number(_) => ("number", Some(&branch.layout), None),
-            Layout::Array { item, len } => ("array", Some(&**item), Some(*len)),
-            Layout::Counted { item, .. } | Layout::Vector { item, .. } => {
-                ("list", Some(&**item), None)
-            }
-            Layout::String { .. } => ("string", None, None),
-            Layout::Record(members) if members.is_empty() => ("group", None, None),
-            Layout::Record(_) | Layout::Object(_) => ("record", None, None),
-            Layout::Bits => ("number", Some(&branch.layout), None),
-            Layout::Sized { .. } => ("unsupported", None, None),
-            Layout::Unsupported { .. } => ("unsupported", None, None),
-        };
-        Self {
-            kind: if supported || kind == "group" {
-                kind
-            } else {
-                "unsupported"
-            },
-            dtype: item.and_then(dtype),
-            len,
-        }
     }
 }

@@ -7,6 +7,7 @@ mod errors;
 mod fields;
 mod file;
 mod foreign;
+mod listing;
 mod origin;
 mod outcome;
 mod partial;

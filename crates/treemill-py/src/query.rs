@@ -10,10 +10,11 @@ use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 use pyo3::prelude::*;
 use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use treemill_query::spec::Spec;
 use treemill_query::{Columns, ProcessError, QueryError, Scratch};
-use treemill_read::{Counters, Options, ReadError, Table, TableBatch, TableReader};
+use treemill_read::{Batch, Counters, Options, ReadError, Reader, Table};
 
 /// Rows that a partial may hold before they are to be taken out, in bytes, about.
 const MOST_ROW_BYTES: usize = 32 << 20;
@@ -58,11 +59,13 @@ pub struct Bound {
     origins: Origins,
     /// Readers and buffers that no packet uses at the moment.
     idle: Mutex<Vec<State>>,
+    /// Whether the last packet of the file was given out and done.
+    is_read: AtomicBool,
 }
 
 /// What one running packet needs; kept for the next.
 struct State {
-    reader: TableReader,
+    reader: Reader,
     scratch: Scratch,
     counters: Arc<Counters>,
 }
@@ -73,6 +76,12 @@ impl Bound {
     #[getter]
     fn columns(&self) -> Vec<String> {
         self.query.columns().to_vec()
+    }
+
+    /// What it does, in words, as JSON: see `treemill_query::Explanation`.
+    fn explain(&self) -> PyResult<String> {
+        serde_json::to_string(&self.query.explain())
+            .map_err(|e| pyo3::exceptions::PyRuntimeError::new_err(e.to_string()))
     }
 
     /// An empty partial of this query.
@@ -111,6 +120,7 @@ impl Bound {
             foreign,
             origins,
             idle: Mutex::default(),
+            is_read: AtomicBool::new(false),
         })
     }
 
@@ -145,11 +155,23 @@ impl Bound {
                 break;
             }
         }
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(state);
+        self.keep(state, stop);
         Ok(reached)
+    }
+
+    /// Keeps what a packet needed for the file's next packet. After the file's last one, whoever
+    /// reads another file has the memory: sessions remember queries for longer than that.
+    fn keep(&self, state: State, stop: u64) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(state);
+        if stop >= self.tree.entries() {
+            self.is_read.store(true, Ordering::Relaxed);
+        }
+        if self.is_read.load(Ordering::Relaxed) {
+            for state in idle.drain(..) {
+                state.scratch.leave();
+            }
+        }
     }
 
     fn state(&self, control: &Control) -> Result<State, ReadError> {
@@ -161,11 +183,9 @@ impl Bound {
         match idle {
             Some(state) if Arc::ptr_eq(&state.counters, &control.counters) => Ok(state),
             _ => Ok(State {
-                reader: self
-                    .tree
-                    .reader(&self.origins.branches)?
+                reader: Reader::new(self.tree.clone(), &self.origins.branches)?
                     .with_counters(Arc::clone(&control.counters)),
-                scratch: Scratch::default(),
+                scratch: Scratch::again(),
                 counters: Arc::clone(&control.counters),
             }),
         }
@@ -174,7 +194,7 @@ impl Bound {
 
 /// A batch of the reader, and the foreign columns beside it, as the query's columns.
 struct BatchColumns<'a> {
-    batch: TableBatch<'a>,
+    batch: Batch<'a>,
     columns: &'a [Origin],
     foreign: Option<&'a Foreign>,
     blocks: &'a mut [Block],

@@ -63,19 +63,26 @@ fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> Column
         Layout::Array { item, len } => {
             dtype(item).map_or_else(other, |item| ColumnType::Array { item, len: *len })
         }
-        Layout::Counted { item, .. } => dtype(item).map_or_else(other, |item| ColumnType::List {
-            item,
-            counter: counter.map(str::to_owned),
-        }),
-        Layout::Vector { item, .. } => dtype(item).map_or_else(other, |item| ColumnType::List {
-            item,
-            counter: None,
-        }),
+        Layout::Counted { item, .. } => list(item, counter.map(str::to_owned), other),
+        Layout::Vector { item, .. } => list(item, None, other),
         Layout::String { .. } => ColumnType::Str,
         Layout::Record(_)
         | Layout::Object(_)
+        | Layout::Pointer(_)
+        | Layout::Absent { .. }
         | Layout::Sized { .. }
         | Layout::Unsupported { .. } => other(),
+    }
+}
+
+/// Lists of numbers, and lists of those.
+fn list(item: &Layout, counter: Option<String>, other: impl FnOnce() -> ColumnType) -> ColumnType {
+    match (item, dtype(item)) {
+        (_, Some(item)) => ColumnType::List { item, counter },
+        (Layout::Vector { item, .. } | Layout::Counted { item, .. }, None) => {
+            dtype(item).map_or_else(other, |item| ColumnType::Lists { item, counter })
+        }
+        _ => other(),
     }
 }
 

@@ -8,10 +8,10 @@ use crate::eval::{Batch, SelectionId};
 use crate::fill;
 use crate::moments::{Mean, Moments};
 use crate::partial::{Accumulator, foreign};
-use crate::rows::{Column, Rows};
-use crate::schema::DType;
+use crate::row_columns::{RowColumn, add_rows};
+use crate::rows::Rows;
 use crate::sketch::Sketch;
-use crate::spec::{Expression, NamedExpression, Wanted};
+use crate::spec::{Expression, Wanted};
 use crate::sum::Sum;
 use crate::unique::Unique;
 use crate::value::Value;
@@ -46,17 +46,6 @@ pub(crate) enum Kind {
         probabilities: Vec<f64>,
     },
     Rows(Vec<RowColumn>),
-}
-
-/// A column of rows.
-pub(crate) struct RowColumn {
-    name: String,
-    node: NodeId,
-    /// The levels of its lists, outermost first.
-    levels: Vec<LevelId>,
-    /// Type of its numbers; `None`: strings.
-    stored: Option<DType>,
-    missing: bool,
 }
 
 impl Kind {
@@ -329,69 +318,4 @@ impl Kind {
         }
         Ok(())
     }
-}
-
-impl RowColumn {
-    fn compile(
-        column: &NamedExpression,
-        compiler: &mut Compiler,
-        scope: Option<usize>,
-    ) -> Result<Self, QueryError> {
-        let node = compiler.expression(&column.expr, scope)?;
-        let stored = compiler.kept_type(node);
-        let graph = &compiler.graph;
-        let mut levels = Vec::new();
-        let mut walk = graph.node(node).level;
-        while walk != EVENT {
-            levels.push(walk);
-            walk = graph.parent(walk);
-        }
-        levels.reverse();
-        Ok(Self {
-            name: column.name.clone(),
-            node,
-            levels,
-            stored,
-            missing: graph.node(node).missing,
-        })
-    }
-
-    fn empty(&self) -> Column {
-        let lists = (self.levels.len(), self.levels.first().copied());
-        Column::new(&self.name, self.stored, lists, self.missing)
-    }
-}
-
-/// Adds the rows of a selection's events.
-fn add_rows(
-    columns: &[RowColumn],
-    batch: &mut Batch,
-    selection: SelectionId,
-    rows: &mut Rows,
-) -> Result<(), ProcessError> {
-    if columns.len() != rows.columns.len() {
-        return Err(foreign().into());
-    }
-    let events = batch.selections[selection].events;
-    for (column, to) in columns.iter().zip(&mut rows.columns) {
-        let value = batch.value(selection, column.node)?;
-        let mut lists = Vec::with_capacity(column.levels.len());
-        for level in &column.levels {
-            lists.push(batch.lists(selection, *level)?);
-        }
-        let mut n = events;
-        for offsets in &lists {
-            if offsets.len() != n + 1 {
-                return Err(QueryError::new("lists of different lengths met").into());
-            }
-            n = offsets.last().map_or(0, |last| *last as usize);
-        }
-        if !value.is_scalar() && value.len() != n {
-            return Err(QueryError::new("values of different lengths met").into());
-        }
-        let lists: Vec<&[i32]> = lists.iter().map(|offsets| &offsets[..]).collect();
-        to.add(&value, &lists, n);
-    }
-    rows.rows += events as u64;
-    Ok(())
 }

@@ -38,6 +38,8 @@ pub(crate) struct Plan {
     pub level_names: Vec<String>,
     /// Nodes whose values hold for one selection only.
     pub local: HashSet<NodeId>,
+    /// How many want each node's value.
+    pub uses: Vec<u32>,
 }
 
 /// Columns that tell a level's offsets, as indices into `fields`.

@@ -14,6 +14,8 @@ use arrow_buffer::NullBuffer;
 pub(crate) struct Loaded {
     pub value: Value,
     pub offsets: Option<Buf<i32>>,
+    /// Of lists of lists: offsets of the inner ones.
+    pub inner: Option<Buf<i32>>,
 }
 
 /// Error: in what the array differs from what was promised.
@@ -33,6 +35,10 @@ pub(crate) fn load(array: &ArrayRef, field: &Field, rows: usize) -> Result<Loade
         ColumnType::List { item, .. } => {
             let list: &ListArray = array.as_list_opt().ok_or_else(|| unlike(array))?;
             lists(list, *item)?
+        }
+        ColumnType::Lists { item, .. } => {
+            let list: &ListArray = array.as_list_opt().ok_or_else(|| unlike(array))?;
+            lists_of_lists(list, *item)?
         }
         ColumnType::Array { item, len } => {
             let list: &FixedSizeListArray = array
@@ -57,6 +63,7 @@ fn single(value: Value) -> Loaded {
     Loaded {
         value,
         offsets: None,
+        inner: None,
     }
 }
 
@@ -87,6 +94,25 @@ fn lists(list: &ListArray, item: DType) -> Result<Loaded, String> {
     Ok(Loaded {
         value,
         offsets: Some(offsets),
+        inner: None,
+    })
+}
+
+fn lists_of_lists(list: &ListArray, item: DType) -> Result<Loaded, String> {
+    if list.null_count() > 0 {
+        return Err("it has lists of lists that are null".to_owned());
+    }
+    let offsets = list.offsets();
+    let (first, last) = (offsets.first(), offsets.last());
+    let (start, stop) = (first.max(0) as usize, last.max(0) as usize);
+    let inner = list.values().slice(start, stop - start);
+    let inner: &ListArray = inner.as_list_opt().ok_or_else(|| unlike(list.values()))?;
+    let loaded = lists(inner, item)?;
+    let moved: Vec<i32> = offsets.iter().map(|offset| offset - first).collect();
+    Ok(Loaded {
+        value: loaded.value,
+        offsets: Some(moved.into()),
+        inner: loaded.offsets,
     })
 }
 
@@ -113,6 +139,7 @@ fn without_nulls(value: Value, offsets: &[i32], nulls: &NullBuffer) -> Loaded {
             valid,
         },
         offsets: Some(kept.into()),
+        inner: None,
     }
 }
 

@@ -26,6 +26,15 @@ macro_rules! pooled {
         $(impl Pooled for $type {
             fn shelf(pool: &mut Pool) -> &mut Vec<Vec<Self>> { &mut pool.$shelf }
         })*
+
+        impl Pool {
+            /// Bytes at rest.
+            pub fn bytes(&self) -> usize {
+                let mut all = 0;
+                $(all += self.$shelf.iter().map(Vec::capacity).sum::<usize>() * size_of::<$type>();)*
+                all
+            }
+        }
     };
 }
 pooled!(f64 => f64s, i64 => i64s, u64 => u64s, i32 => i32s, u32 => u32s, f32 => f32s, u8 => u8s);
@@ -36,9 +45,17 @@ const KEPT: usize = 64;
 const LARGEST: usize = 1 << 22;
 
 impl Pool {
-    /// A buffer of `n` elements of any values.
+    /// A buffer of `n` elements of any values: the smallest that is large enough, of equal ones the
+    /// last that was given back, which is likeliest to be in the cache. A buffer that had to grow
+    /// would be copied, and its new pages touched once for nothing.
     pub fn take<T: Pooled>(&mut self, n: usize) -> Vec<T> {
-        let mut buffer = T::shelf(self).pop().unwrap_or_default();
+        let shelf = T::shelf(self);
+        let fitting = shelf.iter().enumerate().rev();
+        let fitting = fitting.filter(|(_, buffer)| buffer.capacity() >= n);
+        let Some((place, _)) = fitting.min_by_key(|(_, buffer)| buffer.capacity()) else {
+            return vec![T::default(); n];
+        };
+        let mut buffer = shelf.remove(place);
         if buffer.len() >= n {
             buffer.truncate(n);
         } else {
@@ -57,10 +74,22 @@ impl Pool {
     }
 
     pub fn give_vec<T: Pooled>(&mut self, vec: Vec<T>) {
-        let shelf = T::shelf(self);
-        if shelf.len() < KEPT && vec.capacity() <= LARGEST {
-            shelf.push(vec);
+        if vec.capacity() > LARGEST || vec.capacity() == 0 {
+            return;
         }
+        let shelf = T::shelf(self);
+        if shelf.len() >= KEPT {
+            // Small ones are made anew in less time than large ones.
+            let sizes = shelf.iter().map(Vec::capacity).enumerate();
+            let Some((place, least)) = sizes.min_by_key(|(_, size)| *size) else {
+                return;
+            };
+            if least >= vec.capacity() {
+                return;
+            }
+            shelf.remove(place);
+        }
+        shelf.push(vec);
     }
 
     pub fn give_value(&mut self, value: Value) {
@@ -80,5 +109,39 @@ impl Pool {
             Data::F64(buffer) => self.give(buffer),
             Data::I8(_) | Data::I16(_) | Data::U16(_) | Data::Str(_) => (),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_that_is_large_enough_is_taken() {
+        let mut pool = Pool::default();
+        for size in [10, 1000, 100] {
+            pool.give_vec(vec![1.5_f64; size]);
+        }
+        let taken: Vec<f64> = pool.take(50);
+        assert_eq!((taken.len(), taken.capacity()), (50, 100));
+        let none: Vec<f64> = pool.take(5000);
+        assert_eq!(none.len(), 5000);
+        let large: Vec<f64> = pool.take(11);
+        assert_eq!(large.capacity(), 1000);
+        pool.give_vec(taken);
+        assert_eq!(pool.take::<f64>(100).len(), 100);
+    }
+
+    #[test]
+    fn large_ones_are_kept_before_small_ones() {
+        let mut pool = Pool::default();
+        for _ in 0..KEPT {
+            pool.give_vec(vec![0_u8; 8]);
+        }
+        pool.give_vec(vec![0_u8; 800]);
+        pool.give_vec(vec![0_u8; 4]);
+        assert_eq!(pool.u8s.len(), KEPT);
+        assert_eq!(pool.take::<u8>(9).capacity(), 800);
+        assert_eq!(pool.take::<u8>(9).len(), 9);
     }
 }

@@ -6,6 +6,7 @@ use crate::cells::Cells;
 use crate::compile::{Compiler, NodeId};
 use crate::error::{ProcessError, QueryError};
 use crate::eval::{Batch, Plan, SelectionId};
+use crate::explain::Explanation;
 use crate::partial::{Partial, foreign};
 use crate::pool::Pool;
 use crate::schema::Schema;
@@ -13,6 +14,7 @@ use crate::spec::{Action, Spec};
 use arrow_array::ArrayRef;
 use std::collections::HashMap;
 use std::error::Error;
+use std::sync::{Mutex, PoisonError};
 
 /// Cells that all histograms of a query may have together.
 const MOST_CELLS: u64 = 1 << 28;
@@ -33,6 +35,29 @@ pub trait Columns {
 #[derive(Default)]
 pub struct Scratch {
     pool: Pool,
+}
+
+/// Scratch memory of queries that are done: fresh memory costs more than what is done in it.
+static LEFT: Mutex<Vec<Scratch>> = Mutex::new(Vec::new());
+/// At most so many are left, of so many bytes each.
+const MOST_LEFT: (usize, usize) = (16, 8 << 20);
+
+impl Scratch {
+    /// Memory that an earlier query of this process has left, or none.
+    #[must_use]
+    pub fn again() -> Self {
+        let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+        left.pop().unwrap_or_default()
+    }
+
+    /// Leaves the memory to the next query, if it is not too much.
+    pub fn leave(self) {
+        let (most, bytes) = MOST_LEFT;
+        let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
+        if left.len() < most && self.pool.bytes() <= bytes {
+            left.push(self);
+        }
+    }
 }
 
 /// A chain of filters, as a tree: 0 is the whole dataset.
@@ -168,6 +193,13 @@ impl Query {
     /// The columns that are needed, in the order in which they are first needed (filters first).
     pub fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// What it does, in words.
+    pub fn explain(&self) -> Explanation {
+        let wanted = self.cuts.iter().filter(|cut| cut.wanted);
+        let filters: Vec<NodeId> = wanted.map(|cut| cut.mask).collect();
+        self.plan.explain(&filters)
     }
 
     /// An empty partial.

@@ -5,7 +5,8 @@ use crate::error::QueryError;
 use crate::schema::DType;
 use crate::value::{Data, Value, View};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, LargeBinaryArray, LargeListArray, PrimitiveArray, types,
+    Array, ArrayRef, BooleanArray, FixedSizeListArray, LargeBinaryArray, LargeListArray,
+    PrimitiveArray, types,
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::Field;
@@ -28,6 +29,8 @@ pub(crate) struct Column {
     group: Option<u32>,
     /// Ends of lists, outermost first, each list from 0 on.
     lists: Vec<Vec<i64>>,
+    /// For each of these, how long all are, where that is always the same.
+    fixed: Vec<Option<u32>>,
     /// Per value, 1 where it is not missing; `None`: none can be missing.
     valid: Option<Vec<u8>>,
     values: Numbers,
@@ -156,18 +159,19 @@ fn unsound(error: arrow_schema::ArrowError) -> QueryError {
 }
 
 impl Column {
-    /// An empty one: `stored` is the type of its numbers, `None` for strings; `depth` the lists
+    /// An empty one: `stored` is the type of its numbers, `None` for strings; `fixed` the lengths of the lists
     /// around each, `group` what tells these from others.
     pub fn new(
         name: &str,
         stored: Option<DType>,
-        (depth, group): (usize, Option<u32>),
+        (fixed, group): (Vec<Option<u32>>, Option<u32>),
         missing: bool,
     ) -> Self {
         Self {
             name: name.to_owned(),
             group,
-            lists: vec![vec![0]; depth],
+            lists: vec![vec![0]; fixed.len()],
+            fixed,
             valid: missing.then(Vec::new),
             values: Numbers::new(stored),
         }
@@ -200,6 +204,7 @@ impl Column {
         Self {
             name: self.name.clone(),
             group: self.group,
+            fixed: self.fixed.clone(),
             lists: vec![vec![0]; self.lists.len()],
             valid: self.valid.as_ref().map(|_| Vec::new()),
             values: self.values.same(),
@@ -213,11 +218,16 @@ impl Column {
             .map(|flags| NullBuffer::from_iter(flags.iter().map(|flag| *flag != 0)));
         let mut array = self.values.into_arrow(nulls)?;
         let mut nullable = missing;
-        for ends in self.lists.into_iter().rev() {
+        for (ends, fixed) in self.lists.into_iter().zip(self.fixed).rev() {
             let item = Arc::new(Field::new("item", array.data_type().clone(), nullable));
+            nullable = false;
+            if let Some(len) = fixed.and_then(|len| i32::try_from(len).ok().filter(|n| *n > 0)) {
+                let made = FixedSizeListArray::try_new(item, len, array, None);
+                array = Arc::new(made.map_err(unsound)?);
+                continue;
+            }
             let ends = OffsetBuffer::new(ScalarBuffer::from(ends));
             array = Arc::new(LargeListArray::try_new(item, ends, array, None).map_err(unsound)?);
-            nullable = false;
         }
         let mut field = Field::new(self.name, array.data_type().clone(), nullable);
         if let Some(group) = self.group {

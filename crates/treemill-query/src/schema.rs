@@ -34,6 +34,13 @@ pub enum ColumnType {
         /// have the same number of items in every entry.
         counter: Option<String>,
     },
+    /// Lists of lists of them: an Arrow list array of list arrays, both with 32-bit offsets.
+    Lists {
+        /// Type of the items.
+        item: DType,
+        /// Name of the column that counts the outer list's items, where there is one.
+        counter: Option<String>,
+    },
     /// Always `len` of them: an Arrow fixed-size list array.
     Array {
         /// Type of the items.
@@ -110,6 +117,7 @@ impl std::fmt::Display for ColumnType {
         match self {
             Self::Scalar(item) => f.write_str(item.name()),
             Self::List { item, .. } => write!(f, "list of {}", item.name()),
+            Self::Lists { item, .. } => write!(f, "list of lists of {}", item.name()),
             Self::Array { item, len } => write!(f, "array of {len} {}", item.name()),
             Self::Str => f.write_str("string"),
             Self::Other(name) => f.write_str(name),

@@ -167,7 +167,7 @@ fn errors_name_the_place() {
     assert_eq!(error("5 // 0").1, "5 // 0");
     assert_eq!(error("count(Muon_pt > 1)").1, "count(Muon_pt > 1)");
     assert_eq!(error("sqrt()").1, "sqrt()");
-    assert_eq!(error("label < 'a'").1, "label < 'a'");
+    assert_eq!(error("label < 1").1, "label < 1");
     let found = Steps::new()
         .filter("Muon_pt > 3")
         .count()

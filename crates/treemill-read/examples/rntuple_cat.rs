@@ -13,8 +13,8 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
-use treemill_read::rntuple::{NTupleFile, Reader, TUPLE_KEY};
-use treemill_read::{ErrorKind, File, Options, ReadError};
+use treemill_read::rntuple::{NTupleFile, TUPLE_KEY};
+use treemill_read::{ErrorKind, File, Options, ReadError, Reader};
 use treemill_source::{Latency, Local, Memory, Source};
 
 struct How {

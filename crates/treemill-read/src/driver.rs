@@ -3,31 +3,20 @@
 
 use crate::checks::{agreed, check_fixed, run};
 use crate::decode::{Column, Spares, append, starts};
-use crate::plan::{self, Options};
+use crate::plan;
+use crate::reader::Context;
+use crate::shelf;
 use crate::window::Window;
-use crate::{Counters, ErrorKind, ReadError, TreeFile};
+use crate::{ErrorKind, ReadError, TreeFile};
 use arrow_array::ArrayRef;
 use std::ops::Range;
 use treemill_format::basket::{BasketHeader, ascending};
-use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
 use treemill_format::layout::Layout;
 use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket};
 
 /// The most values that memory is taken for before their bytes have been seen.
 const MOST_RESERVED: u64 = 1 << 20;
-
-/// What a cursor needs of its reader.
-pub(crate) struct Context<'a> {
-    pub(crate) file: &'a TreeFile,
-    pub(crate) decompressor: &'a mut Decompressor,
-    pub(crate) counters: &'a Counters,
-    pub(crate) options: &'a Options,
-    /// Where the range being read ends: nothing beyond is asked for ahead of time.
-    pub(crate) stop: u64,
-    /// Whether the arrays' memory is wanted again, for the batch after this.
-    pub(crate) again: bool,
-}
 
 /// Where the entries' bytes of the basket at hand are.
 #[derive(Debug, Clone)]
@@ -63,6 +52,12 @@ pub(crate) struct Cursor {
     counter: Option<Box<Cursor>>,
 }
 
+impl Drop for Cursor {
+    fn drop(&mut self) {
+        shelf::BYTES.give(std::mem::take(&mut self.unpacked));
+    }
+}
+
 impl Cursor {
     pub(crate) fn new(branch: usize) -> Self {
         Cursor {
@@ -80,7 +75,7 @@ impl Cursor {
     /// The entries of `range`, as an Arrow array.
     pub(crate) fn array(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, TreeFile>,
         range: Range<u64>,
     ) -> Result<ArrayRef, ReadError> {
         let file = context.file;
@@ -97,7 +92,7 @@ impl Cursor {
 
     fn column(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, TreeFile>,
         branch: &Branch,
         range: Range<u64>,
     ) -> Result<Column, ReadError> {
@@ -141,7 +136,7 @@ impl Cursor {
     /// Makes the basket that holds `entry` the one at hand.
     fn load(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, TreeFile>,
         branch: &Branch,
         entry: u64,
     ) -> Result<(), ReadError> {
@@ -184,7 +179,7 @@ impl Cursor {
     /// Reads and unpacks a basket of the file.
     fn load_stored(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, TreeFile>,
         branch: &Branch,
         index: usize,
         basket: &BasketRef,
@@ -210,6 +205,9 @@ impl Cursor {
         let packed = agreed(&header, record, basket)
             .map_err(|e| ReadError::format(&e, name, Some(start)))?;
         let is_stored = packed.len() >= header.uncompressed_len;
+        if self.unpacked.capacity() == 0 && !is_stored {
+            self.unpacked = shelf::BYTES.take();
+        }
         let payload = context
             .decompressor
             .unpack(packed, header.uncompressed_len, &mut self.unpacked)
@@ -251,7 +249,7 @@ impl Cursor {
     /// Takes a basket of the tree's own record.
     fn load_embedded(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, TreeFile>,
         branch: &Branch,
         index: usize,
     ) -> Result<Loaded, ReadError> {
@@ -304,7 +302,7 @@ impl Cursor {
     /// Finds the starts of a basket's entries from the values of the branch's counter.
     fn starts_from_counter(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, TreeFile>,
         branch: &Branch,
         entries: &Range<u64>,
         data_len: usize,

@@ -1,35 +1,93 @@
-//! Readers: a tree's entries in batches, whose columns are read when they are asked for.
+//! Readers: a table's entries in batches, whose columns are read when they are asked for. Knows of
+//! trees and RNTuples only that their cursors make arrays of entries.
 
-use crate::driver::{Context, Cursor};
+use crate::driver::Cursor as BranchCursor;
 use crate::plan::{self, Options};
-use crate::{Counters, ReadError, TreeFile};
+use crate::rntuple::{Cursor as FieldCursor, NTupleFile};
+use crate::{Counters, ReadError, Table, TreeFile};
 use arrow_array::ArrayRef;
 use std::ops::Range;
 use std::sync::Arc;
 use treemill_format::compress::Decompressor;
 
-/// Reads some branches of one tree. Keeps its buffers between ranges; one per thread.
+/// Reads some columns of one tree or RNTuple. Keeps its buffers between ranges; one per thread.
 pub struct Reader {
-    file: Arc<TreeFile>,
-    branches: Vec<usize>,
+    table: Table,
+    columns: Vec<usize>,
     cursors: Vec<Cursor>,
     decompressor: Decompressor,
     counters: Arc<Counters>,
 }
 
+/// Reads one column.
+enum Cursor {
+    Branch(Arc<TreeFile>, BranchCursor),
+    Field(Arc<NTupleFile>, FieldCursor),
+}
+
+/// What a cursor needs of its reader. `F` is what it reads from.
+pub(crate) struct Context<'a, F = ()> {
+    pub(crate) file: &'a F,
+    pub(crate) decompressor: &'a mut Decompressor,
+    pub(crate) counters: &'a Counters,
+    pub(crate) options: &'a Options,
+    /// Where the range being read ends: nothing beyond is asked for ahead of time.
+    pub(crate) stop: u64,
+    /// Whether the arrays' memory is wanted again, for the batch after this.
+    pub(crate) again: bool,
+}
+
+impl Context<'_> {
+    /// The same, for a cursor that reads from `file`.
+    fn of<'a, F>(&'a mut self, file: &'a F) -> Context<'a, F> {
+        Context {
+            file,
+            decompressor: self.decompressor,
+            counters: self.counters,
+            options: self.options,
+            stop: self.stop,
+            again: self.again,
+        }
+    }
+}
+
+impl Cursor {
+    fn new(table: &Table, column: usize) -> Result<Self, ReadError> {
+        Ok(match table {
+            Table::Tree(file) => {
+                file.readable(column)?;
+                Cursor::Branch(Arc::clone(file), BranchCursor::new(column))
+            }
+            Table::NTuple(file) => Cursor::Field(Arc::clone(file), FieldCursor::new(file, column)?),
+        })
+    }
+
+    fn array(
+        &mut self,
+        context: &mut Context<'_>,
+        range: Range<u64>,
+    ) -> Result<ArrayRef, ReadError> {
+        match self {
+            Cursor::Branch(file, cursor) => cursor.array(&mut context.of(file.as_ref()), range),
+            Cursor::Field(file, cursor) => cursor.array(&mut context.of(file.as_ref()), range),
+        }
+    }
+}
+
 impl Reader {
-    /// A reader of these branches (indices in the tree's `branches`), which become columns 0, 1, ….
+    /// A reader of these columns (indices of a tree's branches, or of an RNTuple's fields), which
+    /// become columns 0, 1, ….
     ///
     /// # Errors
-    /// `Unsupported`, by the branch's name and with the reason, where one cannot be read.
-    pub fn new(file: Arc<TreeFile>, branches: &[usize]) -> Result<Self, ReadError> {
-        for &branch in branches {
-            file.readable(branch)?;
-        }
+    /// `Unsupported`, by the column's name and with the reason, where one cannot be read.
+    pub fn new(table: impl Into<Table>, columns: &[usize]) -> Result<Self, ReadError> {
+        let table = table.into();
+        let cursors = columns.iter().map(|&column| Cursor::new(&table, column));
+        let cursors = cursors.collect::<Result<_, _>>()?;
         Ok(Reader {
-            file,
-            branches: branches.to_vec(),
-            cursors: branches.iter().map(|&b| Cursor::new(b)).collect(),
+            table,
+            columns: columns.to_vec(),
+            cursors,
             decompressor: Decompressor::new(),
             counters: Arc::default(),
         })
@@ -42,33 +100,30 @@ impl Reader {
         self
     }
 
-    /// The tree that is read.
-    #[must_use]
-    pub fn file(&self) -> &Arc<TreeFile> {
-        &self.file
-    }
-
-    /// The entries of `range` in batches. Nothing is read yet.
+    /// The entries of `range` in batches, which end where baskets or clusters do if they can.
+    /// Nothing is read yet.
     ///
     /// # Errors
-    /// `NotFound` where the tree has fewer entries.
+    /// `NotFound` where there are fewer entries.
     pub fn batches(
         &mut self,
         range: Range<u64>,
         options: Options,
     ) -> Result<Batches<'_>, ReadError> {
-        let tree = self.file.tree();
-        if range.start > range.end || range.end > tree.entries {
+        let entries = self.table.entries();
+        if range.start > range.end || range.end > entries {
             return Err(ReadError::not_found(
                 format!(
-                    "entries {}..{} asked of tree {}, which has {}",
-                    range.start, range.end, tree.name, tree.entries
+                    "entries {}..{} asked of {} {}, which has {entries}",
+                    range.start,
+                    range.end,
+                    self.table.kind(),
+                    self.table.name(),
                 ),
-                self.file.source().name(),
+                self.table.source().name(),
             ));
         }
-        let branches = self.branches.iter().filter_map(|&b| tree.branches.get(b));
-        let borders = plan::borders(branches, &range);
+        let borders = self.table.borders(&self.columns, &range);
         Ok(Batches {
             reader: self,
             next: range.start,
@@ -84,11 +139,7 @@ impl Reader {
     /// # Errors
     /// As [`Batch::column`].
     pub fn read(&mut self, column: usize, range: Range<u64>) -> Result<ArrayRef, ReadError> {
-        let whole = Options {
-            batch_entries: u64::MAX,
-            ..Options::default()
-        };
-        let mut batches = self.batches(range.clone(), whole)?;
+        let mut batches = self.batches(range.clone(), Options::default())?;
         batches.again = false;
         // A batch without entries is still a batch here: its columns have a type.
         batches.batch(range).column(column)
@@ -121,7 +172,7 @@ impl Batches<'_> {
 
     fn batch(&mut self, entries: Range<u64>) -> Batch<'_> {
         let Reader {
-            file,
+            table,
             cursors,
             decompressor,
             counters,
@@ -130,9 +181,10 @@ impl Batches<'_> {
         Batch {
             entries,
             columns: vec![None; cursors.len()],
+            file: table.source().name(),
             cursors,
             context: Context {
-                file,
+                file: &(),
                 decompressor,
                 counters,
                 options: &self.options,
@@ -147,12 +199,13 @@ impl Batches<'_> {
 pub struct Batch<'a> {
     entries: Range<u64>,
     columns: Vec<Option<ArrayRef>>,
+    file: &'a str,
     cursors: &'a mut [Cursor],
     context: Context<'a>,
 }
 
 impl Batch<'_> {
-    /// The entries of the tree that it holds.
+    /// The entries of the table that it holds.
     #[must_use]
     pub fn entries(&self) -> Range<u64> {
         self.entries.clone()
@@ -164,22 +217,20 @@ impl Batch<'_> {
         usize::try_from(self.entries.end.saturating_sub(self.entries.start)).unwrap_or(usize::MAX)
     }
 
-    /// Column `index` of the reader's branches: one value for each entry, of the type that
-    /// [`crate::decode::arrow_type`] gives.
+    /// Column `index` of the reader's: one value for each entry, of the type that
+    /// [`Table::arrow_field`] gives.
     ///
     /// # Errors
-    /// `Source` where bytes could not be had, `Format` where they are damaged; with file, branch,
-    /// the basket's entries and its place in the file.
+    /// `Source` where bytes could not be had, `Format` where they are damaged; with file, column,
+    /// the entries of the basket or cluster, and the place in the file.
     pub fn column(&mut self, index: usize) -> Result<ArrayRef, ReadError> {
         if let Some(Some(array)) = self.columns.get(index) {
             return Ok(Arc::clone(array));
         }
         let (Some(cursor), Some(slot)) = (self.cursors.get_mut(index), self.columns.get_mut(index))
         else {
-            return Err(ReadError::not_found(
-                format!("the reader has no column {index}"),
-                self.context.file.source().name(),
-            ));
+            let message = format!("the reader has no column {index}");
+            return Err(ReadError::not_found(message, self.file));
         };
         let array = cursor.array(&mut self.context, self.entries.clone())?;
         *slot = Some(Arc::clone(&array));
@@ -192,11 +243,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readers_move_between_threads_and_trees_are_shared() {
+    fn readers_move_between_threads_and_tables_are_shared() {
         fn moves<T: Send>() {}
         fn is_shared<T: Send + Sync>() {}
         moves::<Reader>();
-        is_shared::<TreeFile>();
+        is_shared::<Table>();
         is_shared::<crate::File>();
     }
 }

@@ -2,11 +2,8 @@
 //! hands on: knows nothing of how either is read.
 
 use crate::near::near;
-use crate::rntuple::{self, NTupleFile};
-use crate::{
-    Batch, Batches, Counters, File, Options, ReadError, Reader, TreeFile, TreeKey, decode,
-};
-use arrow_array::ArrayRef;
+use crate::rntuple::NTupleFile;
+use crate::{File, ReadError, TreeFile, TreeKey, decode, plan};
 use arrow_schema::Field;
 use std::ops::Range;
 use std::sync::Arc;
@@ -105,119 +102,42 @@ impl Table {
         }
     }
 
-    /// A reader of these columns.
-    ///
-    /// # Errors
-    /// `Unsupported`, by the column's name and with the reason, where one cannot be read.
-    pub fn reader(&self, columns: &[usize]) -> Result<TableReader, ReadError> {
-        Ok(match self {
-            Table::Tree(tree) => TableReader::Tree(Reader::new(Arc::clone(tree), columns)?),
-            Table::NTuple(file) => {
-                TableReader::NTuple(rntuple::Reader::new(Arc::clone(file), columns)?)
+    /// Whether it is a tree or an RNTuple, for messages.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Table::Tree(_) => "tree",
+            Table::NTuple(_) => "RNTuple",
+        }
+    }
+
+    /// Where batches of these columns end well: first entries of baskets or clusters within
+    /// `range`, ascending, each once.
+    #[must_use]
+    pub fn borders(&self, columns: &[usize], range: &Range<u64>) -> Vec<u64> {
+        match self {
+            Table::Tree(file) => {
+                let all = &file.tree().branches;
+                plan::borders(columns.iter().filter_map(|&c| all.get(c)), range)
             }
-        })
-    }
-}
-
-/// Reads columns of a [`Table`].
-pub enum TableReader {
-    /// Of a TTree.
-    Tree(Reader),
-    /// Of an RNTuple.
-    NTuple(rntuple::Reader),
-}
-
-impl TableReader {
-    /// Lets the reader add to `counters`, which others may share and watch.
-    #[must_use]
-    pub fn with_counters(self, counters: Arc<Counters>) -> Self {
-        match self {
-            TableReader::Tree(reader) => TableReader::Tree(reader.with_counters(counters)),
-            TableReader::NTuple(reader) => TableReader::NTuple(reader.with_counters(counters)),
-        }
-    }
-
-    /// The entries of `range` in batches. Nothing is read yet.
-    ///
-    /// # Errors
-    /// `NotFound` where there are fewer entries.
-    pub fn batches(
-        &mut self,
-        range: Range<u64>,
-        options: Options,
-    ) -> Result<TableBatches<'_>, ReadError> {
-        Ok(match self {
-            TableReader::Tree(reader) => TableBatches::Tree(reader.batches(range, options)?),
-            TableReader::NTuple(reader) => TableBatches::NTuple(reader.batches(range, options)?),
-        })
-    }
-
-    /// One column of `range`, as a single array.
-    ///
-    /// # Errors
-    /// As [`TableBatch::column`].
-    pub fn read(&mut self, column: usize, range: Range<u64>) -> Result<ArrayRef, ReadError> {
-        match self {
-            TableReader::Tree(reader) => reader.read(column, range),
-            TableReader::NTuple(reader) => reader.read(column, range),
+            Table::NTuple(_) => {
+                let mut starts = self.clusters();
+                starts.retain(|start| range.contains(start));
+                starts
+            }
         }
     }
 }
 
-/// The batches of a range, one after another.
-pub enum TableBatches<'a> {
-    /// Of a TTree.
-    Tree(Batches<'a>),
-    /// Of an RNTuple.
-    NTuple(rntuple::Batches<'a>),
-}
-
-impl TableBatches<'_> {
-    /// The next batch; `None` at the range's end.
-    pub fn next_batch(&mut self) -> Option<TableBatch<'_>> {
-        match self {
-            TableBatches::Tree(batches) => batches.next_batch().map(TableBatch::Tree),
-            TableBatches::NTuple(batches) => batches.next_batch().map(TableBatch::NTuple),
-        }
+impl From<Arc<TreeFile>> for Table {
+    fn from(file: Arc<TreeFile>) -> Self {
+        Table::Tree(file)
     }
 }
 
-/// Some entries, one after another. A column is read and decoded when it is first asked for.
-pub enum TableBatch<'a> {
-    /// Of a TTree.
-    Tree(Batch<'a>),
-    /// Of an RNTuple.
-    NTuple(rntuple::Batch<'a>),
-}
-
-impl TableBatch<'_> {
-    /// The entries that it holds.
-    #[must_use]
-    pub fn entries(&self) -> Range<u64> {
-        match self {
-            TableBatch::Tree(batch) => batch.entries(),
-            TableBatch::NTuple(batch) => batch.entries(),
-        }
-    }
-
-    /// How many.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        match self {
-            TableBatch::Tree(batch) => batch.rows(),
-            TableBatch::NTuple(batch) => batch.rows(),
-        }
-    }
-
-    /// Column `index` of the reader's.
-    ///
-    /// # Errors
-    /// `Source` where bytes could not be had, `Format` where they are damaged.
-    pub fn column(&mut self, index: usize) -> Result<ArrayRef, ReadError> {
-        match self {
-            TableBatch::Tree(batch) => batch.column(index),
-            TableBatch::NTuple(batch) => batch.column(index),
-        }
+impl From<Arc<NTupleFile>> for Table {
+    fn from(file: Arc<NTupleFile>) -> Self {
+        Table::NTuple(file)
     }
 }
 

@@ -5,6 +5,7 @@ use treemill_format::tree::BasketRef;
 use treemill_source::{Latency, Request, Source, SourceError};
 
 use crate::plan::{self, Options};
+use crate::shelf;
 
 /// Bytes brought by one vectored read.
 #[derive(Debug, Default)]
@@ -46,7 +47,10 @@ impl Window {
         self.baskets = 0..0;
         self.used = ranges.len();
         if self.requests.len() < ranges.len() {
-            self.requests.resize_with(ranges.len(), Request::default);
+            self.requests.resize_with(ranges.len(), || Request {
+                buffer: shelf::BYTES.take(),
+                ..Request::default()
+            });
         }
         for (request, range) in self.requests.iter_mut().zip(ranges) {
             request.range = range;
@@ -71,6 +75,14 @@ impl Window {
         match (place(range.start), place(range.end)) {
             (Some(start), Some(end)) => request.buffer.get(start..end).unwrap_or_default(),
             _ => &[],
+        }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        for request in self.requests.drain(..) {
+            shelf::BYTES.give(request.buffer);
         }
     }
 }

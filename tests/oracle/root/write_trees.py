@@ -11,7 +11,7 @@ PLAIN = (
     *("leaves", "empty", "leaf_lists", "truncated", "vectors", "baskets", "generated_offsets"),
     *("embedded", "objects", "directories", "far"),
 )
-ALGORITHMS = {"zlib": 1, "lzma": 2, "lz4": 4, "zstd": 5}
+ALGORITHMS = {"zlib": 1, "lzma": 2, "old": 3, "lz4": 4, "zstd": 5}
 
 
 def main(folder: Path) -> None:

@@ -108,7 +108,7 @@ fn offsets_out_of_order_or_outside_are_malformed() {
 }
 
 #[test]
-fn a_wrong_count_of_offsets_is_malformed_and_more_bytes_are_unsupported() {
+fn a_wrong_count_of_offsets_is_malformed_and_displacements_are_passed_over() {
     let header = BasketHeader::parse(&head(3, 12, 100, None)).unwrap();
     let mut payload = vec![0; 12];
     payload.extend(offsets(&header, &[0, 4]));
@@ -118,10 +118,15 @@ fn a_wrong_count_of_offsets_is_malformed_and_more_bytes_are_unsupported() {
     ));
     let mut payload = vec![0; 12];
     payload.extend(offsets(&header, &[0, 4, 8, 0]));
+    let alone = payload.clone();
     payload.extend(offsets(&header, &[0, 4, 8, 0]));
+    let expected = header.split(&alone).unwrap();
+    assert_eq!(header.split(&payload).unwrap(), expected);
+    payload.extend([0; 4]);
+    payload[alone.len() + 3] += 1;
     assert!(matches!(
         header.split(&payload),
-        Err(FormatError::Unsupported { .. })
+        Err(FormatError::Malformed { at: 12, .. })
     ));
 }
 

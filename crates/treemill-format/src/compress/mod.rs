@@ -18,6 +18,7 @@ pub const BLOCK_HEADER: usize = 9;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Codec {
     Zlib,
+    OldDeflate,
     Lzma,
     Lz4,
     Zstd,
@@ -25,13 +26,14 @@ enum Codec {
 
 /// Tag, codec, and the most bytes that one compressed byte can stand for. The ratio is what lets
 /// an announced length be disbelieved before memory is taken for it:
-/// - zlib: a 258-byte match takes at least 2 bits (1032:1);
+/// - zlib, and the bare deflate of `CS`: a 258-byte match takes at least 2 bits (1032:1);
 /// - lz4: one length byte adds 255;
 /// - zstd: a run of 128 KiB takes a 3-byte block header and the byte (32768:1);
 /// - lzma: a 273-byte match at the range coder's most skewed costs a fraction of a bit; measured
 ///   about 7000:1, bounded here by twice that and more.
-const CODECS: [(&[u8; 2], Codec, usize); 4] = [
+const CODECS: [(&[u8; 2], Codec, usize); 5] = [
     (b"ZL", Codec::Zlib, 1032),
+    (b"CS", Codec::OldDeflate, 1032),
     (b"XZ", Codec::Lzma, 32768),
     (b"L4", Codec::Lz4, 255),
     (b"ZS", Codec::Zstd, 32768),
@@ -125,7 +127,7 @@ impl Decompressor {
     ///
     /// # Errors
     /// `Malformed` (with the offset in `src`) for broken blocks, sizes that disagree or that no
-    /// codec could reach, and wrong checksums; `Unsupported` for ROOT's oldest codec (`CS`).
+    /// codec could reach, and wrong checksums.
     pub fn decompress(
         &mut self,
         src: &[u8],
@@ -145,6 +147,7 @@ impl Decompressor {
             };
             match block.codec {
                 Codec::Zlib => self.zlib.decompress(block.body, target),
+                Codec::OldDeflate => self.zlib.decompress_bare(block.body, target),
                 Codec::Lzma => self.lzma.decompress(block.body, target),
                 Codec::Lz4 => self.lz4.decompress(block.body, target),
                 Codec::Zstd => self.zstd.decompress(block.body, target),
@@ -190,11 +193,6 @@ fn malformed(at: usize, what: &str) -> FormatError {
 }
 
 fn unknown_codec(tag: [u8; 2], at: usize) -> FormatError {
-    if tag == *b"CS" {
-        return FormatError::Unsupported {
-            what: "compression 'CS' (ROOT's own deflate, written before 2002)".to_owned(),
-        };
-    }
     malformed(
         at,
         &format!("no compression codec has the tag '{}'", tag.escape_ascii()),

@@ -1,10 +1,12 @@
 //! Classes as the file's streamer info describes them, compiled to layouts of whole objects. Knows no
-//! branches; what is not certain to lie as described (custom streamers, pointers) is refused by name.
+//! branches; what is not certain to lie as described (custom streamers) is refused by name.
 
-use super::{cpp, number};
+use super::builtin::{self, OWN_STREAMER, built_in};
+use super::{cpp, number, pointers};
 use crate::layout::{Class, Form, Hidden, Layout, Object, Part};
 use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashSet;
 
 /// Objects within objects.
 pub(super) const MAX_DEPTH: usize = 16;
@@ -13,45 +15,32 @@ pub(super) const MAX_DEPTH: usize = 16;
 /// stand for more than any memory.
 const MAX_PARTS: usize = 200_000;
 
-/// Classes that write themselves otherwise than their streamer info says (they have a Streamer of their own).
-const OWN_STREAMER: [&str; 18] = [
-    "TArray",
-    "TArrayC",
-    "TArrayD",
-    "TArrayF",
-    "TArrayI",
-    "TArrayL",
-    "TArrayL64",
-    "TArrayS",
-    "TBits",
-    "TCollection",
-    "TClonesArray",
-    "TDatime",
-    "TList",
-    "THashList",
-    "TMap",
-    "TObjArray",
-    "TUUID",
-    "TProcessID",
-];
-
 /// EReadWrite codes (TVirtualStreamerInfo).
 const BITS: i32 = 15;
 const OBJECT: i32 = 61;
 const ANY: i32 = 62;
 const TSTRING: i32 = 65;
+const TOBJECT: i32 = 66;
 const TNAMED: i32 = 67;
+const OBJECTS: i32 = 81;
+const ANYS: i32 = 82;
 const ARRAYS: i32 = 20;
 
-/// Bits of TObject: it is referenced; it has a UUID.
-const IS_REFERENCED: u32 = 1 << 4;
-const HAS_UUID: u32 = 1 << 5;
+/// Name of the one element of a class that is a collection (TStreamerInfo::Build).
+const THIS: &str = "This";
 
 /// The classes of a file.
 pub(crate) struct Classes<'i> {
     pub infos: &'i StreamerInfos,
     left: Cell<usize>,
+    /// The classes that are being described, each inside the one before.
+    pub(super) within: RefCell<Vec<String>>,
+    /// The classes from which others derive.
+    bases: OnceCell<HashSet<&'i str>>,
 }
+
+/// Said of classes, and looked for by those who can do without.
+pub(super) const NOT_DESCRIBED: &str = "which the file does not describe";
 
 /// A layout, or what stands against it, in words for the user.
 pub(super) type Known<T> = Result<T, String>;
@@ -61,26 +50,58 @@ impl<'i> Classes<'i> {
         Classes {
             infos,
             left: Cell::new(MAX_PARTS),
+            within: RefCell::new(Vec::new()),
+            bases: OnceCell::new(),
         }
     }
 
-    /// A class by its name, as the newest of its descriptions has it; objects of another version are found out
-    /// by their headers.
-    pub fn object(&self, name: &str, depth: usize) -> Known<Object> {
-        if let Some(object) = built_in(name) {
-            return Ok(object);
+    /// Whether a class of the file derives from this one.
+    pub fn is_base(&self, name: &str) -> bool {
+        let bases = self.bases.get_or_init(|| {
+            let elements = self.infos.iter().flat_map(|info| &info.elements);
+            elements
+                .filter(|element| matches!(element.kind, ElementKind::Base { .. }))
+                .map(|element| element.name.as_str())
+                .collect()
+        });
+        bases.contains(name)
+    }
+
+    /// A value of a class by its name, as the newest of its descriptions has it; objects of another version
+    /// are found out by their headers. Some classes are arrays or collections.
+    pub fn value(&self, name: &str, depth: usize) -> Known<Layout> {
+        if let Some(value) = built_in(name) {
+            return Ok(value);
         }
         let info = self.infos.newest(name);
         self.described(
-            info.ok_or_else(|| format!("class {name}, which the file does not describe"))?,
+            info.ok_or_else(|| format!("class {name}, {NOT_DESCRIBED}"))?,
             depth,
         )
+    }
+
+    /// Whether the file describes some version of a class, by which its objects would be read.
+    pub fn knows(&self, name: &str) -> bool {
+        built_in(name).is_none() && self.infos.newest(name).is_some()
+    }
+
+    /// A base class, at the version that the derived class was written with where that is described.
+    fn base(&self, name: &str, version: i32, depth: usize) -> Known<Layout> {
+        let exact = (version > 0)
+            .then(|| self.infos.find(name, version, None))
+            .flatten();
+        match exact {
+            Some(info) => self.described(info, depth),
+            None => self.value(name, depth),
+        }
     }
 
     /// What a TBranchObject holds: the name of the class as a leaf writes it (TLeafObject::FillBasket), and
     /// the object.
     pub fn named_object(&self, name: &str) -> Known<Layout> {
-        let object = self.object(name, MAX_DEPTH)?;
+        let Layout::Object(object) = self.value(name, MAX_DEPTH)? else {
+            return Err(format!("class {name}, which is no class of objects"));
+        };
         let len = u8::try_from(name.len()).map_err(|_| "a class with a name too long")?;
         let mut before = vec![len];
         before.extend_from_slice(name.as_bytes());
@@ -93,10 +114,10 @@ impl<'i> Classes<'i> {
     }
 
     /// A class by its description.
-    pub fn described(&self, info: &StreamerInfo, depth: usize) -> Known<Object> {
+    pub fn described(&self, info: &StreamerInfo, depth: usize) -> Known<Layout> {
         let name = &info.name;
-        if let Some(object) = built_in(name) {
-            return Ok(object);
+        if let Some(value) = built_in(name) {
+            return Ok(value);
         }
         if OWN_STREAMER.contains(&name.as_str()) {
             return Err(format!("objects of class {name}, which streams itself"));
@@ -104,6 +125,27 @@ impl<'i> Classes<'i> {
         let depth = depth
             .checked_sub(1)
             .ok_or_else(|| format!("class {name}, which nests too deeply"))?;
+        if let [element] = info.elements.as_slice()
+            && element.name == THIS
+        {
+            return cpp::collection_class(&element.title, self, depth)
+                .unwrap_or_else(|| Err(format!("class {name}, a collection of unknown items")));
+        }
+        self.within.borrow_mut().push(name.clone());
+        let parts = self.parts(info, depth);
+        self.within.borrow_mut().pop();
+        Ok(Layout::Object(Object {
+            class: Class {
+                name: name.clone(),
+                version: info.version,
+                checksum: info.checksum,
+            },
+            form: Form::Framed,
+            parts: parts?,
+        }))
+    }
+
+    fn parts(&self, info: &StreamerInfo, depth: usize) -> Known<Vec<Part>> {
         let mut parts = Vec::new();
         for element in &info.elements {
             let left = self.left.get().checked_sub(1);
@@ -113,27 +155,26 @@ impl<'i> Classes<'i> {
             // The innermost class says what stands against all around it.
             parts.push(part.map_err(|what| match what.contains("class ") {
                 true => what,
-                false => format!("objects of class {name} ({what})"),
+                false => format!("objects of class {} ({what})", info.name),
             })?);
         }
-        Ok(Object {
-            class: Class {
-                name: name.clone(),
-                version: info.version,
-                checksum: info.checksum,
-            },
-            form: Form::Framed,
-            parts,
-        })
+        Ok(parts)
     }
 
     fn part(&self, element: &Element, before: &[Part], depth: usize) -> Known<Part> {
-        if let ElementKind::Base { .. } = element.kind {
+        if let ElementKind::Base { version } = element.kind {
             return match (element.code, element.name.as_str()) {
                 (_, "TObject") => Ok(Part::Hidden(Hidden::RootObject)),
-                (0 | TNAMED, name) => self.object(name, depth).map(Part::Base),
+                (0 | TNAMED, name) => Ok(match self.base(name, version, depth)? {
+                    Layout::Object(base) => Part::Base(base),
+                    // TArrayF and its like are bases of histograms.
+                    value => Part::Field(name.to_owned(), value),
+                }),
                 (_, name) => Err(format!("base class {name}")),
             };
+        }
+        if let Some(hidden) = pointers::hidden(element, self, depth) {
+            return Ok(Part::Hidden(hidden));
         }
         let field = |layout| Part::Field(element.name.clone(), layout);
         self.member(element, before, depth).map(field)
@@ -160,8 +201,13 @@ impl<'i> Classes<'i> {
                 }
             }
             TSTRING if element.array_length <= 1 => Ok(Layout::String { header: 0 }),
+            TOBJECT if element.array_length <= 1 => Ok(builtin::tobject()),
             OBJECT | ANY | TNAMED if element.array_length <= 1 => {
-                self.object(&element.type_name, depth).map(Layout::Object)
+                self.value(&element.type_name, depth)
+            }
+            OBJECTS | ANYS => fixed(element, self.value(&element.type_name, depth)?).ok_or_else(no),
+            code if pointers::is_pointer(code) && element.array_length <= 1 => {
+                pointers::layout(code, &element.type_name, self, depth)
             }
             _ if matches!(element.kind, ElementKind::Stl { .. })
                 && element.array_length <= 1
@@ -201,50 +247,5 @@ fn sized(element: &Element, item: Layout, before: &[Part]) -> Option<Layout> {
         item: Box::new(item),
         counter: before.iter().position(counts)?,
         flag: true,
-    })
-}
-
-/// Classes whose Streamer writes something else than their members, by what they write.
-fn built_in(name: &str) -> Option<Object> {
-    let number = |name: &str, number| Part::Field(name.to_owned(), Layout::Number(number));
-    let (form, parts) = match name {
-        // TRef::Streamer: its TObject without a process ID, then that of the referenced object.
-        "TRef" => (
-            Form::Bare,
-            vec![
-                Part::Hidden(Hidden::Bytes(2)),
-                number("ref", crate::layout::Number::U32),
-                Part::Hidden(Hidden::Clear(IS_REFERENCED | HAS_UUID)),
-                Part::Hidden(Hidden::Bytes(2)),
-            ],
-        ),
-        // TRefArray::Streamer: TObject, name, size, lower bound, process ID, the references.
-        "TRefArray" => (
-            Form::Framed,
-            vec![
-                Part::Hidden(Hidden::RootObject),
-                Part::Field("fName".to_owned(), Layout::String { header: 0 }),
-                number("fSize", crate::layout::Number::I32),
-                Part::Hidden(Hidden::Bytes(6)),
-                Part::Field(
-                    "refs".to_owned(),
-                    Layout::Sized {
-                        item: Box::new(Layout::Number(crate::layout::Number::I32)),
-                        counter: 2,
-                        flag: false,
-                    },
-                ),
-            ],
-        ),
-        _ => return None,
-    };
-    Some(Object {
-        class: Class {
-            name: name.to_owned(),
-            version: 1,
-            checksum: 0,
-        },
-        form,
-        parts,
     })
 }

@@ -1,8 +1,9 @@
 //! C++ type names of whole values: `vector<vector<float> >`, `map<string,TVector3>`, `bitset<9>`, classes.
 
-use super::class::{Classes, Known};
-use super::number;
+use super::class::{Classes, Known, NOT_DESCRIBED};
+use super::{number, pointers};
 use crate::layout::{Class, Form, Layout, Number, Object, Part, Truncation};
+use crate::streamer::range;
 
 /// Byte count and version before a collection that is a branch or member of its own; collections inside
 /// have none.
@@ -23,6 +24,9 @@ const CONTAINERS: [&str; 11] = [
     "RVec",
 ];
 
+/// EReadWrite code of a pointer that may be null.
+const POINTER: i32 = 69;
+
 /// Containers of pairs.
 const MAPS: [&str; 4] = ["map", "multimap", "unordered_map", "unordered_multimap"];
 
@@ -41,7 +45,7 @@ pub(super) fn layout(
         }),
         _ => match collection(name, HEADER, classes, depth) {
             Some(known) => known,
-            None => classes.object(name, depth).map(Layout::Object),
+            None => classes.value(name, depth),
         },
     }
 }
@@ -69,7 +73,8 @@ fn collection(name: &str, header: u8, classes: &Classes, depth: usize) -> Option
     let member = |nth| match (argument(arguments, nth), nested) {
         (Some(name), Some(depth)) => match number::by_name(bare(name)) {
             Some(_) => item(nth),
-            None => layout(name, HEADER, classes, depth),
+            None if name.ends_with('*') => item(nth),
+            None => layout(name, HEADER, classes, depth).or_else(absent),
         },
         _ => item(nth),
     };
@@ -115,12 +120,55 @@ fn item(type_name: &str, classes: &Classes, depth: usize) -> Known<Layout> {
         "string" | "basic_string<char>" | "TString" => Ok(Layout::String { header: 0 }),
         // Collections heed no range in the member's comment.
         "Double32_t" => Ok(Layout::Number(Number::Double32(Truncation::AsF32))),
+        "Float16_t" => Ok(Layout::Number(Number::Float16(range::float16(0.0, 0.0)))),
         _ => match number::by_name(name) {
             Some(number) => Ok(Layout::Number(number)),
+            None if name.ends_with('*') => {
+                pointers::layout(POINTER, name, classes, depth).or_else(absent)
+            }
             None => collection(name, 0, classes, depth)
-                .unwrap_or_else(|| classes.object(name, depth).map(Layout::Object)),
+                .unwrap_or_else(|| classes.value(name, depth))
+                .or_else(absent),
         },
     }
+}
+
+/// Streamer info is written with the first object of its class, so a collection of a class that the file
+/// does not describe was never other than empty.
+fn absent(reason: String) -> Known<Layout> {
+    match reason.ends_with(NOT_DESCRIBED) {
+        true => Ok(Layout::Absent { reason }),
+        false => Err(reason),
+    }
+}
+
+/// A class that is a collection, by the comment of its one element: `<T> Used to call …`.
+pub(super) fn collection_class(
+    comment: &str,
+    classes: &Classes,
+    depth: usize,
+) -> Option<Known<Layout>> {
+    let mut open = 0usize;
+    let end = comment.find(|c| {
+        match c {
+            '<' => open = open.saturating_add(1),
+            '>' => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open == 0
+    })?;
+    let name = comment.get(..end)?.strip_prefix('<')?;
+    Some(item(name, classes, depth).map(|item| Layout::Vector {
+        item: Box::new(item),
+        header: HEADER,
+    }))
+}
+
+/// Whether the name is that of a collection of the standard library, or alike.
+pub(super) fn is_collection(type_name: &str) -> bool {
+    let container = bare(type_name).split_once('<').map(|(name, _)| name.trim());
+    container
+        .is_some_and(|name| CONTAINERS.contains(&name) || MAPS.contains(&name) || name == "bitset")
 }
 
 /// Without `std::`, `const` and spaces around.
@@ -197,12 +245,25 @@ mod tests {
     }
 
     #[test]
+    fn collections_of_what_was_never_written() {
+        for name in [
+            "vector<TLorentzVector>",
+            "vector<vector<Jet> >",
+            "set<Jet*>",
+        ] {
+            let mut layout = layout(name, 0);
+            while let Some(Layout::Vector { item, .. }) = layout {
+                layout = Some(*item);
+            }
+            assert!(matches!(layout, Some(Layout::Absent { .. })), "{name}");
+        }
+    }
+
+    #[test]
     fn what_is_not_certain() {
         for name in [
             "TLorentzVector",
-            "vector<TLorentzVector>",
-            "vector<Float16_t>",
-            "map<int,TLorentzVector>",
+            "map<int,int*>",
             "map<int>",
             "vector<int*>",
             "float",

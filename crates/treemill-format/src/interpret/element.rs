@@ -1,8 +1,8 @@
 //! TBranchElement: members of split objects, and whole objects (codes: TVirtualStreamerInfo::EReadWrite).
 
-use super::class::{Classes, MAX_DEPTH};
+use super::class::{Classes, Known, MAX_DEPTH, NOT_DESCRIBED};
 use super::dims::dims;
-use super::{Interpretation, branch_name, cpp, leaf_branch_name, number};
+use super::{Interpretation, branch_name, builtin, cpp, leaf_branch_name, number, pointers};
 use crate::layout::{Form, Layout, Number, Object};
 use crate::reader::text;
 use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
@@ -17,7 +17,10 @@ const BASE: i32 = 0;
 /// fType of whole objects of classes with a Streamer of their own, which TLorentzVector has.
 const OWN_STREAMER: i32 = -1;
 const ARRAY_OF_OBJECTS: i32 = 81;
+const ARRAY_OF_ANY: i32 = 82;
 const TSTRING: i32 = 65;
+const TOBJECT: i32 = 66;
+const TNAMED: i32 = 67;
 const STL: i32 = 300;
 const STL_STRING: i32 = 365;
 const STL_POINTER: i32 = 71;
@@ -47,13 +50,19 @@ pub(super) fn interpret(branch: &RawBranch, tree: &RawTree, classes: &Classes) -
             Interpretation::group(type_name(branch, &element, member))
         }
         // An object or base class that has no members has no bytes either.
-        1 | 2 if branch.baskets.is_empty() && branch.embedded.is_empty() => {
+        1 | 2 if is_bare(branch) => Interpretation::group(type_name(branch, &element, member)),
+        _ if is_bare(branch) && branch.leaves.is_empty() => {
             Interpretation::group(type_name(branch, &element, member))
         }
         CLONES_MEMBER | COLLECTION_MEMBER => collected(branch, &element, member, tree, classes),
         _ if element.id < 0 => whole(branch, &element, classes),
         _ => single(branch, &element, member, tree, classes),
     }
+}
+
+/// Whether a branch has no data.
+fn is_bare(branch: &RawBranch) -> bool {
+    branch.baskets.is_empty() && branch.embedded.is_empty()
 }
 
 /// The member in the streamer info that the branch was made by; `None` where the file lacks it.
@@ -100,15 +109,21 @@ fn type_name(branch: &RawBranch, element: &ElementBranch, member: Option<&Elemen
 fn whole(branch: &RawBranch, element: &ElementBranch, classes: &Classes) -> Interpretation {
     let class = text(branch.class_name);
     let known = match description(branch, element, classes.infos) {
-        Some(info) if !class.contains('<') => {
+        Some(info) if !cpp::is_collection(&class) => {
             // It fills the entry, and has no header unless it streams itself.
             let form = match element.kind {
                 OWN_STREAMER => Form::Framed,
                 _ => Form::Bare,
             };
-            let object = classes.described(info, MAX_DEPTH);
-            object.map(|object| Layout::Object(Object { form, ..object }))
+            classes.described(info, MAX_DEPTH).map(|value| match value {
+                Layout::Object(object) => Layout::Object(Object { form, ..object }),
+                value => value,
+            })
         }
+        None if !cpp::is_collection(&class) && classes.knows(&class) => Err(format!(
+            "version {} of class {class}, {NOT_DESCRIBED}",
+            element.version
+        )),
         _ => cpp::layout(&class, 0, classes, MAX_DEPTH),
     };
     Interpretation::known(known, class)
@@ -122,20 +137,26 @@ fn single(
     tree: &RawTree,
     classes: &Classes,
 ) -> Interpretation {
-    let Some(leaf) = only_leaf(branch, tree) else {
-        return Interpretation::unsupported(
-            "a member without a leaf",
-            type_name(branch, element, member),
-        );
-    };
     let cpp_type = type_name(branch, element, member);
+    let Some(leaf) = only_leaf(branch, tree) else {
+        // A base class without members; of others nobody knows what was written.
+        let known = classes
+            .value(&cpp_type, MAX_DEPTH)
+            .and_then(|value| match value {
+                Layout::Object(base) if element.code == BASE && !base.has_fields() => {
+                    Ok(Layout::Object(base))
+                }
+                _ => Err("a member without a leaf".to_owned()),
+            });
+        return Interpretation::known(known, cpp_type);
+    };
     match element.code {
         BITS => Interpretation::new(Layout::Bits, "unsigned int"),
         1..=59 => numbers(branch, element, member, leaf, tree),
         TSTRING if leaf.len <= 1 => Interpretation::new(Layout::String { header: 0 }, "TString"),
-        BASE | OBJECT | ANY if leaf.len <= 1 && leaf.counter.is_none() && member.is_some() => {
-            let object = classes.object(&cpp_type, MAX_DEPTH).map(Layout::Object);
-            Interpretation::known(object, cpp_type)
+        _ if leaf.counter.is_none() && member.is_some() && is_object(element.code) => {
+            let known = object(element.code, &cpp_type, leaf, classes);
+            Interpretation::known(known, cpp_type)
         }
         STL | STL_STRING if leaf.len <= 1 && leaf.counter.is_none() => Interpretation::known(
             cpp::layout(&cpp_type, cpp::HEADER, classes, MAX_DEPTH),
@@ -143,6 +164,27 @@ fn single(
         ),
         _ => Interpretation::unsupported(format!("members of type {cpp_type}"), cpp_type),
     }
+}
+
+fn is_object(code: i32) -> bool {
+    matches!(
+        code,
+        BASE | OBJECT | ANY | TOBJECT | TNAMED | ARRAY_OF_OBJECTS | ARRAY_OF_ANY
+    ) || pointers::is_pointer(code)
+}
+
+/// An object, an array of them, or a pointer to one.
+fn object(code: i32, type_name: &str, leaf: &RawLeaf, classes: &Classes) -> Known<Layout> {
+    let value = match code {
+        TOBJECT => builtin::tobject(),
+        _ if pointers::is_pointer(code) => pointers::layout(code, type_name, classes, MAX_DEPTH)?,
+        _ => classes.value(type_name, MAX_DEPTH)?,
+    };
+    let is_array = matches!(code, ARRAY_OF_OBJECTS | ARRAY_OF_ANY);
+    if is_array != (leaf.len > 1) {
+        return Err(format!("members of type {type_name}"));
+    }
+    Ok(dims(&text(leaf.title), leaf.len).wrap(value))
 }
 
 /// A number, a fixed array of them, or an array that another member counts.
@@ -208,14 +250,9 @@ fn collected(
     let other = match element.code {
         BITS => Some((Ok(Layout::Bits), 0)),
         TSTRING if scalar => Some((Ok(Layout::String { header: 0 }), 0)),
-        ARRAY_OF_OBJECTS if member.is_some() && leaf.len > 1 => Some((
-            classes
-                .object(&cpp_type, MAX_DEPTH)
-                .map(|object| dims(&text(leaf.title), leaf.len).wrap(Layout::Object(object))),
-            0,
-        )),
-        OBJECT | ANY if scalar => {
-            Some((classes.object(&cpp_type, MAX_DEPTH).map(Layout::Object), 0))
+        BASE if scalar => Some((shared_base(&cpp_type, classes), 0)),
+        code if member.is_some() && is_object(code) => {
+            Some((object(code, &cpp_type, leaf, classes), 0))
         }
         STL | STL_STRING if scalar => {
             Some((cpp::shared(&cpp_type, classes, MAX_DEPTH), cpp::HEADER))
@@ -243,6 +280,17 @@ fn collected(
     let item = Box::new(dims.wrap(Layout::Number(number)));
     let layout = Layout::Counted { item, header: 0 };
     Interpretation::new(layout, format!("{name}{bracket}{}", dims.suffix())).counted_by(counter)
+}
+
+/// A base class of a collection's items that was not split: its members lie member by member.
+fn shared_base(class: &str, classes: &Classes) -> Known<Layout> {
+    match classes.value(class, MAX_DEPTH)? {
+        Layout::Object(base) => Ok(Layout::Object(Object {
+            form: Form::Shared,
+            ..base
+        })),
+        _ => Err(format!("base class {class} of the items of a collection")),
+    }
 }
 
 fn only_leaf<'t>(branch: &RawBranch, tree: &'t RawTree<'t>) -> Option<&'t RawLeaf<'t>> {

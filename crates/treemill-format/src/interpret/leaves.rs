@@ -2,7 +2,7 @@
 
 use super::dims::{Dims, dims};
 use super::{Interpretation, leaf_branch_name, number, unsupported};
-use crate::layout::Layout;
+use crate::layout::{Class, Form, Layout, Object, Part};
 use crate::reader::text;
 use crate::streamer::range;
 use crate::tbranch::{RawBranch, RawTree};
@@ -17,7 +17,7 @@ pub(super) fn interpret(branch: &RawBranch, tree: &RawTree) -> Interpretation {
     match leaves.as_slice() {
         [] => Interpretation::group(""),
         [leaf] => one(leaf, tree),
-        several => record(several),
+        several => record(several, branch, tree),
     }
 }
 
@@ -75,28 +75,96 @@ fn basic(leaf: &RawLeaf, title: &str) -> Option<(Layout, &'static str)> {
     Some((Layout::Number(number), name))
 }
 
-/// A leaf list: a record of its leaves.
-fn record(leaves: &[&RawLeaf]) -> Interpretation {
+/// A leaf list: a record of its leaves, of which the last may be a string. With arrays that a leaf before
+/// them counts it is an object, whose members can be of any length.
+fn record(leaves: &[&RawLeaf], branch: &RawBranch, tree: &RawTree) -> Interpretation {
     let mut fields = Vec::with_capacity(leaves.len());
     let mut members = Vec::with_capacity(leaves.len());
     let mut reason = None;
+    let mut is_object = false;
     for leaf in leaves {
         let (title, name) = (text(leaf.title), text(leaf.name));
         let dims = dims(&title, leaf.len);
-        match basic(leaf, &title) {
-            Some((item, type_name)) => {
-                members.push(format!("{type_name} {name}{};", dims.suffix()));
-                fields.push((name, dims.wrap(item)));
+        let item = match leaf.class {
+            "TLeafC" => Some((Layout::String { header: 0 }, "char*")),
+            _ => basic(leaf, &title),
+        };
+        let Some((item, type_name)) = item else {
+            members.push(format!("{} {name};", leaf.class));
+            reason.get_or_insert(format!("a leaf list with a {}", leaf.class));
+            continue;
+        };
+        if matches!(item, Layout::String { .. }) {
+            // Of an empty one nothing is written, which only the entry's end tells.
+            if fields.len().saturating_add(1) != leaves.len() || is_object {
+                reason.get_or_insert("a leaf list with a TLeafC before other leaves".to_owned());
             }
-            None => {
-                members.push(format!("{} {name};", leaf.class));
-                reason.get_or_insert(format!("a leaf list with a {}", leaf.class));
+            members.push(format!("{type_name} {name};"));
+            fields.push((name, item));
+            continue;
+        }
+        let counter = match (leaf.counter, dims.variable) {
+            (None, None) if leaf.len > 0 => None,
+            (Some(at), _) => place(at, branch, tree).filter(|place| *place < fields.len()),
+            _ => None,
+        };
+        match (counter, leaf.counter.is_some() || dims.variable.is_some()) {
+            (None, true) => {
+                reason.get_or_insert(
+                    "a leaf list with an array that another branch counts".to_owned(),
+                );
             }
+            (None, false) if leaf.len == 0 => {
+                reason.get_or_insert("a leaf list with a leaf of no length".to_owned());
+            }
+            _ => {}
         }
-        if leaf.counter.is_some() || dims.variable.is_some() || leaf.len == 0 {
-            reason.get_or_insert("a leaf list with an array of variable length".to_owned());
-        }
+        let variable = counter.map_or(String::new(), |_| {
+            format!("[{}]", dims.variable.unwrap_or_default())
+        });
+        members.push(format!("{type_name} {name}{variable}{};", dims.suffix()));
+        let value = dims.wrap(item);
+        fields.push(match counter {
+            Some(counter) => {
+                is_object = true;
+                let item = Box::new(value);
+                (
+                    name,
+                    Layout::Sized {
+                        item,
+                        counter,
+                        flag: false,
+                    },
+                )
+            }
+            None => (name, value),
+        });
     }
-    let layout = reason.map_or(Layout::Record(fields), unsupported);
+    let layout = match (reason, is_object) {
+        (Some(reason), _) => unsupported(reason),
+        (None, false) => Layout::Record(fields),
+        (None, true) => counted(fields),
+    };
     Interpretation::new(layout, format!("struct {{{}}}", members.join(" ")))
+}
+
+/// Index, among a branch's leaves, of the leaf whose object is at this offset.
+fn place(at: usize, branch: &RawBranch, tree: &RawTree) -> Option<usize> {
+    let leaf = tree.leaf_at.get(&at)?;
+    branch.leaves.iter().position(|own| own == leaf)
+}
+
+fn counted(fields: Vec<(String, Layout)>) -> Layout {
+    Layout::Object(Object {
+        class: Class {
+            name: "leaf list".to_owned(),
+            version: 0,
+            checksum: 0,
+        },
+        form: Form::Bare,
+        parts: fields
+            .into_iter()
+            .map(|(name, layout)| Part::Field(name, layout))
+            .collect(),
+    })
 }

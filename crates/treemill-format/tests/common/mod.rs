@@ -120,6 +120,8 @@ pub fn short(layout: &Layout) -> String {
         }
         Layout::Object(object) => format!("object({})", object.class.name),
         Layout::Sized { item, .. } => format!("sized({})", short(item)),
+        Layout::Pointer(object) => format!("pointer({})", object.class.name),
+        Layout::Absent { reason } => format!("absent: {reason}"),
         Layout::Bits => "bits".to_owned(),
         Layout::Unsupported { reason } => format!("unsupported: {reason}"),
     }

@@ -75,7 +75,7 @@ impl Compiler<'_> {
             (a, b, op) = (b, a, op.swapped());
         }
         match (self.type_of(a), self.type_of(b)) {
-            (Type::Str, Type::Str) => self.compare_strings(op, a, b, at),
+            (Type::Str, Type::Str) => Ok(self.compare_strings(op, a, b)),
             (Type::Str, other) | (other, Type::Str) => Err(QueryError::at(
                 at,
                 format!("a string does not compare with {}", other.name()),
@@ -84,19 +84,14 @@ impl Compiler<'_> {
         }
     }
 
-    fn compare_strings(&mut self, op: Compare, a: NodeId, b: NodeId, at: Span) -> Result<NodeId> {
+    fn compare_strings(&mut self, op: Compare, a: NodeId, b: NodeId) -> NodeId {
         if let (Some(Constant::Str(a)), Some(Constant::Str(b))) =
             (self.graph.as_const(a), self.graph.as_const(b))
         {
-            let (equal, wanted) = (a == b, op == Compare::Eq);
-            return Ok(self.graph.constant(Constant::Bool(equal == wanted)));
+            let holds = op.holds(Some(a.as_bytes().cmp(b.as_bytes())));
+            return self.graph.constant(Constant::Bool(holds));
         }
-        let equal = self.node(Op::StrEqual, &[a, b], Type::Bool);
-        match op {
-            Compare::Eq => Ok(equal),
-            Compare::Ne => Ok(self.negated(equal)),
-            _ => Err(QueryError::at(at, "strings compare by == and != only")),
-        }
+        self.node(Op::StrCompare(op), &[a, b], Type::Bool)
     }
 
     /// Exact whatever the types.

@@ -100,8 +100,8 @@ pub(crate) enum Op {
     Or,
     /// Condition, value, value, where operands may be missing.
     Select,
-    /// Equal strings.
-    StrEqual,
+    /// Strings compared, byte by byte.
+    StrCompare(crate::kernel::Compare),
     /// Whether the value is one of a sorted list: floats' bits or integers.
     InInts(Arc<[i64]>),
     /// The value where the condition holds, else missing.

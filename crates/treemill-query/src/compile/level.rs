@@ -16,6 +16,10 @@ pub(crate) enum LevelKind {
         counter: Option<String>,
         column: usize,
     },
+    /// The lists in a column's lists.
+    Inner {
+        column: usize,
+    },
     /// Always so many items.
     Fixed(u32),
     /// The items of a level for which a node (bool, at that level) is true. Pick 0: those items.
@@ -81,7 +85,7 @@ impl LevelKind {
     /// Levels that it is made of.
     pub fn sources(&self) -> &[LevelId] {
         match self {
-            Self::Event | Self::Items { .. } | Self::Fixed(_) => &[],
+            Self::Event | Self::Items { .. } | Self::Inner { .. } | Self::Fixed(_) => &[],
             Self::Filtered { of, .. }
             | Self::Sliced { of, .. }
             | Self::Same { of, .. }

@@ -209,6 +209,11 @@ impl Compiler<'_> {
                     let name = name.map_or("a column", |field| field.name.as_str());
                     return format!("{narrowed}the items of {name}");
                 }
+                LevelKind::Inner { column } => {
+                    let name = self.schema.fields.get(*column);
+                    let name = name.map_or("a column", |field| field.name.as_str());
+                    return format!("{narrowed}the lists in {name}");
+                }
                 LevelKind::Fixed(len) => return format!("{narrowed}arrays of {len}"),
                 LevelKind::Filtered { of, .. } | LevelKind::Sliced { of, .. } => {
                     narrowed = "some of ";

@@ -57,6 +57,11 @@ impl Compiler<'_> {
             ColumnType::List { item, counter } => {
                 (self.items_level(counter.as_deref(), index), type_of(*item))
             }
+            ColumnType::Lists { item, counter } => {
+                let parent = self.items_level(counter.as_deref(), index);
+                let kind = LevelKind::Inner { column: index };
+                (self.graph.add_level(Level { parent, kind }), type_of(*item))
+            }
             ColumnType::Array { item, len } => {
                 let kind = LevelKind::Fixed(*len);
                 let parent = EVENT;
@@ -87,7 +92,8 @@ impl Compiler<'_> {
         // Columns with one counter are one level, named by its first column.
         let column = counter.map_or(column, |_| {
             let same = |field: &Field| {
-                matches!(&field.column_type, ColumnType::List { counter: found, .. }
+                matches!(&field.column_type,
+                    ColumnType::List { counter: found, .. } | ColumnType::Lists { counter: found, .. }
                     if found.as_deref() == counter)
             };
             self.schema.fields.iter().position(same).unwrap_or(column)
@@ -113,7 +119,7 @@ impl Compiler<'_> {
                 continue;
             }
             match &field.column_type {
-                ColumnType::List { counter, .. } => {
+                ColumnType::List { counter, .. } | ColumnType::Lists { counter, .. } => {
                     let found = counters.entry(counter.as_deref()).or_insert((0, index));
                     found.0 += 1;
                 }

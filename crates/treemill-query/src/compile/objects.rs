@@ -2,7 +2,7 @@
 //! puts together. Members are found by name only when they are wanted, and carried from where they
 //! are stored to where the record stands.
 
-use super::{Bound, Compiler, LevelId, Node, NodeId, Op, Result, Type};
+use super::{Bound, Compiler, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type};
 use crate::error::{QueryError, near};
 use crate::spec::Span;
 use std::rc::Rc;
@@ -190,7 +190,11 @@ impl Compiler<'_> {
         let Some(mut found) = found else {
             return Ok(None);
         };
-        if self.level_of(&found) != object.base {
+        let own = self.level_of(&found);
+        if own != object.base && self.graph.parent(own) == object.base {
+            return Ok(Some(self.list_member(&found, own, object)));
+        }
+        if own != object.base {
             let constant = matches!(found, Bound::Value(id) if self.graph.as_const(id).is_some());
             let way = self.way(self.level_of(&found), object.base, at);
             match way {
@@ -212,6 +216,23 @@ impl Compiler<'_> {
             found = self.carried(&found, *how);
         }
         Ok(Some(found))
+    }
+
+    /// A member that is a list itself: the lists of those items that the record is seen as.
+    fn list_member(&mut self, found: &Bound, own: LevelId, object: &Object) -> Bound {
+        if object.moves.is_empty() {
+            return found.clone();
+        }
+        let row = self.row(object.base);
+        let list = object
+            .moves
+            .iter()
+            .fold(row, |node, how| self.carry(node, *how));
+        let lists = self.graph.add_level(Level {
+            parent: object.level,
+            kind: LevelKind::Product { of: own, list },
+        });
+        self.carried(found, Move::Pick(lists, 0))
     }
 
     /// Values of several levels one after another, at the level that joins those.

@@ -59,6 +59,7 @@ impl Compiler<'_> {
             sources,
             level_names,
             local,
+            uses,
             graph: self.graph,
         }
     }
@@ -177,8 +178,13 @@ impl Needs<'_, '_> {
                 let node = self.compiler.graph.node(id);
                 if let Op::Column(column) = node.op {
                     let index = self.add(column);
-                    if node.level != super::EVENT {
-                        let source = self.sources.entry(node.level).or_default();
+                    let graph = &self.compiler.graph;
+                    let level = match graph.level(node.level).kind {
+                        LevelKind::Inner { .. } => graph.parent(node.level),
+                        _ => node.level,
+                    };
+                    if level != super::EVENT {
+                        let source = self.sources.entry(level).or_default();
                         if !source.members.contains(&index) {
                             source.members.push(index);
                         }
@@ -190,8 +196,13 @@ impl Needs<'_, '_> {
     }
 
     fn source(&mut self, level: LevelId) {
-        let LevelKind::Items { counter, column } = &self.compiler.graph.level(level).kind else {
-            return;
+        let (counter, column) = match &self.compiler.graph.level(level).kind {
+            LevelKind::Items { counter, column } => (counter, column),
+            LevelKind::Inner { column } => {
+                self.add(*column);
+                return;
+            }
+            _ => return,
         };
         if self
             .sources

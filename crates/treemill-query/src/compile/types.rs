@@ -171,6 +171,7 @@ impl Compiler<'_> {
             let stored = match &field.column_type {
                 ColumnType::Scalar(item)
                 | ColumnType::List { item, .. }
+                | ColumnType::Lists { item, .. }
                 | ColumnType::Array { item, .. } => *item,
                 ColumnType::Str | ColumnType::Other(_) => return false,
             };

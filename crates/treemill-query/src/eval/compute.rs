@@ -4,7 +4,7 @@ use super::{Batch, Made, SelectionId};
 use crate::chunk::for_chunks;
 use crate::compile::{Constant, LevelKind, Node, NodeId, Op, Reducer, Type};
 use crate::error::QueryError;
-use crate::kernel::reduce;
+use crate::kernel::{Compare, reduce};
 use crate::run::{run, run_narrow};
 use crate::value::{Data, Strings, Value, View};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Batch<'_> {
                 self.load_column(column)
             }
             Op::And | Op::Or => self.junction(s, node),
-            Op::StrEqual => self.equal_strings(s, node),
+            Op::StrCompare(op) => self.compare_strings(s, node, *op),
             Op::InInts(list) => self.among(s, node, list),
             Op::Only => self.only(s, node),
             Op::IsMissing => {
@@ -162,13 +162,13 @@ impl Batch<'_> {
         Ok(n)
     }
 
-    fn equal_strings(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
+    fn compare_strings(&mut self, s: SelectionId, node: &Node, op: Compare) -> Made<Value> {
         let a = self.node(s, node.inputs[0])?;
         let b = self.node(s, node.inputs[1])?;
         let n = self.common_length(&[&a, &b])?;
         let mut out: Vec<u8> = self.pool.take(n);
         for (i, to) in out.iter_mut().enumerate() {
-            *to = u8::from(a.string(i) == b.string(i));
+            *to = u8::from(op.holds(Some(a.string(i).cmp(b.string(i)))));
         }
         let valid = self.all_present(&[&a, &b], n);
         let mut value = Value::direct(Data::Bool(out.into()));

@@ -17,6 +17,10 @@ impl Batch<'_> {
             .map_err(|error| Halt::Error(ProcessError::Column(error)))?;
         let loaded = load(&array, field, self.rows)
             .map_err(|what| QueryError::new(format!("the column {}: {what}", field.name)))?;
+        if let (Some(inner), Some(node)) = (loaded.inner, plan.node_of(column)) {
+            let level = plan.graph.node(node).level;
+            self.selections[0].offsets.insert(level, inner);
+        }
         if let Some(offsets) = loaded.offsets {
             let level = plan.level_of(column);
             let known = level.and_then(|level| self.selections[0].offsets.get(&level));

@@ -32,6 +32,17 @@ impl Batch<'_> {
                 Ok(vec![0, i32::try_from(events).unwrap_or(i32::MAX)].into())
             }
             LevelKind::Items { .. } if s == 0 => self.offsets_of_items(level),
+            LevelKind::Inner { column } if s == 0 => {
+                let column = plan.column_of.get(column);
+                let node = column.and_then(|column| plan.node_of(*column));
+                let Some(node) = node else {
+                    return Err(QueryError::new("a list's length cannot be known").into());
+                };
+                // Loading it tells the offsets.
+                self.node(0, node)?;
+                self.offsets(0, level)
+            }
+            LevelKind::Inner { .. } => Err(Halt::Need(0, Task::Offsets(level))),
             // Whole batches first: columns come for whole batches.
             LevelKind::Items { .. } => Err(Halt::Need(0, Task::Offsets(level))),
             LevelKind::Fixed(len) => {

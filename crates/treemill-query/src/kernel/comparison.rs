@@ -28,7 +28,7 @@ impl Compare {
 
     /// Its value, given the order of the sides; `None`: one of them is NaN.
     #[inline(always)]
-    fn holds(self, order: Option<Ordering>) -> bool {
+    pub(crate) fn holds(self, order: Option<Ordering>) -> bool {
         match self {
             Self::Eq => order == Some(Ordering::Equal),
             Self::Ne => order != Some(Ordering::Equal),

@@ -73,6 +73,27 @@ impl Table {
         self.with(name, ColumnType::List { item, counter }, Arc::new(array))
     }
 
+    /// Lists of lists of f64.
+    pub fn lists(self, name: &str, counter: Option<&str>, lists: &[Vec<Vec<f64>>]) -> Self {
+        let flat: Vec<f64> = lists.iter().flatten().flatten().copied().collect();
+        let nested = |offsets, values: ArrayRef| {
+            let field = arrow_schema::Field::new("item", values.data_type().clone(), false);
+            ListArray::new(Arc::new(field), offsets, values, None)
+        };
+        let lengths = lists.iter().flatten().map(Vec::len);
+        let inner = nested(
+            OffsetBuffer::from_lengths(lengths),
+            numbers(DType::F64, &flat),
+        );
+        let lengths = lists.iter().map(Vec::len);
+        let array = nested(OffsetBuffer::from_lengths(lengths), Arc::new(inner));
+        let column_type = ColumnType::Lists {
+            item: DType::F64,
+            counter: counter.map(str::to_owned),
+        };
+        self.with(name, column_type, Arc::new(array))
+    }
+
     pub fn array(self, name: &str, item: DType, len: u32, flat: &[f64]) -> Self {
         let values = numbers(item, flat);
         let field = arrow_schema::Field::new("item", values.data_type().clone(), false);

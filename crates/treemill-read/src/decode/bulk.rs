@@ -206,9 +206,9 @@ impl<'a> Lists<'a> {
                     break Leaf::Text(Text::new(offsets, to, *header, bytes));
                 }
                 Layout::Object(object) => break Leaf::Objects(Objects::new(column, object)),
-                _ => match size_of(layout)? {
-                    Size::Fixed(size) => break Leaf::Packed(Packer::new(column, layout, size)),
-                    Size::AtLeast(_) => return Ok(None),
+                _ => match size_of(layout) {
+                    Ok(Size::Fixed(size)) => break Leaf::Packed(Packer::new(column, layout, size)),
+                    _ => return Ok(None),
                 },
             }
         };

@@ -6,8 +6,9 @@ use super::size::{Size, size_of};
 use super::spares::Spares;
 use super::types::{arrow_type, field};
 use super::{malformed, unsupported};
+use crate::rntuple::expand;
 use arrow_array::{ArrayRef, BinaryArray, FixedSizeListArray, ListArray, StructArray};
-use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Fields};
 use std::sync::Arc;
 use treemill_format::error::{FormatError, Result};
@@ -36,7 +37,12 @@ pub enum Column {
     Record { rows: usize, fields: Vec<Column> },
     /// [`Layout::Object`], a column for each part.
     Object { rows: usize, parts: Vec<Column> },
-    /// A part of which nothing is kept.
+    /// [`Layout::Pointer`]: which are not null, and what those point to.
+    Pointer {
+        present: Vec<bool>,
+        item: Box<Column>,
+    },
+    /// A part of which nothing is kept; [`Layout::Absent`], of which there is none.
     Nothing,
 }
 
@@ -86,6 +92,11 @@ impl Column {
                     .collect::<Result<_>>()?,
             },
             Layout::Object(object) => Column::object(spares, object)?,
+            Layout::Pointer(object) => Column::Pointer {
+                present: Vec::new(),
+                item: Box::new(Column::object(spares, object)?),
+            },
+            Layout::Absent { .. } => Column::Nothing,
             Layout::Sized { .. } => return Err(mismatch()),
             Layout::Bits => Column::Numbers(Numbers::new(Number::U32, rows, spares)),
             Layout::Unsupported { reason } => return Err(unsupported(reason)),
@@ -114,6 +125,7 @@ impl Column {
             Column::Fixed { rows, .. }
             | Column::Record { rows, .. }
             | Column::Object { rows, .. } => *rows,
+            Column::Pointer { present, .. } => present.len(),
             Column::Nothing => 0,
             Column::List { offsets, .. } | Column::Bytes { offsets, .. } => {
                 offsets.len().saturating_sub(1)
@@ -194,14 +206,17 @@ impl Column {
         Ok(match (self, layout) {
             (Column::Numbers(numbers), Layout::Number(_) | Layout::Bits) => numbers.finish(spares),
             (Column::Object { rows, parts }, Layout::Object(object)) => {
-                let DataType::Struct(fields) = arrow_type(layout)? else {
+                finish_object(rows, parts, object, spares, arrow_type(layout)?)?
+            }
+            (Column::Pointer { present, item }, Layout::Pointer(object)) => {
+                let Column::Object { rows, parts } = *item else {
                     return Err(mismatch());
                 };
-                let mut arrays = Vec::with_capacity(fields.len());
-                finish_parts(parts, object, spares, &mut arrays)?;
-                Arc::new(
-                    StructArray::try_new_with_length(fields, arrays, None, rows).map_err(broken)?,
-                )
+                let items = finish_object(rows, parts, object, spares, arrow_type(layout)?)?;
+                expand(&items, &BooleanBuffer::from(present))?
+            }
+            (Column::Nothing, Layout::Absent { .. }) => {
+                Arc::new(StructArray::new_empty_fields(0, None))
             }
             (Column::Fixed { rows, item }, Layout::Array { item: of, len }) => {
                 let len = i32::try_from(*len).map_err(|_| mismatch())?;
@@ -246,6 +261,24 @@ impl Column {
             _ => return Err(mismatch()),
         })
     }
+}
+
+fn finish_object(
+    rows: usize,
+    parts: Vec<Column>,
+    object: &Object,
+    spares: &mut Spares,
+    kind: DataType,
+) -> Result<ArrayRef> {
+    let DataType::Struct(fields) = kind else {
+        return Err(mismatch());
+    };
+    let mut arrays = Vec::with_capacity(fields.len());
+    finish_parts(parts, object, spares, &mut arrays)?;
+    let array = StructArray::try_new_with_length(fields, arrays, None, rows);
+    Ok(Arc::new(array.map_err(|e| {
+        malformed(0, format!("decoded column: {e}"))
+    })?))
 }
 
 /// The arrays of an object's fields, those of its bases before its own.

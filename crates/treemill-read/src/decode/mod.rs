@@ -12,6 +12,8 @@ mod jagged;
 mod number;
 mod object;
 mod packer;
+mod pointer;
+mod shared;
 mod size;
 mod spares;
 pub mod starts;
@@ -130,5 +132,7 @@ fn unsupported(what: &str) -> FormatError {
 mod bulk_tests;
 #[cfg(test)]
 mod object_tests;
+#[cfg(test)]
+mod pointer_tests;
 #[cfg(test)]
 mod tests;

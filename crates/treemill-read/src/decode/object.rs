@@ -3,9 +3,9 @@
 //! `TStreamerInfo::ReadBuffer` and `TCollectionStreamer`.
 
 use super::column::{Column, mismatch, push_offset};
-use super::size::{Size, size_of};
+use super::size::{Size, shared_least, size_of};
 use super::walk::{headless, items, skip, take, value};
-use super::{malformed, unsupported};
+use super::{malformed, pointer, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::{Class, Form, Hidden, Layout, Object, Part};
 
@@ -96,11 +96,13 @@ pub(super) fn object(columns: &mut [Column], of: &Object, bytes: &mut &[u8]) -> 
 
 /// Checks the version of the objects in collections that were written member by member.
 fn items_version(item: &Layout, body: &mut &[u8]) -> Result<()> {
-    let Layout::Object(of) = item else {
-        return Err(unsupported("member by member, what has no members"));
-    };
     let version = u16::from_be_bytes(take(body)?);
-    check(&of.class, version, body)
+    match item {
+        Layout::Object(of) => check(&of.class, version, body),
+        // Of a class without versions the checksum is passed over.
+        Layout::Absent { .. } => skip(body, if version == 0 { 4 } else { 0 }),
+        _ => Err(unsupported("member by member, what has no members")),
+    }
 }
 
 /// Appends the bodies of collections that share a header: of so many, or as many as there are.
@@ -145,14 +147,17 @@ fn member_wise(
     item: &Layout,
     body: &mut &[u8],
 ) -> Result<()> {
-    let (Column::Object { rows, parts: own }, Layout::Object(of)) = (column, item) else {
-        return Err(mismatch());
-    };
     let count = i32::from_be_bytes(take(body)?);
     let count = usize::try_from(count)
         .map_err(|_| malformed(0, format!("a collection of {count} items")))?;
-    // Every item has some bytes.
-    if count > body.len() {
+    let (rows, own, of) = match (column, item) {
+        (Column::Object { rows, parts }, Layout::Object(of)) => (rows, parts, of),
+        (_, Layout::Absent { .. }) if count == 0 => return push_offset(offsets, 0),
+        (_, Layout::Absent { reason }) => return Err(unsupported(reason)),
+        _ => return Err(mismatch()),
+    };
+    // Objects without members have no bytes here, and take no memory either.
+    if count.saturating_mul(shared_least(of)?) > body.len() {
         return Err(malformed(
             0,
             format!(
@@ -171,7 +176,7 @@ fn member_wise(
 
 /// In which order the members of objects lie.
 #[derive(Clone, Copy)]
-enum Order {
+pub(super) enum Order {
     /// Those of one object.
     Objects,
     /// The first member of so many objects, the second of all, and so on.
@@ -179,7 +184,12 @@ enum Order {
 }
 
 /// Appends each part of the objects.
-fn parts(columns: &mut [Column], of: &Object, order: Order, bytes: &mut &[u8]) -> Result<()> {
+pub(super) fn parts(
+    columns: &mut [Column],
+    of: &Object,
+    order: Order,
+    bytes: &mut &[u8],
+) -> Result<()> {
     let count = match order {
         Order::Objects => 1,
         Order::Members(count) => count,
@@ -280,16 +290,22 @@ fn pass(hidden: &Hidden, bytes: &mut &[u8]) -> Result<()> {
             }
             Err(unsupported("a reference with bits that are not known"))
         }
+        Hidden::Pointer => pointer::pass(bytes),
+        Hidden::Framed => pointer::pass_object(bytes),
+        Hidden::RootVersion => root_version(bytes),
         Hidden::RootObject => {
-            let version = u16::from_be_bytes(take(bytes)?);
-            if version & MEMBER_WISE != 0 {
-                // A byte count: four bytes of which two are read, then the version.
-                skip(bytes, 4)?;
-            }
+            root_version(bytes)?;
             skip(bytes, 4)?;
             bits(bytes).map(|_| ())
         }
     }
+}
+
+/// TObject's version.
+fn root_version(bytes: &mut &[u8]) -> Result<()> {
+    let version = u16::from_be_bytes(take(bytes)?);
+    // With a byte count: four bytes of which two are read, then the version.
+    skip(bytes, if version & MEMBER_WISE != 0 { 4 } else { 0 })
 }
 
 /// TObject::fBits, moved past the process ID of a referenced object.

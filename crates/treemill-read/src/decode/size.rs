@@ -1,6 +1,6 @@
 //! How many bytes a layout takes: what may be multiplied, and what bounds a count.
 
-use super::unsupported;
+use super::{shared, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::{Form, Hidden, Layout, Number, Object, Part, Truncation};
 
@@ -74,7 +74,11 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
         Layout::Record(fields) => {
             let mut total = Size::Fixed(0);
             for (_, field) in fields {
-                let size = inner(field)?;
+                let size = match field {
+                    // The last of a leaf list, of which nothing is written where it is empty.
+                    Layout::String { header: 0 } if total.least() > 0 => Size::AtLeast(0),
+                    field => inner(field)?,
+                };
                 let sum = total.least().saturating_add(size.least());
                 total = match (total, size) {
                     (Size::Fixed(_), Size::Fixed(_)) => Size::Fixed(sum),
@@ -84,6 +88,9 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
             Ok(total)
         }
         Layout::Object(object) => object_least(object).map(Size::AtLeast),
+        Layout::Pointer(object) => object_least(object).map(|_| Size::AtLeast(4)),
+        // One, so that the count of such items is bounded.
+        Layout::Absent { .. } => Ok(Size::AtLeast(1)),
         Layout::Bits => Ok(Size::AtLeast(4)),
         Layout::Sized { .. } => Err(unsupported("counted items outside an object")),
         Layout::Unsupported { reason } => Err(unsupported(reason)),
@@ -93,14 +100,25 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
 /// The least bytes of an object.
 fn object_least(object: &Object) -> Result<usize> {
     match object.form {
-        Form::Framed => Ok(members_least(object, true)?.saturating_add(HEADER)),
-        Form::Bare => members_least(object, true),
-        Form::Pair => members_least(object, false),
+        Form::Framed => Ok(members_least(object, object_least, true)?.saturating_add(HEADER)),
+        Form::Shared => shared::check(object).and_then(|()| shared_least(object)),
+        Form::Bare => members_least(object, object_least, true),
+        Form::Pair => members_least(object, object_least, false),
     }
 }
 
-/// The least bytes of an object's members, with or without the headers of collections.
-fn members_least(object: &Object, headers: bool) -> Result<usize> {
+/// The least bytes of an object whose members lie member by member with those of others.
+pub(super) fn shared_least(object: &Object) -> Result<usize> {
+    members_least(object, shared_least, false)
+}
+
+/// The least bytes of an object's members, those of its bases as `base_least` has them; with or without
+/// the headers of collections.
+fn members_least(
+    object: &Object,
+    base_least: fn(&Object) -> Result<usize>,
+    headers: bool,
+) -> Result<usize> {
     let mut least = 0_usize;
     for part in &object.parts {
         let size = match part {
@@ -117,9 +135,11 @@ fn members_least(object: &Object, headers: bool) -> Result<usize> {
                 };
                 inner(layout)?.least().saturating_sub(usize::from(header))
             }
-            Part::Base(base) => object_least(base)?,
+            Part::Base(base) => base_least(base)?,
             Part::Hidden(Hidden::RootObject) => 10,
-            Part::Hidden(Hidden::Clear(_)) => 4,
+            Part::Hidden(Hidden::RootVersion) => 2,
+            Part::Hidden(Hidden::Clear(_) | Hidden::Pointer) => 4,
+            Part::Hidden(Hidden::Framed) => HEADER,
             Part::Hidden(Hidden::Bytes(n)) => usize::from(*n),
             Part::Hidden(Hidden::Exactly(bytes)) => bytes.len(),
         };

@@ -13,7 +13,7 @@ pub struct Spares {
 impl Spares {
     /// An empty vector with room for `capacity` values: on the memory of the next buffer held, if
     /// its array is gone by now, else on new memory.
-    pub(super) fn vec<T: ArrowNativeType>(&mut self, capacity: usize) -> Vec<T> {
+    pub(crate) fn vec<T: ArrowNativeType>(&mut self, capacity: usize) -> Vec<T> {
         let freed = self.held.pop_front().map(Buffer::into_vec);
         let mut values: Vec<T> = match freed {
             Some(Ok(values)) => values,
@@ -25,7 +25,7 @@ impl Spares {
     }
 
     /// Remembers a buffer that goes into an array.
-    pub(super) fn hold(&mut self, buffer: &Buffer) {
+    pub(crate) fn hold(&mut self, buffer: &Buffer) {
         self.held.push_back(buffer.clone());
     }
 

@@ -93,6 +93,9 @@ impl Stride {
 
     fn object(&mut self, of: &Object, first: &[u8]) -> Option<()> {
         let begin = self.size();
+        if of.form == Form::Shared {
+            return None;
+        }
         if of.form == Form::Framed {
             self.must(&[0; 4]);
             self.version(&of.class, first)?;
@@ -113,6 +116,9 @@ impl Stride {
                     self.any(size);
                 }
                 Part::Field(..) => return None,
+                Part::Hidden(Hidden::RootVersion | Hidden::Pointer | Hidden::Framed) => {
+                    return None;
+                }
                 Part::Hidden(Hidden::Bytes(n)) => self.any(usize::from(*n)),
                 Part::Hidden(Hidden::Exactly(bytes)) => self.must(bytes),
                 Part::Hidden(Hidden::Clear(mask)) => self.clear(&mask.to_be_bytes()),

@@ -11,7 +11,7 @@ use treemill_format::layout::{Layout, Number, Object, Part};
 /// are decoded to `Binary`, and marked.
 pub const STRING_KEY: &str = "treemill.string";
 
-/// The Arrow type that a branch of this layout is decoded to. Nothing is nullable.
+/// The Arrow type that a branch of this layout is decoded to. Nothing but pointers is nullable.
 ///
 /// # Errors
 /// `Unsupported` by name for layouts that cannot be read.
@@ -38,14 +38,15 @@ pub fn arrow_type(layout: &Layout) -> Result<DataType> {
         Layout::Object(object) => {
             let mut fields = Vec::new();
             object_fields(object, &mut fields)?;
-            if fields.is_empty() {
-                return Err(unsupported(&format!(
-                    "objects of class {}, which has no members",
-                    object.class.name
-                )));
-            }
             DataType::Struct(fields.into())
         }
+        Layout::Pointer(object) => {
+            let mut fields = Vec::new();
+            object_fields(object, &mut fields)?;
+            DataType::Struct(fields.into())
+        }
+        // Of an item that nobody knows nothing can be said.
+        Layout::Absent { .. } => DataType::Struct(Fields::empty()),
         Layout::Sized { item, .. } => DataType::List(Arc::new(field("item", item)?)),
         Layout::Bits => DataType::UInt32,
         Layout::Unsupported { reason } => return Err(unsupported(reason)),
@@ -57,7 +58,8 @@ pub fn arrow_type(layout: &Layout) -> Result<DataType> {
 /// # Errors
 /// As [`arrow_type`].
 pub fn field(name: &str, layout: &Layout) -> Result<Field> {
-    let field = Field::new(name, arrow_type(layout)?, false);
+    let is_nullable = matches!(layout, Layout::Pointer(_));
+    let field = Field::new(name, arrow_type(layout)?, is_nullable);
     Ok(match layout {
         Layout::String { .. } => {
             field.with_metadata(HashMap::from([(STRING_KEY.to_owned(), "true".to_owned())]))

@@ -3,9 +3,9 @@
 
 use super::column::{Column, mismatch, push_offset};
 use super::size::{Size, size_of};
-use super::{Entries, malformed, object, unsupported};
+use super::{Entries, malformed, object, pointer, shared, unsupported};
 use treemill_format::error::Result;
-use treemill_format::layout::Layout;
+use treemill_format::layout::{Form, Layout};
 
 /// Appends entries of any layout whose size is not fixed.
 pub(super) fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Result<()> {
@@ -52,13 +52,15 @@ pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> 
             *rows = rows.saturating_add(1);
             object::object(parts, of, bytes)
         }
+        (Column::Pointer { present, item }, Layout::Pointer(of)) => {
+            pointer::pointer(present, item, of, bytes)
+        }
+        (_, Layout::Absent { reason }) => Err(unsupported(reason)),
         (Column::Numbers(numbers), Layout::Bits) => {
             numbers.take(&mut object::bits(bytes)?.as_slice())
         }
         // The header says in which order the objects lie.
-        (column @ Column::List { .. }, Layout::Vector { item, header: 1.. })
-            if matches!(**item, Layout::Object(_)) =>
-        {
+        (column @ Column::List { .. }, Layout::Vector { item, header: 1.. }) if is_object(item) => {
             object::collections(column, layout, Some(1), bytes)
         }
         (Column::List { offsets, item }, Layout::Vector { item: of, header }) => {
@@ -75,12 +77,24 @@ pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> 
         (Column::Record { rows, fields }, Layout::Record(members)) => {
             *rows = rows.saturating_add(1);
             for (field, (_, member)) in fields.iter_mut().zip(members) {
-                value(field, member, bytes)?;
+                match field {
+                    // A leaf list's last leaf, a TLeafC, of which nothing is written where it is empty.
+                    Column::Bytes { offsets, .. } if bytes.is_empty() => push_offset(offsets, 0)?,
+                    field => value(field, member, bytes)?,
+                }
             }
             Ok(())
         }
         _ => Err(mismatch()),
     }
+}
+
+/// Whether items could lie member by member.
+fn is_object(item: &Layout) -> bool {
+    matches!(
+        item,
+        Layout::Object(_) | Layout::Pointer(_) | Layout::Absent { .. }
+    )
 }
 
 /// Appends a count and as many items.
@@ -129,6 +143,11 @@ fn append_counted(
                     return Err(malformed(0, "an entry goes on behind its items".to_owned()));
                 }
             }
+            if let Layout::Object(of) = layout
+                && of.form == Form::Shared
+            {
+                shared::objects(item, of, &mut entry)?;
+            }
             while !entry.is_empty() {
                 value(item, layout, &mut entry)?;
             }
@@ -147,8 +166,8 @@ pub(super) fn items(
     bytes: &mut &[u8],
 ) -> Result<()> {
     let size = match layout {
-        // Whose bytes are not counted anew for every list: every object has some.
-        Layout::Object(_) => Size::AtLeast(1),
+        // Whose bytes are not counted anew for every list: every one has some.
+        Layout::Object(of) if of.form == Form::Framed => Size::AtLeast(1),
         _ => size_of(layout)?,
     };
     let least = count.saturating_mul(size.least());
@@ -172,7 +191,7 @@ pub(super) fn items(
 pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
     match layout {
         Layout::Vector { item, header } => {
-            if let (Layout::Object(_), 1..) = (&**item, header) {
+            if *header > 0 && is_object(item) {
                 return skip(bytes, 4).and_then(|()| Err(unsupported(
                     "collections of objects in a basket that does not say where its entries are",
                 )));
@@ -193,7 +212,10 @@ pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
             .try_for_each(|(_, member)| skip_value(member, bytes)),
         Layout::Number(_) => skip(bytes, size_of(layout)?.least()),
         // Appended and thrown away: where such values end is known only by reading all of them.
-        Layout::Object(_) | Layout::Bits => value(&mut Column::new(layout, 0)?, layout, bytes),
+        Layout::Object(_) | Layout::Pointer(_) | Layout::Bits => {
+            value(&mut Column::new(layout, 0)?, layout, bytes)
+        }
+        Layout::Absent { reason } => Err(unsupported(reason)),
         Layout::Counted { .. } | Layout::Sized { .. } | Layout::Unsupported { .. } => {
             Err(mismatch())
         }

@@ -2,13 +2,14 @@
 
 use super::expand::expand;
 use super::types::{alternative_fields, field, member_fields};
+use crate::decode::Spares;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, ListArray, NullArray, PrimitiveArray,
-    StructArray, UnionArray,
+    ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, FixedSizeListArray, ListArray,
+    NullArray, PrimitiveArray, StructArray, UnionArray,
 };
 use arrow_buffer::{BooleanBufferBuilder, Buffer, OffsetBuffer, ScalarBuffer};
 use std::sync::Arc;
@@ -82,19 +83,19 @@ macro_rules! each {
 }
 
 impl Numbers {
-    fn new(native: Native, room: usize) -> Self {
+    fn new(native: Native, room: usize, spares: &mut Spares) -> Self {
         match native {
             Native::Bool => Numbers::Bool(BooleanBufferBuilder::new(room)),
-            Native::I8 => Numbers::I8(Vec::with_capacity(room)),
-            Native::U8 => Numbers::U8(Vec::with_capacity(room)),
-            Native::I16 => Numbers::I16(Vec::with_capacity(room)),
-            Native::U16 => Numbers::U16(Vec::with_capacity(room)),
-            Native::I32 => Numbers::I32(Vec::with_capacity(room)),
-            Native::U32 => Numbers::U32(Vec::with_capacity(room)),
-            Native::I64 => Numbers::I64(Vec::with_capacity(room)),
-            Native::U64 => Numbers::U64(Vec::with_capacity(room)),
-            Native::F32 => Numbers::F32(Vec::with_capacity(room)),
-            Native::F64 => Numbers::F64(Vec::with_capacity(room)),
+            Native::I8 => Numbers::I8(spares.vec(room)),
+            Native::U8 => Numbers::U8(spares.vec(room)),
+            Native::I16 => Numbers::I16(spares.vec(room)),
+            Native::U16 => Numbers::U16(spares.vec(room)),
+            Native::I32 => Numbers::I32(spares.vec(room)),
+            Native::U32 => Numbers::U32(spares.vec(room)),
+            Native::I64 => Numbers::I64(spares.vec(room)),
+            Native::U64 => Numbers::U64(spares.vec(room)),
+            Native::F32 => Numbers::F32(spares.vec(room)),
+            Native::F64 => Numbers::F64(spares.vec(room)),
         }
     }
 
@@ -126,21 +127,27 @@ impl Numbers {
         is_pushed.map_err(|_| malformed("a collection's items end before they begin"))
     }
 
-    fn finish(self) -> ArrayRef {
+    fn finish(self, spares: &mut Spares) -> ArrayRef {
         match self {
             Numbers::Bool(mut bits) => Arc::new(BooleanArray::new(bits.finish(), None)),
-            Numbers::I8(v) => Arc::new(PrimitiveArray::<Int8Type>::new(v.into(), None)),
-            Numbers::U8(v) => Arc::new(PrimitiveArray::<UInt8Type>::new(v.into(), None)),
-            Numbers::I16(v) => Arc::new(PrimitiveArray::<Int16Type>::new(v.into(), None)),
-            Numbers::U16(v) => Arc::new(PrimitiveArray::<UInt16Type>::new(v.into(), None)),
-            Numbers::I32(v) => Arc::new(PrimitiveArray::<Int32Type>::new(v.into(), None)),
-            Numbers::U32(v) => Arc::new(PrimitiveArray::<UInt32Type>::new(v.into(), None)),
-            Numbers::I64(v) => Arc::new(PrimitiveArray::<Int64Type>::new(v.into(), None)),
-            Numbers::U64(v) => Arc::new(PrimitiveArray::<UInt64Type>::new(v.into(), None)),
-            Numbers::F32(v) => Arc::new(PrimitiveArray::<Float32Type>::new(v.into(), None)),
-            Numbers::F64(v) => Arc::new(PrimitiveArray::<Float64Type>::new(v.into(), None)),
+            Numbers::I8(v) => finish::<Int8Type>(v, spares),
+            Numbers::U8(v) => finish::<UInt8Type>(v, spares),
+            Numbers::I16(v) => finish::<Int16Type>(v, spares),
+            Numbers::U16(v) => finish::<UInt16Type>(v, spares),
+            Numbers::I32(v) => finish::<Int32Type>(v, spares),
+            Numbers::U32(v) => finish::<UInt32Type>(v, spares),
+            Numbers::I64(v) => finish::<Int64Type>(v, spares),
+            Numbers::U64(v) => finish::<UInt64Type>(v, spares),
+            Numbers::F32(v) => finish::<Float32Type>(v, spares),
+            Numbers::F64(v) => finish::<Float64Type>(v, spares),
         }
     }
+}
+
+fn finish<T: ArrowPrimitiveType>(values: Vec<T::Native>, spares: &mut Spares) -> ArrayRef {
+    let values = ScalarBuffer::<T::Native>::from(values);
+    spares.hold(values.inner());
+    Arc::new(PrimitiveArray::<T>::new(values, None))
 }
 
 /// Bits lie in pages as they do in Arrow.
@@ -162,48 +169,51 @@ fn decode_bits(encoding: &Encoding, run: &Run<'_>, out: &mut BooleanBufferBuilde
 
 impl Column {
     /// An empty column with room for `rows` values at its top (not for their items, whose number
-    /// is known only from verified bytes).
-    pub(super) fn new(shape: &Shape, rows: usize) -> Self {
-        let offsets = || {
-            let mut offsets = Vec::with_capacity(rows.saturating_add(1));
+    /// is known only from verified bytes), on memory that an earlier column of the shape has left.
+    pub(super) fn new(shape: &Shape, rows: usize, spares: &mut Spares) -> Self {
+        let offsets = |spares: &mut Spares| {
+            let mut offsets = spares.vec(rows.saturating_add(1));
             offsets.push(0);
             offsets
         };
-        let empty = |item: &Shape| Box::new(Column::new(item, 0));
+        let empty = |item: &Shape, spares: &mut Spares| Box::new(Column::new(item, 0, spares));
         match shape {
-            Shape::Number { native, .. } => Column::Numbers(Numbers::new(*native, rows)),
+            Shape::Number { native, .. } => Column::Numbers(Numbers::new(*native, rows, spares)),
             Shape::Cardinality { is_wide, .. } => {
                 let native = if *is_wide { Native::I64 } else { Native::I32 };
-                Column::Numbers(Numbers::new(native, rows))
+                Column::Numbers(Numbers::new(native, rows, spares))
             }
             Shape::String { .. } => Column::Strings {
-                offsets: offsets(),
-                bytes: Vec::new(),
+                offsets: offsets(spares),
+                bytes: spares.vec(0),
             },
             Shape::List { item, .. } => Column::List {
-                offsets: offsets(),
-                item: empty(item),
+                offsets: offsets(spares),
+                item: empty(item, spares),
             },
             Shape::Optional { item, .. } => Column::Optional {
                 present: BooleanBufferBuilder::new(rows),
-                item: empty(item),
+                item: empty(item, spares),
             },
             Shape::Array { item, .. } => Column::Array {
                 rows: 0,
-                item: empty(item),
+                item: empty(item, spares),
             },
             Shape::Record { members, .. } => Column::Record {
                 rows: 0,
                 members: members
                     .iter()
-                    .map(|(_, member)| Column::new(member, rows))
+                    .map(|(_, member)| Column::new(member, rows, spares))
                     .collect(),
             },
             Shape::Variant { alternatives, .. } => Column::Variant {
                 tags: Vec::with_capacity(rows),
                 offsets: Vec::with_capacity(rows),
                 none: 0,
-                alternatives: alternatives.iter().map(|a| Column::new(a, 0)).collect(),
+                alternatives: alternatives
+                    .iter()
+                    .map(|a| Column::new(a, 0, spares))
+                    .collect(),
             },
         }
     }
@@ -221,33 +231,33 @@ impl Column {
         }
     }
 
-    /// The finished Arrow array; `shape` as in [`Column::new`].
+    /// The finished Arrow array; `shape` as in [`Column::new`]. Its memory is remembered in `spares`.
     ///
     /// # Errors
     /// `Malformed` where the pieces do not fit together, which would be a mistake of this crate.
-    pub(super) fn finish(self, shape: &Shape) -> Result<ArrayRef> {
+    pub(super) fn finish(self, shape: &Shape, spares: &mut Spares) -> Result<ArrayRef> {
         let broken = |e: arrow_schema::ArrowError| malformed(&format!("decoded column: {e}"));
         Ok(match (self, shape) {
-            (Column::Numbers(numbers), _) => numbers.finish(),
-            (Column::Strings { offsets, bytes }, _) => Arc::new(
-                BinaryArray::try_new(offset_buffer(offsets), Buffer::from_vec(bytes), None)
-                    .map_err(broken)?,
-            ),
+            (Column::Numbers(numbers), _) => numbers.finish(spares),
+            (Column::Strings { offsets, bytes }, _) => {
+                let offsets = held_offsets(offsets, spares);
+                let bytes = Buffer::from_vec(bytes);
+                spares.hold(&bytes);
+                Arc::new(BinaryArray::try_new(offsets, bytes, None).map_err(broken)?)
+            }
             (Column::List { offsets, item }, Shape::List { item: of, .. }) => {
                 let item_field = Arc::new(field("item", of)?);
-                let values = item.finish(of)?;
-                Arc::new(
-                    ListArray::try_new(item_field, offset_buffer(offsets), values, None)
-                        .map_err(broken)?,
-                )
+                let offsets = held_offsets(offsets, spares);
+                let values = item.finish(of, spares)?;
+                Arc::new(ListArray::try_new(item_field, offsets, values, None).map_err(broken)?)
             }
             (Column::Optional { mut present, item }, Shape::Optional { item: of, .. }) => {
-                expand(&item.finish(of)?, &present.finish())?
+                expand(&item.finish(of, spares)?, &present.finish())?
             }
             (Column::Array { rows, item }, Shape::Array { len, item: of }) => {
                 let len = i32::try_from(*len).map_err(|_| mismatch())?;
                 let item_field = Arc::new(field("item", of)?);
-                let values = item.finish(of)?;
+                let values = item.finish(of, spares)?;
                 Arc::new(
                     FixedSizeListArray::try_new_with_length(item_field, len, values, None, rows)
                         .map_err(broken)?,
@@ -257,7 +267,7 @@ impl Column {
                 let arrays = members
                     .into_iter()
                     .zip(of)
-                    .map(|(column, (_, member))| column.finish(member))
+                    .map(|(column, (_, member))| column.finish(member, spares))
                     .collect::<Result<Vec<_>>>()?;
                 Arc::new(
                     StructArray::try_new_with_length(member_fields(of)?, arrays, None, rows)
@@ -277,7 +287,7 @@ impl Column {
             ) => {
                 let mut children: Vec<ArrayRef> = vec![Arc::new(NullArray::new(none))];
                 for (column, alternative) in alternatives.into_iter().zip(of) {
-                    children.push(column.finish(alternative)?);
+                    children.push(column.finish(alternative, spares)?);
                 }
                 let fields = alternative_fields(of)?;
                 Arc::new(
@@ -288,6 +298,12 @@ impl Column {
             _ => return Err(mismatch()),
         })
     }
+}
+
+fn held_offsets(offsets: Vec<i32>, spares: &mut Spares) -> OffsetBuffer<i32> {
+    let offsets = offset_buffer(offsets);
+    spares.hold(offsets.inner().inner());
+    offsets
 }
 
 /// Offsets begin with 0 and ascend: every append has seen to it.

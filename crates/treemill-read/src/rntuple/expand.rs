@@ -21,7 +21,7 @@ use treemill_format::error::{FormatError, Result};
 ///
 /// # Errors
 /// `Malformed` where `present` has not as many bits set as there are items.
-pub(super) fn expand(items: &ArrayRef, present: &BooleanBuffer) -> Result<ArrayRef> {
+pub(crate) fn expand(items: &ArrayRef, present: &BooleanBuffer) -> Result<ArrayRef> {
     if present.count_set_bits() != items.len() {
         return Err(malformed("not as many items as are announced"));
     }

@@ -1,6 +1,6 @@
-//! Reading RNTuples: entries of fields to Arrow arrays, with the same face as the readers of trees.
-//! `plan`, `assemble`, `column` and `expand` are pure; `ntuple_file`, `pages` and `reader` alone
-//! meet sources. Knows no TTree.
+//! Reading RNTuples: entries of fields to Arrow arrays, for [`crate::Reader`], as
+//! `driver.rs` does it for trees. `plan`, `assemble`, `column` and `expand` are pure; `ntuple_file`
+//! and `pages` alone meet sources. Knows no TTree.
 //!
 //! A field is read from the top down: the ends of a collection's items say which items are needed,
 //! and so on below. From a distant source all of a field's pages are therefore asked for at once,
@@ -12,10 +12,10 @@ mod expand;
 mod ntuple_file;
 mod pages;
 mod plan;
-mod reader;
 mod types;
 mod window;
 
+pub(crate) use expand::expand;
 pub use ntuple_file::NTupleFile;
-pub use reader::{Batch, Batches, Reader};
+pub(crate) use pages::Cursor;
 pub use types::{TUPLE_KEY, arrow_type, field};

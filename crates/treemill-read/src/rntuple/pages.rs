@@ -6,11 +6,13 @@ use super::column::Column;
 use super::ntuple_file::NTupleFile;
 use super::plan::{self, Part};
 use super::window::Window;
-use crate::{Counters, Options, ReadError};
+use crate::ReadError;
+use crate::decode::Spares;
+use crate::reader::Context;
+use crate::shelf;
 use arrow_array::ArrayRef;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
 use treemill_format::rntuple::decode::{Run, decode_ends};
 use treemill_format::rntuple::{Cluster, Columns, Encoding, Located, Page, Shape, check_page};
@@ -19,24 +21,15 @@ use treemill_source::Latency;
 /// The most values that memory is taken for before their bytes have been seen.
 const MOST_RESERVED: u64 = 1 << 20;
 
-/// What a field's cursor needs of its reader.
-pub(super) struct Context<'a> {
-    pub(super) file: &'a NTupleFile,
-    pub(super) decompressor: &'a mut Decompressor,
-    pub(super) counters: &'a Counters,
-    pub(super) options: &'a Options,
-    /// Where the range being read ends: nothing beyond is asked for ahead of time.
-    pub(super) stop: u64,
-}
-
 /// Reads one field.
 #[derive(Debug)]
-pub(super) struct Cursor {
+pub(crate) struct Cursor {
     name: String,
     shape: Shape,
     /// Pages of all columns, where they were asked for at once.
     ahead: Window,
     columns: BTreeMap<usize, Loaded>,
+    spares: Spares,
 }
 
 /// The page of a column that is at hand.
@@ -44,7 +37,9 @@ pub(super) struct Cursor {
 struct Loaded {
     /// Cluster and page, where one is at hand.
     place: Option<(usize, usize)>,
-    /// The page's elements, uncompressed.
+    /// Where the page's elements are.
+    elements: At,
+    /// The page's elements, uncompressed, where they were compressed.
     bytes: Vec<u8>,
     /// The page's elements as ends of items, of columns that are such.
     ends: Vec<u64>,
@@ -52,25 +47,59 @@ struct Loaded {
     window: Window,
 }
 
+/// Where a page's elements are.
+#[derive(Debug, Default)]
+enum At {
+    /// Decompressed, or decoded as ends.
+    #[default]
+    Unpacked,
+    /// As they were read, in a window: this range of the file.
+    Stored(Range<u64>),
+}
+
+impl Loaded {
+    /// The elements of the page at hand, unless the windows have other bytes by now.
+    fn bytes<'a>(&'a self, ahead: &'a Window) -> Option<&'a [u8]> {
+        match &self.elements {
+            At::Unpacked => Some(&self.bytes),
+            At::Stored(range) => ahead.bytes(range).or_else(|| self.window.bytes(range)),
+        }
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        shelf::BYTES.give(std::mem::take(&mut self.bytes));
+        shelf::ENDS.give(std::mem::take(&mut self.ends));
+    }
+}
+
 impl Cursor {
-    pub(super) fn new(name: String, shape: Shape) -> Self {
-        Cursor {
+    /// For the field at `index`.
+    ///
+    /// # Errors
+    /// `Unsupported`, by its name and with the reason, where it cannot be read.
+    pub(crate) fn new(file: &NTupleFile, index: usize) -> Result<Self, ReadError> {
+        let name = file.arrow_field(index)?.name().clone();
+        Ok(Cursor {
             name,
-            shape,
+            shape: file.shape(index)?,
             ahead: Window::default(),
             columns: BTreeMap::new(),
-        }
+            spares: Spares::default(),
+        })
     }
 
     /// The entries of `range`, as an Arrow array.
-    pub(super) fn array(
+    pub(crate) fn array(
         &mut self,
-        context: &mut Context<'_>,
+        context: &mut Context<'_, NTupleFile>,
         range: Range<u64>,
     ) -> Result<ArrayRef, ReadError> {
         let ntuple = context.file.ntuple();
         let rows = range.end.saturating_sub(range.start).min(MOST_RESERVED);
-        let mut column = Column::new(&self.shape, usize::try_from(rows).unwrap_or(0));
+        let rows = usize::try_from(rows).unwrap_or(0);
+        let mut column = Column::new(&self.shape, rows, &mut self.spares);
         for (index, entries) in plan::clusters(ntuple, &range) {
             let Some(cluster) = ntuple.clusters.get(index) else {
                 continue;
@@ -87,15 +116,17 @@ impl Cursor {
                 .map_err(|e| e.within(&self.name, cluster.entries.clone(), None))?;
         }
         let file = context.file.source().name();
-        column
-            .finish(&self.shape)
-            .map_err(|e| ReadError::format(&e, file, None).within(&self.name, range, None))
+        let array = column.finish(&self.shape, &mut self.spares);
+        if !context.again {
+            self.spares.clear();
+        }
+        array.map_err(|e| ReadError::format(&e, file, None).within(&self.name, range, None))
     }
 }
 
 /// The elements of a field's columns in one cluster.
 struct InCluster<'a, 'c> {
-    context: &'a mut Context<'c>,
+    context: &'a mut Context<'c, NTupleFile>,
     cluster: &'a Cluster,
     index: usize,
     shape: &'a Shape,
@@ -136,7 +167,7 @@ impl Elements for InCluster<'_, '_> {
                         false => visit(Stretch::Page(
                             encoding,
                             Run {
-                                bytes: &loaded.bytes,
+                                bytes: loaded.bytes(self.ahead).unwrap_or_default(),
                                 count,
                                 wanted,
                             },
@@ -163,7 +194,7 @@ impl InCluster<'_, '_> {
         index: usize,
     ) -> Result<(), ReadError> {
         let place = Some((self.index, index));
-        let is_here = |loaded: &Loaded| loaded.place == place;
+        let is_here = |loaded: &Loaded| loaded.place == place && loaded.bytes(self.ahead).is_some();
         if self.columns.get(&located.column).is_some_and(is_here) {
             return Ok(());
         }
@@ -174,28 +205,31 @@ impl InCluster<'_, '_> {
         let loaded = self.columns.entry(located.column).or_default();
         loaded.place = None;
         let range = page.bytes();
-        let stored = match self.ahead.bytes(&range) {
-            Some(stored) => stored,
-            None => loaded.window.bytes(&range).unwrap_or_default(),
-        };
+        let alone = || loaded.window.bytes(&range);
+        let stored = self.ahead.bytes(&range).or_else(alone).unwrap_or_default();
         let file = self.context.file.source().name();
         let wrong = |e| ReadError::format(&e, file, Some(range.start));
         let length = encoding.page_bytes(page.elements);
         let packed = check_page(page, stored, length).map_err(wrong)?;
-        if packed.len() == length {
-            loaded.bytes.clear();
-            loaded.bytes.extend_from_slice(packed);
-        } else {
-            self.context
-                .decompressor
-                .decompress(packed, length, &mut loaded.bytes)
-                .map_err(wrong)?;
+        if loaded.bytes.capacity() == 0 && packed.len() < length {
+            loaded.bytes = shelf::BYTES.take();
         }
+        let elements = self
+            .context
+            .decompressor
+            .unpack(packed, length, &mut loaded.bytes)
+            .map_err(wrong)?;
         self.context.counters.add_bytes_decompressed(length as u64);
+        loaded.elements = At::Unpacked;
         if encoding.is_index() {
+            if loaded.ends.capacity() == 0 {
+                loaded.ends = shelf::ENDS.take();
+            }
             loaded.ends.clear();
             let count = usize::try_from(page.elements).unwrap_or(usize::MAX);
-            decode_ends(encoding, &loaded.bytes, count, &mut loaded.ends).map_err(wrong)?;
+            decode_ends(encoding, elements, count, &mut loaded.ends).map_err(wrong)?;
+        } else if packed.len() == length {
+            loaded.elements = At::Stored(page.locator.bytes());
         }
         loaded.place = place;
         Ok(())

@@ -1,6 +1,7 @@
 //! Stored bytes that were brought by one vectored read, in buffers that are used again and again.
 
 use crate::plan;
+use crate::shelf;
 use std::ops::Range;
 use treemill_source::{Request, Source, SourceError};
 
@@ -25,7 +26,10 @@ impl Window {
         let ranges = plan::coalesce(ranges, gap, most);
         self.used = 0;
         if self.requests.len() < ranges.len() {
-            self.requests.resize_with(ranges.len(), Request::default);
+            self.requests.resize_with(ranges.len(), || Request {
+                buffer: shelf::BYTES.take(),
+                ..Request::default()
+            });
         }
         let used = ranges.len();
         for (request, range) in self.requests.iter_mut().zip(ranges) {
@@ -44,5 +48,13 @@ impl Window {
         let request = requests.get(after.checked_sub(1)?)?;
         let place = |at: u64| usize::try_from(at.checked_sub(request.range.start)?).ok();
         request.buffer.get(place(range.start)?..place(range.end)?)
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        for request in self.requests.drain(..) {
+            shelf::BYTES.give(request.buffer);
+        }
     }
 }

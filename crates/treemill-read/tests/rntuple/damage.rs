@@ -58,7 +58,7 @@ proptest! {
             // As many entries as someone may claim: the first batch is enough.
             Ok(file) => {
                 for field in 0..file.fields().len() {
-                    if let Ok(mut reader) = treemill_read::rntuple::Reader::new(file.clone(), &[field]) {
+                    if let Ok(mut reader) = treemill_read::Reader::new(file.clone(), &[field]) {
                         let _ = reader.read(0, 0..1000);
                     }
                 }

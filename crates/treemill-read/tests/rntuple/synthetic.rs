@@ -7,8 +7,7 @@ use crate::samples::{
 };
 use crate::values::{by, open, read};
 use crate::writer::{Cluster, NTuple, Part};
-use treemill_read::rntuple::Reader;
-use treemill_read::{ErrorKind, Options};
+use treemill_read::{ErrorKind, Options, Reader};
 use treemill_source::Latency;
 
 #[test]

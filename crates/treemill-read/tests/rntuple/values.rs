@@ -5,8 +5,8 @@ use arrow_array::{Array, ArrayRef, types as t};
 use arrow_schema::DataType as T;
 use std::sync::Arc;
 use treemill_format::key::Key;
-use treemill_read::rntuple::{NTupleFile, Reader};
-use treemill_read::{Options, ReadError};
+use treemill_read::rntuple::NTupleFile;
+use treemill_read::{Options, ReadError, Reader};
 use treemill_source::{Latency, Memory};
 
 /// Value `i` of an array: `[1, 2.5, {pt: 3, name: "x"}, null]`.

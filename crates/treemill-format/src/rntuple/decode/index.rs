@@ -35,18 +35,56 @@ pub fn decode_ends(
         (Element::Index32, false) => plain(&run, out, |b| u64::from(u32::from_le_bytes(b)))?,
         (Element::Index64, false) => plain(&run, out, u64::from_le_bytes)?,
         (Element::Index32, true) => {
-            split::split4(&run, out, u64::from)?;
-            add_up(out, first, |sum, step| {
-                u64::from((sum as u32).wrapping_add(step as u32))
-            });
+            let [low, high @ ..] = run.planes::<4>()?;
+            if !short_steps(low, &high, out) {
+                split::split4(&run, out, u64::from)?;
+                add_up(out, first, |sum, step| {
+                    u64::from((sum as u32).wrapping_add(step as u32))
+                });
+            }
         }
         (Element::Index64, true) => {
-            split::split8(&run, out, |stored| stored)?;
-            add_up(out, first, u64::wrapping_add);
+            let [low, high @ ..] = run.planes::<8>()?;
+            if !short_steps(low, &high, out) {
+                split::split8(&run, out, |stored| stored)?;
+                add_up(out, first, u64::wrapping_add);
+            }
         }
         _ => return Err(mismatch::<u64>(encoding)),
     }
     Ok(())
+}
+
+/// Appends the ends of a split page where every collection but the first has less than 256 items,
+/// as nearly all have: then there is nothing in the other bytes of the differences, and one of each
+/// is all that need be added up. Otherwise appends nothing and says so.
+fn short_steps<const N: usize>(low: &[u8], high: &[&[u8]; N], out: &mut Vec<u64>) -> bool {
+    let Some((lowest, steps)) = low.split_first() else {
+        return true;
+    };
+    let mut start = [*lowest, 0, 0, 0, 0, 0, 0, 0];
+    for (slot, plane) in start.iter_mut().skip(1).zip(high) {
+        let Some((byte, rest)) = plane.split_first() else {
+            return false;
+        };
+        // Not `all`, which would look byte by byte.
+        if rest.iter().fold(0, |all, byte| all | byte) != 0 {
+            return false;
+        }
+        *slot = *byte;
+    }
+    let mut sum = u64::from_le_bytes(start);
+    // Sums wrap around at the elements' width; a page in which they do is left to the general case.
+    let most = if N < 4 { u64::from(u32::MAX) } else { u64::MAX };
+    if sum > most.saturating_sub((steps.len() as u64).saturating_mul(255)) {
+        return false;
+    }
+    out.push(sum);
+    out.extend(steps.iter().map(|step| {
+        sum = sum.wrapping_add(u64::from(*step));
+        sum
+    }));
+    true
 }
 
 /// Replaces the values from `first` on by the sums of them and those before.

@@ -159,8 +159,14 @@ proptest! {
     }
 
     #[test]
-    fn ends_round_trip(counts in proptest::collection::vec(0_u32..1000, 0..100)) {
-        let ends: Vec<u64> = counts.iter().scan(0, |sum, n| { *sum += u64::from(*n); Some(*sum) }).collect();
+    fn ends_round_trip(
+        start in prop_oneof![Just(0), any::<u32>().prop_map(|n| n >> 1)],
+        counts in prop_oneof![
+            proptest::collection::vec(0_u32..256, 0..100),
+            proptest::collection::vec(0_u32..1000, 0..100),
+        ],
+    ) {
+        let ends: Vec<u64> = counts.iter().scan(u64::from(start), |sum, n| { *sum += u64::from(*n); Some(*sum) }).collect();
         let decode = |element, is_split, bytes: &[u8]| {
             let mut out = vec![99]; // what was there is left alone
             decode_ends(&Encoding { element, split: is_split }, bytes, ends.len(), &mut out).unwrap();

@@ -1,0 +1,105 @@
+//! Classes whose Streamer writes something else than their members, by what they write. Knows no file.
+
+use crate::layout::{Class, Form, Hidden, Layout, Number, Object, Part};
+
+/// Classes that write themselves otherwise than their streamer info says (they have a Streamer of their own)
+/// and that nothing here knows how to read.
+pub(super) const OWN_STREAMER: [&str; 9] = [
+    "TArray",
+    "TCollection",
+    "TClonesArray",
+    "TList",
+    "THashList",
+    "TMap",
+    "TObjArray",
+    "TUUID",
+    "TProcessID",
+];
+
+/// TArray's descendants: a count, then the items (TArrayF::Streamer and so on).
+const ARRAYS: [(&str, Number); 7] = [
+    ("TArrayC", Number::I8),
+    ("TArrayS", Number::I16),
+    ("TArrayI", Number::I32),
+    ("TArrayL", Number::I64),
+    ("TArrayL64", Number::I64),
+    ("TArrayF", Number::F32),
+    ("TArrayD", Number::F64),
+];
+
+/// Bits of TObject: it is referenced; it has a UUID.
+const IS_REFERENCED: u32 = 1 << 4;
+const HAS_UUID: u32 = 1 << 5;
+
+/// What a value of this class is, where nobody needs to look at its description.
+pub(super) fn built_in(name: &str) -> Option<Layout> {
+    if let Some((_, number)) = ARRAYS.iter().find(|(class, _)| *class == name) {
+        return Some(Layout::Vector {
+            item: Box::new(Layout::Number(*number)),
+            header: 0,
+        });
+    }
+    let (form, parts) = match name {
+        // TRef::Streamer: its TObject without a process ID, then that of the referenced object.
+        "TRef" => (
+            Form::Bare,
+            vec![
+                Part::Hidden(Hidden::Bytes(2)),
+                number("ref", Number::U32),
+                Part::Hidden(Hidden::Clear(IS_REFERENCED | HAS_UUID)),
+                Part::Hidden(Hidden::Bytes(2)),
+            ],
+        ),
+        // TRefArray::Streamer: TObject, name, size, lower bound, process ID, the references.
+        "TRefArray" => (
+            Form::Framed,
+            vec![
+                Part::Hidden(Hidden::RootObject),
+                Part::Field("fName".to_owned(), Layout::String { header: 0 }),
+                number("fSize", Number::I32),
+                Part::Hidden(Hidden::Bytes(6)),
+                Part::Field(
+                    "refs".to_owned(),
+                    Layout::Sized {
+                        item: Box::new(Layout::Number(Number::I32)),
+                        counter: 2,
+                        flag: false,
+                    },
+                ),
+            ],
+        ),
+        // TDatime::Streamer: the packed date without a header.
+        "TDatime" => (Form::Bare, vec![number("fDatime", Number::U32)]),
+        _ => return None,
+    };
+    Some(object(name, form, parts))
+}
+
+/// A TObject that is a value of its own (TObject::Streamer).
+pub(super) fn tobject() -> Layout {
+    object(
+        "TObject",
+        Form::Bare,
+        vec![
+            Part::Hidden(Hidden::RootVersion),
+            number("fUniqueID", Number::U32),
+            Part::Field("fBits".to_owned(), Layout::Bits),
+        ],
+    )
+}
+
+fn number(name: &str, number: Number) -> Part {
+    Part::Field(name.to_owned(), Layout::Number(number))
+}
+
+fn object(name: &str, form: Form, parts: Vec<Part>) -> Layout {
+    Layout::Object(Object {
+        class: Class {
+            name: name.to_owned(),
+            version: 1,
+            checksum: 0,
+        },
+        form,
+        parts,
+    })
+}

@@ -1,0 +1,150 @@
+//! A table's columns as `show` and Python's readers list them, of trees and RNTuples alike.
+
+use crate::fields;
+use crate::schema::dtype;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use treemill_format::layout::Layout;
+use treemill_format::tree::Branch;
+use treemill_query::DType;
+use treemill_read::rntuple::NTupleFile;
+use treemill_read::{Table, TreeFile};
+
+/// One branch or field.
+struct Listed<'a> {
+    name: &'a str,
+    /// With its parents' names, where names alone are not unique.
+    path: String,
+    title: &'a str,
+    cpp_type: &'a str,
+    /// Why it cannot be read, where it cannot.
+    reason: Option<String>,
+    shape: Described,
+    /// The branch that holds its number of items, where there is one.
+    counter: Option<&'a str>,
+    /// Whether a column above it holds the same data.
+    is_member: bool,
+    total_bytes: u64,
+    zip_bytes: u64,
+    /// Baskets, or pages.
+    baskets: usize,
+}
+
+/// How a column reads.
+pub struct Described {
+    pub kind: &'static str,
+    pub dtype: Option<DType>,
+    pub len: Option<u64>,
+}
+
+impl Described {
+    const UNSUPPORTED: Described = Described {
+        kind: "unsupported",
+        dtype: None,
+        len: None,
+    };
+    const GROUP: &'static str = "group";
+}
+
+/// All columns, parents before their children, as dicts.
+pub fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    match table {
+        Table::Tree(file) => {
+            for (index, branch) in file.tree().branches.iter().enumerate() {
+                list.append(listed_branch(file, index, branch).dict(py)?)?;
+            }
+        }
+        Table::NTuple(file) => {
+            for (index, field) in file.fields().iter().enumerate() {
+                list.append(listed_field(file, index, &field.name, !field.is_top()).dict(py)?)?;
+            }
+        }
+    }
+    Ok(list)
+}
+
+impl Listed<'_> {
+    fn dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let item = PyDict::new(py);
+        let is_group = self.shape.kind == Described::GROUP;
+        item.set_item("name", self.name)?;
+        item.set_item("path", &self.path)?;
+        item.set_item("title", self.title)?;
+        item.set_item("cpp_type", self.cpp_type)?;
+        item.set_item("supported", self.reason.is_none())?;
+        item.set_item("reason", self.reason.as_ref().filter(|_| !is_group))?;
+        item.set_item("kind", self.shape.kind)?;
+        item.set_item("dtype", self.shape.dtype.map(DType::name))?;
+        item.set_item("len", self.shape.len)?;
+        item.set_item("counter", self.counter)?;
+        item.set_item("is_member", self.is_member)?;
+        item.set_item("total_bytes", self.total_bytes)?;
+        item.set_item("zip_bytes", self.zip_bytes)?;
+        item.set_item("baskets", self.baskets)?;
+        Ok(item)
+    }
+}
+
+fn listed_branch<'a>(file: &'a TreeFile, index: usize, branch: &'a Branch) -> Listed<'a> {
+    let reason = file.readable(index).err().map(|e| e.message);
+    Listed {
+        name: &branch.name,
+        path: file.path(index),
+        title: &branch.title,
+        cpp_type: &branch.cpp_type,
+        shape: described_branch(branch, reason.is_none()),
+        reason,
+        counter: branch.counter.as_deref(),
+        is_member: false,
+        total_bytes: branch.total_bytes,
+        zip_bytes: branch.zip_bytes,
+        baskets: branch.baskets.len() + branch.embedded.len(),
+    }
+}
+
+fn listed_field<'a>(
+    file: &'a NTupleFile,
+    index: usize,
+    name: &'a str,
+    is_member: bool,
+) -> Listed<'a> {
+    let shape = file.arrow_field(index).and_then(|_| file.shape(index));
+    let (total_bytes, zip_bytes, pages) = file.bytes(index);
+    Listed {
+        name,
+        path: name.to_owned(),
+        title: fields::title(file, index),
+        cpp_type: fields::cpp_type(file, index),
+        shape: shape
+            .as_ref()
+            .map_or(Described::UNSUPPORTED, fields::describe),
+        reason: shape.err().map(|e| e.message),
+        counter: None,
+        is_member,
+        total_bytes,
+        zip_bytes,
+        baskets: pages,
+    }
+}
+
+fn described_branch(branch: &Branch, is_readable: bool) -> Described {
+    let (kind, item, len) = match &branch.layout {
+        Layout::Number(_) | Layout::Bits => ("number", Some(&branch.layout), None),
+        Layout::Array { item, len } => ("array", Some(&**item), Some(u64::from(*len))),
+        Layout::Counted { item, .. } | Layout::Vector { item, .. } => ("list", Some(&**item), None),
+        Layout::String { .. } => ("string", None, None),
+        Layout::Record(members) if members.is_empty() => (Described::GROUP, None, None),
+        Layout::Record(_) | Layout::Object(_) => ("record", None, None),
+        Layout::Pointer(_) => ("optional", None, None),
+        Layout::Sized { .. } | Layout::Absent { .. } | Layout::Unsupported { .. } => {
+            ("unsupported", None, None)
+        }
+    };
+    let is_listed_so = is_readable || kind == Described::GROUP;
+    Described {
+        kind: if is_listed_so { kind } else { "unsupported" },
+        dtype: item.and_then(dtype),
+        len,
+    }
+}

@@ -1,0 +1,183 @@
+//! A compiled query in words: what is read, in which order, over which lists, and what is computed
+//! once for several. For people; nothing is decided by it.
+
+use crate::compile::{Constant, EVENT, NodeId, Op};
+use crate::eval::Plan;
+use crate::kernel::{Arithmetic, Compare, Map};
+use serde::Serialize;
+
+/// Levels of an expression that are written out.
+const DEEPEST: usize = 6;
+/// Lines of a kind.
+const LINES: usize = 100;
+
+/// What a query does, in words.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// Columns in the order in which they are first needed.
+    pub columns: Vec<String>,
+    /// How many of them the filters need: the others are read only where an event passes.
+    pub columns_of_filters: usize,
+    /// The filters, in the order in which they are applied.
+    pub filters: Vec<String>,
+    /// The lists that are gone through, each below the one that it is made in.
+    pub levels: Vec<String>,
+    /// Values that several others want, and that are computed once.
+    pub shared: Vec<String>,
+}
+
+impl Plan {
+    /// `filters`: their nodes, in order; `first`: columns that those need.
+    pub(crate) fn explain(&self, filters: &[NodeId]) -> Explanation {
+        let live = |id: usize| self.uses.get(id).is_some_and(|uses| *uses > 0);
+        let mut levels: Vec<u32> = Vec::new();
+        let mut shared = Vec::new();
+        for (id, node) in self.graph.nodes.iter().enumerate() {
+            if !live(id) {
+                continue;
+            }
+            if node.level != EVENT && !levels.contains(&node.level) {
+                levels.push(node.level);
+            }
+            let computed = !matches!(
+                node.op,
+                Op::Column(_) | Op::Const(_) | Op::Spread | Op::Pick(_) | Op::Align | Op::Row
+            );
+            if computed && self.uses[id] > 1 {
+                shared.push(format!(
+                    "{} × {}",
+                    self.uses[id],
+                    self.words(id as NodeId, 0)
+                ));
+            }
+        }
+        let depth = |level: u32| {
+            let (mut walk, mut depth) = (level, 0);
+            while walk != EVENT {
+                walk = self.graph.parent(walk);
+                depth += 1;
+            }
+            depth
+        };
+        shared.truncate(LINES);
+        levels.truncate(LINES);
+        Explanation {
+            columns: self.fields.iter().map(|field| field.name.clone()).collect(),
+            columns_of_filters: self.columns_of(filters),
+            filters: filters.iter().map(|id| self.words(*id, 0)).collect(),
+            levels: levels
+                .iter()
+                .map(|level| {
+                    let name = &self.level_names[*level as usize];
+                    format!("{}{name}", "  ".repeat(depth(*level) - 1))
+                })
+                .collect(),
+            shared,
+        }
+    }
+
+    /// Number of columns that some nodes need.
+    fn columns_of(&self, ids: &[NodeId]) -> usize {
+        let mut stack: Vec<NodeId> = ids.to_vec();
+        let mut seen = vec![false; self.graph.nodes.len()];
+        let mut columns = std::collections::HashSet::new();
+        while let Some(id) = stack.pop() {
+            if std::mem::replace(&mut seen[id as usize], true) {
+                continue;
+            }
+            let node = self.graph.node(id);
+            if let Op::Column(column) = node.op {
+                columns.insert(column);
+            }
+            stack.extend(&node.inputs);
+            stack.extend(self.graph.level(node.level).kind.node());
+        }
+        columns.len()
+    }
+
+    /// A node as an expression.
+    fn words(&self, id: NodeId, depth: usize) -> String {
+        if depth > DEEPEST {
+            return "…".to_owned();
+        }
+        let node = self.graph.node(id);
+        let inputs: Vec<String> = node
+            .inputs
+            .iter()
+            .map(|input| self.words(*input, depth + 1))
+            .collect();
+        let of = |name: &str| format!("{name}({})", inputs.join(", "));
+        let between = |sign: &str| format!("({})", inputs.join(&format!(" {sign} ")));
+        match &node.op {
+            Op::Column(column) => self
+                .column_of
+                .get(column)
+                .and_then(|column| self.fields.get(*column))
+                .map_or_else(|| "a column".to_owned(), |field| field.name.clone()),
+            Op::Const(constant) => match constant {
+                Constant::Bool(x) => x.to_string(),
+                Constant::Int(x) => x.to_string(),
+                Constant::UInt(x) => x.to_string(),
+                Constant::Float(bits) => f64::from_bits(*bits).to_string(),
+                Constant::Str(x) => format!("{x:?}"),
+            },
+            Op::Map(map) => match map {
+                Map::Real(op) | Map::Int(op) | Map::UInt(op) => between(sign(*op)),
+                Map::CompareReal(op)
+                | Map::CompareInt(op)
+                | Map::CompareUInt(op)
+                | Map::CompareBool(op)
+                | Map::CompareIntUInt(op)
+                | Map::CompareIntReal(op)
+                | Map::CompareUIntReal(op) => between(comparison(*op)),
+                Map::And => between("and"),
+                Map::Or => between("or"),
+                Map::Real1(op) => of(&format!("{op:?}").to_lowercase()),
+                Map::Real2(op) => of(&format!("{op:?}").to_lowercase()),
+                cast if cast.is_cast() => inputs.concat(),
+                other => of(&format!("{other:?}").to_lowercase()),
+            },
+            Op::And => between("and"),
+            Op::Or => between("or"),
+            Op::StrCompare(op) => between(comparison(*op)),
+            Op::Reduce(reducer) => of(&format!("{reducer:?}").to_lowercase()),
+            Op::Len(level) => format!("len({})", self.level_names[*level as usize]),
+            Op::Spread | Op::Pick(_) | Op::Align => inputs.concat(),
+            Op::At { .. } => match inputs.as_slice() {
+                [value, index, ..] => format!("{value}[{index}]"),
+                _ => of("item"),
+            },
+            Op::Concat => of("concat"),
+            Op::Position | Op::Row => "number of the item".to_owned(),
+            Op::Cycle(list) => format!("{list:?}"),
+            Op::InInts(list) => format!("{} in {} integers", inputs.concat(), list.len()),
+            Op::Select => of("where"),
+            Op::Only => of("only"),
+            Op::IsMissing => of("is_missing"),
+            Op::FillMissing => of("fill_missing"),
+        }
+    }
+}
+
+fn sign(op: Arithmetic) -> &'static str {
+    match op {
+        Arithmetic::Add => "+",
+        Arithmetic::Sub => "-",
+        Arithmetic::Mul => "*",
+        Arithmetic::Div => "/",
+        Arithmetic::FloorDiv => "//",
+        Arithmetic::Mod => "%",
+        Arithmetic::Pow => "**",
+    }
+}
+
+fn comparison(op: Compare) -> &'static str {
+    match op {
+        Compare::Eq => "==",
+        Compare::Ne => "!=",
+        Compare::Lt => "<",
+        Compare::Le => "<=",
+        Compare::Gt => ">",
+        Compare::Ge => ">=",
+    }
+}

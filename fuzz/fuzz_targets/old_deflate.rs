@@ -1,0 +1,8 @@
+//! Blocks of CS, behind a header that is right about the sizes.
+#![no_main]
+
+mod common;
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| common::block(b"CS\x08", data));

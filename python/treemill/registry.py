@@ -1,0 +1,60 @@
+"""The functions that the user has written, by name. Standard library only: how their text is read
+is others' affair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["UserFunction", "find", "names", "register", "remove", "version"]
+
+
+@dataclass(frozen=True)
+class UserFunction:
+    """A function of the language's own: its body knows its parameters and columns."""
+
+    name: str
+    params: tuple[str, ...]
+    body: dict[str, Any]
+    """Text and tree, as the core reads them."""
+    depth: int
+    """Levels of the tree."""
+    json: int
+    """Levels of the tree's JSON."""
+    size: int
+    """Nodes of the tree, with those of the functions that it calls."""
+
+
+_known: dict[str, UserFunction] = {}
+_version = 0
+
+
+def register(function: UserFunction) -> None:
+    """Makes it known to expressions that are written from now on; another one of the same name is
+    replaced there, and stays what it was in those that are written already."""
+    global _version
+    _known[function.name] = function
+    _version += 1
+
+
+def remove(name: str) -> None:
+    """Forgets the function of this name, if there is one."""
+    global _version
+    _known.pop(name, None)
+    _version += 1
+
+
+def find(name: str) -> UserFunction | None:
+    """The function of this name."""
+    return _known.get(name)
+
+
+def names() -> list[str]:
+    """The names known."""
+    return sorted(_known)
+
+
+def version() -> int:
+    """Changes whenever a function is registered or removed."""
+    return _version
