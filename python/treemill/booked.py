@@ -47,11 +47,15 @@ class BookedQuery(Query):
         pool: Pool,
         skip_errors: bool,
         spans: Sequence[Span] | None,
+        *,
+        whole: bool,
     ) -> None:
+        """`whole`: whether the spans are all that the dataset has."""
         super().__init__(dataset.files, pool, skip_errors, spans)
         self.bookings = tuple(bookings)
         self.title = ", ".join(booking.title for booking in bookings)
         self._dataset = dataset
+        self._whole = whole
         self._axes: dict[int, list[FixedAxis]] = {}
         self._places: dict[tuple[int, int], int] = {}
         self._plan = Plan({})
@@ -123,7 +127,7 @@ class BookedQuery(Query):
                 if raw is None:
                     raw = self._trees.bound(0).partial().results()
                 self._values = self._with_files(self._results(raw), raw or [])
-        if self._stopped is None and self._spans is None:
+        if self._stopped is None and self._whole:
             for booking, value in zip(self.bookings, self._values, strict=True):
                 booking.set_value(value)
         return self._values

@@ -56,12 +56,19 @@ class ChunkReader:
             form_key="events",
         )
 
-    def chunk(self, start: int, stop: int, metadata: dict[str, Any], control: Any = None) -> Any:
-        """Entries `[start, stop)`. Nothing is read before a field is touched; `control` counts
-        what is."""
+    def chunk(
+        self,
+        start: int,
+        stop: int,
+        metadata: dict[str, Any],
+        control: Any = None,
+        kept: Any = None,
+    ) -> Any:
+        """Entries `[start, stop)`, or of these the ones at `kept`. Nothing is read before a field
+        is touched; `control` counts what is."""
 
         pieces = _Pieces(
-            self._tree, (start, stop), control, self._touched, self._names, self._optional
+            self._tree, (start, stop), control, self._touched, self._names, self._optional, kept
         )
         buffers: dict[str, Callable[[], Any]] = {
             key: pieces.getter(column, key) for key, column in self._columns.items()
@@ -70,7 +77,7 @@ class ChunkReader:
             buffers[key] = pieces.offsets_getter(column)
         return ak.from_buffers(
             self._form,
-            stop - start,
+            stop - start if kept is None else len(kept),
             buffers,
             behavior={("*", "Events"): Events},
             attrs={"metadata": metadata},
@@ -136,6 +143,7 @@ class _Pieces:
         touched: set[str],
         known: Iterable[str],
         optional: Collection[str],
+        kept: Any,
     ) -> None:
         """`known`: the tree's columns; `optional`: those whose values may be missing."""
         self._tree = tree
@@ -144,6 +152,7 @@ class _Pieces:
         self._touched = touched
         self._known = known
         self._optional = optional
+        self._kept = kept
         self._contents: dict[str, Any] = {}
         self._buffers: Buffers = {}
 
@@ -190,6 +199,8 @@ class _Pieces:
         columns = self._tree.read(names, *self._span, self._control)
         for name, each in zip(names, columns, strict=True):
             array = pyarrow.array(each)
+            if self._kept is not None:
+                array = array.take(pyarrow.array(self._kept))
             if array.null_count and name not in self._optional:
                 raise UnsupportedError(
                     f"branch {name} has missing values, where its type has none", branch=name

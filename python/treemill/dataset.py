@@ -10,11 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .branches import Branch, branch_list
+from .errors import QueryError
 from .foreign import Foreign, Table, joined
+from .friends import Friend, Friends, index_names
 from .location import Location, expand
 from .missing import ERROR, Missing, policy
 from .opened import OpenTrees, Remembered
 from .query import Booking, Node, Origin
+from .selection import SELECTED, Selection, selection
 
 if TYPE_CHECKING:
     from .reading import Columns
@@ -75,9 +78,16 @@ class Dataset:
     """
 
     def __init__(
-        self, locations: Sequence[Location], name: str = "dataset", missing: Missing = ERROR
+        self,
+        locations: Sequence[Location],
+        name: str = "dataset",
+        missing: Missing = ERROR,
+        friends: Friends | None = None,
+        selected: Selection | None = None,
     ) -> None:
         self.name = name
+        self.friends = Friends() if friends is None else friends
+        self.selected = selected
         self.trees = OpenTrees(locations, missing)
         self.sizes = Remembered(self.trees, lambda tree: (tree.num_entries, tuple(tree.clusters)))
         self.baskets = Remembered(
@@ -87,7 +97,8 @@ class Dataset:
             self.trees, lambda tree: {b["name"]: b["total_bytes"] for b in tree.described()}
         )
         self._branches = Remembered(self.trees, lambda tree: Branches(branch_list(tree)))
-        self._root = Node(Origin(self, self._run))
+        root = Node(Origin(self, self._run))
+        self._root = root if selected is None else root.filter(SELECTED, "entry list")
         self.filter = self._root.filter
         self.define = self._root.define
         self.with_params = self._root.with_params
@@ -116,7 +127,10 @@ class Dataset:
 
     @property
     def num_entries(self) -> int:
-        """Entries of all files together. Opens every file that was not opened yet."""
+        """Entries of all files together, or of those the selected ones. Opens every file that was
+        not opened yet."""
+        if self.selected is not None:
+            return len(self.selected)
         return sum(self.sizes[i][0] for i in range(len(self.trees.locations)))
 
     @property
@@ -140,16 +154,68 @@ class Dataset:
 
         print_branches(repr(self), self.branches.values(), self.aliases)
 
+    # What goes along with it.
+
+    @property
+    def index(self) -> tuple[str, str] | None:
+        """Names of the major and minor columns of `TTree::BuildIndex`, of the first file's tree;
+        None without an index."""
+        found: tuple[str, str] | None = self.trees[0].core.index
+        return found
+
+    def add_friend(self, friend: Any, alias: str | None = None, *, index: Any = None) -> Dataset:
+        """A dataset with the columns of `friend`, a Dataset or what `treemill.dataset` takes,
+        beside its own: `alias.column`, and `column` where no other has that name. It is as
+        TTree::AddFriend, but this dataset stays as it is. `alias`: else the name of its tree.
+
+        Entries go together by their number in the whole chain, which must be as long, or by
+        `index`, one or two columns of integers that both have (`("run", "event")`): entries without
+        a match have missing values (None in arrays), and lists without items. Without `index=` the
+        one of `TTree::BuildIndex` counts where the friend has it and the dataset its columns, as in
+        ROOT; `index=False`: by number all the same.
+
+        Friends that files record by themselves are there without this."""
+        other = friend if isinstance(friend, Dataset) else dataset(friend)
+        name = alias or other.trees.locations[0].tree or other.trees[0].name
+        if not isinstance(name, str) or not name.split("/")[-1].isidentifier():
+            raise QueryError(f"a friend called {name!r} cannot be named in expressions: alias=")
+        added = Friend(other, name.split("/")[-1], index_names(index))
+        return Dataset(*self._parts(self.friends.plus(added), self.selected))
+
+    def select_entries(self, entries: Any) -> Dataset:
+        """A dataset of some of the entries, as TTree::SetEntryList: `entries` are their numbers in
+        the whole chain (in any order; they come in the chain's), a mask of all of them, or
+        "file.root:name" of a TEntryList or TEventList. For arrays, queries and selectors; parts of
+        files (clusters) without a selected entry are not read. `entries=` of a run and `start`,
+        `stop` of arrays then count the selected ones. This dataset stays as it is."""
+        if self.selected is not None:
+            raise QueryError("entries are selected already; select from the whole dataset")
+        chosen = selection(self, entries)
+        return Dataset(*self._parts(self.friends, chosen))
+
+    def settled(self) -> Dataset:
+        """For one pass: itself, or where it has friends with what takes a look at all files."""
+        if not self.friends:
+            return self
+        made = object.__new__(Dataset)
+        made.__dict__.update(self.__dict__, friends=self.friends.settled(self))
+        return made
+
     # What workers read.
 
     def foreign(self, file: int) -> Foreign | None:
-        """Columns for the entries of this file that do not come from its tree; None: there are
-        none."""
-        return joined([])
+        """Columns for the entries of this file that do not come from its tree, for queries; None:
+        there are none."""
+        flags = None if self.selected is None else self.selected.foreign(file)
+        return joined([flags, self.beside(file)])
+
+    def beside(self, file: int) -> Foreign | None:
+        """As `foreign`, without what queries use by themselves."""
+        return joined([self.friends.foreign(self, file)])
 
     def table(self, file: int) -> Any:
         """core.Tree of this file, with its foreign columns where there are some."""
-        foreign, tree = self.foreign(file), self.trees[file]
+        foreign, tree = self.beside(file), self.trees[file]
         return tree if foreign is None else Table(tree, foreign)
 
     # Arrays.
@@ -165,7 +231,7 @@ class Dataset:
         QueryError for an unknown name, UnsupportedError for a branch that treemill cannot read."""
         from .reading import read
 
-        return read(self, names, start, stop)
+        return read(self.settled(), names, start, stop)
 
     def arrays(
         self,
@@ -216,7 +282,10 @@ class Dataset:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # To another process goes where the files are, nothing of what is open here.
-        return Dataset, (self.trees.locations, self.name, self.trees.missing)
+        return Dataset, self._parts(self.friends, self.selected)
+
+    def _parts(self, friends: Friends, selected: Selection | None) -> tuple[Any, ...]:
+        return self.trees.locations, self.name, self.trees.missing, friends, selected
 
     def __len__(self) -> int:
         return self.num_entries

@@ -62,6 +62,20 @@ def read(
     return Columns(tuple(wanted), tuple(chunks), optional)
 
 
+def _ranges(
+    dataset: Dataset, start: int | None, stop: int | None
+) -> Iterator[tuple[int, int, int, Any]]:
+    """As `spans`, and which entries of each range are kept; None: all."""
+    if dataset.selected is None:
+        for file, first, last in spans(dataset, start, stop):
+            yield file, first, last, None
+        return
+    chosen = dataset.selected.sliced(start, stop)
+    found = chosen.spans(dataset.sizes.__getitem__) or [(0, 0, 0)]
+    for file, first, last in found:
+        yield file, first, last, chosen.within(file, first, last)
+
+
 def _columns(
     dataset: Dataset, names: Sequence[str], start: int | None, stop: int | None
 ) -> dict[str, Any]:
@@ -71,10 +85,11 @@ def _columns(
     parts: dict[str, list[Any]] = {name: [] for name in names}
     files = []
     names = list(parts)
-    for file, first, last in spans(dataset, start, stop):
+    for file, first, last, kept in _ranges(dataset, start, stop):
         files.append(dataset.trees.locations[file].path)
         for name, column in zip(names, dataset.table(file).read(names, first, last), strict=True):
-            parts[name].append(pyarrow.array(column))
+            array = pyarrow.array(column)
+            parts[name].append(array if kept is None else array.take(pyarrow.array(kept)))
     return {name: _chunked(name, each, files) for name, each in parts.items()}
 
 
@@ -152,6 +167,8 @@ def select(dataset: Dataset, names: str | Sequence[str] | None) -> list[str]:
         elif any(sign in name for sign in "*?["):
             fitting = fnmatch.filter(branches, name)
             matches = [match for match in fitting if _is_plain(branches, branches[match])]
+            # What is only read by name, as a friend's columns, where nothing else fits.
+            matches = matches or [match for match in fitting if branches[match].readable]
             if not matches:
                 raise QueryError(f"no readable branch matches {name}")
             chosen.update(dict.fromkeys(matches))

@@ -275,13 +275,17 @@ class _Bound:
         import numpy as np
 
         trees = self._trees
+        selected = None if trees.dataset is None else trees.dataset.selected
+        kept = None if selected is None else selected.within(self._file, start, stop)
+        if kept is not None and not len(kept):
+            return
         selector = trees.selector
         selector.output = partial.output
         key = np.random.SeedSequence(trees.seed, spawn_key=(self._file, start, stop))
         selector.rng = np.random.Generator(np.random.PCG64(key))
         path = trees.dataset.files[self._file] if trees.dataset else None
         try:
-            events = self._events(start, stop, control)
+            events = self._events(start, stop, control, kept)
             returned = selector.process(events)
         except MemoryError:
             raise
@@ -299,7 +303,7 @@ class _Bound:
         trees._check_output(check)
         partial.output = selector.output
 
-    def _events(self, start: int, stop: int, control: Any) -> Any:
+    def _events(self, start: int, stop: int, control: Any, kept: Any) -> Any:
         dataset = self._trees.dataset
         if dataset is None:
             return Cycles(start, stop)
@@ -311,7 +315,7 @@ class _Bound:
             "entrystart": start,
             "entrystop": stop,
         }
-        return self._trees.reader(self._file).chunk(start, stop, metadata, control)
+        return self._trees.reader(self._file).chunk(start, stop, metadata, control, kept)
 
 
 def finish_files(output: Any) -> None:

@@ -206,7 +206,9 @@ class Session:
     ) -> Query:
         dataset = bookings[0].node.origin.dataset
         spans = subset(dataset, entries, max_files)
-        return self._start(BookedQuery(dataset, bookings, self._pool, _skips(on_error), spans))
+        whole = entries is None and max_files is None
+        skips = _skips(on_error)
+        return self._start(BookedQuery(dataset, bookings, self._pool, skips, spans, whole=whole))
 
     def _select(
         self,

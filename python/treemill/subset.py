@@ -26,6 +26,12 @@ def subset(dataset: Dataset, entries: Any, max_files: int | None) -> list[Span] 
         if isinstance(max_files, bool) or not isinstance(max_files, int) or max_files < 1:
             raise QueryError(f"max_files must be 1 or more, not {max_files!r}")
         files = min(files, max_files)
+    if dataset.selected is not None:
+        selected = dataset.selected
+        chosen = selected if entries is None else selected.sliced(*_range(entries))
+        parts = chosen.spans(dataset.sizes.__getitem__)
+        found: list[Span] = [span for span in parts if span[0] < files]
+        return found or [(0, 0, 0)]
     if entries is None:
         if max_files is None:
             return None

@@ -110,7 +110,7 @@ class QueryTask:
         """`sinks`: where rows go, by the booking's index in the specification."""
         self._sinks = sinks or {}
         self._spec = spec
-        self._dataset = dataset
+        self._dataset = dataset.settled()
         self._workers = workers
         self._spans = spans
         self._prepare()
@@ -181,7 +181,7 @@ class SelectorTask:
         self.inputs: Any = inputs
         self.commit_seconds = float("inf") if commits_only_at_end(selector) else 1.0
         self._selector = selector
-        self._dataset = dataset
+        self._dataset = None if dataset is None else dataset.settled()
         self._cycles = cycles
         self._seed = seed
         self._workers = workers

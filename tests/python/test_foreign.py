@@ -66,7 +66,7 @@ class Extended(Dataset):
         super().__init__(expand(paths, "Events"))
         self.provider = foreign
 
-    def foreign(self, file):
+    def beside(self, file):
         return self.provider
 
 

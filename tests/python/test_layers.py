@@ -88,8 +88,10 @@ def test_module(path):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.dataset")
     if part in ("merge", "files", "packages"):
         assert own(names) <= inside(names, "treemill.errors")
-    if part == "foreign":
+    if part in ("foreign", "matching"):
         assert not own(names)
+    if part in ("friends", "selection"):
+        assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
     if part == "chunk":
         assert own(names) <= inside(names, "treemill.arrow_awkward", "treemill.errors")
     if part in ("schemas", "missing", "groups"):
@@ -100,7 +102,7 @@ def test_module(path):
         )
     if part == "fallback":
         assert own(names) <= inside(names, "treemill.errors")
-    elif part not in ("files", "output", "bench", "snapshots"):  # these write
+    elif part not in ("files", "output", "bench", "snapshots", "selection"):  # write; entry lists
         assert not inside(names, "uproot"), "whoever reads with uproot does so through fallback"
     if part in ("filetree", "supplied", "perfile"):
         assert not inside(names, "treemill.opened", "treemill.dataset", "treemill.query")

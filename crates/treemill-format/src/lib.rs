@@ -19,6 +19,7 @@ pub mod layout;
 mod object;
 mod program;
 pub mod reader;
+mod relations;
 pub mod rntuple;
 pub mod streamer;
 mod tbranch;

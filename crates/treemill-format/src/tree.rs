@@ -1,6 +1,7 @@
 //! A TTree's metadata, as the rest of treemill sees it. Parsing is in other modules.
 
 use crate::layout::Layout;
+pub use crate::relations::Friend;
 use std::ops::Range;
 
 /// A TTree: its branches in depth-first order.
@@ -17,6 +18,10 @@ pub struct Tree {
     pub clusters: Vec<u64>,
     /// Names and expressions of `TTree::SetAlias`.
     pub aliases: Vec<(String, String)>,
+    /// The two expressions of `TTree::BuildIndex`.
+    pub index: Option<(String, String)>,
+    /// Trees given by `TTree::AddFriend`.
+    pub friends: Vec<Friend>,
     /// All branches, parents before their children.
     pub branches: Vec<Branch>,
 }

@@ -7,6 +7,7 @@ use crate::interpret;
 use crate::object::{Inline, Pointer, named_list, pointer, referenced};
 use crate::program::{Fields, Programs, wanted};
 use crate::reader::{Reader, text};
+use crate::relations;
 use crate::streamer::StreamerInfos;
 use crate::tbranch::{Branches, RawTree};
 use crate::tree::{Branch, Tree};
@@ -20,6 +21,8 @@ wanted! {
     ClusterSize = "fClusterSize",
     Branches = "fBranches",
     Aliases = "fAliases",
+    TreeIndex = "fTreeIndex",
+    Friends = "fFriends",
 }
 
 /// Reads a tree. `class` and `key_len` are those of its key, `object` the record's decompressed object, and
@@ -57,6 +60,14 @@ pub fn parse_tree(
         entries,
         clusters: clusters::clusters(&recorded, &branches, entries),
         aliases: aliases(&fields, object, key_len)?,
+        index: match fields.reader(Wanted::TreeIndex) {
+            Some(r) => relations::index(r, object, key_len)?,
+            None => None,
+        },
+        friends: match fields.reader(Wanted::Friends) {
+            Some(r) => relations::friends(r, object, key_len, infos)?,
+            None => Vec::new(),
+        },
         branches,
     })
 }

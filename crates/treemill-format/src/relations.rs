@@ -1,0 +1,90 @@
+//! What a tree says of other trees: its friends, and the index by which it can be one (ROOT:
+//! TFriendElement, TTreeIndex). Knows no branches; which file a friend is in is the caller's to find.
+
+use crate::error::Result;
+use crate::object::{Inline, Pointer, header, list, pointer, referenced, skip_object};
+use crate::program::{Programs, wanted};
+use crate::reader::{Reader, text};
+use crate::streamer::StreamerInfos;
+
+/// A tree whose columns are to be seen beside those of the tree that names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Friend {
+    /// What it is called in expressions.
+    pub alias: String,
+    /// The tree's name in its file.
+    pub tree: String,
+    /// The file as it was given; empty where it is the file of the tree itself.
+    pub file: String,
+}
+
+wanted! {
+    bases "TFriendElement";
+    Named = "TNamed",
+    TreeName = "fTreeName",
+}
+
+/// fFriends: a TList of TFriendElement. The cursor is at the pointer.
+pub(crate) fn friends<'a>(
+    mut r: Reader<'a>,
+    object: &'a [u8],
+    key_len: usize,
+    infos: &StreamerInfos,
+) -> Result<Vec<Friend>> {
+    let Some(found) = resolved(&mut r, object, key_len)? else {
+        return Ok(Vec::new());
+    };
+    let mut friends = Vec::new();
+    let mut programs = Programs::new(infos, WANTED);
+    for item in list(&mut Reader::at(object, found.body), key_len)? {
+        let Pointer::Object(Inline { class, body, .. }) = item else {
+            continue;
+        };
+        let fields = programs.locate(object, &text(class), body, key_len)?;
+        let (alias, file) = fields.named(Wanted::Named)?;
+        let tree = match fields.string(Wanted::TreeName)? {
+            [] => alias, // before ROOT 3.2 a friend had no name but its tree's
+            tree => tree,
+        };
+        friends.push(Friend {
+            alias: text(alias),
+            tree: text(tree),
+            file: text(file),
+        });
+    }
+    Ok(friends)
+}
+
+/// fTreeIndex: the major and minor expressions of a TTreeIndex; `None` where there is none, or one
+/// of another class. The cursor is at the pointer.
+pub(crate) fn index<'a>(
+    mut r: Reader<'a>,
+    object: &'a [u8],
+    key_len: usize,
+) -> Result<Option<(String, String)>> {
+    let Some(found) = resolved(&mut r, object, key_len)? else {
+        return Ok(None);
+    };
+    if found.class != b"TTreeIndex" {
+        return Ok(None);
+    }
+    // TTreeIndex writes itself: its base class, the names, and behind them the sorted values, which
+    // are made anew where they are needed.
+    let mut r = Reader::at(object, found.body);
+    header(&mut r)?;
+    skip_object(&mut r, "TVirtualIndex")?;
+    Ok(Some((text(r.string()?), text(r.string()?))))
+}
+
+/// The object of a pointer, here or met elsewhere.
+fn resolved<'a>(
+    r: &mut Reader<'a>,
+    object: &'a [u8],
+    key_len: usize,
+) -> Result<Option<Inline<'a>>> {
+    Ok(match pointer(r, key_len)? {
+        Pointer::Null => None,
+        Pointer::Object(found) => Some(found),
+        Pointer::Reference(at) => Some(referenced(object, at, key_len)?),
+    })
+}

@@ -1,0 +1,126 @@
+"""Friends, indices and entry lists that ROOT wrote, against what ROOT itself makes of them."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+import treemill as tm
+
+
+@pytest.fixture(scope="module")
+def folder(root_program, tmp_path_factory):
+    made = tmp_path_factory.mktemp("friends")
+    root_program("write_friends.py", made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def said(folder):
+    return json.loads((folder / "said.json").read_text())
+
+
+@pytest.fixture
+def events(folder):
+    return tm.dataset(str(folder / "main?.root"))
+
+
+@pytest.fixture(params=["threads", "processes"])
+def session(request):
+    with tm.connect(workers=2, mode=request.param) as session:
+        yield session
+
+
+def sums(chunk):
+    return {name: float(np.sum(chunk[name])) for name in ("side.side_x", "main_x")}
+
+
+def test_friends_by_entry_over_other_borders(events, folder, said, session):
+    both = events.add_friend(str(folder / "side?.root"))
+    assert both.arrays("side.side_x")["side.side_x"].to_list() == said["side_x"]
+    kept = both.filter("main_x > 100 and side.side_n == main_n")
+    total, plain, count = session.run(
+        kept.sum("side_items"), kept.sum("sum(side.side_items)"), kept.sum("len(side_items)")
+    )
+    assert total == plain == pytest.approx(sum(said["side_items"]))
+    assert count == len(said["side_items"])
+    assert session.run(sums, both)["side.side_x"] == pytest.approx(sum(said["side_x"]))
+
+
+def test_friends_by_index(events, folder, said, session):
+    both = events.add_friend(str(folder / "far.root"))
+    assert tm.dataset(str(folder / "far.root")).index == ("run", "event")
+    far = tm.dataset(str(folder / "far.root")).arrays(["far_x", "far_items"])
+    matches = np.array(said["matches"])
+    assert 0 < (matches < 0).sum() < len(matches)
+    expected = [None if m < 0 else far.far_x[m] for m in said["matches"]]
+    assert both.arrays("far.far_x")["far.far_x"].to_list() == expected
+    lists = [None if m < 0 else far.far_items[m].to_list() for m in said["matches"]]
+    assert both.arrays("far_items").far_items.to_list() == lists
+    found = session.run(
+        both.count(),
+        both.filter("far.event == event and far.run == run").count(),
+        both.filter("is_missing(far.far_x)").count(),
+        both.sum("far.far_x"),
+        both.sum("sum(far_items)"),
+        both.filter("far.far_n >= 0").sum("main_x - far_x"),
+    )
+    assert found[:3] == (2000, (matches >= 0).sum(), (matches < 0).sum())
+    assert found[3] == pytest.approx(sum(x for x in expected if x is not None))
+    assert found[4] == pytest.approx(sum(sum(each) for each in lists if each))
+    assert found[5] == 0
+
+
+def test_an_index_by_names_is_the_same_as_the_files_own(events, folder):
+    far, plain = (str(folder / f"{name}.root") for name in ("far", "plain"))
+    named = events.add_friend(far, index=("run", "event"))
+    own = events.add_friend(far)
+    assert named.arrays("far.far_x").to_list() == own.arrays("far.far_x").to_list()
+    by_number = events.add_friend(plain).arrays("plain_x")
+    by_index = events.add_friend(plain, index=("run", "event")).arrays("plain_x")
+    assert by_number.to_list() == by_index.to_list()
+
+
+def test_friends_that_a_file_records(folder, said, session):
+    near = tm.dataset(str(folder / "recorded.root"))
+    assert near.arrays("near.aside_x")["near.aside_x"].to_list() == said["near"]
+    assert session.run(near.sum("aside_x")) == pytest.approx(sum(said["near"]))
+    assert "near.aside_x" not in near.arrays().fields
+    inner = tm.dataset(str(folder / "inner" / "recorded.root"))
+    values = [x for x in inner.arrays("far.far_x")["far.far_x"].to_list() if x is not None]
+    assert values == said["inner"]  # ROOT draws the entries with a match only
+
+
+def test_a_recorded_friend_that_is_lost_is_left_out(folder, tmp_path):
+    lost = tmp_path / "lost.root"
+    lost.write_bytes((folder / "lost.root").read_bytes())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        events = tm.dataset(str(lost))
+        assert tm.run(events.count()) == 700
+    assert "its friend aside is left out" in str(caught[0].message)
+
+
+@pytest.mark.parametrize("name", ["few", "most", "none", "events"])
+def test_entry_lists(events, folder, said, session, name):
+    some = events.select_entries(f"{folder}/lists.root:{name}")
+    name = "few" if name == "events" else name
+    assert some.num_entries == said[name]
+    assert some.arrays("main_x").main_x.to_list() == said[f"{name}_x"]
+    count, total = session.run(some.count(), some.sum("main_x"))
+    assert (count, total) == (said[name], pytest.approx(sum(said[f"{name}_x"])))
+    output = session.run(lambda chunk: {"x": chunk.main_x}, some)
+    assert sorted(output.get("x", [])) == sorted(said[f"{name}_x"])
+
+
+def test_a_list_of_one_file_of_several(events, folder):
+    some = events.select_entries(f"{folder}/lists.root:one")
+    assert some.arrays("main_x").main_x.to_list() == [0.5 * e for e in range(1801, 2000)]
+
+
+def test_friends_of_selected_entries(events, folder, session):
+    both = events.add_friend(str(folder / "side?.root"))
+    some = both.select_entries(f"{folder}/lists.root:few")
+    expected = sum(some.arrays("main_x").main_x.to_list())
+    assert session.run(some.sum("side_x")) == expected
+    assert session.run(sums, some)["side.side_x"] == expected
