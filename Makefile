@@ -6,6 +6,8 @@
 #   make compare every branch of the corpus, beside uproot and ROOT
 #   make bench   treemill beside its rivals, with tables in bench/results/ (BENCH=adl: only the tasks
 #                of the analysis description benchmark)
+#   make bench-types  every kind of branch beside uproot, and the metadata of 1,800 branches
+#   make fuzz    every fuzz target for some seconds (FUZZ_SECONDS=5 FUZZ="header basket"): fuzz/README.md
 #   make lock    choose new versions for requirements/*.txt and Cargo.lock
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +17,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock .cargo/config.toml $(shell find crates -na
 UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --upgrade pyproject.toml
 
-.PHONY: compare demo test test-rust test-python lint bench build lock clean
+.PHONY: compare demo test test-rust test-python lint bench bench-types fuzz build lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -70,6 +72,23 @@ bench: build $(VENV)/.oracle
 	cargo build --release --locked --quiet --package treemill-read --examples
 	$(BIN)/python -m bench $(BENCH)
 	$(if $(BENCH),,$(BIN)/python -m bench adl)
+
+bench-types: build $(VENV)/.oracle
+	cargo build --release --locked --quiet --package treemill-read --examples
+	$(BIN)/python -m bench.types $(BENCH)
+	$(BIN)/python -W ignore -m bench.metadata
+
+FUZZ ?= header streamer tree basket zlib lzma lz4 zstd rntuple file
+FUZZ_SECONDS ?= 5
+# Sanitizers are for nightly compilers; a stable one fuzzes without.
+FUZZ_RUN = $(shell rustup run nightly rustc -V >/dev/null 2>&1 && echo cargo +nightly fuzz run || echo cargo fuzz run --sanitizer none)
+fuzz: $(VENV)/.packages
+	@cargo fuzz --version >/dev/null 2>&1 || { echo "make fuzz needs cargo-fuzz: cargo install cargo-fuzz --locked" >&2; exit 1; }
+	mkdir -p $(FUZZ:%=fuzz/corpus/%)
+	$(BIN)/python fuzz/seeds.py fuzz/corpus $(wildcard ../shared/corpus/*.root)
+	set -e; for target in $(FUZZ); do \
+		ASAN_OPTIONS=detect_odr_violation=0 $(FUZZ_RUN) $$target -- \
+			-max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1; done
 
 lock: | $(BIN)/python
 	$(PIP) uv

@@ -91,10 +91,10 @@ def content(array: Any) -> Any:
         inner, size = nullable(array.flatten(), kind.value_field.nullable), kind.list_size
         return ak.contents.RegularArray(inner, size, zeros_length=len(array))
     if types.is_list(kind) or types.is_large_list(kind):
-        offsets = _offsets(array, 64 if types.is_large_list(kind) else 32)
-        items = array.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
+        offsets, first = _offsets(array, 64 if types.is_large_list(kind) else 32)
+        items = array.values.slice(first, int(offsets[-1]))
         inner = nullable(items, kind.value_field.nullable)
-        return ak.contents.ListOffsetArray(ak.index.Index64(offsets - offsets[0]), inner)
+        return ak.contents.ListOffsetArray(ak.index.Index64(offsets), inner)
     if types.is_null(kind):
         return ak.contents.NumpyArray(np.full(len(array), np.nan))  # a type for what has none
     return ak.contents.NumpyArray(_numbers(array))
@@ -130,16 +130,30 @@ def _is_string(kind: Any) -> bool:
 def _numbers(array: Any) -> Any:
     import pyarrow.types as types
 
-    # Arrow's bools are bits; everything else is the same bytes in numpy.
-    return array.to_numpy(zero_copy_only=not types.is_boolean(array.type))
+    if not types.is_boolean(array.type):
+        return array.to_numpy()
+    if len(array) == 0:
+        return np.zeros(0, dtype=np.bool_)
+    # Arrow's bools are bits, the first the lowest; everything else is the same bytes in numpy.
+    bits = np.frombuffer(array.buffers()[1], dtype=np.uint8)
+    first, skipped = divmod(array.offset, 8)
+    count = skipped + len(array)
+    bools = np.unpackbits(bits[first:], count=count, bitorder="little")
+    return bools[skipped:].view(np.bool_)
 
 
-def _offsets(array: Any, bits: int) -> Any:
+def _offsets(array: Any, bits: int) -> tuple[Any, int]:
+    """64-bit offsets that begin with 0, and where that is in the array's items."""
     raw = array.buffers()[1]
     if raw is None or len(array) == 0:
-        return np.zeros(1, dtype=np.int64)
-    offsets = np.frombuffer(raw, dtype=f"int{bits}")
-    return offsets[array.offset : array.offset + len(array) + 1].astype(np.int64)
+        return np.zeros(1, dtype=np.int64), 0
+    stored = np.frombuffer(raw, dtype=f"int{bits}")
+    stored = stored[array.offset : array.offset + len(array) + 1]
+    first = int(stored[0])
+    offsets = stored.astype(np.int64)
+    if first:
+        offsets -= first
+    return offsets, first
 
 
 def _string(array: Any) -> Any:
@@ -147,12 +161,12 @@ def _string(array: Any) -> Any:
     import pyarrow.types as types
 
     large = types.is_large_string(array.type) or types.is_large_binary(array.type)
-    offsets = _offsets(array, 64 if large else 32)
+    offsets, first = _offsets(array, 64 if large else 32)
     raw = array.buffers()[2]
     data = np.zeros(0, np.uint8) if raw is None else np.frombuffer(raw, dtype=np.uint8)
     letters = ak.contents.NumpyArray(
-        data[int(offsets[0]) : int(offsets[-1])], parameters={"__array__": "char"}
+        data[first : first + int(offsets[-1])], parameters={"__array__": "char"}
     )
     return ak.contents.ListOffsetArray(
-        ak.index.Index64(offsets - offsets[0]), letters, parameters={"__array__": "string"}
+        ak.index.Index64(offsets), letters, parameters={"__array__": "string"}
     )

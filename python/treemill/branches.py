@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from .filetree import FileTree
@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["Branch", "branch_list"]
 
 
-@dataclass(frozen=True)
-class Branch:
+def _by_core() -> str:
+    return "core"
+
+
+class Branch(NamedTuple):
     """A branch, or a leaf of a branch."""
 
     name: str
@@ -44,13 +47,14 @@ class Branch:
     """An RNTuple's pages."""
     is_member: bool = False
     """Whether its values are those of another branch too: members of an RNTuple's records."""
-    _how: Callable[[], str] = field(default=lambda: "core", compare=False, repr=False)
+    ask: Callable[[], str] = _by_core
+    """Says who reads it, where the core does not: `how`."""
 
     @property
     def how(self) -> str:
         """Who reads it: "core"; "uproot", which is slower, where the core cannot; or "no". Asking
         opens the file with uproot where the core cannot read the branch."""
-        return "core" if self.supported or self.kind == "group" else self._how()
+        return "core" if self.supported or self.kind == "group" else self.ask()
 
     @property
     def reads_as(self) -> str:
@@ -74,25 +78,13 @@ class Branch:
         return self.kind != "group" and self.how != "no"
 
 
+# A file may have thousands of branches.
+_VALUES = itemgetter(*("len" if name == "length" else name for name in Branch._fields[:-1]))
+
+
 def branch_list(tree: FileTree | Table) -> tuple[Branch, ...]:
     """Of a file's tree, in its order, parents before their children."""
     return tuple(
-        Branch(
-            name=b["name"],
-            path=b["path"],
-            title=b["title"],
-            cpp_type=b["cpp_type"],
-            kind=b["kind"],
-            dtype=b["dtype"],
-            counter=b["counter"],
-            length=b["len"],
-            supported=b["supported"],
-            reason=b["reason"],
-            total_bytes=b["total_bytes"],
-            zip_bytes=b["zip_bytes"],
-            baskets=b["baskets"],
-            is_member=b["is_member"],
-            _how=partial(tree.how, b),
-        )
+        Branch._make((*_VALUES(b), _by_core if b["supported"] else partial(tree.how, b)))
         for b in tree.described()
     )

@@ -96,7 +96,7 @@ class Dataset:
         self.bytes = Remembered(
             self.trees, lambda tree: {b["name"]: b["total_bytes"] for b in tree.described()}
         )
-        self._branches = Remembered(self.trees, branch_list)
+        self._branches = Remembered(self.trees, lambda tree: Branches(branch_list(tree)))
         root = Node(Origin(self, self._run))
         self._root = root if selected is None else root.filter(SELECTED, "entry list")
         self.filter = self._root.filter
@@ -139,7 +139,10 @@ class Dataset:
         """The branches of the first file's tree, whatever other files have, and the columns that it
         has from elsewhere."""
         table = self.table(0)
-        return Branches(branch_list(table) if isinstance(table, Table) else self._branches[0])
+        if isinstance(table, Table):
+            return Branches(branch_list(table))
+        branches: Branches = self._branches[0]
+        return branches
 
     @property
     def aliases(self) -> dict[str, str]:

@@ -62,6 +62,26 @@ const EVIL: [u32; 9] = [
     0x0100_0000,
 ];
 
+/// Takes two or four bytes for a length, big- or little-endian, and makes it longer: by little, so
+/// that it goes beyond what it is the length of, or by much, so that it goes beyond the file.
+fn enlarge(bytes: &mut [u8], at: usize, dice: &mut Dice) {
+    let width = [2, 4][dice.below(2)];
+    let Some(place) = bytes.get_mut(at..at + width) else {
+        return;
+    };
+    let more = 1 << dice.below(8 * width - 1);
+    let little = dice.below(8) == 0;
+    if little {
+        place.reverse();
+    }
+    let length = place.iter().fold(0_u32, |all, b| all << 8 | u32::from(*b));
+    let longer = length.saturating_add(more).to_be_bytes();
+    place.copy_from_slice(&longer[4 - width..]);
+    if little {
+        place.reverse();
+    }
+}
+
 fn damage(bytes: &mut Vec<u8>, dice: &mut Dice) {
     for _ in 0..=dice.below(3) {
         if bytes.is_empty() {
@@ -74,13 +94,14 @@ fn damage(bytes: &mut Vec<u8>, dice: &mut Dice) {
             bytes.len()
         };
         let at = dice.below(reach.min(bytes.len()));
-        match dice.below(4) {
+        match dice.below(5) {
             0 => bytes[at] ^= 1 << dice.below(8),
             1 => bytes[at] = dice.below(256) as u8,
             2 if at + 4 <= bytes.len() => {
                 bytes[at..at + 4].copy_from_slice(&EVIL[dice.below(EVIL.len())].to_be_bytes());
             }
             3 if dice.below(4) == 0 => bytes.truncate(at + 1),
+            4 => enlarge(bytes, at, dice),
             _ => {
                 let from = dice.below(bytes.len());
                 let n = dice.below(64).min(bytes.len() - from.max(at));

@@ -1,6 +1,7 @@
 //! A column while it grows: one builder per node of a layout, and the Arrow array at the end.
 
 use super::number::{self, Numbers};
+use super::packer::Packer;
 use super::size::{Size, size_of};
 use super::spares::Spares;
 use super::types::{arrow_type, field};
@@ -159,14 +160,8 @@ impl Column {
                 let stride = size_of(layout)?.least();
                 let mut start = 0_usize;
                 for (column, (_, member)) in fields.iter_mut().zip(members) {
-                    let size = size_of(member)?.least();
-                    let end = start.saturating_add(size);
-                    let total = size.saturating_mul(count);
-                    let pieces = bytes
-                        .chunks_exact(stride.max(1))
-                        .map(|record| record.get(start..end).unwrap_or_default());
-                    column.append_pieces(member, size, total, pieces)?;
-                    start = end;
+                    column.append_strided(member, bytes, stride, start)?;
+                    start = start.saturating_add(size_of(member)?.least());
                 }
                 Ok(())
             }
@@ -174,27 +169,24 @@ impl Column {
         }
     }
 
-    /// Appends the values of a fixed `size` that fill each of the pieces, `total` bytes in all.
-    pub(super) fn append_pieces<'a>(
+    /// Appends the value of a fixed size at byte `at` of each `stride` bytes.
+    pub(super) fn append_strided(
         &mut self,
         layout: &Layout,
-        size: usize,
-        total: usize,
-        pieces: impl Iterator<Item = &'a [u8]>,
+        bytes: &[u8],
+        stride: usize,
+        at: usize,
     ) -> Result<()> {
-        match (self, layout) {
-            (Column::Numbers(numbers), Layout::Number(_)) => {
-                numbers.extend_pieces(total, pieces);
-                Ok(())
-            }
-            (column, _) => {
-                for piece in pieces {
-                    let count = piece.len().checked_div(size).unwrap_or(0);
-                    column.append_packed(layout, piece, count)?;
-                }
-                Ok(())
-            }
+        if let (Column::Numbers(numbers), Layout::Number(_)) = (&mut *self, layout) {
+            numbers.extend_strided(bytes, stride, at);
+            return Ok(());
         }
+        let size = size_of(layout)?.least();
+        let mut packer = Packer::new(self, layout, size);
+        for start in (at..bytes.len()).step_by(stride.max(1)) {
+            packer.push(bytes.get(start..).unwrap_or_default(), size)?;
+        }
+        packer.flush()
     }
 
     /// The finished Arrow array; `layout` as in [`Column::new`].

@@ -5,6 +5,7 @@
 //! between the items, which are squeezed out entry by entry.
 
 use super::column::{Column, fixed_size, mismatch, push_offset, too_many};
+use super::packer::Packer;
 use super::{Entries, malformed, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
@@ -39,7 +40,7 @@ pub(super) fn append_counted(
 }
 
 /// List offsets of gapless items of `size` bytes from the entries' starts.
-fn push_offsets(offsets: &mut Vec<i32>, starts: &[u32], size: usize) -> Result<()> {
+pub(super) fn push_offsets(offsets: &mut Vec<i32>, starts: &[u32], size: usize) -> Result<()> {
     let (Some((&first, later)), Ok(size)) = (starts.split_first(), u32::try_from(size)) else {
         return Err(too_many());
     };
@@ -114,30 +115,32 @@ fn squeeze(
     count_at: Option<usize>,
 ) -> Result<()> {
     let size = fixed_size(item)?;
-    let mut total = 0_usize;
-    for (index, entry) in entries.iter().enumerate() {
-        let bytes = entry.len().wrapping_sub(skip);
+    offsets.reserve(entries.count);
+    let mut packer = Packer::new(items, item, size);
+    let ends = entries.starts.iter().skip(1);
+    for (index, (&start, &end)) in entries.starts.iter().zip(ends).enumerate() {
+        // Those behind the entry may be copied along.
+        let behind = entries.data.get(start as usize..).unwrap_or_default();
+        let len = (end as usize).wrapping_sub(start as usize);
+        let bytes = len.wrapping_sub(skip);
         let count = match count_at {
             // Without a division: this is done for every entry.
-            Some(at) => entry
+            Some(at) => behind
                 .get(at..)
                 .and_then(|from| from.first_chunk::<4>())
                 .and_then(|&b| usize::try_from(i32::from_be_bytes(b)).ok())
-                .filter(|count| count.checked_mul(size) == Some(bytes)),
+                .filter(|count| len >= skip && count.checked_mul(size) == Some(bytes)),
             None => bytes
                 .checked_div(size)
-                .filter(|_| entry.len() >= skip && bytes.is_multiple_of(size)),
+                .filter(|_| len >= skip && bytes.is_multiple_of(size)),
         };
-        let Some(count) = count else {
+        let (Some(count), Some(from)) = (count, behind.get(skip..)) else {
             return Err(wrong_entry(&entries, index, skip, size));
         };
         push_offset(offsets, count)?;
-        total = total.saturating_add(bytes);
+        packer.push(from, bytes)?;
     }
-    let pieces = entries
-        .iter()
-        .map(|entry| entry.get(skip..).unwrap_or_default());
-    items.append_pieces(item, size, total, pieces)
+    packer.flush()
 }
 
 fn wrong_entry(

@@ -3,17 +3,21 @@
 //!
 //! [`Column`] grows by [`append`]ing runs of entries, basket after basket, so that a batch which
 //! spans baskets is decoded straight into one array. Layouts whose items have a fixed size take
-//! bulk paths ([`jagged`], [`number`]); anything else is walked value by value ([`walk`]).
+//! bulk paths ([`jagged`], [`number`]), and so do text, lists of lists, and objects that all have as many
+//! bytes ([`bulk`]); anything else is walked value by value ([`walk`]).
 
+mod bulk;
 mod column;
 mod jagged;
 mod number;
 mod object;
+mod packer;
 mod pointer;
 mod shared;
 mod size;
 mod spares;
 pub mod starts;
+mod stride;
 mod types;
 mod walk;
 
@@ -22,6 +26,7 @@ pub use size::{Size, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
 
+use bulk::Done;
 use treemill_format::error::FormatError;
 pub use treemill_format::error::Result;
 use treemill_format::layout::Layout;
@@ -39,6 +44,15 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
+    /// All entries' bytes, from the first start to the last.
+    fn bytes(self) -> &'a [u8] {
+        match (self.starts.first(), self.starts.last()) {
+            (Some(&first), Some(&last)) => self.data.get(first as usize..last as usize),
+            _ => None,
+        }
+        .unwrap_or_default()
+    }
+
     /// Each entry's bytes.
     fn iter(self) -> impl Iterator<Item = &'a [u8]> + Clone {
         let ends = self.starts.iter().skip(1);
@@ -84,14 +98,20 @@ pub fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Res
         ));
     }
     match layout {
-        Layout::Counted { item, header } if matches!(size_of(item)?, Size::AtLeast(_)) => {
-            walk::append_counted(column, item, *header, entries)
+        Layout::Counted { item, header } if matches!(size_of(item)?, Size::Fixed(_)) => {
+            return jagged::append_counted(column, item, *header, entries);
         }
-        Layout::Counted { item, header } => jagged::append_counted(column, item, *header, entries),
         Layout::Vector { item, header } if matches!(size_of(item)?, Size::Fixed(_)) => {
-            jagged::append_vectors(column, item, *header, entries)
+            return jagged::append_vectors(column, item, *header, entries);
         }
-        _ => walk::append_walked(column, layout, entries),
+        _ => {}
+    }
+    match bulk::append(column, layout, entries)? {
+        Done::All => Ok(()),
+        Done::None => walk::append(column, layout, entries),
+        // Walked again for the error's words.
+        Done::Spoilt => walk::append(&mut Column::new(layout, 0)?, layout, entries)
+            .and_then(|()| Err(column::mismatch())),
     }
 }
 
@@ -108,6 +128,8 @@ fn unsupported(what: &str) -> FormatError {
     }
 }
 
+#[cfg(test)]
+mod bulk_tests;
 #[cfg(test)]
 mod object_tests;
 #[cfg(test)]

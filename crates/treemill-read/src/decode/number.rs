@@ -99,17 +99,18 @@ impl Numbers {
         for_each_form!(self, packed);
     }
 
-    /// Appends the numbers of each piece. `total` bytes are expected in all.
-    pub fn extend_pieces<'a>(&mut self, total: usize, pieces: impl Iterator<Item = &'a [u8]>) {
-        macro_rules! squeezed {
-            ($values:expr, $size:literal, $from:expr) => {{
-                $values.reserve(total / $size);
-                for piece in pieces {
-                    $values.extend(piece.as_chunks::<$size>().0.iter().map(|&b| ($from)(b)));
-                }
-            }};
+    /// Appends the number at byte `at` of each `stride` bytes.
+    pub fn extend_strided(&mut self, bytes: &[u8], stride: usize, at: usize) {
+        let places = bytes.get(at..).unwrap_or_default().chunks(stride.max(1));
+        macro_rules! strided {
+            ($values:expr, $size:literal, $from:expr) => {
+                $values.extend(places.map(|place| {
+                    // Only the last place could be shorter, in bytes that were cut off.
+                    ($from)(place.first_chunk::<$size>().copied().unwrap_or_default())
+                }))
+            };
         }
-        for_each_form!(self, squeezed);
+        for_each_form!(self, strided);
     }
 
     /// Appends one number from the front of `bytes`, which is moved past it.
@@ -245,17 +246,29 @@ fn primitive<T: ArrowPrimitiveType>(values: Vec<T::Native>, spares: &mut Spares)
     Arc::new(PrimitiveArray::<T>::new(values, None))
 }
 
+/// One bit for each byte, the first the lowest, set where a byte is not 0.
+fn pack_eight(bytes: [u8; 8]) -> u8 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let bytes = u64::from_le_bytes(bytes);
+    // A byte's highest bit: its own, or the carry out of the others, if any of them is set.
+    let high = (bytes | (bytes & LOW).wrapping_add(LOW)) & !LOW;
+    let ones = high >> 7;
+    // Byte i's bit lands at bit 56 + i; no two meet.
+    ones.wrapping_mul(0x0102_0408_1020_4080).to_be_bytes()[0]
+}
+
 /// Eight bytes to one, true where a byte is not 0.
 fn pack_bits(bytes: &[u8]) -> BooleanBuffer {
     let (whole, rest) = bytes.as_chunks::<8>();
-    let byte = |eight: &[u8]| {
-        let bit = |(i, &b): (usize, &u8)| u8::from(b != 0) << i;
-        eight.iter().enumerate().map(bit).fold(0, |all, b| all | b)
-    };
     let mut packed: Vec<u8> = Vec::with_capacity(bytes.len().div_ceil(8));
-    packed.extend(whole.iter().map(|eight| byte(eight)));
+    packed.extend(whole.iter().map(|eight| pack_eight(*eight)));
     if !rest.is_empty() {
-        packed.push(byte(rest));
+        let mut eight = [0; 8];
+        eight
+            .iter_mut()
+            .zip(rest)
+            .for_each(|(to, from)| *to = *from);
+        packed.push(pack_eight(eight));
     }
     BooleanBuffer::new(Buffer::from_vec(packed), 0, bytes.len())
 }

@@ -12,14 +12,22 @@ use treemill_format::layout::{Class, Form, Hidden, Layout, Object, Part};
 /// Marks byte counts (TBufferFile: kByteCountMask).
 pub(super) const BYTE_COUNT: u32 = 0x4000_0000;
 /// Marks versions of collections written member by member (TBufferFile: kStreamedMemberWise).
-const MEMBER_WISE: u16 = 1 << 14;
+pub(super) const MEMBER_WISE: u16 = 1 << 14;
 /// TObject: it is referenced, and its process ID follows.
-const IS_REFERENCED: u32 = 1 << 4;
+pub(super) const IS_REFERENCED: u32 = 1 << 4;
 
 /// What a header announces: the version's bits, and the bytes that belong to it.
 pub(super) struct Frame<'a> {
     pub(super) version: u16,
     pub(super) body: &'a [u8],
+}
+
+/// Bytes of byte count and version.
+pub(super) const HEADER: usize = 6;
+
+/// Whether a collection of this version was written member by member.
+pub(super) fn is_by_member(version: u16) -> bool {
+    version & MEMBER_WISE != 0
 }
 
 /// Reads byte count and version, and moves `bytes` past all that they are about.
@@ -43,7 +51,7 @@ pub(super) fn frame<'a>(bytes: &mut &'a [u8]) -> Result<Frame<'a>> {
 /// Reads the header of a collection; whether it was written member by member.
 fn collection<'a>(bytes: &mut &'a [u8]) -> Result<(bool, &'a [u8])> {
     let Frame { version, body } = frame(bytes)?;
-    Ok((version & MEMBER_WISE != 0, body))
+    Ok((is_by_member(version), body))
 }
 
 /// Checks that objects are of the version that the layout was made for; classes without one have a

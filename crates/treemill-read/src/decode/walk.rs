@@ -7,12 +7,16 @@ use super::{Entries, malformed, object, pointer, shared, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::{Form, Layout};
 
+/// Appends entries of any layout whose size is not fixed.
+pub(super) fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Result<()> {
+    match layout {
+        Layout::Counted { item, header } => append_counted(column, item, *header, entries),
+        _ => append_walked(column, layout, entries),
+    }
+}
+
 /// Appends entries of any layout that says itself where it ends. Each must fill its bytes.
-pub(super) fn append_walked(
-    column: &mut Column,
-    layout: &Layout,
-    entries: Entries<'_>,
-) -> Result<()> {
+fn append_walked(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Result<()> {
     for (index, entry) in entries.iter().enumerate() {
         let at = entries.starts.get(index).copied().unwrap_or(0) as usize;
         let mut rest = entry;
@@ -120,7 +124,7 @@ pub(super) fn headless(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) 
 
 /// Appends entries that are items of no fixed size up to their end, behind one header for all of them
 /// if there are any.
-pub(super) fn append_counted(
+fn append_counted(
     column: &mut Column,
     layout: &Layout,
     header: u8,
@@ -161,7 +165,11 @@ pub(super) fn items(
     count: usize,
     bytes: &mut &[u8],
 ) -> Result<()> {
-    let size = size_of(layout)?;
+    let size = match layout {
+        // Whose bytes are not counted anew for every list: every one has some.
+        Layout::Object(of) if of.form == Form::Framed => Size::AtLeast(1),
+        _ => size_of(layout)?,
+    };
     let least = count.saturating_mul(size.least());
     let Some((packed, rest)) = bytes.split_at_checked(least) else {
         return Err(malformed(

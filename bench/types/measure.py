@@ -1,0 +1,149 @@
+"""Reads every branch of a file with treemill and with uproot, in turn, compares the arrays, and
+takes the times. Knows nothing of promises and tables.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import treemill as tm
+import treemill._core as core
+import uproot
+
+from tools.readers.compare import difference
+
+from ..protocol import REPOSITORY
+from ..times import Times
+from .cells import Cell
+
+_TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
+_UNPACK = _TARGET / "release" / "examples" / "unpack"
+
+_ALIKE = ("n", "id", "x.index", "fUniqueID", "fBits", "pair", "second", "pairs.first")
+"""Ends of the names of branches that are like others that are measured."""
+
+
+class DifferenceError(Exception):
+    """treemill and uproot gave different arrays, and no reason is known."""
+
+
+UPROOT_IS_WRONG = {
+    "vector<Item>": "of C arrays in objects uproot makes no fixed dimension",
+    "vector<Item> split: x.s": "uproot takes all of an entry's strings for one",
+}
+"""Kinds whose arrays are not compared, with the reason: tests with the values that were written
+(tests/oracle/test_objects.py) say who is right."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A branch to be measured."""
+
+    tree: str
+    path: str
+    cpp_type: str
+
+    @property
+    def name(self) -> str:
+        """Without those of its parents."""
+        return self.path.split("/")[-1]
+
+    @property
+    def kind(self) -> str:
+        """What the table calls it."""
+        return self.tree if "/" not in self.path else f"{self.tree}: {self.name}"
+
+
+def places(path: Path) -> Iterator[Place]:
+    """The branches of a file that have data of their own, one for each kind."""
+    file = core.File(str(path))
+    # A tree may have been saved more than once while it was filled.
+    for tree in dict.fromkeys(tree["path"] for tree in file.trees()):
+        branches = file.tree(tree).branches()
+        parents = {b["path"].rpartition("/")[0] for b in branches}
+        for b in branches:
+            if b["path"] not in parents and not b["name"].endswith(_ALIKE):
+                yield Place(tree, b["path"], b["cpp_type"])
+
+
+class Bench:
+    """Measures places of one file."""
+
+    def __init__(self, path: Path, codec: str, rounds: int, clock: str) -> None:
+        self._path, self._codec, self._rounds = path, codec, rounds
+        self._cpu = clock == "cpu"
+        self._other = uproot.open(path, object_cache=None, array_cache=None)
+
+    def measure(self, place: Place) -> Cell:
+        """Raises `DifferenceError`, and treemill's errors."""
+        events = tm.dataset(self._path, tree=place.tree)
+        branch = self._other[place.tree]
+        for name in place.path.split("/"):
+            branch = next(b for b in branch.branches if b.name == name)
+        ways: dict[str, Callable[[], Any]] = {
+            "treemill": lambda: events.arrays([place.name])[place.name],
+            "uproot": lambda: branch.array(array_cache=None),
+        }
+        ours = ways["treemill"]()
+        interpretation = type(branch.interpretation).__name__
+        why = UPROOT_IS_WRONG.get(place.kind, "")
+        try:
+            theirs = ways["uproot"]()
+        except Exception as error:
+            interpretation = f"cannot: {type(error).__name__}"
+            del ways["uproot"]
+        else:
+            found = difference(ours, theirs)
+            if found is not None and not why:
+                raise DifferenceError(f"{place.kind}, {self._codec}: {found}")
+            why = why if found is not None else ""
+            del theirs
+        del ours
+        taken: dict[str, list[float]] = {name: [] for name in ways}
+        for _ in range(self._rounds):
+            for name, way in ways.items():
+                taken[name].append(self._seconds(way))
+        times = {name: Times(tuple(seconds)) for name, seconds in taken.items()}
+        return Cell(
+            place.kind,
+            self._codec,
+            place.cpp_type,
+            interpretation,
+            int(branch.uncompressed_bytes),
+            times["treemill"],
+            times.get("uproot"),
+            self._limit(place),
+            why,
+        )
+
+    def _seconds(self, way: Callable[[], Any]) -> float:
+        now = time.process_time if self._cpu else time.perf_counter
+        begin = now()
+        array = way()
+        end = now()
+        del array  # Its memory is given back after the clock has stopped.
+        return end - begin
+
+    def _limit(self, place: Place) -> Times:
+        wall = self._unpack(place, self._rounds)[0]
+        if not self._cpu:
+            return Times(tuple(wall))
+        # A program of its own: what it takes without the runs is taken off.
+        many = 4 * self._rounds
+        more, less = self._unpack(place, many)[1], self._unpack(place, 0)[1]
+        return Times((max(more - less, 1e-6) / many,))
+
+    def _unpack(self, place: Place, repeat: int) -> tuple[list[float], float]:
+        """Wall seconds of each run, and the program's seconds of CPU."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [str(_UNPACK), str(self._path), place.tree, place.path, str(repeat)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return [float(s) for s in json.loads(done.stdout)["seconds"]], used

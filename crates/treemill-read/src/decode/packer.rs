@@ -1,0 +1,91 @@
+//! Pieces of a basket laid side by side, so that they are decoded many at a time. Knows columns, and
+//! nothing of where the pieces come from.
+
+use super::column::{Column, mismatch};
+use treemill_format::error::Result;
+use treemill_format::layout::Layout;
+
+/// Bytes gathered before they are decoded: they stay in the first cache.
+const FULL: usize = 16 << 10;
+
+/// Bytes copied at a time, whatever a shorter piece's length: a copy of a length that is known
+/// beforehand is some instructions, any other a call.
+pub(super) const LINE: usize = 32;
+
+/// Copies the first `len` bytes of `from` to `to`; both may be longer, and `to` may get bytes behind.
+/// False where one of them is shorter.
+pub(super) fn copy(to: &mut [u8], from: &[u8], len: usize) -> bool {
+    if len <= LINE
+        && let (Some(to), Some(from)) = (to.first_chunk_mut::<LINE>(), from.first_chunk::<LINE>())
+    {
+        *to = *from;
+        return true;
+    }
+    match (to.get_mut(..len), from.get(..len)) {
+        (Some(to), Some(from)) => {
+            to.copy_from_slice(from);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Values of a fixed size on their way into a column.
+pub(super) struct Packer<'a> {
+    column: &'a mut Column,
+    layout: &'a Layout,
+    size: usize,
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl<'a> Packer<'a> {
+    /// For values of `size` bytes.
+    pub(super) fn new(column: &'a mut Column, layout: &'a Layout, size: usize) -> Self {
+        Packer {
+            column,
+            layout,
+            size,
+            bytes: vec![0; FULL.saturating_add(LINE)],
+            len: 0,
+        }
+    }
+
+    /// Bytes of one value.
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Takes the values in the first `len` bytes of `from`; what lies behind them is not theirs.
+    pub(super) fn push(&mut self, from: &[u8], len: usize) -> Result<()> {
+        if self.len.saturating_add(len) > FULL {
+            self.flush()?;
+        }
+        if len > FULL {
+            let values = from.get(..len).ok_or_else(mismatch)?;
+            return self.append(values.len(), |_| values);
+        }
+        let to = self.bytes.get_mut(self.len..).unwrap_or_default();
+        if !copy(to, from, len) {
+            return Err(mismatch());
+        }
+        self.len = self.len.saturating_add(len);
+        Ok(())
+    }
+
+    /// Decodes what was gathered. Must be called at the end.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        let len = std::mem::take(&mut self.len);
+        self.append(len, |bytes| bytes.get(..len).unwrap_or_default())
+    }
+
+    fn append<'b>(
+        &'b mut self,
+        len: usize,
+        values: impl FnOnce(&'b [u8]) -> &'b [u8],
+    ) -> Result<()> {
+        let count = len.checked_div(self.size).unwrap_or(0);
+        self.column
+            .append_packed(self.layout, values(&self.bytes), count)
+    }
+}

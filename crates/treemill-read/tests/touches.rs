@@ -1,0 +1,104 @@
+//! Which bytes of a file reading touches: of a NanoAOD with many branches, the header, the key list,
+//! the streamer info, the tree's record, and the baskets of the branches read; no others, and each
+//! once. Skips, saying so, where the file is absent.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use treemill_read::{File, Options, Reader};
+use treemill_source::{Latency, Local, Request, Source, SourceError};
+
+/// A file that remembers what it was asked for.
+struct Watched {
+    file: Local,
+    latency: Latency,
+    asked: Mutex<Vec<Range<u64>>>,
+}
+
+impl Source for Watched {
+    fn name(&self) -> &str {
+        self.file.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.file.size()
+    }
+
+    fn latency(&self) -> Latency {
+        self.latency
+    }
+
+    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+        let ranges = requests.iter().map(|request| request.range.clone());
+        self.asked.lock().unwrap().extend(ranges);
+        self.file.read(requests)
+    }
+}
+
+impl Watched {
+    fn take(&self) -> Vec<Range<u64>> {
+        std::mem::take(&mut *self.asked.lock().unwrap())
+    }
+}
+
+#[test]
+fn three_branches_of_a_nanoaod_touch_nothing_of_the_rest() {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/coffea-nano_dy.root");
+    if !path.exists() {
+        eprintln!("skipped: no file {}", path.display());
+        return;
+    }
+    for latency in [Latency::Local, Latency::Remote] {
+        let source = Arc::new(Watched {
+            file: Local::open(&path).unwrap(),
+            latency,
+            asked: Mutex::default(),
+        });
+        let file = File::open(Arc::clone(&source) as Arc<dyn Source>).unwrap();
+        let tree = file.tree("Events").unwrap();
+        let branches = &tree.tree().branches;
+        assert!(branches.len() > 1400, "{} branches", branches.len());
+        let metadata = source.take();
+        let all = || branches.iter().flat_map(|b| &b.baskets);
+        let touches = |asked: &Range<u64>, basket: &Range<u64>| {
+            asked.start < basket.end && basket.start < asked.end
+        };
+        // The first read asks for the header and what may lie behind it.
+        for asked in &metadata[1..] {
+            assert!(
+                !all().any(|basket| touches(asked, &basket.bytes)),
+                "{asked:?}"
+            );
+        }
+        assert!(metadata.len() <= 5, "{metadata:?}");
+
+        // A counted branch without stored offsets would need its counter as well.
+        let chosen = ["MET_pt", "nMuon", "Muon_pt"].map(|name| tree.branch(name).unwrap());
+        let mut reader = Reader::new(Arc::clone(&tree), &chosen).unwrap();
+        let none = Options {
+            gap_bytes: 0,
+            ..Options::default()
+        };
+        let mut batches = reader.batches(0..tree.tree().entries, none).unwrap();
+        while let Some(mut batch) = batches.next_batch() {
+            for column in 0..chosen.len() {
+                batch.column(column).unwrap();
+            }
+        }
+        let mut asked = source.take();
+        asked.sort_by_key(|range| range.start);
+        let mut wanted: Vec<_> = chosen
+            .iter()
+            .flat_map(|&b| {
+                branches[b]
+                    .baskets
+                    .iter()
+                    .map(|basket| basket.bytes.clone())
+            })
+            .collect();
+        wanted.sort_by_key(|range| range.start);
+        assert_eq!(asked, wanted);
+    }
+}

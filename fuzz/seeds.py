@@ -1,0 +1,109 @@
+"""Writes seeds for the fuzz targets: `seeds.py FOLDER FILE.root…` makes FOLDER/<target>/<n>.
+
+Whole small files, and out of all files what each target takes: headers, streamer information,
+trees, baskets (uncompressed) and compressed blocks.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import uproot
+
+SMALL = 60_000
+"""Bytes of the largest seed: larger ones are slow and say no more."""
+OF_EACH = 12
+"""Branches of a tree, and blocks of a file, at most."""
+CODECS = {b"ZL": "zlib", b"XZ": "lzma", b"L4": "lz4", b"ZS": "zstd"}
+
+Seed = tuple[str, bytes]
+
+
+def _unpacked(packed: bytes, full: int) -> bytes:
+    """A key's or basket's payload, uncompressed."""
+    if len(packed) >= full:
+        return packed
+    chunk = uproot.source.chunk.Chunk.wrap(None, packed)
+    cursor = uproot.source.cursor.Cursor(0)
+    return bytes(uproot.compression.decompress(chunk, cursor, {}, len(packed), full).raw_data)
+
+
+def _record(content: bytes, start: int) -> tuple[bytes, bytes, int]:
+    """Of the key at `start`: its header, its payload as it is stored, and its full size."""
+    size = int.from_bytes(content[start : start + 4], "big")
+    full = int.from_bytes(content[start + 6 : start + 10], "big")
+    key_len = int.from_bytes(content[start + 14 : start + 16], "big")
+    return content[start : start + key_len], content[start + key_len : start + size], full
+
+
+def _blocks(packed: bytes) -> Iterator[Seed]:
+    """Compressed blocks, without the headers that the targets make themselves."""
+    at = 0
+    while at + 9 <= len(packed) and packed[at : at + 2] in CODECS:
+        size, full = (int.from_bytes(packed[at + i : at + i + 3], "little") for i in (3, 6))
+        if full < 2**16 and size < SMALL:
+            body = packed[at + 9 : at + 9 + size]
+            yield CODECS[packed[at : at + 2]], full.to_bytes(2, "big") + body
+        at += 9 + size
+
+
+def _envelopes(content: bytes, ntuple: Any) -> bytes:
+    """Payloads of header, footer and first page list, the first two behind their lengths."""
+
+    def payload(start: int, size: int, full: int) -> bytes:
+        return _unpacked(content[start : start + size], full)[8:-8]
+
+    ends = (
+        payload(*(ntuple.member(f"f{what}{end}") for what in ("Seek", "NBytes", "Len")))
+        for end in ("Header", "Footer")
+    )
+    link = ntuple.footer.cluster_group_records[0].page_list_link
+    pages = payload(link.locator.offset, link.locator.num_bytes, link.env_uncomp_size)
+    return b"".join(len(part).to_bytes(2, "big") + part for part in ends) + pages
+
+
+def seeds(path: Path) -> Iterator[Seed]:
+    """Of one file."""
+    content = path.read_bytes()
+    yield "header", content[:1024]
+    if len(content) < SMALL:
+        yield "file", content
+    with uproot.open(path) as file:
+        _, packed, full = _record(content, file.file.fSeekInfo)
+        info = _unpacked(packed, full)
+        yield from _blocks(packed)
+        yield "streamer", info
+        for name, class_name in list(file.classnames().items())[:OF_EACH]:
+            if class_name == "ROOT::RNTuple":
+                yield "rntuple", _envelopes(content, file[name])
+            if class_name != "TTree":
+                continue
+            _, packed, full = _record(content, file.key(name).fSeekKey)
+            if len(info) < 2**16:
+                yield "tree", len(info).to_bytes(2, "big") + info + _unpacked(packed, full)
+            for branch in list(file[name].itervalues())[:OF_EACH]:
+                for start in branch.member("fBasketSeek")[:1]:
+                    if start:
+                        header, packed, full = _record(content, int(start))
+                        yield from _blocks(packed)
+                        yield "basket", header + _unpacked(packed, full)
+
+
+def main(folder: Path, paths: list[Path]) -> None:
+    """Write all seeds that are small; a file that cannot be taken apart gives fewer."""
+    made = 0
+    for path in paths:
+        try:
+            for target, data in seeds(path):
+                if len(data) <= SMALL:
+                    made += 1
+                    (folder / target).mkdir(parents=True, exist_ok=True)
+                    (folder / target / f"{path.stem}-{made}").write_bytes(data)
+        except Exception as error:
+            print(f"{path.name}: {type(error).__name__}: {error}", file=sys.stderr)
+    print(f"{made} seeds below {folder}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), [Path(name) for name in sys.argv[2:]])
