@@ -2,6 +2,8 @@
 of each file; groups of branches; and what is read when nothing is named.
 """
 
+from collections import Counter
+
 import pytest
 import treemill as tm
 import treemill._core as core
@@ -52,7 +54,11 @@ def trees(name):
 def samples(events, theirs):
     """A branch of each C++ type, with its counterpart."""
     seen = set()
-    for branch, other in zip(events.trees[0].described(), walk(theirs), strict=True):
+    described = events.trees[0].described()
+    paths = Counter(branch["path"] for branch in described)
+    for branch, other in zip(described, walk(theirs), strict=True):
+        if paths[branch["path"]] > 1:
+            continue  # which of them is meant is a reader's choice
         key = branch["cpp_type"].split("[")[0], branch["kind"], branch["cpp_type"].count("[")
         if key not in seen and branch["supported"] and not other.branches:
             seen.add(key)
@@ -113,6 +119,8 @@ def test_groups_are_records_of_their_members(name, tree):
                     found = events.arrays(other.name, 0, 5)
                 except (tm.UnsupportedError, ValueError, KeyError, NotImplementedError):
                     continue  # uproot has none of the members that it does not read
+                if not expected.fields:
+                    continue
                 assert found.fields == expected.fields == [other.name]
                 assert found[other.name].fields == expected[other.name].fields
                 if plain(found.layout.form.to_dict()) == plain(expected.layout.form.to_dict()):
