@@ -177,8 +177,12 @@ proptest! {
         prop_assert_eq!(&decode(Element::Index64, false, &wide), &ends);
         prop_assert_eq!(&decode(Element::Index32, false, &narrow), &ends);
         // The first element as it is, the others as differences.
-        let wide: Vec<u8> = counts.iter().flat_map(|v| u64::from(*v).to_le_bytes()).collect();
-        let narrow: Vec<u8> = counts.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let mut steps = counts;
+        if let Some(first) = steps.first_mut() {
+            *first += start;
+        }
+        let wide: Vec<u8> = steps.iter().flat_map(|v| u64::from(*v).to_le_bytes()).collect();
+        let narrow: Vec<u8> = steps.iter().flat_map(|v| v.to_le_bytes()).collect();
         prop_assert_eq!(&decode(Element::Index64, true, &split(&wide, 8)), &ends);
         prop_assert_eq!(&decode(Element::Index32, true, &split(&narrow, 4)), &ends);
     }
