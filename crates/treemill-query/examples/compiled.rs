@@ -53,7 +53,7 @@ fn jets() -> Jets {
             let values = [
                 15.0 - 25.0 * random().ln(),
                 random() * 5.0 - 2.5,
-                random() * 6.28 - 3.14,
+                (random() * 2.0 - 1.0) * std::f64::consts::PI,
                 random() * 15.0,
             ];
             for (column, value) in columns.iter_mut().zip(values) {
