@@ -1,6 +1,7 @@
 """Where the oracles' files come from: the corpus beside the repository, and real ROOT."""
 
 import importlib.util
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,20 @@ import pytest
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parents[2] / "shared" / "corpus"
+
+
+MEMORY = 8 << 30
+"""Bytes of address space. uproot asks for 13 GB of objects at some branches of the corpus, and is to
+be told at once that there are none."""
+
+
+@pytest.fixture(scope="module")
+def bounded_memory():
+    """For modules that have uproot read whatever there is."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,10 @@ from .conftest import CORPUS
 from .dumped import columns, load
 
 FILES = sorted(path.name for path in CORPUS.glob("*.root"))
-pytestmark = pytest.mark.skipif(not FILES, reason=f"no corpus at {CORPUS}")
+pytestmark = [
+    pytest.mark.skipif(not FILES, reason=f"no corpus at {CORPUS}"),
+    pytest.mark.usefixtures("bounded_memory"),
+]
 
 # Fewer than this means that something is no longer read, or no longer compared.
 EQUAL_TO_UPROOT_AT_LEAST = 28_500

@@ -14,7 +14,10 @@ from tools.readers.compare import difference, walk
 from .conftest import CORPUS
 
 FILES = sorted(path.name for path in CORPUS.glob("*.root"))
-pytestmark = pytest.mark.skipif(not FILES, reason=f"no corpus at {CORPUS}")
+pytestmark = [
+    pytest.mark.skipif(not FILES, reason=f"no corpus at {CORPUS}"),
+    pytest.mark.usefixtures("bounded_memory"),
+]
 
 ENTRIES = 20
 
