@@ -13,8 +13,8 @@ CORPUS = HERE.parents[2] / "shared" / "corpus"
 
 
 MEMORY = 8 << 30
-"""Bytes of address space. uproot asks for 13 GB of objects at some branches of the corpus, and is to
-be told at once that there are none."""
+"""Bytes of address space. uproot asks for 13 GB of objects at some branches of the corpus, and is
+to be told at once that there are none."""
 
 
 @pytest.fixture(scope="module")
