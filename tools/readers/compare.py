@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import treemill._core as core
 import uproot
+from treemill.arrow_awkward import nullable
 from treemill.errors import FormatError, TreemillError, UnsupportedError
 
 from .difference import difference, fields_of
@@ -95,7 +96,7 @@ def _branch(
     if branch["kind"] == "group":
         done()
         return Verdict.GROUP, "", ""
-    ours = _attempt(lambda: read(tree, branch["path"]))
+    ours = _attempt(lambda: _as_users_get(tree, branch["path"]))
     done()
     if isinstance(ours, BaseException) and not isinstance(ours, TreemillError):
         return Verdict.BROKEN_PROMISE, f"{type(ours).__name__}: {ours}", ""
@@ -155,6 +156,13 @@ def _attempt(read: Callable[[], ak.Array]) -> ak.Array | BaseException:
 
 
 def read(tree: Any, name: str, start: int = 0, stop: int | None = None) -> ak.Array:
-    """A branch of a core.Tree as an awkward array."""
+    """A branch of a core.Tree as an awkward array, by awkward's own way from Arrow."""
     (column,) = tree.read([name], start, tree.num_entries if stop is None else stop)
     return ak.from_arrow(pa.array(column))
+
+
+def _as_users_get(tree: Any, name: str) -> ak.Array:
+    """A whole branch as `Dataset.arrays` gives it: pairs are tuples, text is text."""
+    (column,) = tree.read([name], 0, tree.num_entries)
+    array = pa.array(column)
+    return ak.Array(nullable(array, array.null_count > 0))
