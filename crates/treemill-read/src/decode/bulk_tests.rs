@@ -7,7 +7,7 @@
     clippy::cast_possible_truncation
 )]
 
-use super::bulk::{self, Done};
+use super::bulk;
 use super::*;
 use arrow_array::{Array, ArrayRef};
 use proptest::prelude::*;
@@ -215,7 +215,7 @@ fn sound_bytes_are_decoded_in_bulk() {
         };
         let mut column = Column::new(&layout, 0).unwrap();
         let done = bulk::append(&mut column, &layout, entries).unwrap();
-        assert_eq!(done, Done::All, "{layout:?}");
+        assert!(done, "{layout:?}");
         assert_eq!(column.len(), 1);
     }
 }

@@ -8,7 +8,9 @@
 
 mod bits;
 mod bulk;
+mod bytes;
 mod column;
+mod compile;
 mod jagged;
 mod number;
 mod object;
@@ -19,16 +21,16 @@ mod shared;
 mod size;
 mod spares;
 pub mod starts;
+mod steps;
 mod stride;
 mod types;
 mod walk;
 
 pub use column::Column;
-pub use size::{Size, innermost, size_of};
+pub use size::{Size, leaves, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
 
-use bulk::Done;
 use treemill_format::error::FormatError;
 pub use treemill_format::error::Result;
 use treemill_format::layout::Layout;
@@ -108,13 +110,10 @@ pub fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Res
         }
         _ => {}
     }
-    match bulk::append(column, layout, entries)? {
-        Done::All => Ok(()),
-        Done::None => walk::append(column, layout, entries),
-        // Walked again for the error's words.
-        Done::Spoilt => walk::append(&mut Column::new(layout, 0)?, layout, entries)
-            .and_then(|()| Err(column::mismatch())),
+    if bulk::append(column, layout, entries)? {
+        return Ok(());
     }
+    walk::append(column, layout, entries)
 }
 
 fn malformed(at: usize, what: String) -> FormatError {

@@ -8,6 +8,20 @@ use super::size::{Size, size_of};
 use treemill_format::error::Result;
 use treemill_format::layout::{Class, Form, Hidden, Layout, Object, Part};
 
+/// Bytes that are compared at a time.
+const PATTERN: usize = 512;
+
+/// Whether objects of the class can all have as many bytes.
+pub(super) fn is_possible(of: &Object) -> bool {
+    let fixed = |part: &Part| match part {
+        Part::Base(base) | Part::Field(_, Layout::Object(base)) => is_possible(base),
+        Part::Field(_, layout) => matches!(layout, Layout::Number(_) | Layout::Array { .. }),
+        Part::Hidden(Hidden::RootVersion | Hidden::Pointer | Hidden::Framed) => false,
+        Part::Hidden(_) => true,
+    };
+    of.form != Form::Shared && of.parts.iter().all(fixed)
+}
+
 /// Where what is in such an object.
 pub(super) struct Stride {
     /// What an object's bytes must be, where `mask` has bits.
@@ -35,10 +49,16 @@ impl Stride {
         let stride = Stride::of(object, entries.bytes())?;
         let size = u32::try_from(stride.size()).ok()?;
         let ends = entries.starts.iter().skip(1);
-        let whole = entries.starts.iter().zip(ends).all(|(start, end)| {
-            let length = end.wrapping_sub(*start);
-            length == size || (!one && length.is_multiple_of(size))
-        });
+        let mut lengths = entries
+            .starts
+            .iter()
+            .zip(ends)
+            .map(|(start, end)| end.wrapping_sub(*start));
+        let whole = match one {
+            // To the end, without a look at each: vector code.
+            true => lengths.fold(0, |wrong, length| wrong | (length ^ size)) == 0,
+            false => lengths.all(|length| length.is_multiple_of(size)),
+        };
         (whole && stride.fits(entries.bytes())).then_some(stride)
     }
 
@@ -49,12 +69,15 @@ impl Stride {
 
     /// Whether all objects in `bytes`, which they fill, are as they must be.
     pub(super) fn fits(&self, bytes: &[u8]) -> bool {
-        let objects = bytes.chunks_exact(self.size().max(1));
-        objects.remainder().is_empty()
-            && objects.into_iter().all(|object| {
-                let pairs = self.mask.iter().zip(&self.expected);
+        let size = self.size().max(1);
+        // Many at a time, by a pattern that is repeated: vector code, which one object is too short for.
+        let many = PATTERN.div_ceil(size);
+        let (mask, expected) = (self.mask.repeat(many), self.expected.repeat(many));
+        bytes.len().is_multiple_of(size)
+            && bytes.chunks(mask.len()).all(|objects| {
+                let pairs = mask.iter().zip(&expected);
                 let wrong = |all, (byte, (mask, expected))| all | (byte & mask ^ expected);
-                object.iter().zip(pairs).fold(0, wrong) == 0
+                objects.iter().zip(pairs).fold(0, wrong) == 0
             })
     }
 
