@@ -15,6 +15,9 @@ use treemill_format::layout::{Form, Layout};
 /// Bytes of a header of collections.
 const HEADER: u8 = 6;
 
+/// The most bytes that memory is taken for before it is known which there are.
+const MOST_ROOM: usize = 16 << 10;
+
 /// Appends all entries and says that it did, if they are of a kind that can be.
 ///
 /// # Errors
@@ -23,12 +26,13 @@ pub(super) fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>)
     if gapless(column, layout, entries)? {
         return Ok(true);
     }
+    let room = entries.bytes().len().min(MOST_ROOM);
     match (column, layout) {
         (Column::List { offsets, item: to }, Layout::Counted { item, header }) => {
             if is_shared(item) || ![0, HEADER].contains(header) {
                 return Ok(false);
             }
-            let Some(mut step) = compile(to, item, *header > 0) else {
+            let Some(mut step) = compile(to, item, *header > 0, room) else {
                 return Ok(false);
             };
             let (mut ends, base) = (Vec::new(), offsets.last().copied().unwrap_or(0));
@@ -40,7 +44,7 @@ pub(super) fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>)
             step.append().map(|()| true)
         }
         (column, layout) => {
-            let Some(mut step) = compile(column, layout, false) else {
+            let Some(mut step) = compile(column, layout, false, room) else {
                 return Ok(false);
             };
             if values(&mut step, entries).is_none() || !step.is_sound() {
@@ -113,13 +117,8 @@ fn rests(
             let (body, end) = data.collection(at)?;
             at = (end == stop).then_some(body)?;
         }
-        while at < stop {
-            at = step.one(data, at)?;
-            items = items.checked_add(1)?;
-        }
-        if at != stop {
-            return None;
-        }
+        let more = step.until(data, at, stop)?;
+        items = items.checked_add(i32::try_from(more).ok()?)?;
         ends.push(items);
     }
     Some(())

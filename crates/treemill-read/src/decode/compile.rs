@@ -3,7 +3,7 @@
 
 use super::column::Column;
 use super::size::{Size, size_of};
-use super::steps::{Fixed, Head, List, Members, Objects, Step, Text};
+use super::steps::{Ends, Fixed, Head, List, Members, Objects, Step, Text};
 use super::stride;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,24 +13,25 @@ use treemill_format::layout::{Form, Hidden, Layout, Number, Object, Part};
 const BITS: Layout = Layout::Number(Number::U32);
 
 /// The steps of values of a layout; `None` where there are none. `headless`: without the header that the
-/// layout has for it if it is a collection or string.
+/// layout has for it if it is a collection or string; `room`: bytes that there may be.
 pub(super) fn compile<'c>(
     column: &'c mut Column,
     layout: &'c Layout,
     headless: bool,
+    room: usize,
 ) -> Option<Step<'c>> {
     if let Ok(Size::Fixed(size)) = size_of(layout) {
-        return Some(Step::Fixed(fixed(column, layout, size)));
+        return Some(Step::Fixed(fixed(column, layout, size, room)));
     }
     Some(match (column, layout) {
-        (column @ Column::Numbers(_), Layout::Bits) => Step::Bits(fixed(column, &BITS, 4)),
+        (column @ Column::Numbers(_), Layout::Bits) => Step::Bits(fixed(column, &BITS, 4, room)),
         (Column::Bytes { offsets, bytes }, Layout::String { header }) => Step::Text(Text {
             offsets,
             to: bytes,
             header: if headless { 0 } else { usize::from(*header) },
             shares: *header > 0,
-            ends: Vec::new(),
-            bytes: Vec::new(),
+            ends: Vec::with_capacity(room / 8),
+            bytes: Vec::with_capacity(room),
         }),
         (Column::List { offsets, item: to }, Layout::Vector { item, header }) => {
             let head = match &**item {
@@ -39,15 +40,15 @@ pub(super) fn compile<'c>(
                 Layout::Pointer(_) | Layout::Absent { .. } => return None,
                 _ => Head::Bytes(usize::from(*header)),
             };
-            let item = item_of(to, item)?;
-            Step::List(list(offsets, item, head, *header > 0))
+            let item = item_of(to, item, room)?;
+            Step::List(list(offsets, item, head, *header > 0, room))
         }
-        (column @ Column::Object { .. }, Layout::Object(of)) => object(column, of, false)?,
+        (column @ Column::Object { .. }, Layout::Object(of)) => object(column, of, false, room)?,
         _ => return None,
     })
 }
 
-fn item_of<'c>(column: &'c mut Column, layout: &'c Layout) -> Option<Step<'c>> {
+fn item_of<'c>(column: &'c mut Column, layout: &'c Layout, room: usize) -> Option<Step<'c>> {
     match layout {
         Layout::Object(of) if of.form == Form::Framed && stride::is_possible(of) => {
             Some(Step::Strided(Objects {
@@ -57,11 +58,16 @@ fn item_of<'c>(column: &'c mut Column, layout: &'c Layout) -> Option<Step<'c>> {
                 bytes: Vec::new(),
             }))
         }
-        layout => compile(column, layout, false),
+        layout => compile(column, layout, false, room),
     }
 }
 
-fn object<'c>(column: &'c mut Column, of: &'c Object, is_base: bool) -> Option<Step<'c>> {
+fn object<'c>(
+    column: &'c mut Column,
+    of: &'c Object,
+    is_base: bool,
+    room: usize,
+) -> Option<Step<'c>> {
     let Column::Object { rows, parts } = column else {
         return None;
     };
@@ -78,10 +84,10 @@ fn object<'c>(column: &'c mut Column, of: &'c Object, is_base: bool) -> Option<S
         steps.push(match part {
             Part::Hidden(Hidden::Pointer) => return None,
             Part::Hidden(hidden) => Step::Hidden(hidden),
-            Part::Base(base) => object(column, base, true)?,
+            Part::Base(base) => object(column, base, true, room)?,
             Part::Field(_, layout) => match (layout, counts) {
                 (Layout::Number(Number::I32), Some(counts)) => {
-                    Step::Counter(fixed(column, layout, 4), Rc::clone(counts))
+                    Step::Counter(fixed(column, layout, 4, room), Rc::clone(counts))
                 }
                 (_, Some(_)) => return None,
                 (
@@ -96,14 +102,14 @@ fn object<'c>(column: &'c mut Column, of: &'c Object, is_base: bool) -> Option<S
                         return None;
                     };
                     let counter = counters.get(*counter)?.as_ref()?;
-                    let item = compile(to, item, false)?;
+                    let item = compile(to, item, false, room)?;
                     Step::Sized(
-                        list(offsets, item, Head::Bytes(0), false),
+                        list(offsets, item, Head::Bytes(0), false, room),
                         Rc::clone(counter),
                         *flag,
                     )
                 }
-                _ => compile(column, layout, of.form == Form::Pair)?,
+                _ => compile(column, layout, of.form == Form::Pair, room)?,
             },
         });
     }
@@ -123,22 +129,27 @@ fn counts(of: &Object, index: usize) -> bool {
     )
 }
 
-fn fixed<'c>(column: &'c mut Column, layout: &'c Layout, size: usize) -> Fixed<'c> {
+fn fixed<'c>(column: &'c mut Column, layout: &'c Layout, size: usize, room: usize) -> Fixed<'c> {
     Fixed {
         column,
         layout,
         size,
-        bytes: Vec::new(),
+        bytes: Vec::with_capacity(room),
     }
 }
 
-fn list<'c>(offsets: &'c mut Vec<i32>, item: Step<'c>, head: Head<'c>, shares: bool) -> List<'c> {
+fn list<'c>(
+    offsets: &'c mut Vec<i32>,
+    item: Step<'c>,
+    head: Head<'c>,
+    shares: bool,
+    room: usize,
+) -> List<'c> {
     List {
         offsets,
         head,
         shares,
-        ends: Vec::new(),
-        total: 0,
+        ends: Ends::with_capacity(room / 16),
         item: Box::new(item),
     }
 }

@@ -71,11 +71,25 @@ impl Step<'_> {
                 let at = data.skip(at, text.header)?;
                 text.body(data, at)
             }),
-            Step::List(list) => numbers.try_fold(at, |at, _| list.one(data, at)),
+            Step::List(list) => list.several(data, at, count),
             Step::Object(members) => numbers.try_fold(at, |at, _| members.one(data, at)),
             Step::Strided(objects) => objects.push(data, at, count),
             step => numbers.try_fold(at, |at, _| step.one(data, at)),
         }
+    }
+
+    /// Goes past values up to `stop`: how many there are.
+    pub(super) fn until(&mut self, data: Bytes<'_>, mut at: usize, stop: usize) -> Option<usize> {
+        let mut count = 0_usize;
+        while at < stop {
+            at = match &mut *self {
+                Step::Text(text) if text.header == 0 => text.body(data, at)?,
+                Step::List(list) => list.several(data, at, 1)?,
+                step => step.one(data, at)?,
+            };
+            count = count.saturating_add(1);
+        }
+        (at == stop).then_some(count)
     }
 
     /// Goes past one member of several objects. Collections share one header.
@@ -111,7 +125,7 @@ impl Step<'_> {
             Step::Fixed(_) | Step::Counter(..) | Step::Bits(_) | Step::Hidden(_) => true,
             Step::Text(text) => fits(text.offsets, &text.ends),
             Step::List(list) | Step::Sized(list, ..) => {
-                fits(list.offsets, &list.ends) && list.item.is_sound()
+                fits(list.offsets, &list.ends.ends) && list.item.is_sound()
             }
             Step::Object(members) => members.steps.iter().all(Step::is_sound),
             Step::Strided(objects) => objects.is_sound(),
@@ -128,7 +142,7 @@ impl Step<'_> {
                 Ok(())
             }
             Step::List(list) | Step::Sized(list, ..) => {
-                append_ends(list.offsets, &list.ends);
+                append_ends(list.offsets, &list.ends.ends);
                 list.item.append()
             }
             Step::Object(members) => {
@@ -238,8 +252,7 @@ pub(super) struct List<'c> {
     pub(super) head: Head<'c>,
     /// As of [`Text`].
     pub(super) shares: bool,
-    pub(super) ends: Vec<i32>,
-    pub(super) total: usize,
+    pub(super) ends: Ends,
     pub(super) item: Box<Step<'c>>,
 }
 
@@ -257,7 +270,7 @@ impl List<'_> {
             let (version, at) = data.take(at)?;
             let at = data.check(at, &of.class, u16::from_be_bytes(version))?;
             let (count, at) = data.count(at)?;
-            self.end(count)?;
+            self.ends.push(count)?;
             match &mut *self.item {
                 _ if count == 0 => at,
                 Step::Object(members) => members.by_member(data, at, count)?,
@@ -277,13 +290,44 @@ impl List<'_> {
 
     #[inline]
     fn items(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
-        self.end(count)?;
+        self.ends.push(count)?;
         self.item.many(data, at, count)
+    }
+
+    /// So many lists; those of numbers without a look at what is to be done for each.
+    #[inline]
+    fn several(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
+        let mut numbers = 0..count;
+        let (Head::Bytes(0), Step::Fixed(fixed)) = (&self.head, &mut *self.item) else {
+            return numbers.try_fold(at, |at, _| self.one(data, at));
+        };
+        let ends = &mut self.ends;
+        numbers.try_fold(at, |at, _| {
+            let (count, at) = data.count(at)?;
+            ends.push(count)?;
+            fixed.push(data, at, count)
+        })
+    }
+}
+
+/// Where lists end, counted in items.
+#[derive(Default)]
+pub(super) struct Ends {
+    ends: Vec<i32>,
+    total: usize,
+}
+
+impl Ends {
+    pub(super) fn with_capacity(capacity: usize) -> Self {
+        Ends {
+            ends: Vec::with_capacity(capacity),
+            total: 0,
+        }
     }
 
     /// Ends a list after so many more items.
     #[inline]
-    fn end(&mut self, more: usize) -> Option<()> {
+    fn push(&mut self, more: usize) -> Option<()> {
         self.total = self.total.checked_add(more)?;
         self.ends.push(i32::try_from(self.total).ok()?);
         Some(())
