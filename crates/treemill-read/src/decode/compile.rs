@@ -2,8 +2,9 @@
 //! are none are left to [`super::walk`].
 
 use super::column::Column;
+use super::lists::{Ends, Head, List};
 use super::size::{Size, size_of};
-use super::steps::{Ends, Fixed, Head, List, Members, Objects, Step, Text};
+use super::steps::{Fixed, Members, Objects, Step, Text};
 use super::stride;
 use std::cell::Cell;
 use std::rc::Rc;

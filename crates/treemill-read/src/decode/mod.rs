@@ -3,8 +3,9 @@
 //!
 //! [`Column`] grows by [`append`]ing runs of entries, basket after basket, so that a batch which
 //! spans baskets is decoded straight into one array. Layouts whose items have a fixed size take
-//! bulk paths ([`jagged`], [`number`]), and so do text, lists of lists, and objects that all have as many
-//! bytes ([`bulk`]); anything else is walked value by value ([`walk`]).
+//! bulk paths ([`jagged`], [`number`]), and so do objects that all have as many bytes ([`stride`]). Other
+//! values are gone through by the steps of their layout ([`compile`], [`steps`]), a whole basket at a time
+//! ([`bulk`]); what there are no steps for, or what is wrong, is walked value by value ([`walk`]).
 
 mod bits;
 mod bulk;
@@ -12,6 +13,7 @@ mod bytes;
 mod column;
 mod compile;
 mod jagged;
+mod lists;
 mod number;
 mod object;
 mod packer;

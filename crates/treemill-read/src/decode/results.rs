@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes from which on a result is worth keeping.
-const LARGE: usize = 128 << 10;
+const LARGE: usize = 32 << 10;
 /// Bytes of all handles together, so that no more than these lie idle.
 const MOST: usize = 128 << 20;
 /// Handles: each is looked at when one is wanted.

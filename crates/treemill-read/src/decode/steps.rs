@@ -4,7 +4,8 @@
 
 use super::bytes::{Bytes, gather};
 use super::column::Column;
-use super::object::{self, IS_REFERENCED, MEMBER_WISE, is_by_member};
+use super::lists::List;
+use super::object::{self, IS_REFERENCED, MEMBER_WISE};
 use super::stride::Stride;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -125,7 +126,7 @@ impl Step<'_> {
             Step::Fixed(_) | Step::Counter(..) | Step::Bits(_) | Step::Hidden(_) => true,
             Step::Text(text) => fits(text.offsets, &text.ends),
             Step::List(list) | Step::Sized(list, ..) => {
-                fits(list.offsets, &list.ends.ends) && list.item.is_sound()
+                fits(list.offsets, list.ends.as_slice()) && list.item.is_sound()
             }
             Step::Object(members) => members.steps.iter().all(Step::is_sound),
             Step::Strided(objects) => objects.is_sound(),
@@ -142,7 +143,7 @@ impl Step<'_> {
                 Ok(())
             }
             Step::List(list) | Step::Sized(list, ..) => {
-                append_ends(list.offsets, &list.ends.ends);
+                append_ends(list.offsets, list.ends.as_slice());
                 list.item.append()
             }
             Step::Object(members) => {
@@ -193,7 +194,7 @@ pub(super) struct Fixed<'c> {
 
 impl Fixed<'_> {
     #[inline]
-    fn push(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
+    pub(super) fn push(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         let len = count.checked_mul(self.size)?;
         let (from, end) = data.piece(at, len)?;
         gather(&mut self.bytes, from, len)?;
@@ -239,101 +240,6 @@ impl Text<'_> {
     }
 }
 
-/// What is before a list's count.
-pub(super) enum Head<'c> {
-    Bytes(usize),
-    /// Byte count and version, which says in which order the objects lie.
-    Objects(&'c Object),
-}
-
-/// A count and as many items.
-pub(super) struct List<'c> {
-    pub(super) offsets: &'c mut Vec<i32>,
-    pub(super) head: Head<'c>,
-    /// As of [`Text`].
-    pub(super) shares: bool,
-    pub(super) ends: Ends,
-    pub(super) item: Box<Step<'c>>,
-}
-
-impl List<'_> {
-    fn one(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
-        let of = match self.head {
-            Head::Bytes(n) => {
-                let at = data.skip(at, n)?;
-                return self.body(data, at);
-            }
-            Head::Objects(of) => of,
-        };
-        let (version, at, stop) = data.frame(at)?;
-        let end = if is_by_member(version) {
-            let (version, at) = data.take(at)?;
-            let at = data.check(at, &of.class, u16::from_be_bytes(version))?;
-            let (count, at) = data.count(at)?;
-            self.ends.push(count)?;
-            match &mut *self.item {
-                _ if count == 0 => at,
-                Step::Object(members) => members.by_member(data, at, count)?,
-                _ => return None,
-            }
-        } else {
-            self.body(data, at)?
-        };
-        (end == stop).then_some(end)
-    }
-
-    #[inline]
-    fn body(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
-        let (count, at) = data.count(at)?;
-        self.items(data, at, count)
-    }
-
-    #[inline]
-    fn items(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
-        self.ends.push(count)?;
-        self.item.many(data, at, count)
-    }
-
-    /// So many lists; those of numbers without a look at what is to be done for each.
-    #[inline]
-    fn several(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
-        let mut numbers = 0..count;
-        let (Head::Bytes(0), Step::Fixed(fixed)) = (&self.head, &mut *self.item) else {
-            return numbers.try_fold(at, |at, _| self.one(data, at));
-        };
-        let ends = &mut self.ends;
-        numbers.try_fold(at, |at, _| {
-            let (count, at) = data.count(at)?;
-            ends.push(count)?;
-            fixed.push(data, at, count)
-        })
-    }
-}
-
-/// Where lists end, counted in items.
-#[derive(Default)]
-pub(super) struct Ends {
-    ends: Vec<i32>,
-    total: usize,
-}
-
-impl Ends {
-    pub(super) fn with_capacity(capacity: usize) -> Self {
-        Ends {
-            ends: Vec::with_capacity(capacity),
-            total: 0,
-        }
-    }
-
-    /// Ends a list after so many more items.
-    #[inline]
-    fn push(&mut self, more: usize) -> Option<()> {
-        self.total = self.total.checked_add(more)?;
-        self.ends.push(i32::try_from(self.total).ok()?);
-        Some(())
-    }
-}
-
 /// An object's parts.
 pub(super) struct Members<'c> {
     /// Of objects with a byte count and a version.
@@ -363,7 +269,7 @@ impl Members<'_> {
     }
 
     /// The first member of so many objects, the second of all, and so on; without headers.
-    fn by_member(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
+    pub(super) fn by_member(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         self.count = self.count.saturating_add(count);
         let mut steps = self.steps.iter_mut();
         steps.try_fold(at, |at, step| step.members(data, at, count))
