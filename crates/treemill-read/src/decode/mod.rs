@@ -12,6 +12,7 @@ mod jagged;
 mod number;
 mod object;
 mod packer;
+mod picked;
 mod pointer;
 mod shared;
 mod size;
@@ -22,6 +23,7 @@ mod types;
 mod walk;
 
 pub use column::Column;
+pub use picked::{Gathered, append_picked};
 pub use size::{Size, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
