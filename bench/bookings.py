@@ -27,8 +27,8 @@ from .report import table
 
 COLUMNS, FILTERS, CLUSTER = 200, 20, 10_000
 SPREADS = {"runs": "1 % pass, in runs", "spread": "1 % pass, anywhere", "each": "1 in each basket"}
-"""How those that pass lie: together, or anywhere. Of the last nearly nothing is left to do but to read
-and decompress every basket: what a filter whose survivors lie anywhere cannot do without."""
+"""How those that pass lie: together, or anywhere. Of the last nearly nothing is left to do but to
+read and decompress every basket: what a filter whose survivors lie anywhere cannot do without."""
 CODECS: dict[str, Any] = {"lz4": uproot.LZ4(4), "zstd": uproot.ZSTD(5), "none": None}
 
 
@@ -217,9 +217,9 @@ def page_of(
         f"before the run {facts['load']}.\n\n"
     )
     limit = (
-        "\nSurvivors that lie anywhere leave no basket out: all are read and decompressed, and only "
-        "decoding and computing are saved. What that limit is, the rows with one survivor in each "
-        "basket measure.\n"
+        "\nSurvivors that lie anywhere leave no basket out: all are read and decompressed, and "
+        "only decoding and computing are saved. What that limit is, the rows with one survivor in "
+        "each basket measure.\n"
     )
     return said + table(["", "measured", "goal"], lines) + limit
 

@@ -180,8 +180,8 @@ mod tests {
         );
         assert_eq!(stretches(0, &[], 4), (vec![], vec![]));
         assert_eq!(
-            stretches(5, &[1, 900], u32::MAX),
-            (vec![6..906], vec![0, 899])
+            stretches(5, &[1, 900, 4000], 899),
+            (vec![6..906, 4005..4006], vec![0, 899, 900])
         );
     }
 }
