@@ -84,7 +84,11 @@ _VALUES = itemgetter(*("len" if name == "length" else name for name in Branch._f
 
 def branch_list(tree: FileTree | Table) -> tuple[Branch, ...]:
     """Of a file's tree, in its order, parents before their children."""
+    # As Branch._make, without its check: _VALUES has as many.
+    new = tuple.__new__
     return tuple(
-        Branch._make((*_VALUES(b), _by_core if b["supported"] else partial(tree.how, b)))
-        for b in tree.described()
+        [
+            new(Branch, (*_VALUES(b), _by_core if b["supported"] else partial(tree.how, b)))
+            for b in tree.described()
+        ]
     )
