@@ -62,16 +62,29 @@ class Origin:
             self._open = {b.number: weakref.ref(b) for b in found if b is not None}
         return [booking for booking in found if booking is not None]
 
+    def together_with(self, wanted: Booking) -> list[Booking]:
+        """`wanted` and all others that are booked, but for those that do not compile: they raise
+        when they are asked for themselves, and are not the affair of `wanted`."""
+        others = [booking for booking in self.unevaluated() if booking is not wanted]
+        return sorted([wanted, *filter(self._compiles, others)], key=lambda b: b.number)
+
+    def _compiles(self, booking: Booking) -> bool:
+        try:
+            self.dataset.explained([booking])
+        except QueryError:
+            return False
+        return True
+
     def evaluate(self, wanted: Booking) -> None:
         """Runs `wanted` and all others that are booked, in one pass over the data."""
         together = self.unevaluated()
         try:
             self._run(together)
         except QueryError:
-            if len(together) == 1:
+            sound = self.together_with(wanted)
+            if len(sound) == len(together):
                 raise
-            # Another booking may be the one that is wrong; that is not this one's affair.
-            self._run([wanted])
+            self._run(sound)
         if not wanted.done:
             raise TreemillError("the query was stopped before all entries were processed")
 
@@ -113,8 +126,15 @@ class Booking:
         """The plan of the pass that `value` would make, in words: columns read, filters, lists,
         what is shared. Opens the first file; reads no entry."""
         origin = self.node.origin
-        others = origin.unevaluated()
-        return str(origin.dataset.explained(others if self in others else [self, *others]))
+        together = origin.unevaluated()
+        together = together if self in together else [self, *together]
+        try:
+            return str(origin.dataset.explained(together))
+        except QueryError:
+            sound = origin.together_with(self)
+            if len(sound) == len(together):
+                raise
+            return str(origin.dataset.explained(sound))
 
     @property
     def title(self) -> str:

@@ -31,9 +31,12 @@ __all__ = [
 
 _BLOCK = 10_000
 """Cycles in a chunk, at most."""
-_FIRST_CHUNK = 1_000
+_FIRST_CHUNK = 500
 _LARGEST_CHUNK = 200_000
 _CHUNK_SECONDS = 0.5
+_GROWTH = 12
+"""By which chunks grow at least while they take less than a quarter of that: much of the time of a
+small one is Python's own, the same for any number of entries."""
 _PACKET_SECONDS = 1.0
 """After which a packet ends early, between two chunks: workers commit between packets only, and a
 selector may be a thousand times as slow as the packetizer could know."""
@@ -108,6 +111,7 @@ class SelectorTrees:
         self.dataset = dataset
         self.touched: set[str] = set()
         self.rate = 0.0  # of the last chunk, entries per second
+        self._fitting = 0.0  # entries in the next one, as far as time goes
         self.seed = seed
         self.name = name
         self._inputs = inputs
@@ -196,13 +200,34 @@ class SelectorTrees:
         """Entries in the next chunk."""
         if self.dataset is None:
             return blocks(self._cycles)
-        if not self.rate:
+        if not self._fitting:
             return _FIRST_CHUNK
         sizes = self.dataset.bytes[file]
         entries = max(self.dataset.sizes[file][0], 1)
         each = sum(sizes.get(name, 0) for name in self.touched) / entries
-        fitting = min(self.rate * _CHUNK_SECONDS, _CHUNK_BYTES / max(each, 1.0))
+        fitting = min(self._fitting, _CHUNK_BYTES / max(each, 1.0))
         return max(100, min(_LARGEST_CHUNK, int(fitting)))
+
+    def took(self, entries: int, seconds: float) -> None:
+        """A chunk of so many entries."""
+        seconds = max(seconds, 1e-6)
+        self.rate = entries / seconds
+        self._fitting = self.rate * _CHUNK_SECONDS
+        if seconds < _CHUNK_SECONDS / 4:
+            self._fitting = max(self._fitting, _GROWTH * entries)
+
+    def ahead(self, file: int, start: int, stop: int) -> int:
+        """How far columns may be read when the entries from `start` on are, of a packet that ends
+        at `stop`."""
+        assert self.dataset is not None
+        sizes = self.dataset.bytes[file]
+        entries = max(self.dataset.sizes[file][0], 1)
+        # Before anything was touched, everything may be.
+        each = sum(sizes.get(name, 0) for name in self.touched or sizes) / entries
+        fitting = _CHUNK_BYTES / max(each, 1.0)
+        if self.rate:
+            fitting = min(fitting, max(self.rate * _PACKET_SECONDS, self._fitting))
+        return min(stop, start + int(fitting))
 
     def failure(
         self,
@@ -252,10 +277,10 @@ class _Bound:
         for first, last in self._chunks(start, stop):
             if control.stopped or before - began > _PACKET_SECONDS:
                 return first
-            self._process(first, last, partial, control)
+            self._process((first, last), stop, partial, control)
             control.add_entries(last - first)
             now = time.perf_counter()
-            self._trees.rate = (last - first) / max(now - before, 1e-6)
+            self._trees.took(last - first, now - before)
             before = now
         return None
 
@@ -271,10 +296,13 @@ class _Bound:
             yield first, last
             first = last
 
-    def _process(self, start: int, stop: int, partial: OutputPartial, control: Any) -> None:
+    def _process(
+        self, chunk: tuple[int, int], end: int, partial: OutputPartial, control: Any
+    ) -> None:
+        """A chunk of a packet that ends at `end`."""
         import numpy as np
 
-        trees = self._trees
+        trees, (start, stop) = self._trees, chunk
         selected = None if trees.dataset is None else trees.dataset.selected
         kept = None if selected is None else selected.within(self._file, start, stop)
         if kept is not None and not len(kept):
@@ -285,7 +313,7 @@ class _Bound:
         selector.rng = np.random.Generator(np.random.PCG64(key))
         path = trees.dataset.files[self._file] if trees.dataset else None
         try:
-            events = self._events(start, stop, control, kept)
+            events = self._events(chunk, end, control, kept)
             returned = selector.process(events)
         except MemoryError:
             raise
@@ -303,7 +331,8 @@ class _Bound:
         trees._check_output(check)
         partial.output = selector.output
 
-    def _events(self, start: int, stop: int, control: Any, kept: Any) -> Any:
+    def _events(self, chunk: tuple[int, int], end: int, control: Any, kept: Any) -> Any:
+        start, stop = chunk
         dataset = self._trees.dataset
         if dataset is None:
             return Cycles(start, stop)
@@ -315,7 +344,9 @@ class _Bound:
             "entrystart": start,
             "entrystop": stop,
         }
-        return self._trees.reader(self._file).chunk(start, stop, metadata, control, kept)
+        ahead = self._trees.ahead(self._file, start, end)
+        reader = self._trees.reader(self._file)
+        return reader.chunk(start, stop, metadata, control, kept, ahead)
 
 
 def finish_files(output: Any) -> None:

@@ -28,6 +28,8 @@ class Task(Protocol):
     apart, because they may be large and are often the same as last time."""
 
     commit_seconds: float
+    least_seconds: float
+    """What a packet costs, however small: shorter ones are not worth handing out."""
     inputs: Any
 
     def preload(self) -> None:
@@ -97,6 +99,7 @@ class QueryTask:
     """Bookings, as the core's specification."""
 
     commit_seconds = 1.0
+    least_seconds = 0.0
     inputs: Any = None
 
     def __init__(
@@ -164,6 +167,8 @@ class QueryTask:
 
 class SelectorTask:
     """A selector on a dataset, or on a number of cycles."""
+
+    least_seconds = 0.1
 
     def __init__(
         self,

@@ -52,3 +52,20 @@ def test_of_a_dataset_with_nothing_booked(events):
 def test_what_is_wrong_is_said(events):
     with pytest.raises(tm.QueryError, match="Muon_qt"):
         events.hist("Muon_qt", bins=(1, 0, 1)).explain()
+
+
+def test_what_is_wrong_with_others_is_not_said(events):
+    wrong = events.hist("Muon_qt", bins=(1, 0, 1))
+    right, beside = events.hist("MET_pt", bins=(1, 0, 1)), events.sum("MET_pt")
+    assert part(right.explain(), "books") == [right.title, beside.title]
+    assert not wrong.done
+
+
+def test_those_that_are_right_run_in_one_pass(events):
+    wrong = events.hist("Muon_qt", bins=(1, 0, 1))
+    right, beside = events.hist("MET_pt", bins=(1, 0, 1)), events.sum("MET_pt")
+    assert right.value.sum(flow=True) == events.count().value
+    assert beside.done
+    assert not wrong.done
+    with pytest.raises(tm.QueryError, match="Muon_qt"):
+        _ = wrong.value

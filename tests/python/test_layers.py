@@ -92,8 +92,9 @@ def test_module(path):
         assert not own(names)
     if part in ("friends", "selection"):
         assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
-    if part == "chunk":
-        assert own(names) <= inside(names, "treemill.arrow_awkward", "treemill.errors")
+    if part in ("chunk", "forms", "window"):
+        allowed = ["arrow_awkward", "errors", "forms", "window"]
+        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part in ("schemas", "missing", "groups"):
         assert own(names) <= inside(names, "treemill.errors")
     if part in ("aliases", "formula"):

@@ -8,18 +8,25 @@ from treemill.query import Node, Origin
 
 
 class Runs:
-    """Stands in for a session: notes what it is asked to run, gives 42 for everything."""
+    """Stands in for a session: notes what it is asked to run, gives 42 for everything. And for a
+    dataset, which says of bookings that they are bad by compiling them."""
 
     def __init__(self):
         self.asked = []
         self.bad = None
 
+    def __repr__(self):
+        return "'data'"
+
     def __call__(self, bookings):
         self.asked.append(list(bookings))
-        if self.bad in bookings:
-            raise QueryError("bad")
+        self.explained(bookings)
         for booking in bookings:
             booking.set_value(42)
+
+    def explained(self, bookings):
+        if self.bad in bookings:
+            raise QueryError("bad")
 
 
 @pytest.fixture
@@ -29,7 +36,7 @@ def runs():
 
 @pytest.fixture
 def root(runs):
-    return Node(Origin("data", runs))
+    return Node(Origin(runs, runs))
 
 
 def test_nodes_are_immutable_and_say_what_they_are(root):
@@ -105,8 +112,9 @@ def test_a_booking_that_nobody_keeps_is_not_run(root, runs):
 
 def test_another_bookings_error_does_not_spoil_this_one(root, runs):
     runs.bad = root.sum("nonsense")
-    good = root.count()
+    good, beside = root.count(), root.sum("x")
     assert good.value == 42
+    assert runs.asked == [[runs.bad, good, beside], [good, beside]]
     with pytest.raises(QueryError, match="bad"):
         _ = runs.bad.value
 

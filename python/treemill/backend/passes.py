@@ -11,6 +11,7 @@ import time
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from ..errors import TreemillError, WorkerError
@@ -75,7 +76,7 @@ class Pass(ABC):
         self._clock = clock
         self._packetizer = Packetizer(
             files,
-            sizing=sizing,
+            sizing=replace(sizing, least=task.least_seconds),
             skip_errors=skip_errors,
             commit_seconds=task.commit_seconds,
             expected_workers=workers,

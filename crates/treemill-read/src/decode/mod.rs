@@ -6,6 +6,7 @@
 //! bulk paths ([`jagged`], [`number`]), and so do text, lists of lists, and objects that all have as many
 //! bytes ([`bulk`]); anything else is walked value by value ([`walk`]).
 
+mod bits;
 mod bulk;
 mod column;
 mod jagged;
@@ -13,6 +14,7 @@ mod number;
 mod object;
 mod packer;
 mod pointer;
+mod results;
 mod shared;
 mod size;
 mod spares;
@@ -22,7 +24,7 @@ mod types;
 mod walk;
 
 pub use column::Column;
-pub use size::{Size, size_of};
+pub use size::{Size, innermost, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
 
