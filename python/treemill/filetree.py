@@ -102,8 +102,8 @@ class FileTree:
         return self.reader_of(branch["path"], is_cores)
 
     def reader_of(self, path: str, supported: bool) -> str:
-        """The same by a branch's path; `supported`: whether the core lists it as such. That it could
-        not read the values all the same is known once it has tried."""
+        """The same by a branch's path; `supported`: whether the core lists it as such. That it
+        could not read the values all the same is known once it has tried."""
         if supported and path not in self._refused:
             return "core"
         return "uproot" if self.fallback.can(path) else "no"

@@ -1,5 +1,5 @@
 """Columns that a query wants and the core does not find in a file, or cannot read: defaults of
-branches that it lacks, and branches that uproot reads for it. Decides which; filetree.py reads them."""
+branches that it lacks, and branches that uproot reads for it. Decides which; filetree.py reads."""
 
 from __future__ import annotations
 
