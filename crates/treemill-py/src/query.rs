@@ -266,6 +266,22 @@ impl Columns for BatchColumns<'_> {
             None => Err(format!("no column {index}").into()),
         }
     }
+
+    fn can_pick(&self, index: usize) -> bool {
+        // Members of one record are read together, for all entries.
+        matches!(self.columns.get(index), Some(Origin::Own(_, None)))
+    }
+
+    fn column_at(
+        &mut self,
+        index: usize,
+        rows: &[u32],
+    ) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
+        match self.columns.get(index) {
+            Some(&Origin::Own(branch, None)) => Ok(self.batch.column_at(branch, rows)?),
+            _ => Err(format!("column {index} comes for whole batches").into()),
+        }
+    }
 }
 
 /// Why a query could not be bound or run.
