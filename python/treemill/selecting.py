@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .coffea_names import records_for
 from .errors import QueryError, TreemillError, WorkerError
 from .files import file_outputs
 from .merge import check, check_neutral, merge
@@ -169,7 +170,9 @@ class SelectorTrees:
         known = self._readers.get(file)
         if known is None or known[0] is not tree:
             self._readers.clear()  # a worker keeps to one file while it can
-            made = ChunkReader(self.dataset.table(file), self.touched, self.selector.collections)
+            zips, table = self.selector.collections, self.dataset.table(file)
+            records = records_for(self.selector)
+            made = ChunkReader(table, self.touched, zips, records.names, records.behavior)
             self._readers[file] = known = (tree, made)
         return known[1]
 

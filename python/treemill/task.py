@@ -207,6 +207,9 @@ class SelectorTask:
         import hist  # noqa: F401
 
         from . import _core, chunk, selecting  # noqa: F401
+        from .coffea_names import records_for
+
+        records_for(self._selector)
 
     def control(self) -> Any:
         """The core's."""

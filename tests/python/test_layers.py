@@ -122,6 +122,8 @@ def test_module(path):
         assert not inside(
             names, "treemill.session", "treemill.monitor", "treemill.backend", "treemill.query"
         )
+    if part != "coffea_names":
+        assert not inside(names, "coffea")
     if path != Path("backend/dask.py"):
         assert not inside(names, "distributed", "dask")
 
