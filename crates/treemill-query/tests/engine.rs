@@ -348,7 +348,7 @@ fn shared_terms_are_computed_once_and_missing_ones_pass_nothing() {
         .run(&forty())
         .iter()
         .map(|outcome| match outcome {
-            Outcome::Count(n) => *n as u64,
+            Outcome::Count(n) => *n,
             other => panic!("{other:?}"),
         })
         .collect();
