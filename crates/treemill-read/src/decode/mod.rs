@@ -17,6 +17,7 @@ mod lists;
 mod number;
 mod object;
 mod packer;
+mod picked;
 mod pointer;
 mod results;
 mod shared;
@@ -29,6 +30,7 @@ mod types;
 mod walk;
 
 pub use column::Column;
+pub use picked::{Gathered, append_picked};
 pub use size::{Size, leaves, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
