@@ -6,28 +6,24 @@ import atexit
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from queue import Empty, SimpleQueue
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .backend.passes import Pool
 from .booked import BookedQuery
-from .errors import QueryError, QueryInterrupted, UnsupportedError
-from .interrupt import interrupts
-from .monitor.watch import Watch
+from .errors import QueryError, UnsupportedError
+from .monitor.watch import Feedback, Watch
 from .packages import Package, PackageStore
 from .query import Booking, Node, Origin
 from .running import Query
 from .subset import subset
+from .waiting import hearing, wait, watch_aside
 
 if TYPE_CHECKING:
     from .dataset import Dataset
 
 __all__ = ["Session", "connect", "run"]
-
-Feedback = Callable[[Any], object]
 
 _REMEMBERED = 100
 """Queries that a session keeps."""
@@ -140,7 +136,8 @@ class Session:
 
         `inputs`: what the selector's methods get; sent to workers once.
         `progress`: show a progress bar; None: after 0.3 s on a terminal and in notebooks.
-        `feedback`: called about every second with the values, or the output, so far.
+        `feedback`: called about every second with the values, or the output, so far; or the name of
+        a histogram among them (True: the first one), which is drawn under the progress bar.
         `on_error`: "stop" raises the first error; "skip" leaves out the entries that cannot be read
         or processed (`session.report` names them).
         `entries`, `max_files`: go through a part of the dataset: a number of entries, a pair
@@ -151,11 +148,11 @@ class Session:
         `partial_result` and `report`; a second one does not wait for the workers.
         """
         if what and not isinstance(what[0], Booking):
-            with _hearing() as news:
+            with hearing() as news:
                 query = self._select(
                     what, inputs, on_error, entries, max_files, cycles=cycles, seed=seed
                 )
-                return _wait(query, news, Watch(query, progress, feedback))
+                return wait(query, news, Watch(query, progress, feedback))
         _no_selector(inputs, cycles)
         values: dict[int, Any] = {}
         part = entries is not None or max_files is not None
@@ -163,9 +160,9 @@ class Session:
             todo = [booking for booking in group if part or not booking.done]
             if not todo:
                 continue
-            with _hearing() as news:
+            with hearing() as news:
                 booked = self._book(todo, on_error, entries, max_files)
-                found = _wait(booked, news, Watch(booked, progress, feedback))
+                found = wait(booked, news, Watch(booked, progress, feedback))
             values |= {booking.number: value for booking, value in zip(todo, found, strict=True)}
         # Those that were done before have their value already.
         for booking in what:
@@ -178,6 +175,7 @@ class Session:
         self,
         *what: Any,
         inputs: Mapping[str, Any] | None = None,
+        feedback: Feedback | None = None,
         on_error: str = "stop",
         entries: Any = None,
         max_files: int | None = None,
@@ -185,7 +183,23 @@ class Session:
         seed: int = 0,
     ) -> Query:
         """Starts a selector, or bookings of one dataset, and returns at once; `.result()` of the
-        handle gives what `run` would, always a tuple for bookings."""
+        handle gives what `run` would, always a tuple for bookings. `feedback` as for `run`; a
+        function is called on a thread of its own."""
+        query = self._started(what, inputs, on_error, entries, max_files, cycles, seed)
+        if feedback:
+            watch_aside(query, Watch(query, None if not callable(feedback) else False, feedback))
+        return query
+
+    def _started(
+        self,
+        what: Sequence[Any],
+        inputs: Mapping[str, Any] | None,
+        on_error: str,
+        entries: Any,
+        max_files: int | None,
+        cycles: int | None,
+        seed: int,
+    ) -> Query:
         if what and not isinstance(what[0], Booking):
             return self._select(
                 what, inputs, on_error, entries, max_files, cycles=cycles, seed=seed
@@ -294,13 +308,6 @@ def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Dataset | None, N
     )
 
 
-@contextmanager
-def _hearing() -> Iterator[SimpleQueue[str]]:
-    news: SimpleQueue[str] = SimpleQueue()
-    with interrupts(news):
-        yield news
-
-
 def _by_dataset(bookings: Sequence[Any]) -> list[list[Booking]]:
     """Groups in order, each booking once."""
     groups: dict[int, tuple[Origin, dict[int, Booking]]] = {}
@@ -315,43 +322,6 @@ def _by_dataset(bookings: Sequence[Any]) -> list[list[Booking]]:
     if not groups:
         raise QueryError("run() needs at least one booking")
     return [list(group.values()) for _, group in groups.values()]
-
-
-# A signal that arrives in the moment between the interpreter's check for signals and its going to
-# sleep does not wake it; and on Windows none does. So sleep is never longer than this, in seconds.
-_LONGEST_WAIT = 0.2
-
-
-def _wait(query: Query, news: SimpleQueue[str], watch: Watch) -> Any:
-    """Waits for the end, showing what is going on. The word "interrupt" in `news` stops the query,
-    a second one gives up waiting for its workers."""
-    interrupted = False
-    try:
-        query.watch(news)
-        while True:
-            try:
-                word = news.get(timeout=min(watch.delay(), _LONGEST_WAIT))
-            except Empty:
-                watch.tick()
-                continue
-            if word == "done":
-                break
-            if interrupted:
-                query.abort("interrupted twice")
-            else:
-                interrupted = True
-                query.stop("interrupted")
-    except BaseException:
-        query.stop("interrupted")
-        raise
-    finally:
-        watch.close()
-    if not interrupted:
-        return query.final()
-    query.drop()
-    raise QueryInterrupted(
-        f"interrupted; {query.report}", partial_result=query.snapshot(), report=query.report
-    )
 
 
 _default: Session | None = None

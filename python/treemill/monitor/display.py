@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 __all__ = ["in_notebook", "save", "show", "text"]
 
@@ -149,12 +149,14 @@ def _total(value: Any) -> float:
 # Pictures.
 
 
-def save(histograms: Sequence[Any], titles: Sequence[str], path: str | Path) -> None:
+def save(histograms: Sequence[Any], titles: Sequence[str], path: str | Path | BinaryIO) -> None:
     """Writes one picture with all histograms (of one or two dimensions) to `path`; its suffix says
-    in which format. Raises ImportError where matplotlib or mplhep is missing."""
+    in which format; PNG to an open file. Raises ImportError where matplotlib or mplhep is
+    missing."""
     import matplotlib
 
-    matplotlib.use("Agg", force=False)
+    if not in_notebook():  # which shows the user's own pictures by another backend
+        matplotlib.use("Agg", force=False)
     import matplotlib.pyplot as plt
     import mplhep
 
