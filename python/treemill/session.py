@@ -36,6 +36,7 @@ def connect(
     mode: str = "threads",
     memory: int | None = None,
     silence: float = 60.0,
+    start: str | None = None,
 ) -> Session:
     """A session with local workers, one per core if `workers` is None; no daemon.
 
@@ -43,7 +44,9 @@ def connect(
     selectors that let go of the GIL. `mode="processes"`: processes, forked for each run from a
     template that has loaded everything; for selectors in Python. For these, `memory` is how many
     bytes each worker may take on top of what the template has (None: any number), and `silence`
-    after how many seconds without a sign of life a worker is given up.
+    after how many seconds without a sign of life a worker is given up. `start="spawn"` starts each
+    worker as a program of its own instead, slower and without shared memory, which is the way where
+    the system's libraries do not survive a fork (macOS); "fork" is Linux's.
 
     Raises UnsupportedError for addresses, which come with later versions.
     """
@@ -56,11 +59,13 @@ def connect(
         raise QueryError(f'mode is "threads" or "processes", not {mode!r}')
     if workers is not None and (isinstance(workers, bool) or workers < 1):
         raise QueryError(f"workers must be 1 or more, not {workers}")
+    if start not in (None, "fork", "spawn"):
+        raise QueryError(f'start is "fork" or "spawn", not {start!r}')
     size = workers or available_cores()
     if mode == "processes":
         from .backend.processes import ProcessPool
 
-        return Session(ProcessPool(size, memory=memory, silence=silence))
+        return Session(ProcessPool(size, memory=memory, silence=silence, start=start))
     if memory is not None:
         raise QueryError('threads share one memory; a limit for each needs mode="processes"')
     from .backend.threads import ThreadPool
