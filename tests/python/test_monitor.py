@@ -1,3 +1,4 @@
+import importlib.util
 import threading
 from dataclasses import replace
 
@@ -259,7 +260,8 @@ def test_in_a_notebook_a_picture_is_updated_and_workers_are_heard(paths, monkeyp
     # Where it is set, a kernel does not show what its child processes print.
     monkeypatch.delenv("PYTEST_CURRENT_TEST")
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
-    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    if importlib.util.find_spec("ipykernel") is None:
+        pytest.skip("ipykernel is not installed")
     nbformat = pytest.importorskip("nbformat")
     book = nbformat.v4.new_notebook()
     book.cells.append(nbformat.v4.new_code_cell(NOTEBOOK.replace("{paths!r}", repr(paths))))

@@ -21,8 +21,11 @@ _HEIGHT = 14
 
 
 def in_notebook() -> bool:
-    """Whether values are drawn by a notebook by themselves."""
-    return "ipykernel" in sys.modules
+    """Whether values are drawn by a notebook by themselves. Libraries import ipykernel elsewhere,
+    too: what counts is a kernel that runs."""
+    ipython = sys.modules.get("IPython")
+    shell = getattr(ipython, "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
 
 
 def show(histogram: Any, title: str = "") -> None:
