@@ -53,5 +53,5 @@ RIVALS = (
         "rdf-c++-2", "RDataFrame, C++ at -O3, 2 threads", "rivals.rdataframe", ROOT_2, 2, "compiled"
     ),
     Rival("uproot", "uproot + awkward + boost-histogram", "rivals.uproot_", UPROOT),
-    Rival("limit", "the limit", "rivals.limit", LIMIT, reads_ntuples=False),
+    Rival("limit", "the limit", "rivals.limit", LIMIT),
 )

@@ -112,13 +112,14 @@ class _Default(click.ParamType[Any]):
     ) -> tuple[str, Any]:
         import ast
 
-        name, equals, text = str(value).partition("=")
+        name, _, text = str(value).partition("=")
         try:
-            if name.strip() and equals:
-                return name.strip(), ast.literal_eval(text.strip())
+            if not name.strip():
+                raise ValueError("no name")
+            return name.strip(), ast.literal_eval(text.strip())
         except (ValueError, SyntaxError, MemoryError, RecursionError):
-            pass
-        self.fail(f"{value!r} is not NAME=VALUE with a number, True, False, None or []", param, ctx)
+            words = "is not NAME=VALUE with a number, True, False, None or []"
+            self.fail(f"{value!r} {words}", param, ctx)
 
 
 @cli.command()
@@ -136,8 +137,8 @@ class _Default(click.ParamType[Any]):
     "--missing",
     type=_Default(),
     multiple=True,
-    help="What a branch counts as in files that lack it: a number, True, False, None (fills nothing) "
-    "or []. NAME may be a glob. May be given several times.",
+    help="What a branch counts as in files that lack it: a number, True, False, None (fills "
+    "nothing) or []. NAME may be a glob. May be given several times.",
 )
 @click.option(
     "-o",
