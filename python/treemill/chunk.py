@@ -6,7 +6,7 @@ selector and no packet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import awkward as ak
@@ -32,16 +32,38 @@ class Events(ak.Array):  # type: ignore[misc]
         `entrystop`."""
         return self.attrs["metadata"]
 
+    def __getitem__(self, where: Any) -> Any:
+        found = super().__getitem__(where)
+        if isinstance(where, list) and where and all(isinstance(name, str) for name in where):
+            return ak.with_name(found, "Events")  # some of the fields are events, too
+        return found
+
+    @property
+    def numba_type(self) -> Any:
+        """The chunk as an argument of a compiled function, which cannot read on: all of its fields
+        are read before. Give it those that it needs, `events[["MET_pt", "Jet_pt"]]`."""
+        self._layout: Any = ak.materialize(self).layout
+        return super().numba_type
+
 
 class ChunkReader:
     """Makes the chunks of one tree. `touched` grows by every column that was read."""
 
-    def __init__(self, tree: Any, touched: set[str], collections: bool = False) -> None:
+    def __init__(
+        self,
+        tree: Any,
+        touched: set[str],
+        collections: bool = False,
+        names: Mapping[str, str] | None = None,
+        behavior: Mapping[Any, Any] | None = None,
+    ) -> None:
         """`tree` is a file's tree or foreign.Table. `touched` names the columns that the chunks
-        before asked for, in this file or others: they are read ahead, together."""
+        before asked for, in this file or others: they are read ahead, together. `names` and
+        `behavior`: of records in collections, see forms.layout_of and awkward."""
+        self._behavior = {**(behavior or {}), ("*", "Events"): Events}
         self._tree = tree
         self._touched = touched
-        self._layout = layout_of(tree, collections)
+        self._layout = layout_of(tree, collections, names)
         self._window: Window | None = None
 
     def chunk(
@@ -71,7 +93,7 @@ class ChunkReader:
             layout.form,
             stop - start if kept is None else len(kept),
             buffers,
-            behavior={("*", "Events"): Events},
+            behavior=self._behavior,
             attrs={"metadata": metadata},
         )
 

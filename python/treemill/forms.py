@@ -6,6 +6,7 @@ Knows what a tree says of its branches, Arrow's types and awkward; reads no entr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -44,16 +45,17 @@ class Layout:
     """Columns whose values may be missing."""
 
 
-def layout_of(tree: Any, collections: bool) -> Layout:
+def layout_of(tree: Any, collections: bool, names: Mapping[str, str] | None = None) -> Layout:
     """Of a file's tree or foreign.Table. `collections`: Muon_pt and Muon_eta, counted by nMuon, as
-    Muon.pt and Muon.eta; MET_pt and MET_phi as MET.pt and MET.phi."""
+    Muon.pt and Muon.eta; MET_pt and MET_phi as MET.pt and MET.phi. `names`: what awkward is to call
+    the records of some of them."""
     branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
     empty = tree.read([b["name"] for b in branches], 0, 0)
     columns = (
         _Column(b["name"], pyarrow.array(each).type, b["counter"], b["kind"] == "optional")
         for b, each in zip(branches, empty, strict=True)
     )
-    return _layout(tuple(columns), collections)
+    return _layout(tuple(columns), collections, tuple((names or {}).items()))
 
 
 def form_key(column: str) -> str:
@@ -63,7 +65,9 @@ def form_key(column: str) -> str:
 
 # The files of a dataset are alike, most of them, and so are the columns of a tree.
 @lru_cache(maxsize=8)
-def _layout(columns: tuple[_Column, ...], collections: bool) -> Layout:
+def _layout(
+    columns: tuple[_Column, ...], collections: bool, names: tuple[tuple[str, str], ...]
+) -> Layout:
     forms, keys = {}, {}
     for column in columns:
         forms[column.name], keys[column.name] = _form(column)
@@ -71,7 +75,7 @@ def _layout(columns: tuple[_Column, ...], collections: bool) -> Layout:
     offsets: dict[str, str] = {}
     counters: dict[str, str] = {}
     if collections:
-        fields, offsets, counters = _zipped({c.name: c for c in columns}, forms)
+        fields, offsets, counters = _zipped({c.name: c for c in columns}, forms, dict(names))
     form = ak.forms.RecordForm(
         list(fields.values()),
         list(fields),
@@ -106,7 +110,7 @@ def _numbers(kind: Any, key: str) -> Any:
 
 
 def _zipped(
-    columns: dict[str, _Column], forms: dict[str, Any]
+    columns: dict[str, _Column], forms: dict[str, Any], names: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
     """The forms of fields; see Layout for the others."""
     groups: dict[str, dict[str, Any]] = {}
@@ -126,23 +130,24 @@ def _zipped(
     for group, parts in groups.items():
         counter = counted[group]
         if counter is not None and counter in columns:
-            fields[group] = _collection(group, parts)
+            fields[group] = _collection(group, parts, names.get(group, group))
             offsets[f"{group}#list-offsets"] = counter
             counters |= {f"{group}_{field}": counter for field in parts}
         elif group in fields:  # the name is taken, as by Flag beside Flag_good
             fields |= {f"{group}_{field}": form for field, form in parts.items()}
         else:
+            called = {"__record__": names[group]} if group in names else None
             fields[group] = ak.forms.RecordForm(
-                list(parts.values()), list(parts), form_key=f"{group}#record"
+                list(parts.values()), list(parts), parameters=called, form_key=f"{group}#record"
             )
     return fields, offsets, counters
 
 
-def _collection(group: str, parts: dict[str, Any]) -> Any:
+def _collection(group: str, parts: dict[str, Any], name: str) -> Any:
     items = ak.forms.RecordForm(
         [form.content for form in parts.values()],
         list(parts),
-        parameters={"__record__": group},
+        parameters={"__record__": name},
         form_key=f"{group}#items",
     )
     return ak.forms.ListOffsetForm("i64", items, form_key=f"{group}#list")

@@ -113,7 +113,7 @@ def test_module(path):
             names,
             *("treemill.axes", "treemill.perfile", "treemill.planning", "treemill.wanted"),
         )
-    if part in ("selecting", "task"):
+    if part in ("selecting", "task", "output_partial", "derived", "beside"):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
     if part in ("rows", "snapshots", "cutflow"):
         allowed = ["errors", "rows", "arrow_awkward"]
@@ -122,6 +122,8 @@ def test_module(path):
         assert not inside(
             names, "treemill.session", "treemill.monitor", "treemill.backend", "treemill.query"
         )
+    if part != "coffea_names":
+        assert not inside(names, "coffea")
     if path != Path("backend/dask.py"):
         assert not inside(names, "distributed", "dask")
 

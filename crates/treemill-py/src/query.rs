@@ -6,8 +6,9 @@ use crate::file::Tree;
 use crate::foreign::{Block, Foreign, Provider};
 use crate::origin::{Offer, Origin, Origins};
 use crate::partial::Partial;
-use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_select::take::take;
 use pyo3::prelude::*;
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -215,9 +216,18 @@ struct BatchColumns<'a> {
 }
 
 impl BatchColumns<'_> {
-    /// A branch of the tree; one that turns out to be unsupported, from who rescues such.
-    fn own(&mut self, branch: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
-        let error = match self.batch.column(branch) {
+    /// A branch of the tree, all of the batch or some rows; one that turns out to be unsupported,
+    /// from who rescues such.
+    fn own(
+        &mut self,
+        branch: usize,
+        rows: Option<&[u32]>,
+    ) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
+        let found = match rows {
+            None => self.batch.column(branch),
+            Some(rows) => self.batch.column_at(branch, rows),
+        };
+        let error = match found {
             Ok(array) => return Ok(array),
             Err(error) => error,
         };
@@ -232,7 +242,11 @@ impl BatchColumns<'_> {
         }
         let (path, entries) = (file.path(index), self.batch.entries());
         let block = &mut self.rescued[branch];
-        Ok(rescue.read(&path, block, entries, self.stop)?)
+        let array = rescue.read(&path, block, entries, self.stop)?;
+        Ok(match rows {
+            None => array,
+            Some(rows) => take(&array, &UInt32Array::from(rows.to_vec()), None)?,
+        })
     }
 }
 
@@ -248,7 +262,7 @@ impl Columns for BatchColumns<'_> {
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
         match self.of.origins.columns.get(index) {
             Some(&Origin::Own(branch, member)) => {
-                let array = self.own(branch)?;
+                let array = self.own(branch, None)?;
                 match (member, array.as_struct_opt()) {
                     (Some(member), Some(record)) if member < record.num_columns() => {
                         Ok(Arc::clone(record.column(member)))
@@ -264,6 +278,25 @@ impl Columns for BatchColumns<'_> {
                 Ok(foreign.read(column, block, self.batch.entries(), self.stop)?)
             }
             None => Err(format!("no column {index}").into()),
+        }
+    }
+
+    fn can_pick(&self, index: usize) -> bool {
+        // Members of one record are read together, for all entries.
+        matches!(
+            self.of.origins.columns.get(index),
+            Some(Origin::Own(_, None))
+        )
+    }
+
+    fn column_at(
+        &mut self,
+        index: usize,
+        rows: &[u32],
+    ) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
+        match self.of.origins.columns.get(index) {
+            Some(&Origin::Own(branch, None)) => self.own(branch, Some(rows)),
+            _ => Err(format!("column {index} comes for whole batches").into()),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! A branch's cursor: the one place where plan, source, decompression and decoding meet. It keeps
 //! one basket ready (and its buffers for the next), and makes columns of runs of entries.
 
+mod picked;
+
 use crate::checks::{agreed, check_fixed, run};
-use crate::decode::{Column, Spares, append, innermost, size_of, starts};
+use crate::decode::{Column, Gathered, Spares, append, innermost, size_of, starts};
 use crate::plan;
 use crate::reader::Context;
 use crate::shelf;
@@ -50,6 +52,7 @@ pub(crate) struct Cursor {
     counts: Vec<u32>,
     loaded: Option<Loaded>,
     spares: Spares,
+    gathered: Gathered,
     /// Reads the counter branch, for baskets without entry offsets.
     counter: Option<Box<Cursor>>,
 }
@@ -70,6 +73,7 @@ impl Cursor {
             counts: Vec::new(),
             loaded: None,
             spares: Spares::default(),
+            gathered: Gathered::default(),
             counter: None,
         }
     }

@@ -13,6 +13,7 @@ mod jagged;
 mod number;
 mod object;
 mod packer;
+mod picked;
 mod pointer;
 mod results;
 mod shared;
@@ -24,6 +25,7 @@ mod types;
 mod walk;
 
 pub use column::Column;
+pub use picked::{Gathered, append_picked};
 pub use size::{Size, innermost, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
