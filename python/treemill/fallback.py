@@ -15,8 +15,8 @@ from .errors import SourceError, TreemillError, UnsupportedError
 __all__ = ["Fallback", "Known"]
 
 Known = dict[tuple[str, str], Any]
-"""By a branch's path and C++ type: no entries of it as a pyarrow.Array, None where uproot does not know
-the type. Opening a file takes uproot long; what one file has told need not be asked of the next."""
+"""By a branch's path and C++ type: no entries of it as a pyarrow.Array, None where uproot does not
+know the type. Opening a file takes uproot long; what one has told need not be asked of the next."""
 
 
 class Fallback:

@@ -155,8 +155,8 @@ def test_a_class_that_its_file_does_not_describe(core):
 
 
 def test_files_after_the_first_need_not_be_opened_by_uproot(blind, path, tmp_path, monkeypatch):
-    """A selector that touches no branch of uproot's opens one file of many with uproot: to know what
-    there is."""
+    """A selector that touches no branch of uproot's opens one file of many with uproot: to know
+    what there is."""
     again = [path, *(tmp_path / f"{i}.root" for i in range(3))]
     for each in again[1:]:
         each.write_bytes(Path(path).read_bytes())
