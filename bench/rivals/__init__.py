@@ -33,7 +33,6 @@ class Rival:
     threads: int = 1
     variant: str = ""
     sweeps: bool = False
-    reads_ntuples: bool = True
 
 
 TREEMILL, TREEMILL_2 = "treemill", "treemill, 2 threads"
