@@ -83,3 +83,22 @@ def test_trigger_names_select_events():
     passed = node.filter(f"'{wanted}' in {name}").count().value
     assert passed == sum(wanted in row for row in tags)
     assert passed > 0
+
+
+def test_vectors_that_root_split(root_program, tmp_path):
+    """A TLorentzVector, and a TClonesArray of them, written member by member."""
+    path, said = tmp_path / "split.root", tmp_path / "split.npz"
+    root_program("split_vectors.py", path, said)
+    root = np.load(said)
+    node = tm.dataset(f"{path}:Events").with_params({})
+    met, phi, pair, pts, near = taken(
+        node,
+        "met.pt",
+        "met.phi",
+        "fill_missing((muons[0] + muons[1]).mass, -1)",
+        "muons.pt",
+        "fill_missing(muons[0].deltaR(muons[1]), -1)",
+    )
+    for found, name in ((met, "met_pt"), (phi, "met_phi"), (pair, "pair"), (near, "near")):
+        np.testing.assert_allclose(found, root[name], 1e-6, err_msg=name)
+    np.testing.assert_allclose(ak.flatten(pts), root["pts"], 1e-9)
