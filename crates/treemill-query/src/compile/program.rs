@@ -52,11 +52,13 @@ fn operation(graph: &Graph, id: NodeId) -> Option<Map> {
     let node = graph.node(id);
     match &node.op {
         Op::Map(map) => Some(*map),
-        Op::Select => Some(match node.ty {
-            super::Type::Bool => Map::SelectBool,
-            super::Type::Int | super::Type::UInt => Map::SelectInt,
-            super::Type::Float | super::Type::Str => Map::SelectReal,
-        }),
+        // Strings are chosen one by one.
+        Op::Select => match node.ty {
+            super::Type::Bool => Some(Map::SelectBool),
+            super::Type::Int | super::Type::UInt => Some(Map::SelectInt),
+            super::Type::Float => Some(Map::SelectReal),
+            super::Type::Str => None,
+        },
         _ => None,
     }
 }
