@@ -19,13 +19,14 @@ mod operators;
 mod plan;
 mod program;
 mod reduce;
+pub(crate) mod tuple;
 mod types;
 mod vectors;
 
 pub(crate) use graph::{Constant, Graph, Node, NodeId, Op, Reducer, Type};
 pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
 
-pub(crate) use program::{Argument, Program, Step};
+pub(crate) use program::{Argument, Leaf, Program, Read, Step};
 
 use crate::error::QueryError;
 use crate::schema::{self, Schema};
