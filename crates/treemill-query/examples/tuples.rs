@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 use treemill_query::{DType, Scratch};
 
 const EVENTS: usize = 100_000;
-const BATCH: usize = 10_000;
-const REPEATS: usize = 30;
+static BATCH: std::sync::LazyLock<usize> =
+    std::sync::LazyLock::new(|| std::env::var("BATCH").map_or(10_000, |n| n.parse().unwrap()));
+const REPEATS: usize = 100;
 
 /// (name, value): the last is the trijet task's key alone.
 const QUERIES: &[(&str, &[&str])] = &[
@@ -103,7 +104,10 @@ fn table() -> (Table, usize) {
 fn main() {
     let (table, triples) = table();
     let chosen: Vec<String> = std::env::args().skip(1).collect();
-    println!("{EVENTS} events, {triples} triples, batches of {BATCH}, best of {REPEATS}");
+    println!(
+        "{EVENTS} events, {triples} triples, batches of {}, best of {REPEATS}",
+        *BATCH
+    );
     for (i, (name, values)) in QUERIES.iter().enumerate() {
         if !chosen.is_empty() && !chosen.contains(&i.to_string()) {
             continue;
@@ -122,8 +126,8 @@ fn main() {
         for _ in 0..REPEATS {
             let mut partial = query.partial();
             let start = Instant::now();
-            for start in (0..EVENTS).step_by(BATCH) {
-                let mut batch = table.batch(&query, start, start + BATCH);
+            for start in (0..EVENTS).step_by(*BATCH) {
+                let mut batch = table.batch(&query, start, (start + *BATCH).min(EVENTS));
                 query
                     .process(&mut batch, &mut partial, &mut scratch)
                     .expect("values");

@@ -72,11 +72,14 @@ pub(crate) struct Selection {
     places: HashMap<NodeId, (Buf<u32>, Buf<u8>)>,
     /// Positions of the items of one combination of each list, by the level and where the list of
     /// combinations lies; with that list, so that nothing else comes to lie there.
-    chosen: HashMap<(LevelId, usize), (Buf<u32>, Vec<Buf<u32>>)>,
+    chosen: HashMap<(LevelId, usize), Chosen>,
     parents: HashMap<LevelId, Buf<u32>>,
     /// Positions of a level's items among those of an outer selection.
     items: HashMap<(LevelId, SelectionId), Buf<u32>>,
 }
+
+/// A list of combinations, and the positions of each of their items.
+type Chosen = (Buf<u32>, Vec<Buf<u32>>);
 
 /// Something to be made.
 #[derive(Debug, Clone, Copy, PartialEq)]

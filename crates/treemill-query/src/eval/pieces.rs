@@ -21,11 +21,11 @@ impl Batch<'_> {
         if let Some(known) = self.selections[s].pieces.get(&level) {
             return Ok((known.clone(), items));
         }
-        let outer = self.offsets(s, level)?;
-        let total = outer.last().map_or(0, |last| *last as usize);
-        let most = Pieces::most(total);
-        let fixed = (1..*size).map(|_| self.pool.take(most)).collect();
-        let (at, moving) = (self.pool.take(most), self.pool.take(most));
+        // Bounded as the level is: each piece has a combination at least.
+        self.offsets(s, level)?;
+        let count = Pieces::count(&inner, *size);
+        let fixed = (1..*size).map(|_| self.pool.take(count)).collect();
+        let (at, moving) = (self.pool.take(count + 1), self.pool.take(count));
         let made = Arc::new(Pieces::new(&inner, at, fixed, moving));
         self.selections[s].pieces.insert(level, made.clone());
         Ok((made, items))
@@ -52,10 +52,11 @@ impl Batch<'_> {
         let inner = self.offsets(s, *of)?;
         let outer = self.offsets(s, item.level)?;
         let mut found: Vec<Vec<u32>> = (0..*size).map(|_| self.pool.take(places.len())).collect();
+        let numbered = tuples::Numbered::new(*size);
         for (list, place) in places.iter().enumerate() {
             let (start, stop) = (inner[list] as u32, inner[list + 1] as u32);
             let combination = if present[list] != 0 {
-                tuples::combination(start, stop, *size, place - outer[list] as u32)
+                numbered.get(start, stop, place - outer[list] as u32)
             } else {
                 [0; tuples::LARGEST]
             };

@@ -21,63 +21,61 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Most pieces of so many combinations.
-    pub fn most(combinations: usize) -> usize {
-        combinations + 1
+    /// Pieces of the combinations of `size` items of each list.
+    pub fn count(offsets: &[i32], size: u8) -> usize {
+        let lengths = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as usize);
+        let longest = lengths.clone().max().unwrap_or(0);
+        // By length: those that begin with one item are those of fewer of the items behind it.
+        let mut pieces: Vec<usize> = (0..=longest).map(|n| n.div_ceil(WIDTH)).collect();
+        for _ in 1..size {
+            let mut sum = 0;
+            for to in &mut pieces {
+                (*to, sum) = (sum, sum + *to);
+            }
+        }
+        lengths.map(|n| pieces[n]).sum()
     }
 
-    /// Of as many items as there are buffers in `fixed`, and one more. Buffers have room for
-    /// `Pieces::most`.
+    /// Of as many items as there are buffers in `fixed`, and one more. Buffers have the length that
+    /// `Pieces::count` says, `at` one more.
     #[inline(never)]
     pub fn new(offsets: &[i32], at: Vec<u32>, fixed: Vec<Vec<u32>>, moving: Vec<u32>) -> Self {
         let mut found = Self { at, fixed, moving };
-        let (mut count, mut sum) = (0, 0);
-        match found.fixed.as_mut_slice() {
-            [a] => {
-                let (at, moving) = (&mut found.at, &mut found.moving);
-                for ends in offsets.windows(2) {
-                    let (start, stop) = (ends[0] as u32, ends[1] as u32);
+        let mut to = Writer {
+            at: &mut found.at,
+            moving: &mut found.moving,
+            count: 0,
+            sum: 0,
+        };
+        for ends in offsets.windows(2) {
+            let (start, stop) = (ends[0] as u32, ends[1] as u32);
+            match found.fixed.as_mut_slice() {
+                [a] => {
                     for i in start..stop {
-                        run(i + 1, stop, &mut count, &mut sum, at, moving, |n| a[n] = i);
+                        to.run(i + 1, stop, |n| a[n] = i);
                     }
                 }
-            }
-            [a, b] => {
-                let (at, moving) = (&mut found.at, &mut found.moving);
-                for ends in offsets.windows(2) {
-                    let (start, stop) = (ends[0] as u32, ends[1] as u32);
+                [a, b] => {
                     for i in start..stop {
                         for j in i + 1..stop {
-                            run(j + 1, stop, &mut count, &mut sum, at, moving, |n| {
-                                (a[n], b[n]) = (i, j);
-                            });
+                            to.run(j + 1, stop, |n| (a[n], b[n]) = (i, j));
                         }
                     }
                 }
-            }
-            [a, b, c] => {
-                let (at, moving) = (&mut found.at, &mut found.moving);
-                for ends in offsets.windows(2) {
-                    let (start, stop) = (ends[0] as u32, ends[1] as u32);
+                [a, b, c] => {
                     for i in start..stop {
                         for j in i + 1..stop {
                             for k in j + 1..stop {
-                                run(k + 1, stop, &mut count, &mut sum, at, moving, |n| {
-                                    (a[n], b[n], c[n]) = (i, j, k);
-                                });
+                                to.run(k + 1, stop, |n| (a[n], b[n], c[n]) = (i, j, k));
                             }
                         }
                     }
                 }
+                _ => (),
             }
-            _ => (),
         }
+        let (count, sum) = (to.count, to.sum);
         found.at[count] = sum;
-        found.at.truncate(count + 1);
-        found.moving.truncate(count);
-        for fixed in &mut found.fixed {
-            fixed.truncate(count);
-        }
         found
     }
 
@@ -181,24 +179,26 @@ fn write<T>(out: &mut [T], at: u32, values: [T; WIDTH]) {
     }
 }
 
-/// The pieces of the combinations whose last items are `from .. stop`.
-#[inline(always)]
-fn run(
-    from: u32,
-    stop: u32,
-    count: &mut usize,
-    sum: &mut u32,
-    at: &mut [u32],
-    moving: &mut [u32],
-    mut fix: impl FnMut(usize),
-) {
-    let mut item = from;
-    while item < stop {
-        (at[*count], moving[*count]) = (*sum, item);
-        fix(*count);
-        *count += 1;
-        let size = (stop - item).min(WIDTH as u32);
-        *sum += size;
-        item += size;
+struct Writer<'a> {
+    at: &'a mut [u32],
+    moving: &'a mut [u32],
+    /// Pieces so far, and combinations.
+    count: usize,
+    sum: u32,
+}
+
+impl Writer<'_> {
+    /// The pieces of the combinations whose last items are `from .. stop`; `fix` writes the others.
+    #[inline(always)]
+    fn run(&mut self, from: u32, stop: u32, mut fix: impl FnMut(usize)) {
+        let mut item = from;
+        while item < stop {
+            (self.at[self.count], self.moving[self.count]) = (self.sum, item);
+            fix(self.count);
+            self.count += 1;
+            let size = (stop - item).min(WIDTH as u32);
+            self.sum += size;
+            item += size;
+        }
     }
 }

@@ -56,12 +56,49 @@ fn choose(n: u64, size: u8) -> u64 {
     u64::try_from(product).unwrap_or(u64::MAX)
 }
 
+/// Combinations found by their numbers.
+pub(crate) struct Numbered {
+    size: u8,
+    /// Of lists as short as most are, written out by length: counting mispredicts many branches.
+    short: Vec<Vec<[u32; LARGEST]>>,
+}
+
+/// Items of the longest list whose combinations are written out.
+const SHORT: u32 = 12;
+
+impl Numbered {
+    pub fn new(size: u8) -> Self {
+        let all = |n: u32| {
+            let count = choose(u64::from(n), size) as u32;
+            (0..count)
+                .map(|number| combination(0, n, size, number))
+                .collect()
+        };
+        Self {
+            size,
+            short: (0..=SHORT).map(all).collect(),
+        }
+    }
+
+    /// The positions of a combination's items, by its number among those of `start .. stop`.
+    pub fn get(&self, start: u32, stop: u32, number: u32) -> [u32; LARGEST] {
+        let Some(list) = self.short.get((stop - start) as usize) else {
+            return combination(start, stop, self.size, number);
+        };
+        let mut found = list[number as usize];
+        for item in &mut found {
+            *item += start;
+        }
+        found
+    }
+}
+
 /// Items of the largest combinations.
 pub(crate) const LARGEST: usize = 4;
 
 /// The positions of a combination's items, by its number among those of `size` items of `start .. stop`;
 /// what is beyond the size is 0.
-pub(crate) fn combination(start: u32, stop: u32, size: u8, number: u32) -> [u32; LARGEST] {
+fn combination(start: u32, stop: u32, size: u8, number: u32) -> [u32; LARGEST] {
     let mut found = [0; LARGEST];
     let (mut item, mut rest) = (start, u64::from(number));
     let size = usize::from(size).min(LARGEST);
@@ -211,16 +248,17 @@ mod tests {
     fn pieces_and_single_combinations_say_what_the_lists_of_positions_say() {
         use crate::kernel::pieces::{Pieces, WIDTH};
         // Lengths below and above the width of a piece.
-        let offsets = [0, 4, 4, 5, 7, 16, 16, 22];
-        let items: Vec<f64> = (0..22 + WIDTH).map(|i| (i * i) as f64 + 0.25).collect();
+        let offsets = [0, 4, 4, 5, 7, 21, 21, 27];
+        let items: Vec<f64> = (0..27 + WIDTH).map(|i| (i * i) as f64 + 0.25).collect();
         for size in 2..=4_u8 {
             let mut new = [0; 8];
             let total = combination_offsets(&offsets, size, &mut new) as usize;
             let mut all = vec![vec![99; total]; usize::from(size)];
             combinations(&offsets, &mut all);
-            let room = || vec![0; Pieces::most(total)];
-            let fixed = (1..size).map(|_| room()).collect();
-            let pieces = Pieces::new(&offsets, room(), fixed, room());
+            let count = Pieces::count(&offsets, size);
+            let fixed = (1..size).map(|_| vec![0; count]).collect();
+            let pieces = Pieces::new(&offsets, vec![0; count + 1], fixed, vec![0; count]);
+            assert_eq!(pieces.moving.len(), count);
             assert_eq!(pieces.combinations(), total);
             for most in [WIDTH, 3 * WIDTH, 1000 * WIDTH] {
                 let (mut at, mut first) = (0, 0);
@@ -242,12 +280,16 @@ mod tests {
                     (at, first) = (at + count, last);
                 }
             }
+            let numbered = Numbered::new(size);
             for (list, ends) in new.windows(2).enumerate() {
                 let (start, stop) = (offsets[list] as u32, offsets[list + 1] as u32);
                 for number in ends[0]..ends[1] {
-                    let found = combination(start, stop, size, (number - ends[0]) as u32);
-                    for (item, picks) in found.iter().zip(&all) {
-                        assert_eq!(*item, picks[number as usize], "{size} {list} {number}");
+                    let place = (number - ends[0]) as u32;
+                    let short = numbered.get(start, stop, place);
+                    let any = combination(start, stop, size, place);
+                    for ((short, any), picks) in short.iter().zip(any).zip(&all) {
+                        let wanted = picks[number as usize];
+                        assert_eq!((*short, any), (wanted, wanted), "{size} {list} {number}");
                     }
                 }
             }
