@@ -1,5 +1,6 @@
 """`python -m bench`: measure, compare, write `bench/results/<date>-<machine>.{json,md}`.
-`python -m bench adl` does so for the tasks of bench/adl, with options of its own.
+`python -m bench adl` does so for the tasks of bench/adl, `python -m bench sessions` for sessions
+and selectors, each with options of its own.
 """
 
 import argparse
@@ -12,6 +13,7 @@ from .adl import run as adl
 from .protocol import REPOSITORY, RivalError, Worker
 from .queries import QUERIES
 from .rivals import RIVALS
+from .sessions import run as sessions
 from .times import Times
 
 _PARTS = ("warm", "cold", "memory")
@@ -83,6 +85,8 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["adl"]:
         return adl.main(given[1:], _say, summary)
+    if given[:1] == ["sessions"]:
+        return sessions.main(given[1:], _say)
     chosen = _options(arguments)
     files = _files(chosen)
     facts = machine.describe()

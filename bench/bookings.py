@@ -26,26 +26,28 @@ from .protocol import REPOSITORY
 from .report import table
 
 COLUMNS, FILTERS, CLUSTER = 200, 20, 10_000
-SPREADS = ("runs", "spread")
-"""How the 1 % that passes lies: together, or anywhere."""
-CODECS: dict[str, Any] = {"lz4": uproot.LZ4(4), "none": None}
+SPREADS = {"runs": "1 % pass, in runs", "spread": "1 % pass, anywhere", "each": "1 in each basket"}
+"""How those that pass lie: together, or anywhere. Of the last nearly nothing is left to do but to
+read and decompress every basket: what a filter whose survivors lie anywhere cannot do without."""
+CODECS: dict[str, Any] = {"lz4": uproot.LZ4(4), "zstd": uproot.ZSTD(5), "none": None}
 
 
 def write(path: Path, entries: int, codec: str) -> None:
     """The file, with baskets of 10,000 entries (40 kB), as ROOT's are. `runs` is below 0.01 in
-    whole runs of entries, `spread` in entries anywhere."""
+    whole runs of entries, `spread` in entries anywhere, `each` in the middle of each basket."""
     chance = np.random.default_rng(1)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".tmp")
     names = [f"x{i:03d}" for i in range(COLUMNS)]
     with uproot.recreate(part, compression=CODECS[codec]) as file:
-        tree = file.mktree("Events", dict.fromkeys(["runs", "spread", *names], "float32"))
+        tree = file.mktree("Events", dict.fromkeys([*SPREADS, *names], "float32"))
         cluster = CLUSTER
         for first in range(0, entries, cluster):
             n = min(cluster, entries - first)
             # Every hundredth cluster: 1 %.
             in_run = first // cluster % 100 == 0
             chunk = {"runs": np.full(n, 0.0 if in_run else 1.0), "spread": chance.random(n)}
+            chunk["each"] = (np.arange(n) != n // 2).astype(np.float64)
             # Few bits, so that codecs have something to do.
             chunk |= {name: chance.integers(0, 1000, n) / 10 for name in names}
             tree.extend({name: values.astype(np.float32) for name, values in chunk.items()})
@@ -151,17 +153,16 @@ def filtered(path: Path, codec: str, rounds: int) -> Iterable[dict[str, Any]]:
         "value": whole,
         "unit": "s",
     }
-    words = {"runs": "in runs", "spread": "anywhere"}
-    for name in SPREADS:
+    for name, words in SPREADS.items():
         yield {
-            "what": f"1 % pass, {words[name]}, 20 filter columns, {codec}: time",
+            "what": f"{words}, 20 filter columns, {codec}: time",
             "seconds": taken[name],
             "value": 100 * statistics.median(taken[name]) / whole,
             "unit": "% of all",
-            "goal": 15.0,
+            "goal": 15.0 if name == "runs" else None,
         }
         yield {
-            "what": f"1 % pass, {words[name]}, {codec}: bytes decompressed",
+            "what": f"{words}, {codec}: bytes decompressed",
             "value": 100 * read[name] / read["all"],
             "unit": "% of all",
         }
@@ -184,7 +185,7 @@ def main() -> int:
     facts = machine.describe()
     rows: list[dict[str, Any]] = []
     for codec in CODECS:
-        path = chosen.data / f"columns-{codec}-{entries}.root"
+        path = chosen.data / f"filtered-{codec}-{entries}.root"
         if not path.exists():
             write(path, entries, codec)
         data.warm_up(path)
@@ -215,7 +216,12 @@ def page_of(
         f"thread, CPU time, medians of {rounds}; commit {facts['commit']}, {facts['cpu']}, load "
         f"before the run {facts['load']}.\n\n"
     )
-    return said + table(["", "measured", "goal"], lines)
+    limit = (
+        "\nSurvivors that lie anywhere leave no basket out: all are read and decompressed, and "
+        "only decoding and computing are saved. What that limit is, the rows with one survivor in "
+        "each basket measure.\n"
+    )
+    return said + table(["", "measured", "goal"], lines) + limit
 
 
 if __name__ == "__main__":

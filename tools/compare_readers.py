@@ -8,15 +8,17 @@ of tools/readers/known.py.
 """
 
 import argparse
+import os
 import sys
+import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from .readers import known
 from .readers.compare import Outcome, Verdict
-from .readers.process import outcomes
+from .readers.process import Reader
 from .readers.sample import differences_from_root
 
 COLUMNS = ("equal", "known", "different", "unsupported", "only", "crashed", "hung", "grouping")
@@ -86,9 +88,45 @@ def report(found: list[Outcome], verbose: bool) -> None:
         print(f"\nunsupported types {title}, {len(missing)} branches:")
         for cpp_type, count in types.most_common(None if verbose else 40):
             print(f"{count:7}  {cpp_type}")
-    for outcome in found:
-        if column_of(outcome) in ("different", "crashed", "hung"):
-            print(outcome)
+    for outcome in filter(is_wrong, found):
+        print(outcome)
+
+
+def compare(
+    paths: Sequence[Path],
+    patience: float,
+    jobs: int,
+    say: Callable[[Path, list[Outcome]], None] = lambda path, found: None,
+) -> dict[Path, list[Outcome]]:
+    """The outcomes of all files, read by as many processes as there are jobs, the largest files
+    first. `say` hears of one file after another, in the order of `paths`."""
+    own = threading.local()
+    readers: list[Reader] = []
+
+    def outcomes(path: Path) -> list[Outcome]:
+        if not hasattr(own, "reader"):
+            own.reader = Reader()
+            readers.append(own.reader)
+        return list(own.reader.outcomes(path, patience))
+
+    found = {}
+    with ThreadPoolExecutor(jobs) as pool:
+        by_size = sorted(paths, key=lambda path: path.stat().st_size, reverse=True)
+        futures = {path: pool.submit(outcomes, path) for path in by_size}
+        try:
+            for path in paths:
+                found[path] = futures[path].result()
+                say(path, found[path])
+        finally:
+            pool.shutdown(cancel_futures=True)
+            for reader in readers:
+                reader.close()
+    return found
+
+
+def is_wrong(outcome: Outcome) -> bool:
+    """Whether it makes the command fail."""
+    return column_of(outcome) in ("different", "crashed", "hung")
 
 
 def main() -> int:
@@ -97,22 +135,22 @@ def main() -> int:
     parser.add_argument("folders", nargs="+", type=Path, metavar="DIR")
     parser.add_argument("--oracle", choices=["root"], help="compare a sample with RDataFrame too")
     parser.add_argument("--hang", type=float, default=30.0, metavar="SECONDS")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2, metavar="N")
     parser.add_argument("--verbose", action="store_true", help="all types")
     arguments = parser.parse_args()
     paths = sorted({p for folder in arguments.folders for p in _files(folder)})
     print(" " * 60 + "".join(f"{column:>12}" for column in COLUMNS))
-    found: list[Outcome] = []
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        for path, some in zip(
-            paths, pool.map(lambda p: list(outcomes(p, arguments.hang)), paths), strict=True
-        ):
-            found += some
-            print(row(path.name, some), flush=True)
+    by_file = compare(
+        paths,
+        arguments.hang,
+        arguments.jobs,
+        lambda path, some: print(row(path.name, some), flush=True),
+    )
+    found = [outcome for some in by_file.values() for outcome in some]
     report(found, arguments.verbose)
-    wrong = any(column_of(o) in ("different", "crashed", "hung") for o in found)
+    wrong = any(map(is_wrong, found))
     if arguments.oracle == "root":
-        for line in differences_from_root(paths, found):
+        for line in differences_from_root(by_file):
             wrong = True
             print(line)
     return int(wrong)

@@ -130,6 +130,12 @@ def _is_string(kind: Any) -> bool:
 def _numbers(array: Any) -> Any:
     import pyarrow.types as types
 
+    if types.is_integer(array.type) or types.is_floating(array.type):
+        kind, raw = np.dtype(array.type.to_pandas_dtype()), array.buffers()[1]
+        if raw is None or len(array) == 0:
+            return np.zeros(0, dtype=kind)
+        # pyarrow's own to_numpy imports pandas where that is installed, which takes a second.
+        return np.frombuffer(raw, kind, len(array), array.offset * kind.itemsize)
     if not types.is_boolean(array.type):
         return array.to_numpy()
     if len(array) == 0:

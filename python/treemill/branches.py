@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Branch", "branch_list"]
 
 
-def _by_core() -> str:
+def _by_core(_path: str, _supported: bool) -> str:
     return "core"
 
 
@@ -47,22 +46,23 @@ class Branch(NamedTuple):
     """An RNTuple's pages."""
     is_member: bool = False
     """Whether its values are those of another branch too: members of an RNTuple's records."""
-    ask: Callable[[], str] = _by_core
-    """Says who reads it, where the core does not: `how`."""
+    ask: Callable[[str, bool], str] = _by_core
+    """Says who reads it, by path and `supported`."""
 
     @property
     def how(self) -> str:
-        """Who reads it: "core"; "uproot", which is slower, where the core cannot; or "no". Asking
-        opens the file with uproot where the core cannot read the branch."""
-        return "core" if self.supported or self.kind == "group" else self.ask()
+        """Who reads it: "core"; "uproot", which is slower, where the core cannot, or could not when
+        it was read; or "no". Asking opens the file with uproot where the core cannot read the
+        branch."""
+        return "core" if self.kind == "group" else self.ask(self.path, self.supported)
 
     @property
     def reads_as(self) -> str:
         """How it arrives: `float32`, `list[float32]`, `float32[3]`, `string` …, or why it does
         not."""
+        if self.how == "uproot":
+            return "as uproot reads it"
         if not self.supported:
-            if self.how == "uproot":
-                return "as uproot reads it"
             return f"unsupported: {self.reason}" if self.reason else "unsupported"
         dtype = self.dtype or "?"
         forms = {
@@ -84,7 +84,6 @@ _VALUES = itemgetter(*("len" if name == "length" else name for name in Branch._f
 
 def branch_list(tree: FileTree | Table) -> tuple[Branch, ...]:
     """Of a file's tree, in its order, parents before their children."""
-    return tuple(
-        Branch._make((*_VALUES(b), _by_core if b["supported"] else partial(tree.how, b)))
-        for b in tree.described()
-    )
+    # As Branch._make, without its check: _VALUES has as many.
+    new, ask = tuple.__new__, tree.reader_of
+    return tuple([new(Branch, (*_VALUES(b), ask)) for b in tree.described()])

@@ -1,12 +1,12 @@
 """Chunks of events as selectors see them: awkward records whose columns are read when touched.
 
-awkward's virtual arrays do the waiting; here are their forms and what reads them. Knows trees and
-awkward, no selector and no packet.
+awkward's virtual arrays do the waiting; here is what reads them. Knows trees and awkward, no
+selector and no packet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import awkward as ak
@@ -14,7 +14,9 @@ import numpy as np
 import pyarrow
 
 from .arrow_awkward import nullable
-from .errors import UnsupportedError
+from .errors import FormatError, TreemillError
+from .forms import Layout, form_key, layout_of
+from .window import Window
 
 __all__ = ["ChunkReader", "Events"]
 
@@ -30,31 +32,39 @@ class Events(ak.Array):  # type: ignore[misc]
         `entrystop`."""
         return self.attrs["metadata"]
 
+    def __getitem__(self, where: Any) -> Any:
+        found = super().__getitem__(where)
+        if isinstance(where, list) and where and all(isinstance(name, str) for name in where):
+            return ak.with_name(found, "Events")  # some of the fields are events, too
+        return found
+
+    @property
+    def numba_type(self) -> Any:
+        """The chunk as an argument of a compiled function, which cannot read on: all of its fields
+        are read before. Give it those that it needs, `events[["MET_pt", "Jet_pt"]]`."""
+        self._layout: Any = ak.materialize(self).layout
+        return super().numba_type
+
 
 class ChunkReader:
     """Makes the chunks of one tree. `touched` grows by every column that was read."""
 
-    def __init__(self, tree: Any, touched: set[str], collections: bool = False) -> None:
+    def __init__(
+        self,
+        tree: Any,
+        touched: set[str],
+        collections: bool = False,
+        names: Mapping[str, str] | None = None,
+        behavior: Mapping[Any, Any] | None = None,
+    ) -> None:
         """`tree` is a file's tree or foreign.Table. `touched` names the columns that the chunks
-        before asked for, in this file or others: they are read in one call as soon as one of them
-        is needed."""
+        before asked for, in this file or others: they are read ahead, together. `names` and
+        `behavior`: of records in collections, see forms.layout_of and awkward."""
+        self._behavior = {**(behavior or {}), ("*", "Events"): Events}
         self._tree = tree
         self._touched = touched
-        branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
-        self._names = {b["name"] for b in branches}
-        self._optional = {b["name"] for b in branches if b["kind"] == "optional"}
-        self._counters: dict[str, str] = {}  # key of a collection's offsets -> column of counts
-        self._columns: dict[str, str] = {}  # key of a buffer -> column
-        forms = self._column_forms([b["name"] for b in branches])
-        if collections:
-            forms = self._zipped(branches, forms)
-
-        self._form = ak.forms.RecordForm(
-            list(forms.values()),
-            list(forms),
-            parameters={"__record__": "Events"},
-            form_key="events",
-        )
+        self._layout = layout_of(tree, collections, names)
+        self._window: Window | None = None
 
     def chunk(
         self,
@@ -63,151 +73,121 @@ class ChunkReader:
         metadata: dict[str, Any],
         control: Any = None,
         kept: Any = None,
+        ahead: int = 0,
     ) -> Any:
-        """Entries `[start, stop)`, or of these the ones at `kept`. Nothing is read before a field
-        is touched; `control` counts what is."""
-
-        pieces = _Pieces(
-            self._tree, (start, stop), control, self._touched, self._names, self._optional, kept
-        )
-        buffers: dict[str, Callable[[], Any]] = {
-            key: pieces.getter(column, key) for key, column in self._columns.items()
-        }
-        for key, column in self._counters.items():
-            buffers[key] = pieces.offsets_getter(column)
+        """Entries `[start, stop)`, or of these the ones at `kept`. What earlier chunks touched is
+        read at once, other columns when they are touched; of all entries up to `ahead`, where that
+        is beyond `stop`: chunks of these are to follow. `control` counts what is read."""
+        layout, window = self._layout, self._window
+        if window is None or not window.covers(start, stop):
+            window = Window(self._tree, (start, max(stop, ahead)), layout.optional)
+            self._window = window
+        cut = _Cut(layout, window, self._touched, (start, stop), control, kept)
+        buffers = cut.prefetched(self._touched & layout.keys.keys())
+        for column, keys in layout.keys.items():
+            if keys and keys[0] not in buffers:
+                buffers |= {key: cut.getter(column, key) for key in keys}
+        for key, counter in layout.offsets.items():
+            buffers[key] = cut.offsets(counter)
         return ak.from_buffers(
-            self._form,
+            layout.form,
             stop - start if kept is None else len(kept),
             buffers,
-            behavior={("*", "Events"): Events},
+            behavior=self._behavior,
             attrs={"metadata": metadata},
         )
 
-    def _column_forms(self, names: list[str]) -> dict[str, Any]:
 
-        forms = {}
-        for name, column in zip(names, self._tree.read(names, 0, 0), strict=True):
-            empty = ak.Array(nullable(pyarrow.array(column), name in self._optional))
-            form, _, buffers = ak.to_buffers(empty, form_key=_form_key(name))
-            forms[name] = form
-            self._columns |= dict.fromkeys(buffers, name)
-        return forms
-
-    def _zipped(self, branches: list[dict[str, Any]], forms: dict[str, Any]) -> dict[str, Any]:
-        """Forms of NanoAOD's collections: Muon_pt and Muon_eta, counted by nMuon, as Muon.pt and
-        Muon.eta; MET_pt and MET_phi as MET.pt and MET.phi."""
-
-        groups: dict[str, dict[str, Any]] = {}
-        counted: dict[str, str | None] = {}
-        plain: dict[str, Any] = {}
-        by_name = {b["name"]: b for b in branches}
-        for name, form in forms.items():
-            group, _, field = name.partition("_")
-            counter = by_name[name]["counter"]
-            if name in self._optional and counter is not None:
-                plain[name] = form  # a list that may be missing has no offsets of its counter's
-            elif not field or counted.setdefault(group, counter) != counter:
-                plain[name] = form
-            else:
-                groups.setdefault(group, {})[field] = form
-        for group, fields in groups.items():
-            counter = counted[group]
-            if counter is None or counter not in by_name:
-                if group in plain:  # the name is taken, as by Flag beside Flag_good
-                    plain |= {f"{group}_{field}": form for field, form in fields.items()}
-                    continue
-                plain[group] = ak.forms.RecordForm(
-                    list(fields.values()), list(fields), form_key=f"{group}#record"
-                )
-                continue
-            items = ak.forms.RecordForm(
-                [form.content for form in fields.values()],
-                list(fields),
-                parameters={"__record__": group},
-                form_key=f"{group}#items",
-            )
-            key = f"{group}#list"
-            plain[group] = ak.forms.ListOffsetForm("i64", items, form_key=key)
-            self._counters[f"{key}-offsets"] = counter
-        return plain
-
-
-class _Pieces:
-    """What was read of one chunk so far."""
+class _Cut:
+    """One chunk's columns: cut out of a window, as awkward's buffers."""
 
     def __init__(
         self,
-        tree: Any,
+        layout: Layout,
+        window: Window,
+        touched: set[str],
         span: tuple[int, int],
         control: Any,
-        touched: set[str],
-        known: Iterable[str],
-        optional: Collection[str],
         kept: Any,
     ) -> None:
-        """`known`: the tree's columns; `optional`: those whose values may be missing."""
-        self._tree = tree
+        self._layout = layout
+        self._window = window
+        self._touched = touched
         self._span = span
         self._control = control
-        self._touched = touched
-        self._known = known
-        self._optional = optional
         self._kept = kept
-        self._contents: dict[str, Any] = {}
         self._buffers: Buffers = {}
+        self._offsets: dict[str, Any] = {}  # of collections, by the column of counts
+
+    def prefetched(self, columns: Collection[str]) -> Buffers:
+        """Buffers of columns that are likely to be wanted; none where that fails: perhaps nobody
+        asks for them this time."""
+        try:
+            self._window.read(sorted(columns), self._control)
+            return {
+                key: buffer for column in columns for key, buffer in self._unpacked(column).items()
+            }
+        except TreemillError:
+            return {}
 
     def getter(self, column: str, key: str) -> Callable[[], Any]:
         """What gives the buffer `key` of a column, when it is called."""
 
         def get() -> Any:
             if key not in self._buffers:
-                self._unpack(column)
+                self._read(column)
+                self._buffers |= self._unpacked(column)
             return self._buffers.pop(key)
 
         return get
 
-    def offsets_getter(self, column: str) -> Callable[[], Any]:
-        """What gives offsets from a column of counts."""
+    def offsets(self, counter: str) -> Any:
+        """A collection's offsets, or what gives them: those of its column that was read first, or
+        else the column of counts is read."""
 
         def get() -> Any:
-            counts = np.asarray(ak.fill_none(ak.Array(self._content(column)), 0))
-            offsets = np.zeros(len(counts) + 1, np.int64)
-            np.cumsum(counts, out=offsets[1:])
-            return offsets
+            if counter not in self._offsets:
+                # Not noted as touched: next time a column of the collection will give them.
+                self._window.read([counter], self._control)
+                counts = np.asarray(ak.fill_none(ak.Array(self._content(counter)), 0))
+                offsets = np.zeros(len(counts) + 1, np.int64)
+                np.cumsum(counts, out=offsets[1:])
+                self._offsets[counter] = offsets
+            return self._offsets[counter]
 
-        return get
-
-    def _unpack(self, column: str) -> None:
-
-        array = ak.Array(self._content(column))
-        _, _, buffers = ak.to_buffers(array, form_key=_form_key(column))
-        self._buffers |= buffers
-
-    def _content(self, column: str) -> Any:
-        if column not in self._contents:
-            self._read(column)
-        return self._contents[column]
+        # Where the items are there their offsets must be: awkward would not know how many.
+        return self._offsets.get(counter, get)
 
     def _read(self, column: str) -> None:
-        """The column, and with the first one all that the chunks before wanted too."""
-
-        wanted = {column}
-        if not self._contents and column in self._touched:
-            wanted |= self._touched & set(self._known)
         self._touched.add(column)
-        names = sorted(wanted)
-        columns = self._tree.read(names, *self._span, self._control)
-        for name, each in zip(names, columns, strict=True):
-            array = pyarrow.array(each)
-            if self._kept is not None:
-                array = array.take(pyarrow.array(self._kept))
-            if array.null_count and name not in self._optional:
-                raise UnsupportedError(
-                    f"branch {name} has missing values, where its type has none", branch=name
-                )
-            self._contents[name] = nullable(array, name in self._optional)
+        self._window.read([column], self._control)
 
+    def _unpacked(self, column: str) -> Buffers:
+        content = self._content(column)
+        keys, kind = self._layout.keys[column], type(content)
+        # The two kinds that nearly all columns are, without the way through all that there may be.
+        if kind is ak.contents.NumpyArray:
+            return {keys[0]: content.data}
+        if kind is ak.contents.ListOffsetArray and type(content.content) is ak.contents.NumpyArray:
+            self._same_offsets(column, content.offsets.data)
+            return {keys[0]: content.offsets.data, keys[1]: content.content.data}
+        _, _, buffers = ak.to_buffers(ak.Array(content), form_key=form_key(column))
+        return dict(buffers)
 
-def _form_key(column: str) -> str:
-    # A column is a tree of nodes: awkward numbers them.
-    return column.replace("{", "{{").replace("}", "}}") + "#{id}"
+    def _same_offsets(self, column: str, offsets: Any) -> None:
+        """All columns of a collection have as many items."""
+        counter = self._layout.counters.get(column)
+        if counter is None or np.array_equal(self._offsets.setdefault(counter, offsets), offsets):
+            return
+        raise FormatError(
+            f"branch {column} does not have as many items as {counter} and what else it counts",
+            branch=column,
+            entries=self._span,
+        )
+
+    def _content(self, column: str) -> Any:
+        return nullable(self._column(column), column in self._layout.optional)
+
+    def _column(self, column: str) -> Any:
+        array = self._window.cut(column, *self._span)
+        return array if self._kept is None else array.take(pyarrow.array(self._kept))

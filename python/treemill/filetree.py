@@ -50,6 +50,7 @@ class FileTree:
         self.fallback = Fallback(path, name)
         self.num_entries: int = core.num_entries
         self._others = others
+        self._refused: set[str] = set()  # paths of branches that the core failed to read
         self._samples: dict[str, Sample | None] = {}
 
     @property
@@ -97,9 +98,15 @@ class FileTree:
 
     def how(self, branch: dict[str, Any]) -> str:
         """Who reads a branch of this file: "core", "uproot" or "no"."""
-        if branch["kind"] == "group" or branch["supported"]:
+        is_cores = branch["kind"] == "group" or branch["supported"]
+        return self.reader_of(branch["path"], is_cores)
+
+    def reader_of(self, path: str, supported: bool) -> str:
+        """The same by a branch's path; `supported`: whether the core lists it as such. That it
+        could not read the values all the same is known once it has tried."""
+        if supported and path not in self._refused:
             return "core"
-        return "uproot" if self.fallback.can(branch["path"]) else "no"
+        return "uproot" if self.fallback.can(path) else "no"
 
     def _described_default(self, name: str) -> dict[str, Any]:
         sample = self.sample(name)
@@ -182,9 +189,16 @@ class FileTree:
             raise self.lacks(name)
         if isinstance(error, QueryError) or branch["kind"] == "group":
             raise error
-        if not self.fallback.can(branch["path"]):
+        return self.read_instead(branch, start, stop)
+
+    def read_instead(self, branch: dict[str, Any], start: int, stop: int) -> Any:
+        """A branch that the core cannot read, or found out that it cannot, by uproot."""
+        path = branch["path"]
+        if not self.fallback.can(path):
             raise self.cannot(branch)
-        return self.fallback.read(branch["path"], branch["cpp_type"], start, stop)
+        if branch["supported"]:
+            self._refused.add(path)
+        return self.fallback.read(path, branch["cpp_type"], start, stop)
 
     def _default(self, name: str, start: int, stop: int, control: Any) -> Any:
         sample = self.sample(name)

@@ -123,9 +123,9 @@ class Table:
         """The same of all that is there."""
         return self._among(self.tree.described())
 
-    def how(self, branch: dict[str, Any]) -> str:
-        """Who reads a branch, as FileTree.how."""
-        return "core" if branch["name"] in self._fields else str(self.tree.how(branch))
+    def reader_of(self, path: str, supported: bool) -> str:
+        """Who reads a branch, as FileTree.reader_of."""
+        return "core" if path in self._fields else str(self.tree.reader_of(path, supported))
 
     def _among(self, branches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         found = []

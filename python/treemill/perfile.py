@@ -12,7 +12,7 @@ from .aliases import needed, with_definitions, words
 from .errors import QueryError, UnsupportedError
 from .filetree import FileTree
 from .foreign import Foreign, joined
-from .supplied import supplied
+from .supplied import Rescue, supplied
 
 __all__ = ["PerFile"]
 
@@ -36,7 +36,7 @@ class PerFile:
         query, known = self._for(tree)
         if not tree.missing.defaults:
             try:
-                return query.bind(tree.core, foreign)
+                return query.bind(tree.core, foreign, Rescue(tree))
             except (QueryError, UnsupportedError) as error:
                 more = supplied(tree, known)
                 if more is None:
@@ -46,7 +46,7 @@ class PerFile:
                     raise
         else:
             more = supplied(tree, known)
-        return query.bind(tree.core, joined([foreign, more]))
+        return query.bind(tree.core, joined([foreign, more]), Rescue(tree))
 
     def _for(self, tree: FileTree) -> tuple[Any, set[str]]:
         """core.Query with the aliases of this tree that it uses, and the words of both."""

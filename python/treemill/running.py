@@ -78,8 +78,8 @@ class Query(ABC):
         counters = running.control
         return Progress(
             phase=self._phase,
-            entries=counters.entries,
-            expected=max(running.expected_entries, counters.entries),
+            entries=running.entries,
+            expected=running.expected_entries,
             bytes_read=counters.bytes_read,
             bytes_decompressed=counters.bytes_decompressed,
             seconds=seconds,

@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .backend.passes import Pass, Pool
+from .beside import Beside
+from .derived import derivation
 from .errors import TreemillError
+from .output_partial import drop_files, finish_files
 from .packetizer import FileSize
+from .query import Node
 from .running import Query
-from .selecting import blocks, drop_files, finish_files
-from .selector import Selector
+from .selecting import blocks
+from .selector import Selector, take_booked
 from .subset import known_sizes
 from .task import SelectorTask, Span
 
@@ -36,13 +40,17 @@ class SelectorQuery(Query):
         seed: int,
         skip_errors: bool,
         spans: Sequence[Span] | None,
+        node: Node | None = None,
     ) -> None:
+        """`node`: of the dataset's query; the selector sees what arrives there."""
         files = ("cycles",) if dataset is None else dataset.files
         super().__init__(files, pool, skip_errors, spans)
         self.title = selector.title
         self._selector = selector
         self._dataset = dataset
         self._inputs = inputs
+        self._node = node
+        self._beside: Beside | None = None
         self._cycles = cycles
         self._seed = seed
         self._value: Any = _NOTHING
@@ -51,6 +59,12 @@ class SelectorQuery(Query):
     def start(self) -> None:
         """Runs `begin` and starts the pass. Raises what `begin` raises."""
         self._selector.begin(self._inputs)
+        booked = take_booked(self._selector)
+        if booked:
+            self._beside = Beside(booked, self._dataset, self._pool.size)
+        derived = None
+        if self._node is not None and self._dataset is not None:
+            derived = derivation(self._node, self._dataset)
         self._task = SelectorTask(
             self._selector,
             self._inputs,
@@ -59,6 +73,8 @@ class SelectorQuery(Query):
             seed=self._seed,
             workers=self._pool.size,
             spans=self._spans,
+            derivation=derived,
+            beside=None if self._beside is None else self._beside.task,
         )
         self._start_pass(self._task, self._sizes())
 
@@ -77,9 +93,12 @@ class SelectorQuery(Query):
         return False
 
     def _results(self, raw: list[Any] | None) -> Any:
-        if raw is not None:
-            return raw[0]
-        return self._task.trees(0).bound(0).partial().results()[0]  # not one entry
+        if raw is None:  # not one entry
+            raw = self._task.trees(0).bound(0).partial().results()
+        output = raw[0]
+        if self._beside is not None:
+            output |= self._beside.values(raw[1:])
+        return output
 
     def _finish(self, raw: list[Any] | None) -> Any:
         with self._lock:
@@ -96,6 +115,5 @@ class SelectorQuery(Query):
             return super().final()
         except BaseException:
             if self._value is _NOTHING and self._pass is not None:
-                for output in self._pass.merged.results() or ():
-                    drop_files(output)
+                drop_files((self._pass.merged.results() or [{}])[0])
             raise

@@ -11,63 +11,34 @@ import traceback
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .coffea_names import records_for
 from .errors import QueryError, TreemillError, WorkerError
 from .files import file_outputs
 from .merge import check, check_neutral, merge
+from .output_partial import OutputPartial
 from .selector import Selector, commits_only_at_end
 from .worker import cuts_of
 
 if TYPE_CHECKING:
     from .dataset import Dataset
+    from .derived import Derived
+    from .worker import Trees
 
-__all__ = [
-    "Cycles",
-    "OutputPartial",
-    "SelectorTrees",
-    "blocks",
-    "drop_files",
-    "finish_files",
-]
+__all__ = ["Cycles", "SelectorTrees", "blocks"]
 
 _BLOCK = 10_000
 """Cycles in a chunk, at most."""
-_FIRST_CHUNK = 1_000
+_FIRST_CHUNK = 500
 _LARGEST_CHUNK = 200_000
 _CHUNK_SECONDS = 0.5
+_GROWTH = 12
+"""By which chunks grow at least while they take less than a quarter of that: much of the time of a
+small one is Python's own, the same for any number of entries."""
 _PACKET_SECONDS = 1.0
 """After which a packet ends early, between two chunks: workers commit between packets only, and a
 selector may be a thousand times as slow as the packetizer could know."""
 _CHUNK_BYTES = 64_000_000
 """Of uncompressed columns that the selector touches, at most in one chunk."""
-
-
-class OutputPartial:
-    """What a selector put into its output since the last commit."""
-
-    def __init__(self, output: dict[str, Any]) -> None:
-        self.output = output
-
-    def merge(self, other: OutputPartial) -> None:
-        """Takes over the other's."""
-        self.output = merge(self.output, other.output)
-
-    def dumps(self) -> bytes:
-        """For `loads` in another process."""
-        import cloudpickle
-
-        data: bytes = cloudpickle.dumps(self.output, protocol=5)
-        return data
-
-    @staticmethod
-    def loads(data: bytes) -> OutputPartial:
-        """From `dumps`."""
-        import pickle
-
-        return OutputPartial(pickle.loads(data))
-
-    def results(self) -> list[Any]:
-        """A copy, to look at while more is merged."""
-        return [copy.deepcopy(self.output)]
 
 
 class Cycles:
@@ -102,12 +73,18 @@ class SelectorTrees:
         seed: int,
         workers: int,
         name: str,
+        derived: Derived | None = None,
+        beside: Trees | None = None,
     ) -> None:
-        """`selector` becomes this worker's own. Without a dataset there are `cycles`."""
+        """`selector` becomes this worker's own. Without a dataset there are `cycles`. `beside`: of
+        the bookings that it takes along."""
+        self.derived = derived
+        self.beside = beside
         self.selector = selector
         self.dataset = dataset
         self.touched: set[str] = set()
         self.rate = 0.0  # of the last chunk, entries per second
+        self._fitting = 0.0  # entries in the next one, as far as time goes
         self.seed = seed
         self.name = name
         self._inputs = inputs
@@ -149,11 +126,12 @@ class SelectorTrees:
         """The selector on the tree of this file."""
         return _Bound(self, file)
 
-    def partial(self) -> OutputPartial:
-        """An empty one."""
+    def partial(self, file: int) -> OutputPartial:
+        """An empty one, of the types that this file has."""
         if not self._begun:
             self.begin()
-        return OutputPartial(copy.deepcopy(self._empty))
+        beside = None if self.beside is None else self.beside.bound(file).partial()
+        return OutputPartial(copy.deepcopy(self._empty), beside)
 
     def place(self, file: int) -> tuple[str, int]:
         """The path; packets count from the file's first entry."""
@@ -172,12 +150,16 @@ class SelectorTrees:
         self._check_output(check)
         for file in file_outputs(partial.output):
             file.close()
+        if self.beside is not None:
+            partial.beside = self.beside.finish(partial.beside)
         return partial
 
     def discard(self, partial: OutputPartial) -> None:
         """The partial is void."""
         for file in file_outputs(partial.output):
             file.discard()
+        if self.beside is not None:
+            self.beside.discard(partial.beside)
 
     def reader(self, file: int) -> Any:
         """Of chunks of the file's tree."""
@@ -188,7 +170,9 @@ class SelectorTrees:
         known = self._readers.get(file)
         if known is None or known[0] is not tree:
             self._readers.clear()  # a worker keeps to one file while it can
-            made = ChunkReader(self.dataset.table(file), self.touched, self.selector.collections)
+            zips, table = self.selector.collections, self.dataset.table(file)
+            records = records_for(self.selector)
+            made = ChunkReader(table, self.touched, zips, records.names, records.behavior)
             self._readers[file] = known = (tree, made)
         return known[1]
 
@@ -196,13 +180,34 @@ class SelectorTrees:
         """Entries in the next chunk."""
         if self.dataset is None:
             return blocks(self._cycles)
-        if not self.rate:
+        if not self._fitting:
             return _FIRST_CHUNK
         sizes = self.dataset.bytes[file]
         entries = max(self.dataset.sizes[file][0], 1)
         each = sum(sizes.get(name, 0) for name in self.touched) / entries
-        fitting = min(self.rate * _CHUNK_SECONDS, _CHUNK_BYTES / max(each, 1.0))
+        fitting = min(self._fitting, _CHUNK_BYTES / max(each, 1.0))
         return max(100, min(_LARGEST_CHUNK, int(fitting)))
+
+    def took(self, entries: int, seconds: float) -> None:
+        """A chunk of so many entries."""
+        seconds = max(seconds, 1e-6)
+        self.rate = entries / seconds
+        self._fitting = self.rate * _CHUNK_SECONDS
+        if seconds < _CHUNK_SECONDS / 4:
+            self._fitting = max(self._fitting, _GROWTH * entries)
+
+    def ahead(self, file: int, start: int, stop: int) -> int:
+        """How far columns may be read when the entries from `start` on are, of a packet that ends
+        at `stop`."""
+        assert self.dataset is not None
+        sizes = self.dataset.bytes[file]
+        entries = max(self.dataset.sizes[file][0], 1)
+        # Before anything was touched, everything may be.
+        each = sum(sizes.get(name, 0) for name in self.touched or sizes) / entries
+        fitting = _CHUNK_BYTES / max(each, 1.0)
+        if self.rate:
+            fitting = min(fitting, max(self.rate * _PACKET_SECONDS, self._fitting))
+        return min(stop, start + int(fitting))
 
     def failure(
         self,
@@ -243,19 +248,30 @@ class _Bound:
 
     def partial(self) -> OutputPartial:
         """An empty one."""
-        return self._trees.partial()
+        return self._trees.partial(self._file)
 
     def run(self, start: int, stop: int, partial: OutputPartial, control: Any) -> int | None:
         """Processes entries `[start, stop)`; gives back where it ended, if before: told to stop, or
         because it took long."""
+        ended = self._chunk_by_chunk(start, stop, partial, control)
+        if self._trees.beside is not None:
+            reached = stop if ended is None else ended
+            self._trees.beside.bound(self._file).run(
+                start, reached, partial.beside, type(control)()
+            )
+        return ended
+
+    def _chunk_by_chunk(
+        self, start: int, stop: int, partial: OutputPartial, control: Any
+    ) -> int | None:
         began = before = time.perf_counter()
         for first, last in self._chunks(start, stop):
             if control.stopped or before - began > _PACKET_SECONDS:
                 return first
-            self._process(first, last, partial, control)
+            self._process((first, last), stop, partial, control)
             control.add_entries(last - first)
             now = time.perf_counter()
-            self._trees.rate = (last - first) / max(now - before, 1e-6)
+            self._trees.took(last - first, now - before)
             before = now
         return None
 
@@ -271,12 +287,14 @@ class _Bound:
             yield first, last
             first = last
 
-    def _process(self, start: int, stop: int, partial: OutputPartial, control: Any) -> None:
+    def _process(
+        self, chunk: tuple[int, int], end: int, partial: OutputPartial, control: Any
+    ) -> None:
+        """A chunk of a packet that ends at `end`."""
         import numpy as np
 
-        trees = self._trees
-        selected = None if trees.dataset is None else trees.dataset.selected
-        kept = None if selected is None else selected.within(self._file, start, stop)
+        trees, (start, stop) = self._trees, chunk
+        kept, columns = self._kept(start, stop)
         if kept is not None and not len(kept):
             return
         selector = trees.selector
@@ -285,7 +303,9 @@ class _Bound:
         selector.rng = np.random.Generator(np.random.PCG64(key))
         path = trees.dataset.files[self._file] if trees.dataset else None
         try:
-            events = self._events(start, stop, control, kept)
+            events = self._events(chunk, end, control, kept)
+            for name, column in columns.items():
+                events[name] = column
             returned = selector.process(events)
         except MemoryError:
             raise
@@ -303,7 +323,16 @@ class _Bound:
         trees._check_output(check)
         partial.output = selector.output
 
-    def _events(self, start: int, stop: int, control: Any, kept: Any) -> Any:
+    def _kept(self, start: int, stop: int) -> tuple[Any, dict[str, Any]]:
+        """Which of the entries are wanted, None for all, and what is defined for them."""
+        trees = self._trees
+        if trees.derived is not None:
+            return trees.derived.within(self._file, start, stop)
+        selected = None if trees.dataset is None else trees.dataset.selected
+        return (None if selected is None else selected.within(self._file, start, stop)), {}
+
+    def _events(self, chunk: tuple[int, int], end: int, control: Any, kept: Any) -> Any:
+        start, stop = chunk
         dataset = self._trees.dataset
         if dataset is None:
             return Cycles(start, stop)
@@ -315,16 +344,6 @@ class _Bound:
             "entrystart": start,
             "entrystop": stop,
         }
-        return self._trees.reader(self._file).chunk(start, stop, metadata, control, kept)
-
-
-def finish_files(output: Any) -> None:
-    """Puts the files that workers wrote where they belong."""
-    for file in file_outputs(output):
-        file.finish()
-
-
-def drop_files(output: Any) -> None:
-    """Removes what workers wrote for a result that nobody gets."""
-    for file in file_outputs(output):
-        file.drop()
+        ahead = self._trees.ahead(self._file, start, end)
+        reader = self._trees.reader(self._file)
+        return reader.chunk(start, stop, metadata, control, kept, ahead)

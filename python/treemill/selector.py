@@ -11,7 +11,7 @@ from typing import Any
 
 from .errors import QueryError
 
-__all__ = ["Selector", "as_selector", "commits_only_at_end"]
+__all__ = ["Selector", "as_selector", "commits_only_at_end", "take_booked"]
 
 
 class Selector:
@@ -35,6 +35,11 @@ class Selector:
 
     def begin(self, inputs: Mapping[str, Any]) -> None:
         """Before anything else, where the query is started."""
+
+    def book(self, name: str, booking: Any) -> None:
+        """In `begin`: a booking on the same dataset, such as `events.hist("MET_pt", bins=…)`, is to
+        be done along with this selector, in the same pass; its value becomes `output[name]`."""
+        self.__dict__.setdefault("_booked", {})[name] = booking
 
     def begin_worker(self, inputs: Mapping[str, Any]) -> None:
         """On each worker before its first chunk: make `self.output[…]`, empty or zero."""
@@ -122,6 +127,12 @@ def as_selector(given: Any) -> Selector:
         "what is run on a dataset is a treemill.Selector, a function of a chunk of events or a "
         f"coffea processor, not {type(given).__name__}"
     )
+
+
+def take_booked(selector: Selector) -> dict[str, Any]:
+    """What the selector's begin has booked; it forgets that."""
+    booked: dict[str, Any] = selector.__dict__.pop("_booked", {})
+    return booked
 
 
 def commits_only_at_end(selector: Selector) -> bool:

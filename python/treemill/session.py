@@ -18,7 +18,7 @@ from .errors import QueryError, QueryInterrupted, UnsupportedError
 from .interrupt import interrupts
 from .monitor.watch import Watch
 from .packages import Package, PackageStore
-from .query import Booking, Origin
+from .query import Booking, Node, Origin
 from .running import Query
 from .subset import subset
 
@@ -134,7 +134,9 @@ class Session:
 
         Or runs a selector: `run(DiMuon(), events, inputs={"cut": 20})` gives back its merged
         output. It may be a `treemill.Selector`, a function of a chunk of events that gives a dict,
-        or a coffea processor. Instead of a dataset, `cycles=` is how often to generate something.
+        or a coffea processor. On a node, `run(DiMuon(), events.filter("nMuon >= 2"))`, it sees the
+        entries that arrive there and the columns that were defined. Instead of a dataset, `cycles=`
+        is how often to generate something.
 
         `inputs`: what the selector's methods get; sent to workers once.
         `progress`: show a progress bar; None: after 0.3 s on a terminal and in notebooks.
@@ -224,7 +226,7 @@ class Session:
         from .selected import SelectorQuery
         from .selector import as_selector
 
-        dataset = _dataset_of(what, cycles)
+        dataset, node = _data_of(what, cycles)
         selector = as_selector(what[0])
         spans = None if dataset is None else subset(dataset, entries, max_files)
         return self._start(
@@ -237,6 +239,7 @@ class Session:
                 seed=seed,
                 skip_errors=_skips(on_error),
                 spans=spans,
+                node=node,
             )
         )
 
@@ -271,7 +274,7 @@ def _no_selector(inputs: Any, cycles: Any) -> None:
         raise QueryError("inputs and cycles are for selectors, not for bookings")
 
 
-def _dataset_of(what: Sequence[Any], cycles: int | None) -> Dataset | None:
+def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Dataset | None, Node | None]:
     from .dataset import Dataset
 
     if cycles is not None:
@@ -279,9 +282,11 @@ def _dataset_of(what: Sequence[Any], cycles: int | None) -> Dataset | None:
             raise QueryError("cycles= is instead of a dataset: run(selector, cycles=…)")
         if isinstance(cycles, bool) or not isinstance(cycles, int) or cycles < 0:
             raise QueryError(f"cycles is a number of cycles, not {cycles!r}")
-        return None
+        return None, None
     if len(what) == 2 and isinstance(what[1], Dataset):
-        return what[1]
+        return what[1], None
+    if len(what) == 2 and isinstance(what[1], Node):
+        return what[1].origin.dataset, what[1]
     names = ", ".join(type(each).__name__ for each in what)
     raise QueryError(
         "run() takes bookings, as events.hist(…) and events.count() give them, or a selector and "

@@ -1,5 +1,5 @@
-"""Columns that a query wants and the core does not find in a file: defaults of branches that it
-lacks, and branches that uproot reads for it. Decides which; filetree.py reads them."""
+"""Columns that a query wants and the core does not find in a file, or cannot read: defaults of
+branches that it lacks, and branches that uproot reads for it. Decides which; filetree.py reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from .aliases import mentions
 from .filetree import FileTree
 
-__all__ = ["Supplied", "supplied"]
+__all__ = ["Rescue", "Supplied", "supplied"]
 
 
 class Supplied:
@@ -40,6 +40,18 @@ class Supplied:
 
         (column,) = self._tree.read([name], start, stop)
         return pyarrow.array(column)
+
+
+class Rescue:
+    """For the core: values of branches that it finds out it cannot read while it reads them."""
+
+    def __init__(self, tree: FileTree) -> None:
+        self._tree = tree
+
+    def read(self, path: str, start: int, stop: int) -> Any:
+        """Entries `[start, stop)` of the branch as a pyarrow.Array, by uproot. Raises
+        UnsupportedError where that cannot read it either."""
+        return self._tree.read_instead(self._tree.by_name[path], start, stop)
 
 
 def supplied(tree: FileTree, words: set[str]) -> Supplied | None:

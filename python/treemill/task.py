@@ -14,6 +14,7 @@ from .rows import CollectingTrees, Sink, load
 
 if TYPE_CHECKING:
     from .dataset import Dataset
+    from .derived import Derivation
     from .selector import Selector
     from .worker import Trees
 
@@ -28,6 +29,8 @@ class Task(Protocol):
     apart, because they may be large and are often the same as last time."""
 
     commit_seconds: float
+    least_seconds: float
+    """What a packet costs, however small: shorter ones are not worth handing out."""
     inputs: Any
 
     def preload(self) -> None:
@@ -97,6 +100,7 @@ class QueryTask:
     """Bookings, as the core's specification."""
 
     commit_seconds = 1.0
+    least_seconds = 0.0
     inputs: Any = None
 
     def __init__(
@@ -165,6 +169,8 @@ class QueryTask:
 class SelectorTask:
     """A selector on a dataset, or on a number of cycles."""
 
+    least_seconds = 0.1
+
     def __init__(
         self,
         selector: Selector,
@@ -175,8 +181,14 @@ class SelectorTask:
         seed: int,
         workers: int,
         spans: Sequence[Span] | None,
+        derivation: Derivation | None = None,
+        beside: QueryTask | None = None,
     ) -> None:
+        """`beside`: bookings that the selector takes along."""
         from .selector import commits_only_at_end
+
+        self._derivation = derivation
+        self._beside = beside
 
         self.inputs: Any = inputs
         self.commit_seconds = float("inf") if commits_only_at_end(selector) else 1.0
@@ -195,6 +207,9 @@ class SelectorTask:
         import hist  # noqa: F401
 
         from . import _core, chunk, selecting  # noqa: F401
+        from .coffea_names import records_for
+
+        records_for(self._selector)
 
     def control(self) -> Any:
         """The core's."""
@@ -206,6 +221,12 @@ class SelectorTask:
         """For one worker only: it has a selector of its own."""
         from .selecting import SelectorTrees
 
+        derived = None
+        if self._derivation is not None:
+            from .derived import Derived
+
+            assert self._dataset is not None
+            derived = Derived(self._derivation, self._dataset)
         trees = SelectorTrees(
             copy.deepcopy(self._selector),
             self.inputs,
@@ -214,11 +235,13 @@ class SelectorTask:
             seed=self._seed,
             workers=self._workers,
             name=str(number),
+            derived=derived,
+            beside=None if self._beside is None else self._beside.trees(number),
         )
         return trees if self._spans is None else Window(trees, self._spans)
 
     def load(self, data: bytes) -> Any:
         """From another process."""
-        from .selecting import OutputPartial
+        from .output_partial import OutputPartial
 
-        return OutputPartial.loads(data)
+        return OutputPartial.loads(data, None if self._beside is None else self._beside.load)

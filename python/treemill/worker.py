@@ -97,6 +97,10 @@ class Worker:
         stop = packet.stop if stop is None else stop
         return PacketDone(self.number, packet.number, stop, seconds)
 
+    def leave(self) -> None:
+        """The pass is over: what was not handed over is nobody's."""
+        self._throw_away()
+
     def _throw_away(self) -> None:
         if self._partial is not None:
             self._trees.discard(self._partial)

@@ -2,15 +2,15 @@
 it does not read it says so.
 """
 
+import os
 from collections import Counter
-from functools import cache
 
 import pytest
 import treemill._core as core
 
-from tools.compare_readers import equal_of
+from tools.compare_readers import compare, equal_of
 from tools.readers import known
-from tools.readers.compare import Outcome, Verdict, compare_file, read
+from tools.readers.compare import Outcome, Verdict, read
 
 from .conftest import CORPUS
 from .dumped import columns, load
@@ -31,9 +31,15 @@ RIGHT = {
 }
 
 
-@cache
-def outcomes(name: str) -> tuple[Outcome, ...]:
-    return tuple(compare_file(CORPUS / name))
+PATIENCE = 300.0
+"""Seconds that treemill may take for a branch: on a busy machine, too."""
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[str, list[Outcome]]:
+    """By file, as `make compare` finds them: in processes of their own."""
+    found = compare([CORPUS / name for name in FILES], PATIENCE, jobs=os.cpu_count() or 1)
+    return {path.name: some for path, some in found.items()}
 
 
 def is_right(outcome: Outcome) -> bool:
@@ -41,8 +47,8 @@ def is_right(outcome: Outcome) -> bool:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_equals_uproot(name):
-    wrong = [str(o) for o in outcomes(name) if not is_right(o)]
+def test_equals_uproot(name, outcomes):
+    wrong = [str(o) for o in outcomes[name] if not is_right(o)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -81,16 +87,16 @@ def test_equals_root(name, dumps):
     assert not wrong, "\n".join(wrong)
 
 
-def test_coverage_does_not_fall():
-    verdicts = Counter(o.verdict for name in FILES for o in outcomes(name))
+def test_coverage_does_not_fall(outcomes):
+    verdicts = Counter(o.verdict for some in outcomes.values() for o in some)
     assert verdicts[Verdict.EQUAL] >= EQUAL_TO_UPROOT_AT_LEAST, verdicts
 
 
 @pytest.mark.parametrize(("is_fast", "least"), [(True, 0.99), (False, 0.95)], ids=["fast", "all"])
-def test_the_core_alone_reads_what_uproot_reads(is_fast, least):
+def test_the_core_alone_reads_what_uproot_reads(is_fast, least, outcomes):
     """The goal: of the branches that uproot reads as AsDtype, AsJagged, AsStrings or
     AsStridedObjects, and of all that it reads."""
-    equal, read = equal_of((o for name in FILES for o in outcomes(name)), is_fast)
+    equal, read = equal_of((o for some in outcomes.values() for o in some), is_fast)
     assert read > 10_000
     assert equal >= least * read, f"{equal} of {read}"
 

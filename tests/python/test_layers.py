@@ -92,8 +92,9 @@ def test_module(path):
         assert not own(names)
     if part in ("friends", "selection"):
         assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
-    if part == "chunk":
-        assert own(names) <= inside(names, "treemill.arrow_awkward", "treemill.errors")
+    if part in ("chunk", "forms", "window"):
+        allowed = ["arrow_awkward", "errors", "forms", "window"]
+        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part in ("schemas", "missing", "groups"):
         assert own(names) <= inside(names, "treemill.errors")
     if part in ("aliases", "formula"):
@@ -112,7 +113,7 @@ def test_module(path):
             names,
             *("treemill.axes", "treemill.perfile", "treemill.planning", "treemill.wanted"),
         )
-    if part in ("selecting", "task"):
+    if part in ("selecting", "task", "output_partial", "derived", "beside"):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
     if part in ("rows", "snapshots", "cutflow"):
         allowed = ["errors", "rows", "arrow_awkward"]
@@ -121,6 +122,8 @@ def test_module(path):
         assert not inside(
             names, "treemill.session", "treemill.monitor", "treemill.backend", "treemill.query"
         )
+    if part != "coffea_names":
+        assert not inside(names, "coffea")
     if path != Path("backend/dask.py"):
         assert not inside(names, "distributed", "dask")
 

@@ -185,3 +185,11 @@ def test_final_errors_are_not_tried_again():
 )
 def test_sizes(rate, left, entries):
     assert packet_entries(Sizing(), rate, 2 * (rate or 0), left, 2) == entries
+
+
+def test_no_packet_is_shorter_than_what_it_costs():
+    short = Sizing(shortest=0.2, longest=2.0, least=0.1)
+    # 1000 entries a second each, 40 left: half of them would be done in 20 ms.
+    assert packet_entries(short, 1000.0, 2000.0, 40, 2) == 100
+    assert packet_entries(short, None, 2000.0, 40, 2) == 100
+    assert packet_entries(short, 1000.0, 2000.0, 10_000, 2) == 1000 * 5 // 4

@@ -3,6 +3,7 @@
 import awkward as ak
 import hist
 import numpy as np
+import pyarrow
 import pytest
 import treemill as tm
 from treemill.chunk import ChunkReader
@@ -310,7 +311,7 @@ class CountingTree:
 
     def read(self, names, start, stop, control=None):
         if stop > start:
-            self.calls.append(list(names))
+            self.calls.append((list(names), start, stop))
         return self._tree.read(names, start, stop, control)
 
 
@@ -322,14 +323,53 @@ def test_fields_are_read_when_touched_and_together_afterwards(events):
     assert tree.calls == []
     assert len(first) == 1000
     _ = ak.sum(first.MET_pt[first.nMuon >= 2])
-    assert sorted(map(tuple, tree.calls)) == [("MET_pt",), ("nMuon",)]
+    assert sorted(tree.calls) == [(["MET_pt"], 0, 1000), (["nMuon"], 0, 1000)]
     tree.calls.clear()
     second = reader.chunk(1000, 2000, {})
-    assert tree.calls == []
+    assert tree.calls == [(["MET_pt", "nMuon"], 1000, 2000)]
     _ = ak.sum(second.MET_pt), ak.sum(second.nMuon)
-    assert tree.calls == [["MET_pt", "nMuon"]]
     _ = ak.sum(second.Jet_pt)
-    assert tree.calls == [["MET_pt", "nMuon"], ["Jet_pt"]]
+    assert tree.calls[1:] == [(["Jet_pt"], 1000, 2000)]
+
+
+def test_columns_are_read_ahead_and_cut_into_chunks(events, truth):
+    tree = CountingTree(events.trees[0])
+    reader = ChunkReader(tree, {"MET_pt"}, collections=True)
+    chunks = [reader.chunk(a, a + 500, {}, ahead=2000) for a in range(100, 2000, 500)]
+    assert tree.calls == [(["MET_pt"], 100, 2000), (["MET_pt"], 1600, 2100)]
+    found = [(ak.to_list(c.MET.pt), ak.to_list(c.Jet.pt)) for c in chunks[:3]]
+    assert tree.calls[2:] == [(["nJet"], 100, 2000), (["Jet_pt"], 100, 2000)]
+    for begin, (met, jets) in zip((100, 600, 1100), found, strict=True):
+        assert met == ak.to_list(truth.MET_pt[begin : begin + 500])
+        assert jets == ak.to_list(truth.Jet_pt[begin : begin + 500])
+
+
+@pytest.mark.parametrize("touched", [set(), {"Jet_pt"}, {"Jet_pt", "Jet_eta"}, {"nJet"}], ids=str)
+@pytest.mark.parametrize("kept", [None, [3, 5, 900]], ids=["all", "some"])
+def test_what_was_touched_before_changes_nothing(events, truth, touched, kept):
+    reader = ChunkReader(events.trees[0], touched, collections=True)
+    part = truth[2000:3000] if kept is None else truth[2000:3000][kept]
+    chunk = reader.chunk(2000, 3000, {}, kept=kept, ahead=4000)
+    assert ak.to_list(ak.num(chunk.Jet)) == ak.to_list(part.nJet)
+    good = chunk.Jet[chunk.Jet.pt > 30]
+    assert ak.to_list(good.eta) == ak.to_list(part.Jet_eta[part.Jet_pt > 30])
+    assert ak.to_list(ak.flatten(chunk.Jet.phi)) == ak.to_list(ak.flatten(part.Jet_phi))
+
+
+def test_columns_that_do_not_belong_together_are_not_zipped_in_silence(events):
+    class Wrong(CountingTree):
+        def read(self, names, start, stop, control=None):
+            columns = super().read(names, start, stop, control)
+            if stop > start and "Jet_eta" in names:
+                i = list(names).index("Jet_eta")
+                item = pyarrow.field("item", pyarrow.float32(), nullable=False)
+                columns[i] = pyarrow.array([[1, 2]] * (stop - start), pyarrow.list_(item))
+            return columns
+
+    chunk = ChunkReader(Wrong(events.trees[0]), set(), collections=True).chunk(0, 10, {})
+    _ = ak.to_list(chunk.Jet.pt)
+    with pytest.raises(tm.FormatError, match="as many items"):
+        ak.to_list(chunk.Jet.eta)
 
 
 @pytest.mark.parametrize("collections", [False, True])

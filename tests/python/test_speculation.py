@@ -12,14 +12,17 @@ from treemill.packetizer import (
     Commit,
     Committed,
     Discard,
+    FileSize,
     Finish,
     Halt,
     PacketDone,
     PacketFailed,
+    Packetizer,
     Process,
     Sizing,
     Stop,
     Tick,
+    WorkerJoined,
     WorkerLost,
 )
 from treemill.packetizer.sizing import packet_entries
@@ -257,3 +260,21 @@ def test_packets_never_get_shorter_than_answers_take(workers):
     assert packet_entries(sizing, 1e6, 1e6 * workers, 1.0, workers) == max(
         1, int(1e6 * 2e-3 * workers)
     )
+
+
+@pytest.mark.parametrize("stop", [50, 60], ids=["not begun", "begun"])
+def test_a_stop_costs_the_overtaken_one_nothing_that_it_had_done(stop):
+    sizing = Sizing(first=50, shortest=0.0, longest=0.0)
+    decides = Packetizer([FileSize(100, (50,))], sizing=sizing, speculate=True, commit_seconds=99)
+    (first,) = decides.handle(WorkerJoined(0), 0.0)
+    (second,) = decides.handle(PacketDone(0, first.packet.number, 50, 1.0), 1.0)
+    (copy,) = decides.handle(WorkerJoined(1), 50.0)
+    assert copy == Process(1, second.packet)
+    assert decides.handle(Stop(), 51.0) == [Halt()]
+    # The copy is answered first, and would void what worker 0 has in its partial.
+    answer = decides.handle(PacketDone(1, copy.packet.number, stop, 1.0), 51.1)
+    assert answer == ([] if stop == 50 else [Discard(1)])
+    assert decides.handle(PacketDone(0, copy.packet.number, 50, 1.0), 51.2) == [Commit(0)]
+    ended = decides.handle(Committed(0), 51.3)
+    assert ended[-1] == Finish()
+    assert decides.coverage().processed == {0: [(0, 50)]}

@@ -10,6 +10,7 @@ use crate::object::{header, named, pointer, skip_object, skip_tobject};
 use crate::reader::{Reader, malformed, unsupported};
 use crate::streamer::StreamerInfos;
 use std::rc::Rc;
+use std::slice;
 
 /// The members that somebody wants: an enum of slots in `Fields`, and their names as `WANTED`. Base
 /// classes that hold wanted members are named too; others are passed over whole.
@@ -132,18 +133,21 @@ impl<'a> Fields<'a> {
     }
 
     /// The first `limit` items of a counted array of integers; empty where there is no such member.
-    pub fn integers<S: Slot>(
-        &self,
-        wanted: S,
-        limit: usize,
-    ) -> impl Iterator<Item = Result<i64>> + use<'a, S> {
-        let field = self.get(wanted).unwrap_or(Field {
-            at: 0,
-            code: 0,
-            count: 0,
-        });
-        let mut r = Reader::at(self.bytes, field.at);
-        (0..field.count.min(limit)).map(move |_| integer(&mut r, field.code))
+    pub fn integers<S: Slot>(&self, wanted: S, limit: usize) -> Integers<'a> {
+        let Some(field) = self.get(wanted) else {
+            return Integers::I32([].iter());
+        };
+        let rest = self.bytes.get(field.at..).unwrap_or_default();
+        let count = field.count.min(limit);
+        match field.code {
+            3 | 6 => Integers::I32(first(rest.as_chunks().0, count)),
+            4 | 16 => Integers::I64(first(rest.as_chunks().0, count)),
+            code => Integers::Any {
+                rest: Reader::at(self.bytes, field.at),
+                code,
+                left: count,
+            },
+        }
     }
 
     /// A TString member.
@@ -156,6 +160,39 @@ impl<'a> Fields<'a> {
         self.reader(wanted)
             .map_or(Ok((&[], &[])), |mut r| named(&mut r))
     }
+}
+
+/// Items of a counted array. Trees have tens of thousands of baskets, so the usual types go without a
+/// look at the code for each item.
+#[derive(Debug)]
+pub(crate) enum Integers<'a> {
+    I32(slice::Iter<'a, [u8; 4]>),
+    I64(slice::Iter<'a, [u8; 8]>),
+    Any {
+        rest: Reader<'a>,
+        code: i32,
+        left: usize,
+    },
+}
+
+impl Iterator for Integers<'_> {
+    type Item = Result<i64>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Integers::I32(items) => items.next().map(|b| Ok(i64::from(i32::from_be_bytes(*b)))),
+            Integers::I64(items) => items.next().map(|b| Ok(i64::from_be_bytes(*b))),
+            Integers::Any { rest, code, left } => {
+                *left = left.checked_sub(1)?;
+                Some(integer(rest, *code))
+            }
+        }
+    }
+}
+
+/// The first `count` of the items: all of them were seen to be there when the member was located.
+fn first<const N: usize>(items: &[[u8; N]], count: usize) -> slice::Iter<'_, [u8; N]> {
+    items.get(..count).unwrap_or(items).iter()
 }
 
 /// Reads a number by its EReadWrite code as an integer.

@@ -17,7 +17,10 @@ pub(crate) fn unsupported(what: impl Into<String>) -> FormatError {
 
 /// Bytes as text; what is not UTF-8 (old files are Latin-1 at times) becomes U+FFFD.
 pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+    }
 }
 
 /// A position in bytes. Every read is checked and moves the position only when it succeeds.
@@ -30,6 +33,7 @@ pub struct Reader<'a> {
 macro_rules! number {
     ($($name:ident: $type:ty),*) => {$(
         #[doc = concat!("The next `", stringify!($type), "`, big-endian.")]
+        #[inline]
         pub fn $name(&mut self) -> Result<$type> {
             Ok(<$type>::from_be_bytes(self.array()?))
         }
@@ -78,6 +82,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `n` bytes.
+    #[inline]
     pub fn take(&mut self, n: usize) -> Result<&'a [u8]> {
         let taken = self
             .at
@@ -96,10 +101,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Passes over `n` bytes.
+    #[inline]
     pub fn skip(&mut self, n: usize) -> Result<()> {
         self.take(n).map(|_| ())
     }
 
+    #[inline]
     fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         match self
             .bytes

@@ -296,7 +296,10 @@ fn baskets(fields: &Fields, end: u64) -> Result<Vec<BasketRef>> {
     let mut starts = fields.integers(Wanted::BasketEntry, usize::MAX);
     let seeks = fields.integers(Wanted::BasketSeek, written);
     let sizes = fields.integers(Wanted::BasketBytes, written);
-    let mut baskets = Vec::new();
+    let many = fields
+        .get(Wanted::BasketSeek)
+        .map_or(0, |field| field.count);
+    let mut baskets = Vec::with_capacity(written.min(many));
     let mut next = starts.next().transpose()?;
     for (seek, size) in seeks.zip(sizes) {
         let (seek, size) = (seek?, size?);

@@ -27,9 +27,12 @@ const PACKER: &str = "treemill.foreign";
 
 /// Foreign columns of one tree.
 pub struct Foreign {
-    provider: Py<PyAny>,
+    provider: Provider,
     schema: SchemaRef,
 }
+
+/// A Python object whose `read(name, start, stop)` gives values of columns.
+pub struct Provider(Py<PyAny>);
 
 /// Column number of a query's, as it was read last: a block, and the entry that it starts at.
 #[derive(Default)]
@@ -46,7 +49,7 @@ impl Foreign {
             .extract::<PyBackedBytes>()?;
         let reader = StreamReader::try_new(Cursor::new(&*packed), None).map_err(wrong)?;
         Ok(Self {
-            provider: provider.unbind(),
+            provider: Provider::new(provider),
             schema: reader.schema(),
         })
     }
@@ -60,11 +63,30 @@ impl Foreign {
         })
     }
 
-    /// Entries `wanted` of the column, cut from `block`, which is read anew where it has not got
-    /// them: as far as `stop`, for the batches to come.
+    /// Entries `wanted` of the column at that place in the schema, as `Provider::read`.
     pub fn read(
         &self,
         column: usize,
+        block: &mut Block,
+        wanted: Range<u64>,
+        stop: u64,
+    ) -> PyResult<ArrayRef> {
+        let name = self.schema.field(column).name();
+        self.provider.read(name, block, wanted, stop)
+    }
+}
+
+impl Provider {
+    /// Of this object.
+    pub fn new(object: Bound<'_, PyAny>) -> Self {
+        Self(object.unbind())
+    }
+
+    /// Entries `wanted` of a column, cut from `block`, which is read anew where it has not got
+    /// them: as far as `stop`, for the batches to come.
+    pub fn read(
+        &self,
+        name: &str,
         block: &mut Block,
         wanted: Range<u64>,
         stop: u64,
@@ -77,17 +99,15 @@ impl Foreign {
             return Ok(array.slice(from as usize, rows));
         }
         let last = stop.min(wanted.start + BLOCK).max(wanted.end);
-        let array = self.ask(column, wanted.start..last)?;
+        let array = self.ask(name, wanted.start..last)?;
         let (start, array) = block.0.insert((wanted.start, array));
         Ok(array.slice((wanted.start - *start) as usize, rows))
     }
 
-    fn ask(&self, column: usize, range: Range<u64>) -> PyResult<ArrayRef> {
-        let field = self.schema.field(column);
-        let name = field.name();
+    fn ask(&self, name: &str, range: Range<u64>) -> PyResult<ArrayRef> {
         let array = Python::attach(|py| {
             let arguments = (name, range.start, range.end);
-            let given = self.provider.bind(py).call_method1("read", arguments)?;
+            let given = self.0.bind(py).call_method1("read", arguments)?;
             if let Ok(ours) = given.cast::<Column>() {
                 return Ok(ours.get().array());
             }

@@ -2,6 +2,7 @@
 
 use crate::fields;
 use crate::schema::dtype;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use treemill_format::layout::Layout;
@@ -49,15 +50,18 @@ impl Described {
 /// All columns, parents before their children, as dicts.
 pub fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
+    let mut first = None;
     match table {
         Table::Tree(file) => {
             for (index, branch) in file.tree().branches.iter().enumerate() {
-                list.append(listed_branch(file, index, branch).dict(py)?)?;
+                list.append(listed_branch(file, index, branch).dict(py, &mut first)?)?;
             }
         }
         Table::NTuple(file) => {
             for (index, field) in file.fields().iter().enumerate() {
-                list.append(listed_field(file, index, &field.name, !field.is_top()).dict(py)?)?;
+                list.append(
+                    listed_field(file, index, &field.name, !field.is_top()).dict(py, &mut first)?,
+                )?;
             }
         }
     }
@@ -65,23 +69,35 @@ pub fn columns<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyLis
 }
 
 impl Listed<'_> {
-    fn dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let item = PyDict::new(py);
+    /// Made over a copy of the `first`: a dict that has all its keys need not grow.
+    fn dict<'py>(
+        &self,
+        py: Python<'py>,
+        first: &mut Option<Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let item = match first {
+            Some(first) => first.copy()?,
+            None => PyDict::new(py),
+        };
         let is_group = self.shape.kind == Described::GROUP;
-        item.set_item("name", self.name)?;
-        item.set_item("path", &self.path)?;
-        item.set_item("title", self.title)?;
-        item.set_item("cpp_type", self.cpp_type)?;
-        item.set_item("supported", self.reason.is_none())?;
-        item.set_item("reason", self.reason.as_ref().filter(|_| !is_group))?;
-        item.set_item("kind", self.shape.kind)?;
-        item.set_item("dtype", self.shape.dtype.map(DType::name))?;
-        item.set_item("len", self.shape.len)?;
-        item.set_item("counter", self.counter)?;
-        item.set_item("is_member", self.is_member)?;
-        item.set_item("total_bytes", self.total_bytes)?;
-        item.set_item("zip_bytes", self.zip_bytes)?;
-        item.set_item("baskets", self.baskets)?;
+        item.set_item(intern!(py, "name"), self.name)?;
+        item.set_item(intern!(py, "path"), &self.path)?;
+        item.set_item(intern!(py, "title"), self.title)?;
+        item.set_item(intern!(py, "cpp_type"), self.cpp_type)?;
+        item.set_item(intern!(py, "supported"), self.reason.is_none())?;
+        item.set_item(
+            intern!(py, "reason"),
+            self.reason.as_ref().filter(|_| !is_group),
+        )?;
+        item.set_item(intern!(py, "kind"), self.shape.kind)?;
+        item.set_item(intern!(py, "dtype"), self.shape.dtype.map(DType::name))?;
+        item.set_item(intern!(py, "len"), self.shape.len)?;
+        item.set_item(intern!(py, "counter"), self.counter)?;
+        item.set_item(intern!(py, "is_member"), self.is_member)?;
+        item.set_item(intern!(py, "total_bytes"), self.total_bytes)?;
+        item.set_item(intern!(py, "zip_bytes"), self.zip_bytes)?;
+        item.set_item(intern!(py, "baskets"), self.baskets)?;
+        first.get_or_insert_with(|| item.clone());
         Ok(item)
     }
 }

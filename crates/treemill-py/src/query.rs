@@ -3,18 +3,19 @@
 use crate::control::Control;
 use crate::errors::{query_error, read_error};
 use crate::file::Tree;
-use crate::foreign::{Block, Foreign};
+use crate::foreign::{Block, Foreign, Provider};
 use crate::origin::{Offer, Origin, Origins};
 use crate::partial::Partial;
-use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_select::take::take;
 use pyo3::prelude::*;
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use treemill_query::spec::Spec;
 use treemill_query::{Columns, ProcessError, QueryError, Scratch};
-use treemill_read::{Batch, Counters, Options, ReadError, Reader, Table};
+use treemill_read::{Batch, Counters, ErrorKind, Options, ReadError, Reader, Table};
 
 /// Rows that a partial may hold before they are to be taken out, in bytes, about.
 const MOST_ROW_BYTES: usize = 32 << 20;
@@ -36,16 +37,19 @@ impl Query {
     }
 
     /// Compiles it against the columns of a tree, and those that `foreign`, a
-    /// `treemill.foreign.Foreign`, adds to them.
-    #[pyo3(signature = (tree, foreign=None))]
+    /// `treemill.foreign.Foreign`, adds to them. `rescue` is asked for values of branches, by their
+    /// paths, that turn out to be unsupported when they are read.
+    #[pyo3(signature = (tree, foreign=None, rescue=None))]
     fn bind(
         &self,
         py: Python<'_>,
         tree: &Tree,
         foreign: Option<pyo3::Bound<'_, PyAny>>,
+        rescue: Option<pyo3::Bound<'_, PyAny>>,
     ) -> PyResult<Bound> {
         let foreign = foreign.map(Foreign::new).transpose()?;
-        py.detach(|| Bound::new(&self.spec, tree.inner.clone(), foreign))
+        let rescue = rescue.map(Provider::new);
+        py.detach(|| Bound::new(&self.spec, tree.inner.clone(), foreign, rescue))
             .map_err(|e| e.raise(py))
     }
 }
@@ -56,6 +60,7 @@ pub struct Bound {
     query: treemill_query::Query,
     tree: Table,
     foreign: Option<Foreign>,
+    rescue: Option<Provider>,
     origins: Origins,
     /// Readers and buffers that no packet uses at the moment.
     idle: Mutex<Vec<State>>,
@@ -107,7 +112,12 @@ impl Bound {
 }
 
 impl Bound {
-    fn new(spec: &Spec, tree: Table, foreign: Option<Foreign>) -> Result<Self, Failure> {
+    fn new(
+        spec: &Spec,
+        tree: Table,
+        foreign: Option<Foreign>,
+        rescue: Option<Provider>,
+    ) -> Result<Self, Failure> {
         let offer = Offer::new(&tree, foreign.as_ref());
         let query = treemill_query::Query::compile(spec, &offer.schema)?;
         let origins = offer.origins(query.columns())?;
@@ -118,6 +128,7 @@ impl Bound {
             query,
             tree,
             foreign,
+            rescue,
             origins,
             idle: Mutex::default(),
             is_read: AtomicBool::new(false),
@@ -134,6 +145,7 @@ impl Bound {
         let mut state = self.state(control)?;
         let mut blocks: Vec<Block> = Vec::new();
         blocks.resize_with(self.origins.blocks(), Block::default);
+        let mut rescued: Vec<Block> = Vec::new();
         let mut batches = state.reader.batches(start..stop, Options::default())?;
         let mut reached = start;
         while !control.stopped() {
@@ -143,9 +155,9 @@ impl Bound {
             let end = batch.entries().end;
             let mut columns = BatchColumns {
                 batch,
-                columns: &self.origins.columns,
-                foreign: self.foreign.as_ref(),
+                of: self,
                 blocks: &mut blocks,
+                rescued: &mut rescued,
                 stop,
             };
             self.query
@@ -195,11 +207,47 @@ impl Bound {
 /// A batch of the reader, and the foreign columns beside it, as the query's columns.
 struct BatchColumns<'a> {
     batch: Batch<'a>,
-    columns: &'a [Origin],
-    foreign: Option<&'a Foreign>,
+    of: &'a Bound,
     blocks: &'a mut [Block],
+    /// By the reader's columns, as far as one was needed.
+    rescued: &'a mut Vec<Block>,
     /// Where the packet ends.
     stop: u64,
+}
+
+impl BatchColumns<'_> {
+    /// A branch of the tree, all of the batch or some rows; one that turns out to be unsupported,
+    /// from who rescues such.
+    fn own(
+        &mut self,
+        branch: usize,
+        rows: Option<&[u32]>,
+    ) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
+        let found = match rows {
+            None => self.batch.column(branch),
+            Some(rows) => self.batch.column_at(branch, rows),
+        };
+        let error = match found {
+            Ok(array) => return Ok(array),
+            Err(error) => error,
+        };
+        let index = self.of.origins.branches.get(branch).copied();
+        let (Some(index), Some(rescue), Table::Tree(file), ErrorKind::Unsupported) =
+            (index, &self.of.rescue, &self.of.tree, error.kind)
+        else {
+            return Err(error.into());
+        };
+        if self.rescued.len() <= branch {
+            self.rescued.resize_with(branch + 1, Block::default);
+        }
+        let (path, entries) = (file.path(index), self.batch.entries());
+        let block = &mut self.rescued[branch];
+        let array = rescue.read(&path, block, entries, self.stop)?;
+        Ok(match rows {
+            None => array,
+            Some(rows) => take(&array, &UInt32Array::from(rows.to_vec()), None)?,
+        })
+    }
 }
 
 impl Columns for BatchColumns<'_> {
@@ -212,9 +260,9 @@ impl Columns for BatchColumns<'_> {
     }
 
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
-        match self.columns.get(index) {
+        match self.of.origins.columns.get(index) {
             Some(&Origin::Own(branch, member)) => {
-                let array = self.batch.column(branch)?;
+                let array = self.own(branch, None)?;
                 match (member, array.as_struct_opt()) {
                     (Some(member), Some(record)) if member < record.num_columns() => {
                         Ok(Arc::clone(record.column(member)))
@@ -223,13 +271,32 @@ impl Columns for BatchColumns<'_> {
                 }
             }
             Some(&Origin::Foreign(column)) => {
-                let (Some(foreign), Some(block)) = (self.foreign, self.blocks.get_mut(index))
+                let (Some(foreign), Some(block)) = (&self.of.foreign, self.blocks.get_mut(index))
                 else {
                     return Err(format!("no foreign column {column}").into());
                 };
                 Ok(foreign.read(column, block, self.batch.entries(), self.stop)?)
             }
             None => Err(format!("no column {index}").into()),
+        }
+    }
+
+    fn can_pick(&self, index: usize) -> bool {
+        // Members of one record are read together, for all entries.
+        matches!(
+            self.of.origins.columns.get(index),
+            Some(Origin::Own(_, None))
+        )
+    }
+
+    fn column_at(
+        &mut self,
+        index: usize,
+        rows: &[u32],
+    ) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
+        match self.of.origins.columns.get(index) {
+            Some(&Origin::Own(branch, None)) => self.own(branch, Some(rows)),
+            _ => Err(format!("column {index} comes for whole batches").into()),
         }
     }
 }

@@ -10,17 +10,19 @@ mod items;
 mod level;
 mod missing;
 mod offsets;
+mod passed;
 mod picks;
 mod pieces;
 mod reduce;
 
-use crate::compile::{EVENT, Graph, LevelId, NodeId, Program};
+use crate::compile::{EVENT, Graph, Homes, LevelId, NodeId, Program};
 use crate::error::{ProcessError, QueryError};
 use crate::kernel::pieces::Pieces;
 use crate::pool::Pool;
 use crate::query::Columns;
 use crate::schema::Field;
 use crate::value::{Buf, Value};
+use passed::Passed;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -37,6 +39,8 @@ pub(crate) struct Plan {
     pub column_nodes: HashMap<usize, NodeId>,
     /// For levels of list columns, what their offsets can come from.
     pub sources: HashMap<LevelId, Source>,
+    /// Where columns are read.
+    pub homes: Homes,
     /// Levels in words.
     pub level_names: Vec<String>,
     /// Nodes whose values hold for one selection only.
@@ -116,6 +120,7 @@ pub(crate) struct Batch<'a> {
     /// nothing else comes to lie there.
     composed: HashMap<(usize, usize), [Buf<u32>; 3]>,
     rows: usize,
+    passed: Passed,
 }
 
 impl<'a> Batch<'a> {
@@ -128,7 +133,9 @@ impl<'a> Batch<'a> {
             selections: Vec::new(),
             composed: HashMap::new(),
             rows,
+            passed: Passed::default(),
         };
+        batch.passed.has_whole_lists = batch.has_whole_lists();
         batch.selections.push(Selection::new(None, rows));
         batch
     }
@@ -153,21 +160,6 @@ impl<'a> Batch<'a> {
             Some(offsets) => Ok(offsets.clone()),
             None => Err(QueryError::new("a list's length was not computed").into()),
         }
-    }
-
-    /// The events of a selection for which a condition holds: the same selection where all pass.
-    pub fn select(&mut self, from: SelectionId, mask: NodeId) -> Result<SelectionId, ProcessError> {
-        let value = self.value(from, mask)?;
-        let n = self.selections[from].events;
-        let positions = self.kept(&value, n);
-        if positions.len() == n {
-            self.pool.give_vec(positions);
-            return Ok(from);
-        }
-        let mut selection = Selection::new(Some(from), positions.len());
-        selection.items.insert((EVENT, from), positions.into());
-        self.selections.push(selection);
-        Ok(self.selections.len() - 1)
     }
 
     /// A selection of some events of the batch, in a row.

@@ -3,7 +3,7 @@
 use crate::binned::Binned;
 use crate::booking::Kind;
 use crate::cells::Cells;
-use crate::compile::{Compiler, NodeId};
+use crate::compile::{Compiler, Cuts, NodeId};
 use crate::error::{ProcessError, QueryError};
 use crate::eval::{Batch, Plan, SelectionId};
 use crate::explain::Explanation;
@@ -29,6 +29,18 @@ pub trait Columns {
     }
     /// The column `Query::columns()[index]`, `rows()` long, of the type that the schema said.
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>>;
+    /// Whether `column_at` can be asked for this column. The same in all batches.
+    fn can_pick(&self, _index: usize) -> bool {
+        false
+    }
+    /// The same column's entries at `rows` only, which ascend.
+    fn column_at(
+        &mut self,
+        index: usize,
+        _rows: &[u32],
+    ) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
+        Err(format!("column {index} comes for whole batches").into())
+    }
 }
 
 /// Buffers that are reused from batch to batch; one per thread.
@@ -66,6 +78,8 @@ struct Cut {
     mask: NodeId,
     /// Whether a booking, or a cut that leads to one, stands here.
     wanted: bool,
+    /// Whether steps stand here, or else only the rest of the same filter.
+    is_end: bool,
 }
 
 /// A query compiled against a schema; shared by threads.
@@ -136,15 +150,22 @@ impl Query {
             places.push(match &step.action {
                 Action::Filter { expr, .. } => {
                     let mask = compiler.condition(expr, scope)?;
-                    let next = *known.entry((cut, mask)).or_insert_with(|| {
-                        cuts.push(Cut {
-                            parent: cut,
-                            mask,
-                            wanted: false,
+                    let mut place = cut;
+                    for mask in compiler.conjuncts(mask) {
+                        place = *known.entry((place, mask)).or_insert_with(|| {
+                            cuts.push(Cut {
+                                parent: place,
+                                mask,
+                                wanted: false,
+                                is_end: false,
+                            });
+                            cuts.len()
                         });
-                        cuts.len()
-                    });
-                    (next, scope)
+                    }
+                    if let Some(last) = place.checked_sub(1).and_then(|i| cuts.get_mut(i)) {
+                        last.is_end = true;
+                    }
+                    (place, scope)
                 }
                 Action::Define { name, expr } => (cut, Some(compiler.define(name, expr, scope)?)),
             });
@@ -169,14 +190,17 @@ impl Query {
                 walk = cut.parent;
             }
         }
-        let mut wanted: Vec<NodeId> = Vec::new();
-        wanted.extend(cuts.iter().filter(|cut| cut.wanted).map(|cut| cut.mask));
-        wanted.extend(bookings.iter().flat_map(|(_, kind)| kind.nodes()));
-        let lists: Vec<_> = bookings
+        let masks = cuts.iter().filter(|cut| cut.wanted);
+        let masks = masks.map(|cut| (cut.parent, cut.mask));
+        let values = bookings
             .iter()
-            .flat_map(|(_, kind)| kind.levels())
-            .collect();
-        let plan = compiler.plan(&wanted, &lists);
+            .flat_map(|(cut, kind)| kind.nodes().into_iter().map(|node| (*cut, node)));
+        let lists = bookings
+            .iter()
+            .flat_map(|(cut, kind)| kind.levels().into_iter().map(|level| (*cut, level)));
+        let (wanted, lists): (Vec<_>, Vec<_>) = (masks.chain(values).collect(), lists.collect());
+        let tree = Cuts::new(cuts.iter().map(|cut| cut.parent));
+        let plan = compiler.plan(&wanted, &lists, &tree);
         let shared = share_cells(&mut bookings);
         let multiplies = plan.graph.levels.iter().any(|level| level.kind.expands());
         let columns = plan.fields.iter().map(|field| field.name.clone()).collect();
@@ -257,22 +281,16 @@ impl Query {
         root: SelectionId,
         partial: &mut Partial,
     ) -> Result<(), ProcessError> {
-        // Where each cut's events are; `None`: none passed, or nobody wants them.
-        let mut reached: Vec<Option<SelectionId>> = Vec::with_capacity(self.cuts.len() + 1);
-        reached.push((batch.selections[root].events > 0).then_some(root));
+        batch.start(root);
         for cut in &self.cuts {
-            let above = reached.get(cut.parent).copied().flatten();
-            reached.push(match above.filter(|_| cut.wanted) {
-                None => None,
-                Some(above) => {
-                    let found = batch.select(above, cut.mask)?;
-                    (batch.selections[found].events > 0).then_some(found)
-                }
-            });
+            match cut.wanted {
+                true => batch.cut(cut.parent, cut.mask, cut.is_end)?,
+                false => batch.skip(),
+            }
         }
         if self.multiplies {
             for (cut, kind) in &self.bookings {
-                if let Some(selection) = reached.get(*cut).copied().flatten() {
+                if let Some(selection) = batch.reached(*cut) {
                     for node in kind.nodes() {
                         batch.value(selection, node)?;
                     }
@@ -284,7 +302,7 @@ impl Query {
         }
         let mut cells = Cells::new(self.shared);
         for ((cut, kind), to) in self.bookings.iter().zip(&mut partial.accumulators) {
-            if let Some(selection) = reached.get(*cut).copied().flatten() {
+            if let Some(selection) = batch.reached(*cut) {
                 kind.fill(batch, selection, &mut cells, to)?;
             }
         }

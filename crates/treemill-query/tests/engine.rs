@@ -242,3 +242,116 @@ fn queries_and_partials_go_between_threads() {
     fn moved<T: Send>() {}
     moved::<Scratch>();
 }
+
+/// Forty events of which every tenth has x below 1, and lists of one item each.
+fn forty() -> Table {
+    let x: Vec<f64> = (0..40).map(|i| f64::from(i % 10)).collect();
+    let n: Vec<f64> = (0..40).map(|i| f64::from(i % 3)).collect();
+    let lists: Vec<Vec<f64>> = (0..40)
+        .map(|i| (0..i % 3).map(|k| f64::from(i + k)).collect())
+        .collect();
+    Table::new()
+        .scalar("x", DType::F64, &x)
+        .scalar("y", DType::F64, &x)
+        .scalar("z", DType::F64, &x)
+        .scalar("n", DType::I32, &n)
+        .list("a_p", DType::F64, Some("n"), &lists)
+        .list("a_q", DType::F64, Some("n"), &lists)
+}
+
+/// How many entries of which columns one batch of all events gave.
+fn entries_of(steps: &Steps) -> Vec<(String, usize)> {
+    let table = forty();
+    let query = steps.compile(&table).unwrap();
+    let mut batch = table.batch(&query, 0, table.rows());
+    query
+        .process(&mut batch, &mut query.partial(), &mut Scratch::default())
+        .unwrap();
+    let whole = batch.asked.into_keys().map(|name| (name, 40));
+    let mut all: Vec<_> = whole.chain(batch.picked).collect();
+    all.sort();
+    all
+}
+
+fn named(all: &[(&str, usize)]) -> Vec<(String, usize)> {
+    all.iter()
+        .map(|(name, n)| ((*name).to_owned(), *n))
+        .collect()
+}
+
+#[test]
+fn of_what_filters_leave_no_more_is_read() {
+    let few = Steps::new().filter("x < 1").sum("y").sum("a_p * a_q");
+    let expected = [("a_p", 4), ("a_q", 4), ("n", 40), ("x", 40), ("y", 4)];
+    let found = entries_of(&few);
+    // The lists tell their own lengths, where no counter has been read.
+    assert!(
+        found.iter().all(|entry| named(&expected).contains(entry)),
+        "{found:?}"
+    );
+    // What a filter further out needs is read for all that this leaves.
+    let both = Steps::new()
+        .filter("x < 1")
+        .sum("z")
+        .filter("y > 5")
+        .sum("z")
+        .at(None)
+        .sum("y");
+    assert_eq!(entries_of(&both), named(&[("x", 40), ("y", 40), ("z", 4)]));
+    // Where most are left, the batch is read as it is.
+    let most = Steps::new().filter("x < 5").sum("y");
+    assert_eq!(entries_of(&most), named(&[("x", 40), ("y", 40)]));
+}
+
+#[test]
+fn the_terms_of_a_filter_are_filters_one_behind_the_other() {
+    // The list comes last, though it stands first.
+    let steps = Steps::new()
+        .filter("any(a_p > 0) and x < 1 and y < 5")
+        .count();
+    assert_eq!(
+        entries_of(&steps),
+        named(&[("a_p", 4), ("x", 40), ("y", 4)])
+    );
+    let nothing = Steps::new()
+        .filter("x < 0 and (y < 5 and sum(a_p) > 1)")
+        .count();
+    assert_eq!(entries_of(&nothing), named(&[("x", 40)]));
+    for text in ["x < 1 and sum(a_p) > 11", "not (x >= 1 or sum(a_p) <= 11)"] {
+        let steps = Steps::new().filter(text).count().sum("a_q");
+        assert_eq!(
+            steps.run(&forty()),
+            [
+                Outcome::Count(1),
+                Outcome::Sum(treemill_query::Number::Float(41.0))
+            ],
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn shared_terms_are_computed_once_and_missing_ones_pass_nothing() {
+    let steps = Steps::new()
+        .filter("x < 5 and a_p[0] > 3")
+        .count()
+        .at(None)
+        .filter("x < 5 and not (a_p[0] > 3)")
+        .count()
+        .at(None)
+        .filter("x < 5 and len(a_p) == 0")
+        .count()
+        .at(None)
+        .filter("x < 5")
+        .count();
+    let counts: Vec<u64> = steps
+        .run(&forty())
+        .iter()
+        .map(|outcome| match outcome {
+            Outcome::Count(n) => *n,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(counts[3], 20);
+    assert_eq!(counts[..3].iter().sum::<u64>(), 20, "{counts:?}");
+}

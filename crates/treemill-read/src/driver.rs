@@ -1,8 +1,10 @@
 //! A branch's cursor: the one place where plan, source, decompression and decoding meet. It keeps
 //! one basket ready (and its buffers for the next), and makes columns of runs of entries.
 
+mod picked;
+
 use crate::checks::{agreed, check_fixed, run};
-use crate::decode::{Column, Spares, append, starts};
+use crate::decode::{Column, Gathered, Spares, append, innermost, size_of, starts};
 use crate::plan;
 use crate::reader::Context;
 use crate::shelf;
@@ -15,8 +17,10 @@ use treemill_format::error::FormatError;
 use treemill_format::layout::Layout;
 use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket};
 
-/// The most values that memory is taken for before their bytes have been seen.
+/// The most values that memory is taken for before their bytes have been seen, ...
 const MOST_RESERVED: u64 = 1 << 20;
+/// ... unless the file has so many bytes of them: what they may come to, over what is stored.
+const MOST_PACKED: u64 = 4;
 
 /// Where the entries' bytes of the basket at hand are.
 #[derive(Debug, Clone)]
@@ -48,6 +52,7 @@ pub(crate) struct Cursor {
     counts: Vec<u32>,
     loaded: Option<Loaded>,
     spares: Spares,
+    gathered: Gathered,
     /// Reads the counter branch, for baskets without entry offsets.
     counter: Option<Box<Cursor>>,
 }
@@ -68,6 +73,7 @@ impl Cursor {
             counts: Vec::new(),
             loaded: None,
             spares: Spares::default(),
+            gathered: Gathered::default(),
             counter: None,
         }
     }
@@ -97,13 +103,9 @@ impl Cursor {
         range: Range<u64>,
     ) -> Result<Column, ReadError> {
         let name = context.file.source().name();
-        let rows = range.end.saturating_sub(range.start).min(MOST_RESERVED);
-        let mut column = Column::with(
-            &mut self.spares,
-            &branch.layout,
-            usize::try_from(rows).unwrap_or(0),
-        )
-        .map_err(|e| ReadError::format(&e, name, None))?;
+        let mut column = self
+            .empty(context, branch, &range)
+            .map_err(|e| ReadError::format(&e, name, None))?;
         let mut at = range.start;
         while at < range.end {
             self.load(context, branch, at)?;
@@ -131,6 +133,26 @@ impl Cursor {
             at = stop;
         }
         Ok(column)
+    }
+
+    /// A column with room for the entries of `range`, as far as the file's bytes bear them out.
+    fn empty(
+        &mut self,
+        context: &Context<'_, TreeFile>,
+        branch: &Branch,
+        range: &Range<u64>,
+    ) -> Result<Column, FormatError> {
+        let layout = &branch.layout;
+        let stored = plan::stored_bytes(branch, range).min(context.file.source().size());
+        let least = size_of(layout)?.least().max(1) as u64;
+        let borne_out = stored.saturating_mul(MOST_PACKED).checked_div(least);
+        let most = borne_out.unwrap_or(0).max(MOST_RESERVED);
+        let rows = range.end.saturating_sub(range.start).min(most);
+        let room = |bytes: u64| usize::try_from(bytes).unwrap_or(0);
+        let is_whole = !context.again
+            && matches!(innermost(layout), Layout::Number(_) | Layout::String { .. });
+        self.spares.expect(if is_whole { room(stored) } else { 0 });
+        Column::with(&mut self.spares, layout, room(rows))
     }
 
     /// Makes the basket that holds `entry` the one at hand.

@@ -60,6 +60,18 @@ pub fn basket_of(branch: &Branch, entry: u64) -> Option<usize> {
         .then_some(index)
 }
 
+/// Bytes of the baskets that hold entries of `range`, as the file has them.
+#[must_use]
+pub fn stored_bytes(branch: &Branch, range: &Range<u64>) -> u64 {
+    let holds = |entries: &Range<u64>| entries.start < range.end && range.start < entries.end;
+    let baskets = branch.baskets.iter().filter(|b| holds(&b.entries));
+    let embedded = branch.embedded.iter().filter(|b| holds(&b.entries));
+    baskets
+        .map(|b| b.bytes.end.saturating_sub(b.bytes.start))
+        .chain(embedded.map(|b| b.data.len() as u64))
+        .fold(0, u64::saturating_add)
+}
+
 /// Where batches may end well: the first entries of the branches' baskets within `range`,
 /// ascending, each once.
 #[must_use]

@@ -72,6 +72,22 @@ impl Cursor {
             Cursor::Field(file, cursor) => cursor.array(&mut context.of(file.as_ref()), range),
         }
     }
+
+    fn array_at(
+        &mut self,
+        context: &mut Context<'_>,
+        range: Range<u64>,
+        rows: &[u32],
+    ) -> Result<ArrayRef, ReadError> {
+        match self {
+            Cursor::Branch(file, cursor) => {
+                cursor.array_at(&mut context.of(file.as_ref()), range, rows)
+            }
+            Cursor::Field(file, cursor) => {
+                cursor.array_at(&mut context.of(file.as_ref()), range, rows)
+            }
+        }
+    }
 }
 
 impl Reader {
@@ -235,6 +251,26 @@ impl Batch<'_> {
         let array = cursor.array(&mut self.context, self.entries.clone())?;
         *slot = Some(Arc::clone(&array));
         Ok(array)
+    }
+
+    /// The same, of the batch's entries at `rows` only, numbers below [`Batch::rows`] that ascend: what
+    /// lies between them is not decoded, and baskets or pages without any of them are not read. It is
+    /// not remembered.
+    ///
+    /// # Errors
+    /// As [`Batch::column`]; `NotFound` where `rows` are not as said.
+    pub fn column_at(&mut self, index: usize, rows: &[u32]) -> Result<ArrayRef, ReadError> {
+        let Some(cursor) = self.cursors.get_mut(index) else {
+            let message = format!("the reader has no column {index}");
+            return Err(ReadError::not_found(message, self.file));
+        };
+        let all = self.entries.end.saturating_sub(self.entries.start);
+        let ascend = rows.is_sorted_by(|a, b| a < b);
+        if !ascend || rows.last().is_some_and(|&last| u64::from(last) >= all) {
+            let message = format!("rows that do not ascend below {all}");
+            return Err(ReadError::not_found(message, self.file));
+        }
+        cursor.array_at(&mut self.context, self.entries.clone(), rows)
     }
 }
 

@@ -28,7 +28,7 @@ impl TreeFile {
     /// A tree whose baskets lie in `source`.
     #[must_use]
     pub fn new(source: Arc<dyn Source>, tree: Tree) -> Self {
-        let mut by_name = HashMap::new();
+        let mut by_name = HashMap::with_capacity(tree.branches.len());
         for (index, branch) in tree.branches.iter().enumerate() {
             // Of branches with the same name the outermost is meant: it comes first.
             by_name.entry(branch.name.clone()).or_insert(index);

@@ -11,6 +11,7 @@ import time
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from ..errors import TreemillError, WorkerError
@@ -75,10 +76,11 @@ class Pass(ABC):
         self._clock = clock
         self._packetizer = Packetizer(
             files,
-            sizing=sizing,
+            sizing=replace(sizing, least=task.least_seconds),
             skip_errors=skip_errors,
             commit_seconds=task.commit_seconds,
             expected_workers=workers,
+            speculate=workers > 1,
         )
         self._lock = threading.Lock()
         self._committing: set[int] = set()
@@ -109,6 +111,15 @@ class Pass(ABC):
         """Entries of the dataset, estimated while files are unopened."""
         with self._lock:
             return self._packetizer.expected_entries
+
+    @property
+    def entries(self) -> int:
+        """Processed so far; those of a packet that two workers have count once, at the end at
+        least."""
+        with self._lock:
+            if self.ended is not None:
+                return self._packetizer.committed_entries
+            return min(self.control.entries, self._packetizer.expected_entries)
 
     def coverage(self) -> Coverage:
         """Which entries are merged and which are given up."""

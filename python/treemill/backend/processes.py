@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import UnsupportedError, WorkerError
-from ..packetizer import Action, FileSize, Sizing, WorkerJoined, WorkerLost
+from ..packetizer import Action, FileSize, Sizing, Tick, WorkerJoined, WorkerLost
 from ..task import Task
 from . import passes
 from .channel import Channel
@@ -24,7 +24,7 @@ from .passes import worker_error
 __all__ = ["Pass", "ProcessPool"]
 
 # An order and its answer cost some 100 us.
-SIZING = Sizing(shortest=0.2, longest=2.0)
+SIZING = Sizing(shortest=0.2, longest=2.0, ask=100e-6, merge=5e-3)
 
 
 class ProcessPool:
@@ -191,7 +191,9 @@ class Pass(passes.Pass):
         self._lose(number, f"worker {number} {_cause(code)}")
 
     def check(self) -> None:
-        """Gives up who has not answered for too long. Called now and then."""
+        """Gives up who has not answered for too long. Called now and then; nothing else tells the
+        packetizer that a worker is late."""
+        self._tell(Tick())
         limit = self._clock() - self._pool.silence
         for number, end in list(self._ends.items()):
             if end.heard < limit:

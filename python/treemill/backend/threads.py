@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..errors import UnsupportedError
-from ..packetizer import Action, Committed, FileSize, Sizing, WorkerJoined
+from ..packetizer import Action, Committed, FileSize, Sizing, Tick, WorkerJoined
 from ..task import Task
 from ..worker import Worker
 from . import passes
@@ -22,7 +22,9 @@ __all__ = ["Pass", "ThreadPool"]
 
 # A packet costs tens of microseconds here, so it may be short; and it must not be so long that the
 # user waits for news (a worker commits only between packets).
-SIZING = Sizing(shortest=0.1, longest=1.0)
+SIZING = Sizing(shortest=0.1, longest=1.0, merge=5e-3)
+_TICK = 0.5
+"""Seconds that a thread waits for work before it asks whether another one is late."""
 
 
 class ThreadPool:
@@ -125,15 +127,23 @@ class Pass(passes.Pass):
                 trees.begin()
                 worker = Worker(number, trees, self.control, commit)
                 self._tell(WorkerJoined(number))
-                while (action := inbox.get()) is not None:
+                while (action := self._next(inbox)) is not None:
                     event = worker.perform(action)
                     self._tell(event)
                     if isinstance(event, Committed):
                         self._merged(number)
+                worker.leave()
             except BaseException as error:  # a defect of treemill's own: nobody must wait for ever
                 self._crash(worker_error(number, error))
 
         return work
+
+    def _next(self, inbox: SimpleQueue[Action | None]) -> Action | None:
+        while True:
+            try:
+                return inbox.get(timeout=_TICK)
+            except Empty:
+                self._tell(Tick())
 
     def _numbers(self) -> list[int]:
         return list(range(self.workers))

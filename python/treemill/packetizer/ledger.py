@@ -119,6 +119,11 @@ class Ledger:
         self.committed_entries += entries
         return entries
 
+    def release(self, worker: int) -> None:
+        """The worker leaves the packet that it is working on, and has not begun with, to another
+        one who has it too; what it had done before stays its."""
+        self._alone(worker, self._working.pop(worker).packet)
+
     def take_back(self, worker: int) -> tuple[Packet | None, list[Packet]]:
         """What the worker was working on (None where another one still is), and what it had done
         but not committed, as packets whose ranges are nobody's now. The failures of a packet's

@@ -19,6 +19,9 @@ class Sizing:
     longest: float = 20.0
     share: float = 0.25
     """Of the expected time left."""
+    least: float = 0.0
+    """No packet is shorter, not even at the end: what it costs its worker, however few its
+    entries are."""
     ask: float = 50e-6
     """What a packet costs the one who hands it out. Packets are never so short, not even at the
     end, that answering all workers takes more than half of the time."""
@@ -71,10 +74,11 @@ def packet_entries(
     if total_rate <= 0.0:
         return max(1, int(min(sizing.first, fair)))
     time_left = entries_left / total_rate
+    floor = max(2 * sizing.ask * workers, sizing.least)
     if rate is None:  # as fast as the others, but let it show so before it gets more
         mean = total_rate / max(workers, 1)
-        seconds = max(min(sizing.shortest, time_left), 2 * sizing.ask * workers)
+        seconds = max(min(sizing.shortest, time_left), floor)
         return max(1, int(mean * seconds))
     seconds = min(max(time_left * sizing.share, sizing.shortest), sizing.longest)
     # Never more than this worker's part of what is left, so that none waits for another.
-    return max(1, int(rate * max(min(seconds, time_left), 2 * sizing.ask * workers)))
+    return max(1, int(rate * max(min(seconds, time_left), floor)))

@@ -3,9 +3,11 @@
 
 mod call;
 mod compare;
+mod conjuncts;
 mod free;
 mod functions;
 mod graph;
+mod homes;
 mod index;
 mod kept;
 mod kinematics;
@@ -24,6 +26,7 @@ mod types;
 mod vectors;
 
 pub(crate) use graph::{Constant, Graph, Node, NodeId, Op, Reducer, Type};
+pub(crate) use homes::{Cuts, Homes};
 pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
 
 pub(crate) use program::{Argument, Leaf, Program, Read, Step};

@@ -1,13 +1,15 @@
 //! What evaluation needs beside the graph: programs, and which columns in which order.
 
+use super::homes::{Cuts, Homes};
 use super::{Compiler, LevelId, LevelKind, NodeId, Op, program::program};
 use crate::eval::{Plan, Source};
 use crate::schema::ColumnType;
 use std::collections::{HashMap, HashSet};
 
 impl Compiler<'_> {
-    /// The plan for wanting these nodes' values, in this order, and the lists of these levels.
-    pub fn plan(self, wanted: &[NodeId], lists: &[LevelId]) -> Plan {
+    /// The plan for wanting these nodes' values, in this order, and the lists of these levels, each at
+    /// one of the cuts.
+    pub fn plan(self, wanted: &[(usize, NodeId)], lists: &[(usize, LevelId)], cuts: &Cuts) -> Plan {
         let mut needs = Needs {
             compiler: &self,
             columns: Vec::new(),
@@ -15,12 +17,15 @@ impl Compiler<'_> {
             sources: HashMap::new(),
             seen: HashSet::new(),
         };
-        for node in wanted {
-            needs.want(Want::Node(*node));
+        let nodes = wanted.iter().map(|(cut, node)| (*cut, Want::Node(*node)));
+        let levels = lists
+            .iter()
+            .map(|(cut, level)| (*cut, Want::Offsets(*level)));
+        let all: Vec<(usize, Want)> = nodes.chain(levels).collect();
+        for (_, want) in &all {
+            needs.want(*want);
         }
-        for level in lists {
-            needs.want(Want::Offsets(*level));
-        }
+        let homes = Homes::new(&needs, &all, cuts);
         let Needs {
             columns,
             column_of,
@@ -57,6 +62,7 @@ impl Compiler<'_> {
             column_of,
             column_nodes,
             sources,
+            homes,
             level_names,
             local,
             uses,
@@ -65,7 +71,7 @@ impl Compiler<'_> {
     }
 
     /// How many of those that are needed want each node's value.
-    fn uses(&self, wanted: &[NodeId], seen: &HashSet<Want>) -> Vec<u32> {
+    fn uses(&self, wanted: &[(usize, NodeId)], seen: &HashSet<Want>) -> Vec<u32> {
         let mut uses = vec![0_u32; self.graph.nodes.len()];
         let mut levels = HashSet::new();
         let mut count = |id: &NodeId| {
@@ -88,24 +94,24 @@ impl Compiler<'_> {
                 count(&node);
             }
         }
-        wanted.iter().for_each(count);
+        wanted.iter().for_each(|(_, id)| count(id));
         uses
     }
 }
 
 /// Something whose columns are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Want {
+pub(super) enum Want {
     Node(NodeId),
     Offsets(LevelId),
 }
 
 /// Finds the columns that are needed, in the order in which evaluation first asks for them.
-struct Needs<'a, 'b> {
-    compiler: &'a Compiler<'b>,
-    columns: Vec<usize>,
-    column_of: HashMap<usize, usize>,
-    sources: HashMap<LevelId, Source>,
+pub(super) struct Needs<'a, 'b> {
+    pub compiler: &'a Compiler<'b>,
+    pub columns: Vec<usize>,
+    pub column_of: HashMap<usize, usize>,
+    pub sources: HashMap<LevelId, Source>,
     seen: HashSet<Want>,
 }
 
@@ -129,7 +135,7 @@ impl Needs<'_, '_> {
     }
 
     /// What is needed before.
-    fn before(&self, want: Want) -> Vec<Want> {
+    pub fn before(&self, want: Want) -> Vec<Want> {
         let graph = &self.compiler.graph;
         match want {
             Want::Node(id) => {

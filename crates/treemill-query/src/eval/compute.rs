@@ -24,14 +24,15 @@ impl Batch<'_> {
         }
         match &node.op {
             Op::Column(column) => {
-                if s != 0 {
-                    // Columns come for whole batches; the next attempt takes over what passed.
-                    self.node(0, id)?;
-                }
                 let Some(column) = plan.column_of.get(column).copied() else {
                     return Err(QueryError::new("a column is not among those needed").into());
                 };
-                self.load_column(column)
+                let home = self.home_of_column(s, column);
+                if home != s {
+                    // The next attempt takes over what passed.
+                    self.node(home, id)?;
+                }
+                self.load_column(s, column)
             }
             Op::And | Op::Or => self.junction(s, node),
             Op::StrCompare(op) => self.compare_strings(s, node, *op),

@@ -7,23 +7,26 @@ use crate::load::load;
 use crate::value::{Buf, Value};
 
 impl Batch<'_> {
-    /// A batch's column, as a whole.
-    pub(super) fn load_column(&mut self, column: usize) -> Made<Value> {
+    /// A column of a selection: the whole batch, or the column's home.
+    pub(super) fn load_column(&mut self, s: SelectionId, column: usize) -> Made<Value> {
         let plan = self.plan;
         let field = &plan.fields[column];
-        let array = self
-            .columns
-            .column(column)
-            .map_err(|error| Halt::Error(ProcessError::Column(error)))?;
-        let loaded = load(&array, field, self.rows)
+        let array = if s == 0 {
+            self.columns.column(column)
+        } else {
+            let rows = self.items(s, EVENT, 0)?;
+            self.columns.column_at(column, &rows)
+        };
+        let array = array.map_err(|error| Halt::Error(ProcessError::Column(error)))?;
+        let loaded = load(&array, field, self.selections[s].events)
             .map_err(|what| QueryError::new(format!("the column {}: {what}", field.name)))?;
         if let (Some(inner), Some(node)) = (loaded.inner, plan.node_of(column)) {
             let level = plan.graph.node(node).level;
-            self.selections[0].offsets.insert(level, inner);
+            self.selections[s].offsets.insert(level, inner);
         }
         if let Some(offsets) = loaded.offsets {
             let level = plan.level_of(column);
-            let known = level.and_then(|level| self.selections[0].offsets.get(&level));
+            let known = level.and_then(|level| self.selections[s].offsets.get(&level));
             match (level, known) {
                 (Some(_), Some(known)) if !same(known, &offsets) => {
                     let message = format!(
@@ -33,7 +36,7 @@ impl Batch<'_> {
                     return Err(QueryError::new(message).into());
                 }
                 (Some(level), None) => {
-                    self.selections[0].offsets.insert(level, offsets);
+                    self.selections[s].offsets.insert(level, offsets);
                 }
                 _ => (),
             }

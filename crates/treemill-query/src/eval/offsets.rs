@@ -31,7 +31,13 @@ impl Batch<'_> {
                 let events = self.selections[s].events;
                 Ok(vec![0, i32::try_from(events).unwrap_or(i32::MAX)].into())
             }
-            LevelKind::Items { .. } if s == 0 => self.offsets_of_items(level),
+            LevelKind::Items { .. } => {
+                let home = self.home_of_level(s, level);
+                if home != s {
+                    return Err(Halt::Need(home, Task::Offsets(level)));
+                }
+                self.offsets_of_items(s, level)
+            }
             LevelKind::Inner { column } if s == 0 => {
                 let column = plan.column_of.get(column);
                 let node = column.and_then(|column| plan.node_of(*column));
@@ -43,8 +49,6 @@ impl Batch<'_> {
                 self.offsets(0, level)
             }
             LevelKind::Inner { .. } => Err(Halt::Need(0, Task::Offsets(level))),
-            // Whole batches first: columns come for whole batches.
-            LevelKind::Items { .. } => Err(Halt::Need(0, Task::Offsets(level))),
             LevelKind::Fixed(len) => {
                 let lists = self.positions(s, plan.graph.parent(level))?;
                 let total = lists.checked_mul(*len as usize);
@@ -201,22 +205,23 @@ impl Batch<'_> {
         }
     }
 
-    /// Offsets of list columns for the whole batch: of a column that is there, else from the
-    /// counter, else of the first column that the query needs.
-    fn offsets_of_items(&mut self, level: LevelId) -> Made<Buf<i32>> {
+    /// Offsets of list columns where they are read: of a column that is there, else from the counter,
+    /// else of the first column that the query needs.
+    fn offsets_of_items(&mut self, s: SelectionId, level: LevelId) -> Made<Buf<i32>> {
         let plan = self.plan;
         let Some(source) = plan.sources.get(&level) else {
             return Err(QueryError::new("a list's length cannot be known").into());
         };
         if let Some(counter) = source.counter {
             let counts = match plan.node_of(counter) {
-                Some(node) => self.node(0, node)?,
-                None => self.load_column(counter)?,
+                Some(node) => self.node(s, node)?,
+                None => self.load_column(s, counter)?,
             };
+            let events = self.selections[s].events;
             let mut sum = 0_i64;
-            let mut offsets: Vec<i32> = self.pool.take(self.rows + 1);
+            let mut offsets: Vec<i32> = self.pool.take(events + 1);
             offsets[0] = 0;
-            let mut numbers: Vec<i64> = self.pool.take(self.rows);
+            let mut numbers: Vec<i64> = self.pool.take(events);
             i64::read(&counts, 0, &mut numbers);
             // A count that is missing counts nothing.
             if let Some(present) = &counts.valid {
@@ -241,11 +246,11 @@ impl Batch<'_> {
         };
         // Loading it tells the offsets; its values are kept where they are wanted as well.
         if let Some(node) = plan.node_of(member) {
-            self.node(0, node)?;
+            self.node(s, node)?;
         } else {
-            self.load_column(member)?;
+            self.load_column(s, member)?;
         }
-        self.offsets(0, level)
+        self.offsets(s, level)
     }
 }
 

@@ -94,18 +94,15 @@ impl Batch<'_> {
     /// Number of trues of each list.
     fn counts(&mut self, value: &Value, offsets: &[i32], items: usize) -> Vec<i64> {
         use crate::chunk::Wide;
-        let mut sums: Vec<i32> = self.pool.take(items + 1);
         let mut out: Vec<i64> = self.pool.take(offsets.len() - 1);
         match u8::direct(value) {
-            Some(mask) => gather::running(&mask[..items], &mut sums),
+            Some(mask) => reduce::counts(&mask[..items], offsets, &mut out),
             None => {
                 let mask: Buf<u8> = self.whole(value, items);
-                gather::running(&mask, &mut sums);
+                reduce::counts(&mask, offsets, &mut out);
                 self.pool.give(mask);
             }
         }
-        reduce::counts(&sums, offsets, &mut out);
-        self.pool.give_vec(sums);
         out
     }
 

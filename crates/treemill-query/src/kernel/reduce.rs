@@ -1,7 +1,6 @@
 //! Lists reduced to one value each. Offsets have one element more than there are lists.
 //!
-//! Counts and integer sums go over running sums, which know no list borders and so mispredict no
-//! branches; sums of floats keep the order of the items, list by list.
+//! Sums keep the order of the items, list by list.
 
 /// Calls `f(list, start, stop)` for every list.
 #[inline(always)]
@@ -14,11 +13,46 @@ fn each_list(offsets: &[i32], mut f: impl FnMut(usize, usize, usize)) {
     }
 }
 
-/// Number of ones in each list, by running sums (see `gather::running`).
-pub(crate) fn counts(sums: &[i32], offsets: &[i32], out: &mut [i64]) {
-    for (to, ends) in out.iter_mut().zip(offsets.windows(2)) {
-        *to = i64::from(sums[ends[1] as usize] - sums[ends[0] as usize]);
+/// Ones in every byte.
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// The first so many bytes of a word.
+const FIRST: [u64; 9] = {
+    let mut first = [u64::MAX; 9];
+    let mut bytes = 0;
+    while bytes < 8 {
+        first[bytes] = (1 << (8 * bytes)) - 1;
+        bytes += 1;
     }
+    first
+};
+
+/// Number of ones in each list. Lists are mostly short: eight bytes at once, of which those behind the
+/// list's end are left out, take no loop whose end would be mispredicted.
+pub(crate) fn counts(mask: &[u8], offsets: &[i32], out: &mut [i64]) {
+    let mut start = offsets.first().map_or(0, |first| *first as usize);
+    for (to, stop) in out.iter_mut().zip(offsets.iter().skip(1)) {
+        let stop = *stop as usize;
+        let word = mask.get(start..).and_then(|rest| rest.first_chunk());
+        *to = match (word, FIRST.get(stop.wrapping_sub(start))) {
+            (Some(word), Some(first)) => {
+                i64::from((u64::from_le_bytes(*word) & ONES & first).count_ones())
+            }
+            _ => ones(&mask[start..stop]),
+        };
+        start = stop;
+    }
+}
+
+/// Apart, so that what it needs of registers does not slow down the loop over short lists.
+#[inline(never)]
+fn ones(mask: &[u8]) -> i64 {
+    let (words, rest) = mask.as_chunks();
+    let in_words = words
+        .iter()
+        .map(|word| (u64::from_le_bytes(*word) & ONES).count_ones());
+    let in_rest = rest.iter().map(|keep| u32::from(keep & 1));
+    in_words.chain(in_rest).map(i64::from).sum()
 }
 
 /// Length of each list.
@@ -68,4 +102,28 @@ pub(crate) fn best<T: Copy>(
         }
         found(list, place.map(|place| start + place));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_those_of_loops() {
+        // Lists of every length up to 20, at every distance from a word's and the mask's end.
+        let mask: Vec<u8> = (0..231_u32).map(|i| (i * i % 7 % 2) as u8).collect();
+        for longest in 1..=20 {
+            let mut offsets = vec![0_i32];
+            while let Some(&last) = offsets.last().filter(|last| **last < 231) {
+                let len = offsets.len() as i32 % (longest + 1);
+                offsets.push((last + len).min(231));
+            }
+            let mut out = vec![-1; offsets.len() - 1];
+            counts(&mask, &offsets, &mut out);
+            for (ends, count) in offsets.windows(2).zip(out) {
+                let list = &mask[ends[0] as usize..ends[1] as usize];
+                assert_eq!(count, list.iter().map(|x| i64::from(*x)).sum::<i64>());
+            }
+        }
+    }
 }

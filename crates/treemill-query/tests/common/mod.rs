@@ -109,8 +109,15 @@ impl Steps {
         Query::compile(self.spec.as_ref().expect("a spec"), &table.schema())
     }
 
-    /// Results over the table in batches of `size` entries.
+    /// Results over the table in batches of `size` entries, which are the same whether columns come
+    /// for whole batches only or not.
     pub fn run_in(&self, table: &Table, size: usize) -> Vec<Outcome> {
+        let [whole, picked] = [false, true].map(|can_pick| self.run_so(table, size, can_pick));
+        assert_eq!(format!("{whole:?}"), format!("{picked:?}"));
+        picked
+    }
+
+    fn run_so(&self, table: &Table, size: usize, can_pick: bool) -> Vec<Outcome> {
         let query = self.compile(table).unwrap_or_else(|e| panic!("{e:?}"));
         let mut partial = query.partial();
         let mut scratch = Scratch::default();
@@ -118,6 +125,7 @@ impl Steps {
         while start < table.rows() {
             let stop = table.rows().min(start + size);
             let mut batch = table.batch(&query, start, stop);
+            batch.can_pick = can_pick;
             query
                 .process(&mut batch, &mut partial, &mut scratch)
                 .unwrap_or_else(|e| panic!("{e:?}"));

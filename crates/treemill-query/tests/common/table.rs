@@ -117,6 +117,8 @@ impl Table {
             columns: columns.collect(),
             names: query.columns().to_vec(),
             asked: BTreeMap::new(),
+            picked: BTreeMap::new(),
+            can_pick: true,
         }
     }
 }
@@ -127,6 +129,10 @@ pub struct Batch {
     columns: Vec<ArrayRef>,
     names: Vec<String>,
     pub asked: BTreeMap<String, usize>,
+    /// Of how many entries, where not of all.
+    pub picked: BTreeMap<String, usize>,
+    /// Whether single entries can be asked for.
+    pub can_pick: bool,
 }
 
 impl Columns for Batch {
@@ -137,6 +143,21 @@ impl Columns for Batch {
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
         *self.asked.entry(self.names[index].clone()).or_default() += 1;
         Ok(self.columns[index].clone())
+    }
+
+    fn can_pick(&self, _index: usize) -> bool {
+        self.can_pick
+    }
+
+    fn column_at(
+        &mut self,
+        index: usize,
+        rows: &[u32],
+    ) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
+        assert!(self.can_pick && rows.is_sorted_by(|a, b| a < b));
+        *self.picked.entry(self.names[index].clone()).or_default() += rows.len();
+        let rows = PrimitiveArray::<UInt32Type>::from(rows.to_vec());
+        Ok(arrow_select::take::take(&self.columns[index], &rows, None)?)
     }
 }
 

@@ -6,13 +6,16 @@
 //! bulk paths ([`jagged`], [`number`]), and so do text, lists of lists, and objects that all have as many
 //! bytes ([`bulk`]); anything else is walked value by value ([`walk`]).
 
+mod bits;
 mod bulk;
 mod column;
 mod jagged;
 mod number;
 mod object;
 mod packer;
+mod picked;
 mod pointer;
+mod results;
 mod shared;
 mod size;
 mod spares;
@@ -22,7 +25,8 @@ mod types;
 mod walk;
 
 pub use column::Column;
-pub use size::{Size, size_of};
+pub use picked::{Gathered, append_picked};
+pub use size::{Size, innermost, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
 

@@ -1,12 +1,12 @@
 //! Numbers: big-endian bytes to native values, many at a time. Written so that the compiler makes
 //! vector code of it: whole chunks, an exact length known beforehand, no branch inside.
 
+use super::bits::Bits;
 use super::malformed;
-
 use super::spares::Spares;
 use arrow_array::{ArrayRef, ArrowPrimitiveType};
 use arrow_array::{BooleanArray, PrimitiveArray, types as arrow};
-use arrow_buffer::{BooleanBuffer, Buffer, ScalarBuffer};
+use arrow_buffer::ScalarBuffer;
 use std::sync::Arc;
 use treemill_format::error::Result;
 use treemill_format::layout::{Number, Truncation};
@@ -14,8 +14,8 @@ use treemill_format::layout::{Number, Truncation};
 /// Decoded numbers of one type.
 #[derive(Debug)]
 pub enum Numbers {
-    /// One byte each, not yet packed to bits.
-    Bool(Vec<u8>),
+    /// Packed to bits.
+    Bool(Bits),
     I8(Vec<i8>),
     I16(Vec<i16>),
     I32(Vec<i32>),
@@ -72,7 +72,7 @@ impl Numbers {
     /// An empty column with room for `capacity` numbers.
     pub fn new(number: Number, capacity: usize, spares: &mut Spares) -> Self {
         match number {
-            Number::Bool => Numbers::Bool(spares.vec(capacity)),
+            Number::Bool => Numbers::Bool(Bits::new(capacity, spares)),
             Number::I8 => Numbers::I8(spares.vec(capacity)),
             Number::I16 => Numbers::I16(spares.vec(capacity)),
             Number::I32 => Numbers::I32(spares.vec(capacity)),
@@ -91,6 +91,9 @@ impl Numbers {
     /// Appends the numbers that lie one after another in `bytes`; a rest shorter than a number is
     /// passed over (callers give whole numbers).
     pub fn extend(&mut self, bytes: &[u8]) {
+        if let Numbers::Bool(bits) = self {
+            return bits.extend_packed(bytes);
+        }
         macro_rules! packed {
             ($values:expr, $size:literal, $from:expr) => {
                 $values.extend(bytes.as_chunks::<$size>().0.iter().map(|&b| ($from)(b)))
@@ -101,14 +104,20 @@ impl Numbers {
 
     /// Appends the number at byte `at` of each `stride` bytes.
     pub fn extend_strided(&mut self, bytes: &[u8], stride: usize, at: usize) {
-        let places = bytes.get(at..).unwrap_or_default().chunks(stride.max(1));
+        let places = bytes.chunks_exact(stride.max(1));
         macro_rules! strided {
-            ($values:expr, $size:literal, $from:expr) => {
-                $values.extend(places.map(|place| {
-                    // Only the last place could be shorter, in bytes that were cut off.
-                    ($from)(place.first_chunk::<$size>().copied().unwrap_or_default())
-                }))
-            };
+            ($values:expr, $size:literal, $from:expr) => {{
+                $values.extend(places.clone().map(|place| {
+                    // The length is the same for all: looked at once.
+                    let place = place.get(at..).and_then(|p| p.first_chunk::<$size>());
+                    ($from)(place.copied().unwrap_or_default())
+                }));
+                // Only the last place could be shorter, in bytes that were cut off.
+                if let Some(place) = places.remainder().get(at..).filter(|p| !p.is_empty()) {
+                    let place = place.first_chunk::<$size>().copied().unwrap_or_default();
+                    $values.extend(std::iter::once(($from)(place)));
+                }
+            }};
         }
         for_each_form!(self, strided);
     }
@@ -142,11 +151,7 @@ impl Numbers {
     /// The numbers as an Arrow array.
     pub fn finish(self, spares: &mut Spares) -> ArrayRef {
         match self {
-            Numbers::Bool(v) => {
-                let bits = pack_bits(&v);
-                spares.hold(&Buffer::from_vec(v));
-                Arc::new(BooleanArray::new(bits, None))
-            }
+            Numbers::Bool(bits) => Arc::new(BooleanArray::new(bits.finish(spares), None)),
             Numbers::I8(v) => primitive::<arrow::Int8Type>(v, spares),
             Numbers::I16(v) => primitive::<arrow::Int16Type>(v, spares),
             Numbers::I32(v) => primitive::<arrow::Int32Type>(v, spares),
@@ -221,56 +226,27 @@ pub fn check(number: Number) -> Result<()> {
 }
 
 /// ROOT: `TBufferFile::ReadWithFactor`.
+#[inline]
 fn from_range(bytes: [u8; 4], min: f64, factor: f64) -> f64 {
     f64::from(u32::from_be_bytes(bytes)) / factor + min
 }
 
 /// ROOT: `TBufferFile::ReadWithNbits`. The exponent's byte, then a u16 with the sign above
 /// `bits + 1` bits of mantissa, the last of which is rounding's carry.
+#[inline]
 fn from_mantissa([exponent, high, low]: [u8; 3], bits: u8) -> f32 {
-    let stored = u32::from(u16::from_be_bytes([high, low]));
-    let sign_bit = 1_u32.unbounded_shl(u32::from(bits).saturating_add(1));
-    let mantissa = stored & sign_bit.wrapping_sub(1);
+    let stored = u32::from_be_bytes([0, 0, high, low]);
+    let sign_at = u32::from(bits).saturating_add(1);
+    let mantissa = stored & 1_u32.unbounded_shl(sign_at).wrapping_sub(1);
     let shift = 23_u32.saturating_sub(u32::from(bits));
-    let value = f32::from_bits((u32::from(exponent) << 23) | mantissa.unbounded_shl(shift));
-    if stored & sign_bit == 0 {
-        value
-    } else {
-        -value
-    }
+    let sign = (stored.unbounded_shr(sign_at) & 1) << 31;
+    f32::from_bits(((u32::from(exponent) << 23) | mantissa.unbounded_shl(shift)) ^ sign)
 }
 
 fn primitive<T: ArrowPrimitiveType>(values: Vec<T::Native>, spares: &mut Spares) -> ArrayRef {
     let values = ScalarBuffer::from(values);
     spares.hold(values.inner());
     Arc::new(PrimitiveArray::<T>::new(values, None))
-}
-
-/// One bit for each byte, the first the lowest, set where a byte is not 0.
-fn pack_eight(bytes: [u8; 8]) -> u8 {
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let bytes = u64::from_le_bytes(bytes);
-    // A byte's highest bit: its own, or the carry out of the others, if any of them is set.
-    let high = (bytes | (bytes & LOW).wrapping_add(LOW)) & !LOW;
-    let ones = high >> 7;
-    // Byte i's bit lands at bit 56 + i; no two meet.
-    ones.wrapping_mul(0x0102_0408_1020_4080).to_be_bytes()[0]
-}
-
-/// Eight bytes to one, true where a byte is not 0.
-fn pack_bits(bytes: &[u8]) -> BooleanBuffer {
-    let (whole, rest) = bytes.as_chunks::<8>();
-    let mut packed: Vec<u8> = Vec::with_capacity(bytes.len().div_ceil(8));
-    packed.extend(whole.iter().map(|eight| pack_eight(*eight)));
-    if !rest.is_empty() {
-        let mut eight = [0; 8];
-        eight
-            .iter_mut()
-            .zip(rest)
-            .for_each(|(to, from)| *to = *from);
-        packed.push(pack_eight(eight));
-    }
-    BooleanBuffer::new(Buffer::from_vec(packed), 0, bytes.len())
 }
 
 /// Bytes of one of these numbers on disk; for tests of the table above.

@@ -26,6 +26,17 @@ impl Size {
     }
 }
 
+/// What lists and arrays of a layout hold in the end.
+#[must_use]
+pub fn innermost(layout: &Layout) -> &Layout {
+    match layout {
+        Layout::Array { item, .. } | Layout::Counted { item, .. } | Layout::Vector { item, .. } => {
+            innermost(item)
+        }
+        layout => layout,
+    }
+}
+
 /// Bytes of a number on disk.
 #[must_use]
 pub fn number_size(number: Number) -> usize {

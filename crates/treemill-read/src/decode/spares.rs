@@ -1,6 +1,7 @@
 //! Allocations of arrays that were given out: used again once nobody else holds them. To take fresh
 //! memory for every batch costs more than to decode into it (the kernel clears each page).
 
+use super::results::RESULTS;
 use arrow_buffer::{ArrowNativeType, Buffer};
 use std::collections::VecDeque;
 
@@ -8,20 +9,29 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub struct Spares {
     held: VecDeque<Buffer>,
+    expected: usize,
 }
 
 impl Spares {
-    /// An empty vector with room for `capacity` values: on the memory of the next buffer held, if
-    /// its array is gone by now, else on new memory.
+    /// An empty vector with room for `capacity` values (0: their number is not known): on the memory of the next buffer held, if
+    /// its array is gone by now, else on that of an earlier result, or new memory.
     pub(crate) fn vec<T: ArrowNativeType>(&mut self, capacity: usize) -> Vec<T> {
-        let freed = self.held.pop_front().map(Buffer::into_vec);
-        let mut values: Vec<T> = match freed {
-            Some(Ok(values)) => values,
-            _ => Vec::new(),
-        };
-        values.clear();
-        values.reserve(capacity);
-        values
+        match self.held.pop_front().map(Buffer::into_vec) {
+            Some(Ok(mut values)) => {
+                values.clear();
+                values.reserve(capacity);
+                values
+            }
+            _ if capacity == 0 => {
+                RESULTS.vec(self.expected.checked_div(size_of::<T>()).unwrap_or(0))
+            }
+            _ => RESULTS.vec(capacity),
+        }
+    }
+
+    /// Tells how many bytes the next values may come to whose number is not known.
+    pub(crate) fn expect(&mut self, bytes: usize) {
+        self.expected = bytes;
     }
 
     /// Remembers a buffer that goes into an array.
@@ -29,9 +39,9 @@ impl Spares {
         self.held.push_back(buffer.clone());
     }
 
-    /// Lets go of all memory.
+    /// Leaves all memory to readers that come later.
     pub fn clear(&mut self) {
-        self.held.clear();
+        self.held.drain(..).for_each(|buffer| RESULTS.hold(buffer));
     }
 }
 

@@ -10,7 +10,8 @@ use crate::ReadError;
 use crate::decode::Spares;
 use crate::reader::Context;
 use crate::shelf;
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_select::take::take;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use treemill_format::error::FormatError;
@@ -20,6 +21,10 @@ use treemill_source::Latency;
 
 /// The most values that memory is taken for before their bytes have been seen.
 const MOST_RESERVED: u64 = 1 << 20;
+
+/// Entries that are wanted and less than this apart are decoded with those between them: cheaper than
+/// to begin anew.
+const STRETCH_GAP: u32 = 256;
 
 /// Reads one field.
 #[derive(Debug)]
@@ -96,11 +101,48 @@ impl Cursor {
         context: &mut Context<'_, NTupleFile>,
         range: Range<u64>,
     ) -> Result<ArrayRef, ReadError> {
+        self.together(context, range.clone(), &[range])
+    }
+
+    /// The entries at `rows` of `range`, which ascend and lie within it: pages without any of them are
+    /// not read.
+    pub(crate) fn array_at(
+        &mut self,
+        context: &mut Context<'_, NTupleFile>,
+        range: Range<u64>,
+        rows: &[u32],
+    ) -> Result<ArrayRef, ReadError> {
+        let gap = match context.file.source().latency() {
+            Latency::Local => STRETCH_GAP,
+            // All in one round trip.
+            Latency::Remote => u32::MAX,
+        };
+        let (stretches, indices) = plan::stretches(range.start, rows, gap);
+        let array = self.together(context, range.clone(), &stretches)?;
+        take(&array, &UInt32Array::from(indices), None).map_err(|e| {
+            let error = FormatError::Unsupported {
+                what: format!("single entries of this type: {e}"),
+            };
+            ReadError::format(&error, context.file.source().name(), None)
+                .within(&self.name, range, None)
+        })
+    }
+
+    /// The entries of some ranges within `range`, one after another.
+    fn together(
+        &mut self,
+        context: &mut Context<'_, NTupleFile>,
+        range: Range<u64>,
+        ranges: &[Range<u64>],
+    ) -> Result<ArrayRef, ReadError> {
         let ntuple = context.file.ntuple();
         let rows = range.end.saturating_sub(range.start).min(MOST_RESERVED);
         let rows = usize::try_from(rows).unwrap_or(0);
         let mut column = Column::new(&self.shape, rows, &mut self.spares);
-        for (index, entries) in plan::clusters(ntuple, &range) {
+        let clusters = ranges
+            .iter()
+            .flat_map(|range| plan::clusters(ntuple, range));
+        for (index, entries) in clusters {
             let Some(cluster) = ntuple.clusters.get(index) else {
                 continue;
             };

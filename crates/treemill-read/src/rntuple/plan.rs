@@ -18,6 +18,33 @@ pub(super) enum Part {
     Page { page: usize, wanted: Range<usize> },
 }
 
+/// Ranges of entries that hold those at `rows` (which ascend, counted from entry `first`), joined where
+/// they are less than `gap` apart; and the place of each row in all of the ranges one after another.
+pub(super) fn stretches(first: u64, rows: &[u32], gap: u32) -> (Vec<Range<u64>>, Vec<u32>) {
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    let mut places: Vec<u32> = Vec::with_capacity(rows.len());
+    let mut length = 0_u32;
+    let mut before: Option<u32> = None;
+    for &row in rows {
+        let entry = first.saturating_add(u64::from(row));
+        let end = entry.saturating_add(1);
+        let step = before.map(|before| row.saturating_sub(before));
+        match (ranges.last_mut(), step) {
+            (Some(range), Some(step)) if step <= gap => {
+                range.end = end;
+                length = length.saturating_add(step);
+            }
+            _ => {
+                ranges.push(entry..end);
+                length = length.saturating_add(1);
+            }
+        }
+        places.push(length.saturating_sub(1));
+        before = Some(row);
+    }
+    (ranges, places)
+}
+
 /// The parts of which elements `range` (counted from the cluster's start) consist.
 ///
 /// # Errors
@@ -139,4 +166,22 @@ pub(super) fn few(located: &Located<'_>, page: usize, budget: u64) -> Vec<Range<
             is_first || bytes <= budget
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_rows_are_read_with_those_between_them() {
+        assert_eq!(
+            stretches(100, &[2, 3, 7, 20], 4),
+            (vec![102..108, 120..121], vec![0, 1, 5, 6])
+        );
+        assert_eq!(stretches(0, &[], 4), (vec![], vec![]));
+        assert_eq!(
+            stretches(5, &[1, 900, 4000], 899),
+            (vec![6..906, 4005..4006], vec![0, 899, 900])
+        );
+    }
 }

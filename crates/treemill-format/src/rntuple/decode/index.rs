@@ -80,10 +80,21 @@ fn short_steps<const N: usize>(low: &[u8], high: &[&[u8]; N], out: &mut Vec<u64>
         return false;
     }
     out.push(sum);
-    out.extend(steps.iter().map(|step| {
+    let (blocks, rest) = steps.as_chunks::<16>();
+    out.reserve(steps.len());
+    // The sum stays in a register where the compiler sees the loop, which it does not in `extend`.
+    for block in blocks {
+        let mut ends = [0; 16];
+        for (end, step) in ends.iter_mut().zip(block) {
+            sum = sum.wrapping_add(u64::from(*step));
+            *end = sum;
+        }
+        out.extend_from_slice(&ends);
+    }
+    for step in rest {
         sum = sum.wrapping_add(u64::from(*step));
-        sum
-    }));
+        out.push(sum);
+    }
     true
 }
 

@@ -1,0 +1,1 @@
+"""What sessions and selectors cost: starts, packets, memory, reading, beside coffea."""

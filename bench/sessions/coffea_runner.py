@@ -1,0 +1,26 @@
+"""coffea's own way to run the processor. Imported where coffea is installed only."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from coffea import processor
+from coffea.nanoevents import NanoAODSchema
+
+from .reading import Analysis
+
+
+class CoffeaAnalysis(Analysis, processor.ProcessorABC):  # type: ignore[misc]
+    """The same, as coffea wants it."""
+
+
+def runner(paths: list[Path], pool: Any) -> Callable[[], Any]:
+    """What runs the processor on the files in the pool's processes."""
+    NanoAODSchema.warn_missing_crossrefs = False
+    run = processor.Runner(
+        processor.FuturesExecutor(workers=2, status=False, pool=pool),
+        schema=NanoAODSchema,
+        savemetrics=False,
+    )
+    files = {"demo": {"files": {str(path): "Events" for path in paths}}}
+    return lambda: run(files, processor_instance=CoffeaAnalysis())

@@ -1,0 +1,136 @@
+//! Where columns are read: at the narrowest filter that all who want a column stand behind, so that
+//! each is read once per batch, and of it no more entries than somebody may want. Nothing depends on
+//! this but speed.
+
+use super::plan::{Needs, Want};
+use super::{LevelId, LevelKind, Op};
+use std::collections::HashMap;
+
+/// The filters of a query as a tree: for each the one above. 0 is the whole dataset.
+pub(crate) struct Cuts {
+    /// The one above, and how many are above.
+    above: Vec<(usize, usize)>,
+}
+
+impl Cuts {
+    /// Of filters from 1 on; those above come first.
+    pub fn new(parents: impl Iterator<Item = usize>) -> Self {
+        let mut above = vec![(0, 0)];
+        for parent in parents {
+            let depth = above.get(parent).map_or(0, |(_, depth)| depth + 1);
+            above.push((parent, depth));
+        }
+        Self { above }
+    }
+
+    fn depth(&self, cut: usize) -> usize {
+        self.above.get(cut).map_or(0, |(_, depth)| *depth)
+    }
+
+    fn up(&self, cut: usize) -> usize {
+        self.above.get(cut).map_or(0, |(parent, _)| *parent)
+    }
+
+    /// The nearest cut that both are, or stand behind.
+    fn meet(&self, mut a: usize, mut b: usize) -> usize {
+        while a != b {
+            if self.depth(a) >= self.depth(b) {
+                a = self.up(a);
+            } else {
+                b = self.up(b);
+            }
+        }
+        a
+    }
+}
+
+/// The cuts at which columns (by number among those needed) and list columns' levels are read.
+#[derive(Debug, Default)]
+pub(crate) struct Homes {
+    pub columns: Vec<usize>,
+    pub levels: HashMap<LevelId, usize>,
+}
+
+impl Homes {
+    /// Of what is `wanted` at which cuts.
+    pub(super) fn new(needs: &Needs<'_, '_>, wanted: &[(usize, Want)], cuts: &Cuts) -> Self {
+        let graph = &needs.compiler.graph;
+        let mut known: HashMap<Want, usize> = HashMap::new();
+        let mut stack: Vec<(usize, Want)> = wanted.to_vec();
+        // The widest are worked off first: then the others seldom change anything.
+        stack.sort_by_key(|(cut, _)| std::cmp::Reverse(cuts.depth(*cut)));
+        while let Some((cut, want)) = stack.pop() {
+            let cut = match known.get(&want) {
+                None => cut,
+                Some(before) => match cuts.meet(*before, cut) {
+                    same if same == *before => continue,
+                    wider => wider,
+                },
+            };
+            known.insert(want, cut);
+            stack.extend(needs.before(want).into_iter().map(|want| (cut, want)));
+            // The columns of a collection are read together: the first tells how long its lists are.
+            let Want::Node(id) = want else { continue };
+            let node = graph.node(id);
+            if let (Op::Column(_), true) = (&node.op, node.level != super::EVENT) {
+                match graph.level(node.level).kind {
+                    LevelKind::Inner { .. } => {
+                        stack.push((0, Want::Offsets(node.level)));
+                        stack.push((0, Want::Offsets(graph.parent(node.level))));
+                    }
+                    _ => stack.push((cut, Want::Offsets(node.level))),
+                }
+            }
+        }
+        let mut homes: Vec<Option<usize>> = vec![None; needs.columns.len()];
+        let mut narrow = |column: usize, cut: usize| {
+            if let Some(home) = homes.get_mut(column) {
+                *home = Some(home.map_or(cut, |home| cuts.meet(home, cut)));
+            }
+        };
+        let mut levels = HashMap::new();
+        for (want, cut) in &known {
+            match want {
+                Want::Node(id) => {
+                    if let Op::Column(column) = graph.node(*id).op
+                        && let Some(column) = needs.column_of.get(&column)
+                    {
+                        narrow(*column, *cut);
+                    }
+                }
+                Want::Offsets(level) => {
+                    levels.insert(*level, *cut);
+                    if let Some(source) = needs.sources.get(level) {
+                        let columns = source.counter.iter().chain(&source.members);
+                        columns.for_each(|column| narrow(*column, *cut));
+                    }
+                }
+            }
+        }
+        Self {
+            columns: homes.into_iter().map(|home| home.unwrap_or(0)).collect(),
+            levels,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_meet_where_their_ways_part() {
+        // 1 and 2 below 0; 3 and 4 below 1; 5 below 4.
+        let cuts = Cuts::new([0, 0, 1, 1, 4].into_iter());
+        for (a, b, expected) in [
+            (3, 5, 1),
+            (5, 3, 1),
+            (5, 4, 4),
+            (5, 2, 0),
+            (2, 2, 2),
+            (0, 5, 0),
+        ] {
+            assert_eq!(cuts.meet(a, b), expected, "{a} {b}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Filters: which events of a batch pass them, and of which events columns are therefore read.
+
+use super::{Batch, Selection, SelectionId};
+use crate::chunk::Wide;
+use crate::compile::{EVENT, LevelId, NodeId};
+use crate::error::ProcessError;
+use crate::kernel::gather;
+use crate::schema::ColumnType;
+use crate::value::{Buf, Value};
+
+/// Where at most one event in so many is left, only those are decoded and computed on.
+const FEW: usize = 4;
+
+/// The events that passed the filters so far.
+#[derive(Default)]
+pub(super) struct Passed {
+    /// By number of the cut; 0 is the whole batch.
+    cuts: Vec<Option<Reached>>,
+    /// Whether list columns come for whole batches.
+    pub has_whole_lists: bool,
+}
+
+/// Events that a cut has left.
+#[derive(Clone)]
+struct Reached {
+    selection: SelectionId,
+    /// Which of the selection's: while most are left, the rest is not taken out.
+    among: Option<Buf<u8>>,
+}
+
+impl Batch<'_> {
+    /// Forgets what passed; cut 0 is `root`.
+    pub fn start(&mut self, root: SelectionId) {
+        let reached = Reached {
+            selection: root,
+            among: None,
+        };
+        let some = self.selections[root].events > 0;
+        for reached in self.passed.cuts.drain(..).flatten() {
+            if let Some(among) = reached.among {
+                self.pool.give(among);
+            }
+        }
+        self.passed.cuts.push(some.then_some(reached));
+    }
+
+    /// The selection of a cut's events, of a cut that `is_end`; `None` where none has passed.
+    pub fn reached(&self, cut: usize) -> Option<SelectionId> {
+        let reached = self.passed.cuts.get(cut)?.as_ref()?;
+        Some(reached.selection)
+    }
+
+    /// Adds a cut, which nobody wants.
+    pub fn skip(&mut self) {
+        self.passed.cuts.push(None);
+    }
+
+    /// Adds a cut: the events that passed the one `above`, and for which a condition holds. `is_end`:
+    /// somebody wants these events, not only a further condition on them.
+    pub fn cut(&mut self, above: usize, mask: NodeId, is_end: bool) -> Result<(), ProcessError> {
+        let reached = match self.passed.cuts.get(above).cloned().flatten() {
+            None => None,
+            Some(above) => self.passing(&above, mask, is_end)?,
+        };
+        self.passed.cuts.push(reached);
+        Ok(())
+    }
+
+    fn passing(
+        &mut self,
+        above: &Reached,
+        mask: NodeId,
+        is_end: bool,
+    ) -> Result<Option<Reached>, ProcessError> {
+        let from = above.selection;
+        let value = self.value(from, mask)?;
+        let n = self.selections[from].events;
+        let flags = self.holds(&value, above.among.as_ref(), n);
+        let count = flags.iter().map(|flag| usize::from(*flag)).sum::<usize>();
+        if count == 0 || count == n || (!is_end && count > n / FEW) {
+            let all = count == n;
+            return Ok((count > 0).then(|| Reached {
+                selection: from,
+                among: (!all).then(|| flags.into()),
+            }));
+        }
+        let mut positions: Vec<u32> = self.pool.take(n);
+        let found = gather::positions(&flags, &mut positions);
+        positions.truncate(found);
+        self.pool.give_vec(flags);
+        let mut selection = Selection::new(Some(from), positions.len());
+        selection.items.insert((EVENT, from), positions.into());
+        self.selections.push(selection);
+        Ok(Some(Reached {
+            selection: self.selections.len() - 1,
+            among: None,
+        }))
+    }
+
+    /// 1 for each event (of `n`) at which a condition is true and not missing, among some.
+    fn holds(&mut self, mask: &Value, among: Option<&Buf<u8>>, n: usize) -> Vec<u8> {
+        let mut flags: Vec<u8> = self.pool.take(n);
+        u8::read(mask, 0, &mut flags);
+        match &mask.valid {
+            Some(present) if mask.is_scalar() => {
+                let present = present[0];
+                flags.iter_mut().for_each(|flag| *flag &= present);
+            }
+            Some(present) => both(&mut flags, present),
+            None => (),
+        }
+        if let Some(among) = among {
+            both(&mut flags, among);
+        }
+        flags
+    }
+
+    /// The selection at which a column is read that is wanted at `s`.
+    pub(super) fn home_of_column(&self, s: SelectionId, column: usize) -> SelectionId {
+        let is_whole = match self.plan.fields[column].column_type {
+            ColumnType::List { .. } | ColumnType::Lists { .. } => self.passed.has_whole_lists,
+            _ => !self.columns.can_pick(column),
+        };
+        match self.plan.homes.columns.get(column) {
+            Some(cut) if !is_whole => self.home(s, *cut),
+            _ => 0,
+        }
+    }
+
+    /// The selection at which the lengths of lists are read that are wanted at `s`.
+    pub(super) fn home_of_level(&self, s: SelectionId, level: LevelId) -> SelectionId {
+        match self.plan.homes.levels.get(&level) {
+            Some(cut) if !self.passed.has_whole_lists => self.home(s, *cut),
+            _ => 0,
+        }
+    }
+
+    /// The selection of a cut where it has left few events, and `s` is among them; else the batch.
+    fn home(&self, s: SelectionId, cut: usize) -> SelectionId {
+        let Some(home) = self.reached(cut).filter(|_| cut > 0) else {
+            return 0;
+        };
+        if self.selections[home].events > self.rows / FEW {
+            return 0;
+        }
+        let mut walk = Some(s);
+        while let Some(selection) = walk {
+            if selection == home {
+                return home;
+            }
+            walk = self.selections[selection].parent;
+        }
+        0
+    }
+
+    /// Whether some list column comes for whole batches: then all do, as they tell one another's
+    /// lengths.
+    pub(super) fn has_whole_lists(&self) -> bool {
+        let fields = self.plan.fields.iter().enumerate();
+        let mut lists = fields.filter(|(_, field)| {
+            matches!(
+                field.column_type,
+                ColumnType::List { .. } | ColumnType::Lists { .. }
+            )
+        });
+        lists.any(|(column, _)| !self.columns.can_pick(column))
+    }
+}
+
+fn both(flags: &mut [u8], others: &[u8]) {
+    for (flag, other) in flags.iter_mut().zip(others) {
+        *flag &= other;
+    }
+}

@@ -1,0 +1,117 @@
+//! Memory of large results whose arrays are gone, for the next ones: the kernel clears every page of
+//! fresh memory when it is first written to, which takes longer than to decode into it. Of the process,
+//! and bounded; what is small is left to the allocator.
+
+use arrow_buffer::{ArrowNativeType, Buffer};
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes from which on a result is worth keeping.
+pub(crate) const LARGE: usize = 1 << 20;
+/// Bytes of all handles together, so that no more than these lie idle.
+const MOST: usize = 128 << 20;
+/// How many times larger than asked for a buffer may be.
+const LOOSE: usize = 4;
+
+/// Handles on the latest large results, the oldest first, whether somebody else holds them or not.
+#[derive(Debug)]
+pub(crate) struct Results {
+    held: Mutex<VecDeque<Buffer>>,
+}
+
+/// Those of the process.
+pub(crate) static RESULTS: Results = Results::new();
+
+impl Results {
+    const fn new() -> Self {
+        Results {
+            held: Mutex::new(VecDeque::new()),
+        }
+    }
+
+    /// An empty vector with room for `capacity` values: on the memory of a result that is gone, if there
+    /// is one of such a size, else on new memory.
+    pub(crate) fn vec<T: ArrowNativeType>(&self, capacity: usize) -> Vec<T> {
+        let bytes = capacity.saturating_mul(size_of::<T>());
+        let found = (bytes >= LARGE).then(|| self.take(bytes)).flatten();
+        let mut values = found.unwrap_or_default();
+        values.clear();
+        values.reserve_exact(capacity);
+        values
+    }
+
+    fn take<T: ArrowNativeType>(&self, bytes: usize) -> Option<Vec<T>> {
+        let fits = bytes..=bytes.saturating_mul(LOOSE);
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        // Once around, so that those that stay keep their order.
+        let mut found = None;
+        for _ in 0..held.len() {
+            let buffer = held.pop_front()?;
+            if found.is_some() || buffer.strong_count() > 1 || !fits.contains(&buffer.capacity()) {
+                held.push_back(buffer);
+                continue;
+            }
+            match buffer.into_vec() {
+                Ok(values) => found = Some(values),
+                // Of another alignment, or of memory that is not Rust's.
+                Err(buffer) => held.push_back(buffer),
+            }
+        }
+        found
+    }
+
+    /// Remembers the buffer of a result, if it is large.
+    pub(crate) fn hold(&self, buffer: Buffer) {
+        if !(LARGE..=MOST).contains(&buffer.capacity()) {
+            return;
+        }
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.push_back(buffer);
+        let mut bytes: usize = held.iter().map(Buffer::capacity).sum();
+        while bytes > MOST {
+            bytes = bytes.saturating_sub(held.pop_front().map_or(bytes, |b| b.capacity()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANY: usize = 2 * LARGE;
+
+    #[test]
+    fn memory_of_results_that_are_gone_is_used_again() {
+        let results = Results::new();
+        let first = vec![1.0_f32; MANY];
+        let at = first.as_ptr();
+        let buffer = Buffer::from_vec(first);
+        results.hold(buffer.clone());
+        let other = results.vec::<f32>(MANY);
+        assert_ne!(other.as_ptr(), at, "somebody holds it");
+        drop(buffer);
+        let other = results.vec::<f64>(MANY / 2);
+        assert_ne!(other.as_ptr().cast(), at, "another type");
+        let other = results.vec::<f32>(LARGE / 4);
+        assert_ne!(other.as_ptr(), at, "much too large");
+        let again = results.vec::<i32>(MANY);
+        assert_eq!((again.as_ptr().cast(), again.len()), (at, 0));
+    }
+
+    #[test]
+    fn small_results_are_left_alone_and_room_is_bounded() {
+        let results = Results::new();
+        let held = |results: &Results| results.held.lock().map_or(0, |held| held.len());
+        results.hold(Buffer::from_vec(vec![0_u8; LARGE / 2]));
+        results.hold(Buffer::from_vec(Vec::<u8>::with_capacity(
+            MOST.saturating_add(1),
+        )));
+        assert_eq!(held(&results), 0);
+        results.hold(Buffer::from_vec(Vec::<u8>::with_capacity(LARGE)));
+        results.hold(Buffer::from_vec(Vec::<u8>::with_capacity(LARGE)));
+        assert_eq!(held(&results), 2);
+        let rest = MOST.saturating_sub(LARGE);
+        results.hold(Buffer::from_vec(Vec::<u8>::with_capacity(rest)));
+        assert_eq!(held(&results), 2);
+    }
+}

@@ -1,0 +1,143 @@
+"""Nodes of a query as data for selectors: which entries of a chunk pass the filters, and the
+columns that were defined, both found by the core.
+
+Knows the query's description, one file's binding and rows; knows no selector and no session.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .arrow_awkward import nullable
+from .errors import QueryError, UnsupportedError
+from .foreign import field, joined
+from .perfile import PerFile
+from .planning import plan
+from .query import Node, steps_to
+from .rows import CollectingTrees, Sink
+from .steps import Define, Vary
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+__all__ = ["Derivation", "Derived", "derivation"]
+
+_ENTRY = "treemill_number_of_entry"
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """What a node adds to its dataset, ready to be sent."""
+
+    spec: str
+    names: tuple[str, ...]
+    """Of the columns that it defines."""
+    limit: int
+
+
+def derivation(node: Node, dataset: Dataset) -> Derivation | None:
+    """Of a node; None where it is the dataset itself. Columns that are neither numbers nor lists of
+    them (elements, combinations) are for expressions only and are left out. Raises what is wrong
+    with the filters; opens the first file."""
+    steps = [each.step for each in steps_to(node) if each.step is not None]
+    if not steps:
+        return None
+    if any(isinstance(step, Vary) for step in steps):
+        raise UnsupportedError("a selector below vary() is not supported: run it on a node above")
+    defined = dict.fromkeys(step.name for step in steps if isinstance(step, Define))
+    _bind(_described(node, ()), dataset, 0)
+    names = tuple(name for name in defined if _is_column(node, name, dataset))
+    return _described(node, names)
+
+
+def _is_column(node: Node, name: str, dataset: Dataset) -> bool:
+    try:
+        _bind(_described(node, (name,)), dataset, 0)
+    except (QueryError, UnsupportedError):
+        return False
+    return True
+
+
+def _described(node: Node, names: tuple[str, ...]) -> Derivation:
+    booking = node.arrays([_ENTRY, *names])
+    made = plan([booking])
+    node.origin.discard(booking)
+    (wanted,) = made.rows.values()
+    return Derivation(json.dumps(made.spec), names, wanted.limit)
+
+
+def _bind(derivation: Derivation, dataset: Dataset, file: int) -> Any:
+    foreign = joined([_Numbers(), dataset.foreign(file)])
+    return PerFile(derivation.spec).bind(dataset.trees[file], foreign)
+
+
+class _Numbers:
+    """Implements foreign.Foreign: each entry's number in its file."""
+
+    def schema(self) -> Any:
+        """See Foreign."""
+        import pyarrow
+
+        return pyarrow.schema([field(_ENTRY, pyarrow.int64(), nullable=False, listed=False)])
+
+    def read(self, name: str, start: int, stop: int) -> Any:
+        """See Foreign."""
+        import numpy as np
+        import pyarrow
+
+        return pyarrow.array(np.arange(start, stop))
+
+
+class Derived:
+    """A worker's."""
+
+    def __init__(self, derivation: Derivation, dataset: Dataset) -> None:
+        self._derivation = derivation
+        self._dataset = dataset
+        self._bound: tuple[int, Any] | None = None
+
+    def bound(self, file: int) -> Any:
+        """core.Bound, with rows."""
+        if self._bound is None or self._bound[0] != file:
+            self._bound = (file, _bind(self._derivation, self._dataset, file))
+        return self._bound[1]
+
+    def within(self, file: int, start: int, stop: int) -> tuple[Any, dict[str, Any]]:
+        """Which of the entries `[start, stop)` pass, counted from `start`, ascending, and the
+        defined columns of these, as awkward layouts by name."""
+        import numpy as np
+        import pyarrow
+
+        from . import _core
+
+        rows = CollectingTrees(_One(self.bound(file)), {0: Sink(self._derivation.limit)})
+        collecting = rows.bound(file)
+        partial = collecting.partial()
+        collecting.run(start, stop, partial, _core.Control())
+        (found,) = partial.results()
+        tables = list(found.tables())
+        if not tables:
+            return np.zeros(0, np.int64), {}
+        table = pyarrow.concat_tables(tables).combine_chunks()
+        columns = {
+            name: nullable(_whole(table.column(name)), name in found.optional)
+            for name in self._derivation.names
+        }
+        return np.asarray(_whole(table.column(_ENTRY))) - start, columns
+
+
+def _whole(column: Any) -> Any:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+class _One:
+    """Implements worker.Trees as far as CollectingTrees asks for it: of one file."""
+
+    def __init__(self, bound: Any) -> None:
+        self._bound = bound
+        self.begin = self.size = self.place = None
+
+    def bound(self, file: int) -> Any:
+        return self._bound

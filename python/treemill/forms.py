@@ -1,0 +1,153 @@
+"""What a chunk of a tree looks like to awkward before anything of it is read: forms of columns, and
+of NanoAOD's collections made from them.
+
+Knows what a tree says of its branches, Arrow's types and awkward; reads no entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import pyarrow
+
+from .arrow_awkward import nullable
+
+__all__ = ["Layout", "form_key", "layout_of"]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """All of a branch that its form depends on."""
+
+    name: str
+    type: Any
+    counter: str | None
+    optional: bool
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A tree's form, and which of its buffers are made from which column."""
+
+    form: Any
+    keys: dict[str, list[str]]
+    """Of each column's buffers."""
+    offsets: dict[str, str]
+    """By the key of a collection's offsets: the column that counts its items."""
+    counters: dict[str, str]
+    """By column of a collection: the column that counts its items."""
+    optional: frozenset[str]
+    """Columns whose values may be missing."""
+
+
+def layout_of(tree: Any, collections: bool, names: Mapping[str, str] | None = None) -> Layout:
+    """Of a file's tree or foreign.Table. `collections`: Muon_pt and Muon_eta, counted by nMuon, as
+    Muon.pt and Muon.eta; MET_pt and MET_phi as MET.pt and MET.phi. `names`: what awkward is to call
+    the records of some of them."""
+    branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
+    empty = tree.read([b["name"] for b in branches], 0, 0)
+    columns = (
+        _Column(b["name"], pyarrow.array(each).type, b["counter"], b["kind"] == "optional")
+        for b, each in zip(branches, empty, strict=True)
+    )
+    return _layout(tuple(columns), collections, tuple((names or {}).items()))
+
+
+def form_key(column: str) -> str:
+    """A column is a tree of nodes: awkward numbers them."""
+    return column.replace("{", "{{").replace("}", "}}") + "#{id}"
+
+
+# The files of a dataset are alike, most of them, and so are the columns of a tree.
+@lru_cache(maxsize=8)
+def _layout(
+    columns: tuple[_Column, ...], collections: bool, names: tuple[tuple[str, str], ...]
+) -> Layout:
+    forms, keys = {}, {}
+    for column in columns:
+        forms[column.name], keys[column.name] = _form(column)
+    fields: dict[str, Any] = forms
+    offsets: dict[str, str] = {}
+    counters: dict[str, str] = {}
+    if collections:
+        fields, offsets, counters = _zipped({c.name: c for c in columns}, forms, dict(names))
+    form = ak.forms.RecordForm(
+        list(fields.values()),
+        list(fields),
+        parameters={"__record__": "Events"},
+        form_key="events",
+    )
+    optional = frozenset(column.name for column in columns if column.optional)
+    return Layout(form, keys, offsets, counters, optional)
+
+
+def _form(column: _Column) -> tuple[Any, list[str]]:
+    kind, name = column.type, column.name
+    if not column.optional:
+        if _is_number(kind):
+            return _numbers(kind, f"{name}#0"), [f"{name}#0-data"]
+        if pyarrow.types.is_list(kind) and _is_number(kind.value_type):
+            inner = _numbers(kind.value_type, f"{name}#1")
+            made = ak.forms.ListOffsetForm("i64", inner, form_key=f"{name}#0")
+            return made, [f"{name}#0-offsets", f"{name}#1-data"]
+    # Awkward's own way takes any type, and twenty times as long: there may be thousands.
+    empty = ak.Array(nullable(pyarrow.array([], column.type), column.optional))
+    form, _, buffers = ak.to_buffers(empty, form_key=form_key(column.name))
+    return form, list(buffers)
+
+
+def _is_number(kind: Any) -> bool:
+    return bool(pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind))
+
+
+def _numbers(kind: Any, key: str) -> Any:
+    return ak.forms.NumpyForm(np.dtype(kind.to_pandas_dtype()).name, form_key=key)
+
+
+def _zipped(
+    columns: dict[str, _Column], forms: dict[str, Any], names: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
+    """The forms of fields; see Layout for the others."""
+    groups: dict[str, dict[str, Any]] = {}
+    counted: dict[str, str | None] = {}
+    fields: dict[str, Any] = {}
+    for name, form in forms.items():
+        group, _, field = name.partition("_")
+        counter = columns[name].counter
+        if columns[name].optional and counter is not None:
+            fields[name] = form  # a list that may be missing has no offsets of its counter's
+        elif not field or counted.setdefault(group, counter) != counter:
+            fields[name] = form
+        else:
+            groups.setdefault(group, {})[field] = form
+    offsets: dict[str, str] = {}
+    counters: dict[str, str] = {}
+    for group, parts in groups.items():
+        counter = counted[group]
+        if counter is not None and counter in columns:
+            fields[group] = _collection(group, parts, names.get(group, group))
+            offsets[f"{group}#list-offsets"] = counter
+            counters |= {f"{group}_{field}": counter for field in parts}
+        elif group in fields:  # the name is taken, as by Flag beside Flag_good
+            fields |= {f"{group}_{field}": form for field, form in parts.items()}
+        else:
+            called = {"__record__": names[group]} if group in names else None
+            fields[group] = ak.forms.RecordForm(
+                list(parts.values()), list(parts), parameters=called, form_key=f"{group}#record"
+            )
+    return fields, offsets, counters
+
+
+def _collection(group: str, parts: dict[str, Any], name: str) -> Any:
+    items = ak.forms.RecordForm(
+        [form.content for form in parts.values()],
+        list(parts),
+        parameters={"__record__": name},
+        form_key=f"{group}#items",
+    )
+    return ak.forms.ListOffsetForm("i64", items, form_key=f"{group}#list")

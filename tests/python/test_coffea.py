@@ -1,0 +1,131 @@
+"""coffea's own processors, unmodified, beside coffea's own runner; numba on chunks."""
+
+import awkward as ak
+import hist
+import numpy as np
+import pytest
+import treemill as tm
+from treemill.session import connect
+
+
+@pytest.fixture(scope="module")
+def processor():
+    coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
+    from coffea.nanoevents.methods import vector
+
+    class Dimuons(coffea.ProcessorABC):
+        """As in coffea's documentation: behaviours, metadata, accumulators of accumulators."""
+
+        def __init__(self, cut):
+            self.cut = cut
+
+        def process(self, events):
+            dataset = events.metadata["dataset"]
+            muons = events.Muon[events.Muon.pt > self.cut]
+            pairs = muons[(ak.num(muons) == 2) & (ak.sum(muons.charge, axis=1) == 0)]
+            both = pairs[:, 0] + pairs[:, 1]
+            made = ak.zip(
+                {"pt": muons.pt, "eta": muons.eta, "phi": muons.phi, "mass": muons.mass},
+                with_name="PtEtaPhiMLorentzVector",
+                behavior=vector.behavior,
+            )
+            mass = (
+                hist.Hist.new.StrCat([], growth=True, name="dataset")
+                .Reg(60, 0, 120, name="mass")
+                .Double()
+                .fill(dataset=dataset, mass=both.mass)
+            )
+            return {
+                dataset: {
+                    "entries": len(events),
+                    "mass": mass,
+                    "dr": coffea.column_accumulator(np.asarray(pairs[:, 0].delta_r(pairs[:, 1]))),
+                    "met": float(np.sum(np.asarray(events.MET.pt, float))),
+                    "wrong": int(ak.sum(abs(made.energy - muons.energy) > 1e-3)),
+                    "sums": coffea.defaultdict_accumulator(int, {"pairs": len(pairs)}),
+                }
+            }
+
+        def postprocess(self, accumulator):
+            for each in accumulator.values():
+                each["scaled"] = each["mass"] / each["entries"]
+            return accumulator
+
+    return Dimuons
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_a_processor_does_what_it_does_in_coffea(processor, paths, mode):
+    from coffea import processor as coffea
+    from coffea.nanoevents import NanoAODSchema
+
+    run = coffea.Runner(coffea.IterativeExecutor(status=False), schema=NanoAODSchema, chunksize=999)
+    files = {"dy": {"files": dict.fromkeys(paths, "Events")}}
+    expected = run(files, processor_instance=processor(3.0))["dy"]
+    with connect(workers=2, mode=mode) as session:
+        found = session.run(processor(3.0), tm.dataset(paths, "Events", name="dy"))["dy"]
+    assert found["entries"] == expected["entries"] == 12322
+    assert found["mass"].sum() == expected["mass"].sum() > 10
+    # In double precision coffea's sums may differ in the last place from chunk to chunk.
+    np.testing.assert_array_equal(found["mass"].values(), expected["mass"].values())
+    np.testing.assert_allclose(found["scaled"].values(), expected["scaled"].values())
+    np.testing.assert_allclose(sorted(found["dr"].value), sorted(expected["dr"].value), rtol=1e-6)
+    assert found["met"] == pytest.approx(expected["met"], rel=1e-9)
+    assert found["sums"] == expected["sums"]
+    assert found["wrong"] == expected["wrong"] == 0
+
+
+def hard_jets(numba):
+    @numba.njit
+    def count(events, cut):
+        number = 0
+        for event in events:
+            if event.nMuon >= 1:
+                for pt in event.Jet_pt:
+                    number += pt > cut
+        return number
+
+    return count
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_numba_on_the_records_of_a_chunk(events, truth, mode):
+    numba = pytest.importorskip("numba", reason="numba is not installed")
+    count = hard_jets(numba)
+
+    def selector(chunk):
+        return {"n": int(count(chunk[["nMuon", "Jet_pt"]], 30.0)), "chunks": 1}
+
+    with connect(workers=2, mode=mode) as session:
+        found = session.run(selector, events)
+    assert found["n"] == int(ak.sum(truth.Jet_pt[truth.nMuon >= 1] > 30))
+    assert found["chunks"] > 2
+
+
+class Jets(tm.Selector):
+    collections = True
+
+    def process(self, events):
+        return {"n": int(count_in_collection(events[["Jet"]]))}
+
+
+def count_in_collection(events):
+    import numba
+
+    @numba.njit
+    def count(events):
+        number = 0
+        for event in events:
+            for jet in event.Jet:
+                number += jet.pt > 30 and abs(jet.eta) < 2
+        return number
+
+    return count(events)
+
+
+def test_numba_on_collections(events, truth):
+    pytest.importorskip("numba", reason="numba is not installed")
+    with connect(workers=1) as session:
+        found = session.run(Jets(), events)
+    assert found["n"] == int(ak.sum((truth.Jet_pt > 30) & (abs(truth.Jet_eta) < 2)))

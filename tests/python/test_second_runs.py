@@ -1,0 +1,106 @@
+"""What one worker is late with, another one does again: the first result counts, exactly once."""
+
+import threading
+
+import hist
+import pytest
+import treemill as tm
+from treemill import worker as worker_module
+from treemill.session import connect
+
+
+@pytest.fixture
+def stuck(monkeypatch):
+    """The first worker that gets a packet after the first three does nothing until it is let go."""
+    go, lock, packets = threading.Event(), threading.Lock(), []
+    process = worker_module.Worker._process
+
+    def slow(self, packet):
+        with lock:
+            packets.append(packet.number)
+            waits = len(packets) == 4
+        if waits:
+            go.wait(60)
+        return process(self, packet)
+
+    monkeypatch.setattr(worker_module.Worker, "_process", slow)
+    yield go, packets
+    go.set()
+
+
+@pytest.mark.parametrize("kind", ["query", "selector"])
+def test_a_thread_that_is_stuck_is_overtaken(events, truth, stuck, kind):
+    go, packets = stuck
+    session = connect(workers=3)
+    if kind == "query":
+        query = session.submit(events.count(), events.sum("nJet"))
+    else:
+        query = session.submit(
+            lambda chunk: {"n": len(chunk), "jets": int(sum(chunk.nJet))}, events
+        )
+    found = query.result(timeout=50)
+    assert not go.is_set(), "nobody has waited for it"
+    assert len(packets) > len(set(packets)), "a packet was run twice"
+    assert tuple(found.values() if kind == "selector" else found) == (
+        len(truth),
+        int(sum(truth.nJet)),
+    )
+    assert query.report.complete
+    assert query.report.entries == query.progress.entries == len(truth)
+    go.set()
+    session.close()
+
+
+class OneIsStuck(tm.Selector):
+    """The first worker to find the file stays in its chunk for ever."""
+
+    def begin_worker(self, inputs):
+        self.output["met"] = hist.Hist(hist.axis.Regular(10, 0, 100))
+        self.output["n"] = 0
+        self.chunks = 0
+
+    def process(self, events):
+        import time
+        from pathlib import Path
+
+        self.chunks += 1
+        if self.chunks == 3:
+            try:
+                Path(self.inputs["flag"]).touch(exist_ok=False)
+            except FileExistsError:
+                pass
+            else:
+                time.sleep(600)
+        self.output["met"].fill(events.MET_pt)
+        self.output["n"] += len(events)
+
+
+def test_a_process_that_is_stuck_is_overtaken(paths, truth, tmp_path):
+    events = tm.dataset(paths * 4, "Events")
+    with connect(workers=3, mode="processes", silence=300) as session:
+        output = session.run(OneIsStuck(), events, inputs={"flag": str(tmp_path / "stuck")})
+        assert (tmp_path / "stuck").exists()
+        assert output["n"] == 4 * len(truth)
+        expected = hist.Hist(hist.axis.Regular(10, 0, 100)).fill(truth.MET_pt)
+        assert (output["met"].values(flow=True) == 4 * expected.values(flow=True)).all()
+        assert session.report.complete
+
+
+def test_files_of_a_second_run_are_thrown_away(events, truth, stuck, tmp_path):
+    go, _ = stuck
+
+    class Skim(tm.Selector):
+        def begin_worker(self, inputs):
+            self.output["skim"] = tm.FileOutput(tmp_path / "skim.root")
+
+        def process(self, chunk):
+            self.output["skim"].write({"MET_pt": chunk.MET_pt})
+
+    session = connect(workers=3)
+    query = session.submit(Skim(), events)
+    query.result(timeout=50)
+    go.set()
+    session.close()
+    made = tm.dataset(tmp_path / "skim.root").arrays(["MET_pt"]).MET_pt
+    assert sorted(made.to_list()) == sorted(truth.MET_pt.to_list())
+    assert [p.name for p in tmp_path.iterdir()] == ["skim.root"]
