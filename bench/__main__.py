@@ -42,8 +42,6 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     chosen.gigabytes = chosen.gigabytes or (0.05 if small else 10.0)
     if chosen.ntuples:
         chosen.parts = ("warm",)
-        reading = [r.key for r in RIVALS if r.reads_ntuples]
-        chosen.rivals = [key for key in chosen.rivals or reading if key in reading]
     return chosen
 
 

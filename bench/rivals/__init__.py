@@ -33,7 +33,6 @@ class Rival:
     threads: int = 1
     variant: str = ""
     sweeps: bool = False
-    reads_ntuples: bool = True
 
 
 TREEMILL, TREEMILL_2 = "treemill", "treemill, 2 threads"
@@ -53,5 +52,5 @@ RIVALS = (
         "rdf-c++-2", "RDataFrame, C++ at -O3, 2 threads", "rivals.rdataframe", ROOT_2, 2, "compiled"
     ),
     Rival("uproot", "uproot + awkward + boost-histogram", "rivals.uproot_", UPROOT),
-    Rival("limit", "the limit", "rivals.limit", LIMIT, reads_ntuples=False),
+    Rival("limit", "the limit", "rivals.limit", LIMIT),
 )

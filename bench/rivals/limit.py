@@ -1,4 +1,4 @@
-"""The limit: one thread of tight native code (`crates/treemill-read/examples/limit.rs`) that
+"""The limit: one thread of tight native code (`crates/treemill-read/examples/limit`) that
 decompresses just the baskets needed with the same codec library, swaps their bytes and fills a
 plain array of bins. It takes its own time, once the metadata is read and after a run that does not
 count, and gives the bins without underflow and overflow.

@@ -53,7 +53,8 @@ class BookedQuery(Query):
         """`whole`: whether the spans are all that the dataset has."""
         super().__init__(dataset.files, pool, skip_errors, spans)
         self.bookings = tuple(bookings)
-        self.title = ", ".join(booking.title for booking in bookings)
+        self.titles = [booking.title for booking in bookings]
+        self.title = ", ".join(self.titles)
         self._dataset = dataset
         self._whole = whole
         self._axes: dict[int, list[FixedAxis]] = {}

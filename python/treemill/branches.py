@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Branch", "branch_list"]
 
 
-def _by_core(_path: str, _supported: bool) -> str:
+def _by_core(_path: str, _cpp_type: str, _supported: bool) -> str:
     return "core"
 
 
@@ -46,15 +46,17 @@ class Branch(NamedTuple):
     """An RNTuple's pages."""
     is_member: bool = False
     """Whether its values are those of another branch too: members of an RNTuple's records."""
-    ask: Callable[[str, bool], str] = _by_core
-    """Says who reads it, by path and `supported`."""
+    ask: Callable[[str, str, bool], str] = _by_core
+    """Says who reads it, by `path`, `cpp_type` and `supported`."""
 
     @property
     def how(self) -> str:
         """Who reads it: "core"; "uproot", which is slower, where the core cannot, or could not when
         it was read; or "no". Asking opens the file with uproot where the core cannot read the
         branch."""
-        return "core" if self.kind == "group" else self.ask(self.path, self.supported)
+        if self.kind == "group":
+            return "core"
+        return self.ask(self.path, self.cpp_type, self.supported)
 
     @property
     def reads_as(self) -> str:

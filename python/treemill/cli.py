@@ -102,6 +102,26 @@ class _Bins(click.ParamType[Any]):
             self.fail(f"{value!r} is not N or N,LO,HI", param, ctx)
 
 
+class _Default(click.ParamType[Any]):
+    """NAME=VALUE, the value as Python writes it."""
+
+    name = "NAME=VALUE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Any]:
+        import ast
+
+        name, _, text = str(value).partition("=")
+        try:
+            if not name.strip():
+                raise ValueError("no name")
+            return name.strip(), ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            words = "is not NAME=VALUE with a number, True, False, None or []"
+            self.fail(f"{value!r} {words}", param, ctx)
+
+
 @cli.command()
 @click.argument("files", metavar="FILE:TREE", nargs=-1, required=True)
 @click.argument("expr")
@@ -113,6 +133,13 @@ class _Bins(click.ParamType[Any]):
     help="Bins and range; N alone finds the range. For two dimensions give it twice: x, then y.",
 )
 @click.option("--weight", metavar="E", help="Weight of each entry.")
+@click.option(
+    "--missing",
+    type=_Default(),
+    multiple=True,
+    help="What a branch counts as in files that lack it: a number, True, False, None (fills "
+    "nothing) or []. NAME may be a glob. May be given several times.",
+)
 @click.option(
     "-o",
     "--output",
@@ -127,6 +154,7 @@ def draw(
     where: str | None,
     bins: tuple[Any, ...],
     weight: str | None,
+    missing: tuple[tuple[str, Any], ...],
     output: str | None,
 ) -> None:
     """Fill a histogram of EXPR over a tree and draw it, as TTree::Draw does.
@@ -142,7 +170,8 @@ def draw(
     if output is not None:
         check(output)
     axes = _all_bins(bins, len(dimensions(expr)))
-    events: Any = dataset(files[0] if len(files) == 1 else list(files))
+    places: Any = files[0] if len(files) == 1 else list(files)
+    events: Any = dataset(places, missing=dict(missing) or "error")
     result, title = drawn(events, [expr], where, axes, weight)
     if output is None:
         from .monitor.display import show as show_text

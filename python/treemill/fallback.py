@@ -1,7 +1,8 @@
 """Branches that the core cannot read, read by uproot: slower, and only where uproot says that it
 knows the type. The only module that reads with uproot, which it imports when it is needed.
 
-Knows one tree of one file; knows nothing of datasets and queries.
+Knows one tree of one file, and what was found out of such branches in the dataset's other files;
+knows nothing of datasets and queries.
 """
 
 from __future__ import annotations
@@ -11,37 +12,51 @@ from typing import Any
 
 from .errors import SourceError, TreemillError, UnsupportedError
 
-__all__ = ["Fallback"]
+__all__ = ["Fallback", "Known"]
+
+Known = dict[tuple[str, str], Any]
+"""By a branch's path and C++ type: no entries of it as a pyarrow.Array, None where uproot does not
+know the type. Opening a file takes uproot long; what one has told need not be asked of the next."""
 
 
 class Fallback:
     """The tree of one file, for uproot. Opened at the first question. Thread-safe: uproot's reading
     holds the GIL, so nothing is lost by one at a time."""
 
-    def __init__(self, path: str, tree: str) -> None:
-        """`tree`: its name with directories and cycle."""
+    def __init__(self, path: str, tree: str, known: Known | None = None) -> None:
+        """`tree`: its name with directories and cycle. `known`: shared by files of one dataset."""
         self._path = path
         self._tree = tree
+        self._known: Known = {} if known is None else known
         self._lock = threading.Lock()
-        self._known: dict[str, Any] | None = None
+        self._found: dict[str, Any] | None = None
 
-    def can(self, branch: str) -> bool:
+    def can(self, branch: str, cpp_type: str) -> bool:
         """Whether uproot says that it can read this branch, of this path (`parent/child`)."""
-        try:
-            with self._lock:
-                found = self._branches().get(branch)
-                return found is not None and _is_known(found.interpretation)
-        except TreemillError:
-            raise
-        except Exception:
-            return False
+        return self._empty(branch, cpp_type) is not None
+
+    def _empty(self, branch: str, cpp_type: str) -> Any:
+        """No entries of it, of the type that all have; None where uproot does not know it."""
+        key = branch, cpp_type
+        if key not in self._known:
+            try:
+                with self._lock:
+                    self._known[key] = _empty(self._branches().get(branch))
+            except TreemillError:
+                raise
+            except Exception:
+                self._known[key] = None
+        return self._known[key]
 
     def read(self, branch: str, cpp_type: str, start: int, stop: int) -> Any:
         """Entries `[start, stop)` as a pyarrow.Array, of one type whatever the entries. Raises
         UnsupportedError, with the branch and its C++ type, where uproot cannot."""
+        empty = self._empty(branch, cpp_type)
+        if start == stop and empty is not None:
+            return empty
         try:
             with self._lock:
-                return self._read(self._branches()[branch], start, stop)
+                return _read(self._branches()[branch], empty, start, stop)
         except (MemoryError, TreemillError):
             raise
         except Exception as error:  # uproot raises all kinds
@@ -54,23 +69,9 @@ class Fallback:
                 entries=(start, stop),
             ) from error
 
-    def _read(self, branch: Any, start: int, stop: int) -> Any:
-        import awkward as ak
-
-        # Of no entries uproot may not know the type; the form does.
-        form = branch.interpretation.awkward_form(branch.file)
-        empty = ak.to_arrow(form.length_zero_array(), extensionarray=False)
-        if start == stop:
-            return empty
-        array = branch.array(entry_start=start, entry_stop=stop, library="ak")
-        if len(array) != stop - start:
-            raise ValueError(f"{len(array)} entries instead of {stop - start}")
-        made = ak.to_arrow(array, extensionarray=False)
-        return made if made.type == empty.type else made.cast(empty.type)
-
     def _branches(self) -> dict[str, Any]:
         """uproot's branches by path."""
-        if self._known is None:
+        if self._found is None:
             import uproot
 
             try:
@@ -78,11 +79,32 @@ class Fallback:
                 file = uproot.open(self._path, object_cache=None, array_cache=None)
             except OSError as error:
                 raise SourceError(f"{error}: {self._path}", file=self._path) from None
-            known: dict[str, Any] = {}
+            found: dict[str, Any] = {}
             for branch in file[self._tree].branches:
-                _collect(branch, "", known)
-            self._known = known
-        return self._known
+                _collect(branch, "", found)
+            self._found = found
+        return self._found
+
+
+def _empty(branch: Any) -> Any:
+    """No entries of uproot's branch; None where there is none, or uproot does not know its type."""
+    import awkward as ak
+
+    if branch is None or not _is_known(branch.interpretation):
+        return None
+    # Of no entries uproot may not know the type; the form does.
+    form = branch.interpretation.awkward_form(branch.file)
+    return ak.to_arrow(form.length_zero_array(), extensionarray=False)
+
+
+def _read(branch: Any, empty: Any, start: int, stop: int) -> Any:
+    import awkward as ak
+
+    array = branch.array(entry_start=start, entry_stop=stop, library="ak")
+    if len(array) != stop - start:
+        raise ValueError(f"{len(array)} entries instead of {stop - start}")
+    made = ak.to_arrow(array, extensionarray=False)
+    return made if empty is None or made.type == empty.type else made.cast(empty.type)
 
 
 def _collect(branch: Any, prefix: str, known: dict[str, Any]) -> None:

@@ -112,16 +112,21 @@ class FileOutput:
 
     def _make_folder(self) -> None:
         made = tempfile.mkdtemp(dir=os.path.dirname(self.path), prefix=".treemill-")
-        for number, part in enumerate(self.parts):
-            os.replace(part, f"{made}/part-{number:05d}.root")
-        os.chmod(made, 0o755)
-        if os.path.isdir(self.path):
-            old = f"{made}.old"
-            os.replace(self.path, old)
+        old = f"{made}.old"
+        try:
+            for number, part in enumerate(self.parts):
+                os.replace(part, f"{made}/part-{number:05d}.root")
+            os.chmod(made, 0o755)
+            # A folder that is not empty cannot be replaced, so the older one steps aside.
+            if os.path.isdir(self.path):
+                os.replace(self.path, old)
             os.replace(made, self.path)
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            os.replace(made, self.path)
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            if os.path.isdir(old):
+                os.rename(old, self.path)
+            raise
+        shutil.rmtree(old, ignore_errors=True)
 
     def _make_file(self) -> None:
         import uproot

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from .errors import QueryError, TreemillError, UnsupportedError
-from .fallback import Fallback
+from .fallback import Fallback, Known
 from .missing import Missing, column
 
 __all__ = ["FileTree", "Others", "Sample"]
@@ -42,12 +42,13 @@ class FileTree:
         name: str,
         missing: Missing,
         others: Others,
+        known: Known | None = None,
     ) -> None:
-        """`core` is core.Tree; `name` its name with directories and cycle."""
+        """`core` is core.Tree; `name` its name with directories and cycle. `known`: as Fallback."""
         self.core = core
         self.path = path
         self.missing = missing
-        self.fallback = Fallback(path, name)
+        self.fallback = Fallback(path, name, known)
         self.num_entries: int = core.num_entries
         self._others = others
         self._refused: set[str] = set()  # paths of branches that the core failed to read
@@ -99,14 +100,14 @@ class FileTree:
     def how(self, branch: dict[str, Any]) -> str:
         """Who reads a branch of this file: "core", "uproot" or "no"."""
         is_cores = branch["kind"] == "group" or branch["supported"]
-        return self.reader_of(branch["path"], is_cores)
+        return self.reader_of(branch["path"], branch["cpp_type"], is_cores)
 
-    def reader_of(self, path: str, supported: bool) -> str:
+    def reader_of(self, path: str, cpp_type: str, supported: bool) -> str:
         """The same by a branch's path; `supported`: whether the core lists it as such. That it
         could not read the values all the same is known once it has tried."""
         if supported and path not in self._refused:
             return "core"
-        return "uproot" if self.fallback.can(path) else "no"
+        return "uproot" if self.fallback.can(path, cpp_type) else "no"
 
     def _described_default(self, name: str) -> dict[str, Any]:
         sample = self.sample(name)
@@ -193,12 +194,12 @@ class FileTree:
 
     def read_instead(self, branch: dict[str, Any], start: int, stop: int) -> Any:
         """A branch that the core cannot read, or found out that it cannot, by uproot."""
-        path = branch["path"]
-        if not self.fallback.can(path):
+        path, cpp_type = branch["path"], branch["cpp_type"]
+        if not self.fallback.can(path, cpp_type):
             raise self.cannot(branch)
         if branch["supported"]:
             self._refused.add(path)
-        return self.fallback.read(path, branch["cpp_type"], start, stop)
+        return self.fallback.read(path, cpp_type, start, stop)
 
     def _default(self, name: str, start: int, stop: int, control: Any) -> Any:
         sample = self.sample(name)

@@ -123,9 +123,11 @@ class Table:
         """The same of all that is there."""
         return self._among(self.tree.described())
 
-    def reader_of(self, path: str, supported: bool) -> str:
+    def reader_of(self, path: str, cpp_type: str, supported: bool) -> str:
         """Who reads a branch, as FileTree.reader_of."""
-        return "core" if path in self._fields else str(self.tree.reader_of(path, supported))
+        if path in self._fields:
+            return "core"
+        return str(self.tree.reader_of(path, cpp_type, supported))
 
     def _among(self, branches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         found = []

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .errors import QueryError, SourceError, TreemillError
+from .fallback import Known
 from .filetree import FileTree, Sample
 from .location import Location
 from .missing import ERROR, Missing
@@ -33,6 +34,7 @@ class OpenTrees:
         self.locations = tuple(locations)
         self.missing = missing
         self._kept = kept
+        self._known: Known = {}
         self._open: OrderedDict[int, tuple[Stamp, FileTree]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -47,7 +49,8 @@ class OpenTrees:
                 return known[1]
         # Opened outside the lock: another thread may do the same at the same time, once.
         core, name = _open(location)
-        tree = FileTree(core, location.path, name, self.missing, _Others(self, number))
+        others = _Others(self, number)
+        tree = FileTree(core, location.path, name, self.missing, others, self._known)
         with self._lock:
             self._open[number] = (stamp, tree)
             self._open.move_to_end(number)

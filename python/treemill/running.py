@@ -27,6 +27,8 @@ class Query(ABC):
 
     title: str
     """What it is, in a few words."""
+    titles: Sequence[str] = ()
+    """Of the values, where there are several without names of their own."""
 
     def __init__(
         self, files: Sequence[str], pool: Pool, skip_errors: bool, spans: Sequence[Span] | None

@@ -282,7 +282,7 @@ class _Bound:
             size = self._trees.chunk_size(self._file)
             # Chunks of one size rather than a small one at the end.
             last = first + (
-                -(-left // -(-left // size)) if self._trees.dataset else min(left, size)
+                -(-left // -(-left // size)) if self._trees.dataset is not None else min(left, size)
             )
             yield first, last
             first = last
@@ -301,7 +301,7 @@ class _Bound:
         selector.output = partial.output
         key = np.random.SeedSequence(trees.seed, spawn_key=(self._file, start, stop))
         selector.rng = np.random.Generator(np.random.PCG64(key))
-        path = trees.dataset.files[self._file] if trees.dataset else None
+        path = trees.dataset.files[self._file] if trees.dataset is not None else None
         try:
             events = self._events(chunk, end, control, kept)
             for name, column in columns.items():

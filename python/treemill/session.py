@@ -6,28 +6,24 @@ import atexit
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from queue import Empty, SimpleQueue
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .backend.passes import Pool
 from .booked import BookedQuery
-from .errors import QueryError, QueryInterrupted, UnsupportedError
-from .interrupt import interrupts
-from .monitor.watch import Watch
+from .errors import QueryError, UnsupportedError
+from .monitor.watch import Feedback, Watch
 from .packages import Package, PackageStore
 from .query import Booking, Node, Origin
 from .running import Query
 from .subset import subset
+from .waiting import hearing, wait, watch_aside
 
 if TYPE_CHECKING:
     from .dataset import Dataset
 
 __all__ = ["Session", "connect", "run"]
-
-Feedback = Callable[[Any], object]
 
 _REMEMBERED = 100
 """Queries that a session keeps."""
@@ -40,6 +36,7 @@ def connect(
     mode: str = "threads",
     memory: int | None = None,
     silence: float = 60.0,
+    start: str | None = None,
 ) -> Session:
     """A session with local workers, one per core if `workers` is None; no daemon.
 
@@ -47,7 +44,9 @@ def connect(
     selectors that let go of the GIL. `mode="processes"`: processes, forked for each run from a
     template that has loaded everything; for selectors in Python. For these, `memory` is how many
     bytes each worker may take on top of what the template has (None: any number), and `silence`
-    after how many seconds without a sign of life a worker is given up.
+    after how many seconds without a sign of life a worker is given up. `start="spawn"` starts each
+    worker as a program of its own instead, slower and without shared memory, which is the way where
+    the system's libraries do not survive a fork (macOS); "fork" is Linux's.
 
     Raises UnsupportedError for addresses, which come with later versions.
     """
@@ -60,11 +59,13 @@ def connect(
         raise QueryError(f'mode is "threads" or "processes", not {mode!r}')
     if workers is not None and (isinstance(workers, bool) or workers < 1):
         raise QueryError(f"workers must be 1 or more, not {workers}")
+    if start not in (None, "fork", "spawn"):
+        raise QueryError(f'start is "fork" or "spawn", not {start!r}')
     size = workers or available_cores()
     if mode == "processes":
         from .backend.processes import ProcessPool
 
-        return Session(ProcessPool(size, memory=memory, silence=silence))
+        return Session(ProcessPool(size, memory=memory, silence=silence, start=start))
     if memory is not None:
         raise QueryError('threads share one memory; a limit for each needs mode="processes"')
     from .backend.threads import ThreadPool
@@ -140,7 +141,8 @@ class Session:
 
         `inputs`: what the selector's methods get; sent to workers once.
         `progress`: show a progress bar; None: after 0.3 s on a terminal and in notebooks.
-        `feedback`: called about every second with the values, or the output, so far.
+        `feedback`: called about every second with the values, or the output, so far; or the name of
+        a histogram among them (True: the first one), which is drawn under the progress bar.
         `on_error`: "stop" raises the first error; "skip" leaves out the entries that cannot be read
         or processed (`session.report` names them).
         `entries`, `max_files`: go through a part of the dataset: a number of entries, a pair
@@ -151,11 +153,11 @@ class Session:
         `partial_result` and `report`; a second one does not wait for the workers.
         """
         if what and not isinstance(what[0], Booking):
-            with _hearing() as news:
+            with hearing() as news:
                 query = self._select(
                     what, inputs, on_error, entries, max_files, cycles=cycles, seed=seed
                 )
-                return _wait(query, news, Watch(query, progress, feedback))
+                return wait(query, news, Watch(query, progress, feedback))
         _no_selector(inputs, cycles)
         values: dict[int, Any] = {}
         part = entries is not None or max_files is not None
@@ -163,9 +165,9 @@ class Session:
             todo = [booking for booking in group if part or not booking.done]
             if not todo:
                 continue
-            with _hearing() as news:
+            with hearing() as news:
                 booked = self._book(todo, on_error, entries, max_files)
-                found = _wait(booked, news, Watch(booked, progress, feedback))
+                found = wait(booked, news, Watch(booked, progress, feedback))
             values |= {booking.number: value for booking, value in zip(todo, found, strict=True)}
         # Those that were done before have their value already.
         for booking in what:
@@ -178,6 +180,7 @@ class Session:
         self,
         *what: Any,
         inputs: Mapping[str, Any] | None = None,
+        feedback: Feedback | None = None,
         on_error: str = "stop",
         entries: Any = None,
         max_files: int | None = None,
@@ -185,7 +188,23 @@ class Session:
         seed: int = 0,
     ) -> Query:
         """Starts a selector, or bookings of one dataset, and returns at once; `.result()` of the
-        handle gives what `run` would, always a tuple for bookings."""
+        handle gives what `run` would, always a tuple for bookings. `feedback` as for `run`; a
+        function is called on a thread of its own."""
+        query = self._started(what, inputs, on_error, entries, max_files, cycles, seed)
+        if feedback:
+            watch_aside(query, Watch(query, None if not callable(feedback) else False, feedback))
+        return query
+
+    def _started(
+        self,
+        what: Sequence[Any],
+        inputs: Mapping[str, Any] | None,
+        on_error: str,
+        entries: Any,
+        max_files: int | None,
+        cycles: int | None,
+        seed: int,
+    ) -> Query:
         if what and not isinstance(what[0], Booking):
             return self._select(
                 what, inputs, on_error, entries, max_files, cycles=cycles, seed=seed
@@ -294,13 +313,6 @@ def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Dataset | None, N
     )
 
 
-@contextmanager
-def _hearing() -> Iterator[SimpleQueue[str]]:
-    news: SimpleQueue[str] = SimpleQueue()
-    with interrupts(news):
-        yield news
-
-
 def _by_dataset(bookings: Sequence[Any]) -> list[list[Booking]]:
     """Groups in order, each booking once."""
     groups: dict[int, tuple[Origin, dict[int, Booking]]] = {}
@@ -315,43 +327,6 @@ def _by_dataset(bookings: Sequence[Any]) -> list[list[Booking]]:
     if not groups:
         raise QueryError("run() needs at least one booking")
     return [list(group.values()) for _, group in groups.values()]
-
-
-# A signal that arrives in the moment between the interpreter's check for signals and its going to
-# sleep does not wake it; and on Windows none does. So sleep is never longer than this, in seconds.
-_LONGEST_WAIT = 0.2
-
-
-def _wait(query: Query, news: SimpleQueue[str], watch: Watch) -> Any:
-    """Waits for the end, showing what is going on. The word "interrupt" in `news` stops the query,
-    a second one gives up waiting for its workers."""
-    interrupted = False
-    try:
-        query.watch(news)
-        while True:
-            try:
-                word = news.get(timeout=min(watch.delay(), _LONGEST_WAIT))
-            except Empty:
-                watch.tick()
-                continue
-            if word == "done":
-                break
-            if interrupted:
-                query.abort("interrupted twice")
-            else:
-                interrupted = True
-                query.stop("interrupted")
-    except BaseException:
-        query.stop("interrupted")
-        raise
-    finally:
-        watch.close()
-    if not interrupted:
-        return query.final()
-    query.drop()
-    raise QueryInterrupted(
-        f"interrupted; {query.report}", partial_result=query.snapshot(), report=query.report
-    )
 
 
 _default: Session | None = None

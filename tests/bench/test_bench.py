@@ -49,7 +49,9 @@ def test_quick_run_of_ntuples(tmp_path):
     assert done.returncode == 0, done.stderr
     (written,) = (tmp_path / "results").glob("*-rntuple-quick.json")
     found = json.loads(written.read_text())
-    assert {(c["rival"], c["codec"]) for c in found["warm"]} == {
+    there = {(c["rival"], c["codec"]) for c in found["warm"]}
+    # The limit is a program that `make bench` builds.
+    assert there - {("limit", "RNTuple lz4")} == {
         (rival, "RNTuple lz4") for rival in ("treemill", "uproot")
     }
 

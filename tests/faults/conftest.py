@@ -21,6 +21,15 @@ def paths(tmp_path_factory):
     return [str(path) for path in made]
 
 
+@pytest.fixture(scope="session")
+def truth(paths):
+    """The same columns by uproot, as one awkward array."""
+    import awkward as ak
+    import uproot
+
+    return ak.concatenate([uproot.open(path)["Events"].arrays() for path in paths])
+
+
 @pytest.fixture
 def events(paths):
     import treemill as tm

@@ -3,12 +3,15 @@
 import gc
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
@@ -82,6 +85,30 @@ def test_kill_9_at_random_moments(session, events, killer):
         assert session.report.complete
         assert session.report.entries == whole
     assert killer.kills > RUNS // 3
+
+
+def test_a_snapshot_is_whole_whoever_dies(session, events, killer, tmp_path):
+    """Workers that die at random moments leave neither a gap, nor an entry that comes twice, nor
+    parts of files."""
+    columns = ["event", "nMuon", "Muon_pt"]
+    node = events.filter("nMuon > 0")
+    expected = node.arrays(columns).value
+    kills = killer.kills
+    for run, kind in enumerate(["root", "parquet", "root", "feather"] * 6):
+        killer.left = killer.chance.randrange(2, 16)
+        path = tmp_path / f"skim{run}.{kind}"
+        (made,) = session.submit(node.snapshot(str(path), columns)).result(timeout=60)
+        assert session.report.complete
+        assert made.entries == len(expected)
+        if kind == "root":
+            found = tm.dataset(str(path), tree="Events").arrays(columns)
+        else:
+            found = ak.from_parquet(path) if kind == "parquet" else ak.from_feather(path)
+        for name in columns:
+            assert ak.all(found[name] == expected[name])
+        assert list(tmp_path.iterdir()) == [path]
+        path.unlink()
+    assert killer.kills - kills > 5
 
 
 class Once(tm.Selector):
@@ -284,21 +311,40 @@ def test_ctrl_c_twice_does_not_wait(paths):
         assert wait_for_end(pid)
 
 
-def test_sessions_in_a_row_leave_nothing(events):
-    def open_files():
-        gc.collect()  # datasets of earlier tests have open files
-        return len(list(Path("/proc/self/fd").iterdir()))
+def used():
+    """What a process may leak: open files, processes, threads, memory (kB)."""
+    gc.collect()  # datasets of earlier tests have open files
+    memory = int(re.search(r"RssAnon:\s+(\d+)", Path("/proc/self/status").read_text())[1])
+    files = len(list(Path("/proc/self/fd").iterdir()))
+    return files, children(os.getpid()), threading.active_count(), memory
 
-    def one(**options):
-        with tm.connect(workers=2, **options) as session:
+
+class Nothing(tm.Selector):
+    def process(self, cycles):
+        return {"n": len(cycles)}
+
+
+@pytest.mark.parametrize(
+    ("mode", "sessions"),
+    [
+        ("threads", 1000),
+        ("processes", 20),
+        pytest.param("processes", 1000, marks=pytest.mark.slow),
+    ],
+)
+def test_sessions_in_a_row_leave_nothing(events, mode, sessions):
+    def one():
+        with tm.connect(workers=2, mode=mode) as session:
             assert session.run(events.count(), entries=10) == 10
-            return getattr(session._pool, "_master", None)
+            if mode == "threads":
+                assert session.run(Nothing(), cycles=10) == {"n": 10}
 
-    one()
-    one(mode="processes")
-    before = open_files(), children(os.getpid())
-    for _ in range(200):
+    for _ in range(sessions // 10):
         one()
-    for _ in range(8):
-        one(mode="processes")
-    assert (open_files(), children(os.getpid())) == before
+    before = used()
+    for _ in range(sessions):
+        one()
+    after = used()
+    assert after[:3] == before[:3]
+    # A thousand bytes that each session left would be a megabyte.
+    assert after[3] - before[3] < 1000 + sessions, f"{after[3] - before[3]} kB"

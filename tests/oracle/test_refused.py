@@ -35,7 +35,7 @@ def test_a_query_goes_on_with_uproot(files, monkeypatch):
     # uproot reads no such entry either; what it would read, were it able to:
     other, read = Fallback(str(sound), "t"), Fallback.read
     monkeypatch.setattr(Fallback, "read", lambda self, *arguments: read(other, *arguments))
-    monkeypatch.setattr(Fallback, "can", lambda self, branch: True)
+    monkeypatch.setattr(Fallback, "can", lambda self, *_: True)
     events = tm.dataset(damaged)
     assert events.branches["v"].how == "core"
     count, total, hist = tm.run(
@@ -51,7 +51,7 @@ def test_a_query_goes_on_with_uproot(files, monkeypatch):
 
 
 def test_what_uproot_cannot_read_either_is_refused_by_name(files, monkeypatch):
-    monkeypatch.setattr(Fallback, "can", lambda self, branch: False)
+    monkeypatch.setattr(Fallback, "can", lambda self, *_: False)
     with pytest.raises(tm.UnsupportedError, match="vector<float> of branch v") as caught:
         tm.run(tm.dataset(files[1]).sum("v"))
     assert caught.value.branch == "v"

@@ -36,6 +36,24 @@ def test_draw_over_files_that_differ(files, tmp_path):
     assert sum(drawn(tmp_path, *places, "x")) == 6
 
 
+def test_draw_takes_defaults_of_branches_that_files_lack(files, tmp_path):
+    places = [f"{path}:dir/t" for path in files]
+    bins = ("--bins", "4,0,4")  # with under- and overflow
+    values = drawn(tmp_path, *places, "only", *bins, "--missing", "only=3")
+    assert values == [0, 0, 4, 0, 2, 0]
+    values = drawn(tmp_path, *places, "only", *bins, "--missing", "x=0", "--missing", "on*=None")
+    assert values == [0, 0, 4, 0, 0, 0]
+    values = drawn(tmp_path, *places, "count(v)", *bins, "--missing", "v=[]")
+    assert values == [0, 4, 2, 0, 0, 0]
+
+
+@pytest.mark.parametrize("said", ["only", "only=", "=1", "only=rm -rf"])
+def test_a_default_that_is_none_is_refused(files, said):
+    done = run("draw", f"{files[0]}:dir/t", "x", "--missing", said)
+    assert done.exit_code == 2
+    assert "NAME=VALUE" in done.output
+
+
 def test_show_takes_cycles_and_says_who_reads(files):
     for cycle, entries in (("", 4), (";1", 6), (";2", 4)):
         done = run("show", f"{files[0]}:dir/t{cycle}")

@@ -1,5 +1,7 @@
 """Branches that the core cannot read are read by uproot, and what neither reads is refused."""
 
+from pathlib import Path
+
 import awkward as ak
 import numpy as np
 import pytest
@@ -123,7 +125,7 @@ def test_queries_read_it_too(blind, mode, monkeypatch):
 
 
 def test_what_neither_reads_is_refused_by_name_and_type(blind, monkeypatch):
-    monkeypatch.setattr(Fallback, "can", lambda self, branch: False)
+    monkeypatch.setattr(Fallback, "can", lambda self, *_: False)
     assert blind.arrays().fields == ["nv", "k"]
     for ask in (
         lambda: blind.arrays("v"),
@@ -150,3 +152,28 @@ def test_a_class_that_its_file_does_not_describe(core):
     theirs = uproot.open(path)["CollectionTree"].arrays(filter_name=name)
     assert events.branches[name].how in ("core", "uproot")
     assert events.arrays(name).to_list() == theirs.to_list()
+
+
+def test_files_after_the_first_need_not_be_opened_by_uproot(blind, path, tmp_path, monkeypatch):
+    """A selector that touches no branch of uproot's opens one file of many with uproot: to know
+    what there is."""
+    again = [path, *(tmp_path / f"{i}.root" for i in range(3))]
+    for each in again[1:]:
+        each.write_bytes(Path(path).read_bytes())
+    opened = []
+    open_ = uproot.open
+    monkeypatch.setattr(
+        uproot, "open", lambda file, **how: opened.append(file) or open_(file, **how)
+    )
+
+    class Count(tm.Selector):
+        def begin_worker(self, inputs):
+            self.output["sum"] = 0
+
+        def process(self, events):
+            self.output["sum"] += int(ak.sum(events.k))
+
+    events = tm.dataset(again)
+    assert tm.run(Count(), events)["sum"] == 4 * sum(range(N))
+    assert len(opened) <= 2  # more than one only where two workers began at the same time
+    assert tm.dataset(again).arrays("x").x.to_list() == 4 * list(range(N))

@@ -1,15 +1,20 @@
+import importlib.util
+import threading
 from dataclasses import replace
 
 import hist
 import numpy as np
 import pytest
+from treemill import worker as worker_module
 from treemill.monitor import watch
+from treemill.monitor.chosen import pick
 from treemill.monitor.display import save, text
 from treemill.monitor.feedback import Progress
 from treemill.monitor.progress import ProgressBar, numbers
 from treemill.monitor.report import MissingEntries, Report
 from treemill.monitor.tables import size
 from treemill.monitor.watch import Watch
+from treemill.session import connect
 
 
 def progress(**changes):
@@ -23,7 +28,7 @@ def test_progress():
     assert now.events_per_second == 750_000
     assert now.megabytes_per_second == 15
     assert now.seconds_left == 6
-    assert numbers(now) == "1.50M events  750.00k events/s  15.0 MB/s  ETA 0:06"
+    assert numbers(now) == "1.50M events  750.00k events/s  15.0 MB/s  2 workers  ETA 0:06"
     assert numbers(progress(workers=0)).endswith("3.0 s")
     begun = progress(entries=0, pass_seconds=0.0)
     assert begun.seconds_left is None
@@ -50,6 +55,7 @@ class Query:
     def __init__(self):
         self.values = None
         self.progress = progress()
+        self.titles = ()
 
     def snapshot(self):
         return self.values
@@ -171,3 +177,106 @@ def test_size():
         "5.0 MB",
         "5.0 GB",
     ]
+
+
+def filled(value):
+    made = hist.Hist(axis())
+    made.view()[...] = value
+    return made
+
+
+def test_the_histogram_that_is_meant():
+    output = {"n": 3, "dy": {"mass": filled(1), "pt": filled(2)}, "tt": {"pt": filled(3)}}
+    assert pick(output, (), None)[0] == "dy.mass"
+    assert pick(output, (), "pt") == ("dy.pt", output["dy"]["pt"])
+    assert pick(output, (), "tt.pt") == ("tt.pt", output["tt"]["pt"])
+    assert pick(output, (), "eta") is None
+    values = (7, filled(1), filled(2))
+    assert pick(values, ["count", "MET_pt", "ht"], "ht") == ("ht", values[2])
+
+
+def test_a_histogram_is_drawn_under_the_bar(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # for rich, this is a terminal
+    monkeypatch.setenv("LINES", "60")
+    clock = Clock(monkeypatch)
+    query = Query()
+    query.values = {"n": 1, "met": filled(5)}
+    watched = Watch(query, True, "met")
+    for _ in range(12):
+        clock.now += 0.11
+        watched.tick()
+    err = capsys.readouterr().err
+    assert "met" in err
+    assert "█" in err
+    query.values = {"met": filled(6)}
+    watched.close()
+    assert "sum 24" in capsys.readouterr().err, "what is left on the screen is the end"
+
+
+def test_nobody_looks_and_nothing_is_drawn():
+    assert Watch(Query(), False, "met").delay() == float("inf")
+
+
+def test_a_submitted_query_tells_on_a_thread_of_its_own(events, monkeypatch):
+    """Held after the first commit until feedback was seen."""
+    monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.01)
+    seen, told = [], threading.Event()
+    hand_over = worker_module.Worker._hand_over
+
+    def held(self):
+        event = hand_over(self)
+        told.wait(60)
+        return event
+
+    def note(values):
+        seen.append((values, threading.current_thread().name))
+        told.set()
+
+    monkeypatch.setattr(worker_module.Worker, "_hand_over", held)
+    with connect(workers=1) as session:
+        query = session.submit(lambda chunk: {"n": len(chunk)}, events, feedback=note)
+        assert query.result(60) == {"n": 12322}
+    assert 0 < seen[0][0]["n"] <= 12322
+    assert seen[0][1] == "treemill-watch"
+
+
+NOTEBOOK = """
+import hist, time
+import treemill as tm
+class Met(tm.Selector):
+    def begin_worker(self, inputs):
+        self.output["met"] = hist.Hist(hist.axis.Regular(20, 0, 100, name="met"))
+    def process(self, events):
+        print("a worker's words", flush=True)
+        time.sleep(0.15)
+        self.output["met"].fill(events.MET_pt)
+with tm.connect(workers=2, mode="processes") as session:
+    output = session.run(Met(), tm.dataset({paths!r} * 6, "Events"), feedback="met")
+assert output["met"].sum(flow=True) == 6 * 12322
+"""
+
+
+def test_in_a_notebook_a_picture_is_updated_and_workers_are_heard(paths, monkeypatch):
+    # Where it is set, a kernel does not show what its child processes print.
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    if importlib.util.find_spec("ipykernel") is None:
+        pytest.skip("ipykernel is not installed")
+    nbformat = pytest.importorskip("nbformat")
+    book = nbformat.v4.new_notebook()
+    book.cells.append(nbformat.v4.new_code_cell(NOTEBOOK.replace("{paths!r}", repr(paths))))
+    updates = []
+
+    class Client(nbclient.NotebookClient):
+        def process_message(self, message, cell, index):
+            if message["msg_type"] == "update_display_data":
+                updates.append(message["content"]["data"]["text/html"])
+            return super().process_message(message, cell, index)
+
+    Client(book, timeout=120, kernel_name="python3").execute()
+    assert len(updates) > 2
+    assert "<progress" in updates[0]
+    assert any("<img src=" in each or "<pre>" in each for each in updates)
+    assert "73.93k events" in updates[-1]
+    words = "".join(o.get("text", "") for o in book.cells[0].outputs if o.output_type == "stream")
+    assert "a worker's words" in words

@@ -19,6 +19,7 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..packetizer import Committed, FileFailed, Packet, PacketFailed, Process, WorkerJoined
@@ -35,12 +36,12 @@ _PULSE = 0.2
 _PR_SET_PDEATHSIG = 1
 
 
-def run(sock: socket.socket, task: Task, number: int, memory: int | None) -> NoReturn:
-    """All of a worker's life, in a fresh child of the template."""
+def run(sock: socket.socket, load: Callable[[], Task], number: int, memory: int | None) -> NoReturn:
+    """All of a worker's life, in a fresh child of the template. `load` gives its task."""
     code = 1
     try:
         _settle()
-        _WorkerProcess(sock, task, number, memory).work()
+        _WorkerProcess(sock, load(), number, memory).work()
         code = 0
     except BaseException:
         # Nobody is left to be told; the session sees the process end.

@@ -38,7 +38,7 @@ _START = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[2])
 from treemill.backend.template import main
-main(int(sys.argv[1]))
+main(int(sys.argv[1]), forks=sys.argv[3] == "fork")
 """
 # Workers are one a core; a library that starts a thread a core in each would only be in the way,
 # and threads of the template would not survive the fork.
@@ -67,8 +67,8 @@ class Listener(Protocol):
 class Master:
     """One template and its workers. Any thread may call what is public."""
 
-    def __init__(self, paths: Sequence[str] = ()) -> None:
-        """`paths` come first where the template imports from."""
+    def __init__(self, paths: Sequence[str] = (), start: str = "fork") -> None:
+        """`paths` come first where the template imports from; `start`: "fork" or "spawn"."""
         self.alive = True
         self._numbers = itertools.count()
         self._passes: dict[int, Listener] = {}
@@ -77,7 +77,7 @@ class Master:
         self._submitting = threading.Lock()
         self._commands: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._closing: float | None = None
-        self._process, self._template = _start_template(paths)
+        self._process, self._template = _start_template(paths, start)
         self._wake, woken = socket.socketpair()
         self._wake.setblocking(False)
         self._selector = selectors.DefaultSelector()
@@ -245,13 +245,13 @@ class Master:
             self._process.wait()
 
 
-def _start_template(paths: Sequence[str]) -> tuple[subprocess.Popen[bytes], Channel]:
+def _start_template(paths: Sequence[str], start: str) -> tuple[subprocess.Popen[bytes], Channel]:
     ours, theirs = socket.socketpair()
     where = [*paths, *(path or os.getcwd() for path in sys.path)]
     threads = {f"{library}_NUM_THREADS": "1" for library in _ONE_THREAD}
     threads["VECLIB_MAXIMUM_THREADS"] = "1"
     threads["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow's allocator
-    command = [sys.executable, "-c", _START, str(theirs.fileno()), json.dumps(where)]
+    command = [sys.executable, "-c", _START, str(theirs.fileno()), json.dumps(where), start]
     with theirs:
         process = subprocess.Popen(
             command,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -32,14 +33,24 @@ class ProcessPool:
 
     kind = "processes"
 
-    def __init__(self, size: int, *, memory: int | None = None, silence: float = 60.0) -> None:
+    def __init__(
+        self,
+        size: int,
+        *,
+        memory: int | None = None,
+        silence: float = 60.0,
+        start: str | None = None,
+    ) -> None:
         """`memory`: bytes that a worker may take on top of the template's; `silence`: seconds
-        without a sign of life after which a worker is given up."""
+        without a sign of life after which a worker is given up. `start`: "fork" or "spawn"; None:
+        what the system is good at."""
         if not hasattr(socket, "send_fds"):
             raise UnsupportedError('mode="processes" needs UNIX sockets; use mode="threads"')
         self.size = size
         self.memory = memory
         self.silence = silence
+        # Elsewhere than on Linux libraries of the system may not survive a fork.
+        self.start = start or ("fork" if sys.platform == "linux" else "spawn")
         self._lock = threading.Lock()
         self._closed = False
         self._master: Master | None = None
@@ -64,7 +75,7 @@ class ProcessPool:
             if self._closed:
                 raise RuntimeError("the session is closed")
             if self._master is None or not self._master.alive:
-                self._master = Master(self._paths)
+                self._master = Master(self._paths, self.start)
             return self._master
 
     def set_paths(self, paths: Sequence[str]) -> None:

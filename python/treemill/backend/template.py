@@ -16,10 +16,10 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any
 
 from ..task import Task
-from . import child
+from . import child, spawned
 from .channel import Channel
 from .messages import (
     Drop,
@@ -41,8 +41,12 @@ __all__ = ["Template"]
 class Template:
     """What the process knows: tasks, inputs, children."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, forks: bool = True) -> None:
+        """`forks`: whether workers are forked, else they are spawned."""
         self._channel = channel
+        self._forks = forks
+        self._parcels: dict[int, IO[bytes]] = {}  # for spawned workers
+        self._inputs_data: bytes | None = None
         self._tasks: dict[int, Task] = {}
         self._digest: bytes | None = None
         self._inputs: Any = None
@@ -83,6 +87,7 @@ class Template:
         try:
             self._inputs = pickle.loads(message.data)
             self._digest = message.digest
+            self._inputs_data = None if self._forks else message.data
         except Exception as error:
             self._inputs, self._digest = portable(error, "the inputs cannot be loaded"), None
 
@@ -100,6 +105,9 @@ class Template:
             )
             return
         self._tasks[message.number] = task
+        if not self._forks:
+            inputs = None if message.digest is None else self._inputs_data
+            self._parcels[message.number] = spawned.parcel(message.data, inputs)
         gc.collect()
         gc.freeze()
         self._channel.send(Loaded(message.number))
@@ -113,19 +121,26 @@ class Template:
         sys.stdout.flush()
         sys.stderr.flush()
         try:
-            pid = os.fork()
+            pid = self._start(descriptor, task, message)
         except OSError as error:
             os.close(descriptor)
             self._channel.send(Failed(message.key[0], portable(error, "no worker can start")))
             return
+        os.close(descriptor)
+        self._children[pid] = message.key
+        self._channel.send(Started(message.key, pid))
+
+    def _start(self, descriptor: int, task: Task, message: Fork) -> int:
+        (number, worker), memory = message.key, message.memory
+        if not self._forks:
+            return spawned.spawn(descriptor, self._parcels[number], worker, memory)
+        pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._channel.close()
-            child.run(socket.socket(fileno=descriptor), task, message.key[1], message.memory)
-        os.close(descriptor)
-        self._children[pid] = message.key
-        self._channel.send(Started(message.key, pid))
+            child.run(socket.socket(fileno=descriptor), lambda: task, worker, memory)
+        return pid
 
     def _kill(self, message: Kill) -> None:
         for pid, key in self._children.items():
@@ -134,6 +149,9 @@ class Template:
 
     def _drop(self, message: Drop) -> None:
         self._tasks.pop(message.number, None)
+        parcel = self._parcels.pop(message.number, None)
+        if parcel is not None:
+            parcel.close()
 
     def _reap(self) -> None:
         for pid in list(self._children):
@@ -165,8 +183,8 @@ def _kill_group(pid: int) -> None:
             kill(pid, signal.SIGKILL)
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, forks: bool = True) -> None:
     """The process's whole life. `descriptor` is its end of the session's socket."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the session's to hear
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        Template(Channel(socket.socket(fileno=descriptor))).serve()
+        Template(Channel(socket.socket(fileno=descriptor)), forks).serve()

@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 __all__ = ["in_notebook", "save", "show", "text"]
 
@@ -21,8 +21,11 @@ _HEIGHT = 14
 
 
 def in_notebook() -> bool:
-    """Whether values are drawn by a notebook by themselves."""
-    return "ipykernel" in sys.modules
+    """Whether values are drawn by a notebook by themselves. Libraries import ipykernel elsewhere,
+    too: what counts is a kernel that runs."""
+    ipython = sys.modules.get("IPython")
+    shell = getattr(ipython, "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")
 
 
 def show(histogram: Any, title: str = "") -> None:
@@ -149,12 +152,14 @@ def _total(value: Any) -> float:
 # Pictures.
 
 
-def save(histograms: Sequence[Any], titles: Sequence[str], path: str | Path) -> None:
+def save(histograms: Sequence[Any], titles: Sequence[str], path: str | Path | BinaryIO) -> None:
     """Writes one picture with all histograms (of one or two dimensions) to `path`; its suffix says
-    in which format. Raises ImportError where matplotlib or mplhep is missing."""
+    in which format; PNG to an open file. Raises ImportError where matplotlib or mplhep is
+    missing."""
     import matplotlib
 
-    matplotlib.use("Agg", force=False)
+    if not in_notebook():  # which shows the user's own pictures by another backend
+        matplotlib.use("Agg", force=False)
     import matplotlib.pyplot as plt
     import mplhep
 

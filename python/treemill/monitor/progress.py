@@ -1,21 +1,36 @@
-"""The progress bar: events, events/s, MB/s, time left. By rich, in terminals and notebooks."""
+"""The progress bar: events, events/s, MB/s, workers, time left, and a histogram under it. By rich,
+in terminals."""
 
 from __future__ import annotations
 
-from rich.console import Console
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 from rich.progress import Progress as RichProgress
+from rich.text import Text
 
+from .display import text
 from .feedback import Progress
 
 __all__ = ["ProgressBar", "numbers"]
+
+
+class _WithPicture(RichProgress):
+    picture = ""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        yield from super().get_renderables()
+        if self.picture:
+            yield Text(self.picture, no_wrap=True, overflow="crop")
 
 
 class ProgressBar:
     """Draws when told to; has no thread of its own. Goes to standard error."""
 
     def __init__(self) -> None:
-        self._rich = RichProgress(
+        self._rich = _WithPicture(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
             TaskProgressColumn(),
@@ -26,6 +41,10 @@ class ProgressBar:
         )
         self._task = self._rich.add_task("", total=None, numbers="")
         self._rich.start()
+
+    def draw(self, name: str, histogram: Any) -> None:
+        """The histogram under the bar, from the next update on."""
+        self._rich.picture = text(histogram, name, self._rich.console.width)
 
     def update(self, progress: Progress) -> None:
         """Shows these numbers."""
@@ -50,6 +69,8 @@ def numbers(progress: Progress) -> str:
         f"{_short(progress.events_per_second)} events/s",
         f"{progress.megabytes_per_second:.1f} MB/s",
     ]
+    if progress.workers:
+        parts.append(f"{progress.workers} worker{'s' * (progress.workers > 1)}")
     left = progress.seconds_left
     if progress.workers and left is not None:
         parts.append(f"ETA {_clock(left)}")

@@ -9,19 +9,27 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .chosen import pick
+from .display import in_notebook
 from .feedback import Progress
 
 if TYPE_CHECKING:
+    from .notebook import NotebookBar
     from .progress import ProgressBar
 
-__all__ = ["Watch", "Watched"]
+__all__ = ["Feedback", "Watch", "Watched"]
 
 _FIRST_LOOK = 0.3
 _BAR_EVERY = 0.1
 _FEEDBACK_EVERY = 1.0
+_ASK_AGAIN = 0.1
+"""While there are no values yet: the first ones are wanted at once."""
+
+Feedback = Callable[[Any], object] | str | bool
+"""What gets the values so far, or the name of the histogram that is drawn; True: the first one."""
 
 
 class Watched(Protocol):
@@ -31,7 +39,11 @@ class Watched(Protocol):
     def progress(self) -> Progress:
         """How far it is."""
 
-    def snapshot(self) -> tuple[Any, ...] | None:
+    @property
+    def titles(self) -> Sequence[str]:
+        """Of its values, where these have no names of their own."""
+
+    def snapshot(self) -> Any:
         """Values so far."""
 
 
@@ -42,12 +54,15 @@ class Watch:
         self,
         query: Watched,
         progress: bool | None,
-        feedback: Callable[[tuple[Any, ...]], object] | None,
+        feedback: Feedback | None,
     ) -> None:
         self._query = query
-        self._feedback = feedback
         self._wants_bar = wants_bar() if progress is None else progress
-        self._bar: ProgressBar | None = None
+        self._bar: ProgressBar | NotebookBar | None = None
+        self._name = feedback if isinstance(feedback, str) else None
+        self._feedback = feedback if callable(feedback) else None
+        if feedback and self._feedback is None and self._wants_bar:
+            self._feedback = self._draw
         now = time.monotonic()
         self._next_bar = now + _FIRST_LOOK
         self._next_feedback = now + _FEEDBACK_EVERY
@@ -65,27 +80,45 @@ class Watch:
         """Draws and calls what is due."""
         now = time.monotonic()
         if self._wants_bar and now >= self._next_bar:
-            if self._bar is None:
-                from .progress import ProgressBar
-
-                self._bar = ProgressBar()
-            self._bar.update(self._query.progress)
+            self._shown().update(self._query.progress)
             self._next_bar = now + _BAR_EVERY
         if self._feedback is not None and now >= self._next_feedback:
             values = self._query.snapshot()
             if values is not None:
                 self._feedback(values)
-            self._next_feedback = now + _FEEDBACK_EVERY
+            self._next_feedback = now + (_FEEDBACK_EVERY if values is not None else _ASK_AGAIN)
+
+    def _draw(self, values: Any) -> None:
+        found = pick(values, self._query.titles, self._name)
+        if found is not None:
+            self._shown().draw(*found)
+
+    def _shown(self) -> ProgressBar | NotebookBar:
+        if self._bar is None:
+            self._bar = _bar()
+        return self._bar
 
     def close(self) -> None:
         """The query has ended: the bar shows that, and stays."""
         if self._bar is not None:
+            if self._feedback == self._draw and (values := self._query.snapshot()) is not None:
+                self._draw(values)
             self._bar.update(self._query.progress)
             self._bar.close()
+
+
+def _bar() -> ProgressBar | NotebookBar:
+    if in_notebook():
+        from .notebook import NotebookBar
+
+        return NotebookBar()
+    from .progress import ProgressBar
+
+    return ProgressBar()
 
 
 def wants_bar() -> bool:
     """Whether somebody is looking: a terminal or a notebook."""
     if os.environ.get("TERM") == "dumb":
         return False
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    return sys.stderr.isatty() or in_notebook()

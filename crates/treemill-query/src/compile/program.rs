@@ -96,11 +96,13 @@ pub(crate) fn program(graph: &Graph, uses: &[u32], id: NodeId) -> Option<Program
 fn operation(node: &Node) -> Option<Map> {
     match &node.op {
         Op::Map(map) => Some(*map),
-        Op::Select => Some(match node.ty {
-            Type::Bool => Map::SelectBool,
-            Type::Int | Type::UInt => Map::SelectInt,
-            Type::Float | Type::Str => Map::SelectReal,
-        }),
+        // Strings are chosen one by one.
+        Op::Select => match node.ty {
+            Type::Bool => Some(Map::SelectBool),
+            Type::Int | Type::UInt => Some(Map::SelectInt),
+            Type::Float => Some(Map::SelectReal),
+            Type::Str => None,
+        },
         _ => None,
     }
 }

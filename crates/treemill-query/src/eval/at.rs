@@ -4,7 +4,7 @@ use super::compute::stand_in;
 use super::{Batch, Made, SelectionId};
 use crate::compile::{Node, NodeId, Type, tuple};
 use crate::kernel::logic;
-use crate::value::{Buf, Data, Value, View};
+use crate::value::{Buf, Data, Strings, Value, View};
 
 impl Batch<'_> {
     pub(super) fn at(
@@ -158,7 +158,12 @@ impl Batch<'_> {
                 self.pool.give(bits);
                 Data::U64(out.into())
             }
-            Type::Float | Type::Str => Data::F64(self.one_after_another::<f64>(&parts, total)),
+            Type::Float => Data::F64(self.one_after_another::<f64>(&parts, total)),
+            Type::Str => Data::Str(Strings::collect(
+                parts
+                    .iter()
+                    .flat_map(|(value, n)| (0..*n).map(|i| value.string(i))),
+            )),
         };
         let joined = Value {
             data,

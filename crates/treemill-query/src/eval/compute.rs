@@ -105,6 +105,14 @@ impl Batch<'_> {
                 }
                 Ok(Value::direct(Data::U32(out.into())))
             }
+            Op::Cycle(list) if node.ty == Type::Float => {
+                let n = self.positions(s, node.level)?;
+                let mut out: Vec<f64> = self.pool.take(n);
+                for (to, bits) in out.iter_mut().zip(list.iter().cycle()) {
+                    *to = f64::from_bits(*bits as u64);
+                }
+                Ok(Value::direct(Data::F64(out.into())))
+            }
             Op::Cycle(list) => {
                 let n = self.positions(s, node.level)?;
                 let mut out: Vec<i64> = self.pool.take(n);
@@ -116,6 +124,7 @@ impl Batch<'_> {
             Op::Align => self.align(s, node),
             Op::Reduce(reducer) => self.reduce(s, node, *reducer),
             Op::At { from_end } => self.at(s, id, node, *from_end),
+            Op::Select if node.ty == Type::Str => self.chosen_strings(s, node),
             Op::Const(_) | Op::Map(_) | Op::Select => {
                 Err(QueryError::new("an operation has no program").into())
             }
