@@ -22,6 +22,7 @@ mod operators;
 mod plan;
 mod program;
 mod reduce;
+pub(crate) mod tuple;
 mod types;
 mod vectors;
 
@@ -29,7 +30,7 @@ pub(crate) use graph::{Constant, Graph, Node, NodeId, Op, Reducer, Type};
 pub(crate) use homes::{Cuts, Homes};
 pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
 
-pub(crate) use program::{Argument, Program, Step};
+pub(crate) use program::{Argument, Leaf, Program, Read, Step};
 
 use crate::error::QueryError;
 use crate::schema::{self, Schema};
