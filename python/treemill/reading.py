@@ -52,13 +52,13 @@ def read(
     dataset: Dataset, names: str | Sequence[str] | None, start: int | None, stop: int | None
 ) -> Columns:
     """See Dataset.read."""
-    wanted = select(dataset, names)
-    branches = dataset.branches
+    branches = dataset.branches  # Asked for once: each time the file is looked at anew.
+    wanted = select(dataset, branches, names)
     groups = {n: group for n in wanted if (group := _group(branches, n)) is not None}
     paths = [leaf.path for group in groups.values() for leaf in leaves(group)]
     columns = _columns(dataset, [*(n for n in wanted if n not in groups), *paths], start, stop)
     chunks = [record(groups[name], columns) if name in groups else columns[name] for name in wanted]
-    optional = frozenset(name for name in wanted if _is_optional(dataset, name, columns))
+    optional = frozenset(name for name in wanted if _is_optional(dataset, branches, name, columns))
     return Columns(tuple(wanted), tuple(chunks), optional)
 
 
@@ -102,8 +102,10 @@ def _group(branches: Branches, name: str) -> Group | None:
     return group if group.members else None
 
 
-def _is_optional(dataset: Dataset, name: str, columns: Mapping[str, Any]) -> bool:
-    branch = dataset.branches.get(name)
+def _is_optional(
+    dataset: Dataset, branches: Branches, name: str, columns: Mapping[str, Any]
+) -> bool:
+    branch = branches.get(name)
     if branch is not None and branch.kind == "optional":
         return True
     # Of a default, or of what uproot reads: the core's columns tell by their kind.
@@ -150,11 +152,10 @@ def spans(dataset: Dataset, start: int | None, stop: int | None) -> Iterator[tup
         yield 0, 0, 0
 
 
-def select(dataset: Dataset, names: str | Sequence[str] | None) -> list[str]:
+def select(dataset: Dataset, branches: Branches, names: str | Sequence[str] | None) -> list[str]:
     """The branches that `names` (names or globs) mean, in the tree's order for globs, each once.
     None: all of the first file that can be read, the values of each once, so members rather than
     the groups of them. A name that the first file lacks is kept where it has a default."""
-    branches = dataset.branches
     if names is None:
         return [n for n, branch in branches.items() if _is_plain(branches, branch)]
     chosen: dict[str, None] = {}

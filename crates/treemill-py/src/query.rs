@@ -33,7 +33,7 @@ impl Query {
     fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
         serde_json::from_str(spec)
             .map(|spec| Self { spec })
-            .map_err(|e| query_error(py, &QueryError::new(format!("not a query: {e}"))))
+            .map_err(|e| query_error(py, &not_a_query(&e)))
     }
 
     /// Compiles it against the columns of a tree, and those that `foreign`, a
@@ -299,6 +299,17 @@ impl Columns for BatchColumns<'_> {
             _ => Err(format!("column {index} comes for whole batches").into()),
         }
     }
+}
+
+/// serde_json goes no deeper than this, so that no text can exhaust the stack.
+const DEEPEST: usize = 127;
+
+fn not_a_query(error: &serde_json::Error) -> QueryError {
+    let message = error.to_string();
+    QueryError::new(match message.contains("recursion limit") {
+        true => format!("the query is nested more than {DEEPEST} levels deep"),
+        false => format!("not a query: {message}"),
+    })
 }
 
 /// Why a query could not be bound or run.

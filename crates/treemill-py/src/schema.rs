@@ -79,6 +79,10 @@ fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> Column
 fn list(item: &Layout, counter: Option<String>, other: impl FnOnce() -> ColumnType) -> ColumnType {
     match (item, dtype(item)) {
         (_, Some(item)) => ColumnType::List { item, counter },
+        (Layout::String { .. }, None) => ColumnType::List {
+            item: DType::Str,
+            counter,
+        },
         (Layout::Vector { item, .. } | Layout::Counted { item, .. }, None) => {
             dtype(item).map_or_else(other, |item| ColumnType::Lists { item, counter })
         }

@@ -4,7 +4,7 @@
 mod picked;
 
 use crate::checks::{agreed, check_fixed, run};
-use crate::decode::{Column, Gathered, Spares, append, innermost, size_of, starts};
+use crate::decode::{Column, Gathered, Spares, append, leaves, size_of, starts};
 use crate::plan;
 use crate::reader::Context;
 use crate::shelf;
@@ -149,9 +149,9 @@ impl Cursor {
         let most = borne_out.unwrap_or(0).max(MOST_RESERVED);
         let rows = range.end.saturating_sub(range.start).min(most);
         let room = |bytes: u64| usize::try_from(bytes).unwrap_or(0);
-        let is_whole = !context.again
-            && matches!(innermost(layout), Layout::Number(_) | Layout::String { .. });
-        self.spares.expect(if is_whole { room(stored) } else { 0 });
+        let each = stored.checked_div(leaves(layout) as u64).unwrap_or(0);
+        self.spares
+            .expect(if context.again { 0 } else { room(each) });
         Column::with(&mut self.spares, layout, room(rows))
     }
 

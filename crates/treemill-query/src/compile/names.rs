@@ -225,6 +225,7 @@ fn type_of(stored: DType) -> Type {
         DType::Bool => Type::Bool,
         DType::U64 => Type::UInt,
         DType::F32 | DType::F64 => Type::Float,
+        DType::Str => Type::Str,
         _ => Type::Int,
     }
 }

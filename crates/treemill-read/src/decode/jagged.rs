@@ -4,8 +4,8 @@
 //! from the entry offsets by one subtraction and shift each. A vector has its header and count
 //! between the items, which are squeezed out entry by entry.
 
-use super::column::{Column, fixed_size, mismatch, push_offset, too_many};
-use super::packer::Packer;
+use super::bytes::gather;
+use super::column::{Column, fixed_size, mismatch, too_many};
 use super::{Entries, malformed, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
@@ -116,7 +116,8 @@ fn squeeze(
 ) -> Result<()> {
     let size = fixed_size(item)?;
     offsets.reserve(entries.count);
-    let mut packer = Packer::new(items, item, size);
+    let (before, mut total) = (offsets.last().copied().unwrap_or(0), 0_usize);
+    let mut gathered = Vec::with_capacity(entries.bytes().len());
     let ends = entries.starts.iter().skip(1);
     for (index, (&start, &end)) in entries.starts.iter().zip(ends).enumerate() {
         // Those behind the entry may be copied along.
@@ -134,13 +135,22 @@ fn squeeze(
                 .checked_div(size)
                 .filter(|_| len >= skip && bytes.is_multiple_of(size)),
         };
-        let (Some(count), Some(from)) = (count, behind.get(skip..)) else {
+        let found = count.zip(behind.get(skip..)).and_then(|(count, from)| {
+            gather(&mut gathered, from, bytes)?;
+            Some(count)
+        });
+        let Some(count) = found else {
             return Err(wrong_entry(&entries, index, skip, size));
         };
-        push_offset(offsets, count)?;
-        packer.push(from, bytes)?;
+        // No more than there are bytes in a basket, whose number has 32 bits: looked at when all are known.
+        total = total.saturating_add(count);
+        offsets.push(before.wrapping_add_unsigned(total as u32));
     }
-    packer.flush()
+    let fits = i32::try_from(total).is_ok_and(|total| before.checked_add(total).is_some());
+    if !fits {
+        return Err(too_many());
+    }
+    items.append_packed(item, &gathered, total)
 }
 
 fn wrong_entry(

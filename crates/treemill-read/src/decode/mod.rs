@@ -3,13 +3,17 @@
 //!
 //! [`Column`] grows by [`append`]ing runs of entries, basket after basket, so that a batch which
 //! spans baskets is decoded straight into one array. Layouts whose items have a fixed size take
-//! bulk paths ([`jagged`], [`number`]), and so do text, lists of lists, and objects that all have as many
-//! bytes ([`bulk`]); anything else is walked value by value ([`walk`]).
+//! bulk paths ([`jagged`], [`number`]), and so do objects that all have as many bytes ([`stride`]). Other
+//! values are gone through by the steps of their layout ([`compile`], [`steps`]), a whole basket at a time
+//! ([`bulk`]); what there are no steps for, or what is wrong, is walked value by value ([`walk`]).
 
 mod bits;
 mod bulk;
+mod bytes;
 mod column;
+mod compile;
 mod jagged;
+mod lists;
 mod number;
 mod object;
 mod packer;
@@ -20,17 +24,17 @@ mod shared;
 mod size;
 mod spares;
 pub mod starts;
+mod steps;
 mod stride;
 mod types;
 mod walk;
 
 pub use column::Column;
 pub use picked::{Gathered, append_picked};
-pub use size::{Size, innermost, size_of};
+pub use size::{Size, leaves, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
 
-use bulk::Done;
 use treemill_format::error::FormatError;
 pub use treemill_format::error::Result;
 use treemill_format::layout::Layout;
@@ -110,13 +114,10 @@ pub fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Res
         }
         _ => {}
     }
-    match bulk::append(column, layout, entries)? {
-        Done::All => Ok(()),
-        Done::None => walk::append(column, layout, entries),
-        // Walked again for the error's words.
-        Done::Spoilt => walk::append(&mut Column::new(layout, 0)?, layout, entries)
-            .and_then(|()| Err(column::mismatch())),
+    if bulk::append(column, layout, entries)? {
+        return Ok(());
     }
+    walk::append(column, layout, entries)
 }
 
 fn malformed(at: usize, what: String) -> FormatError {

@@ -273,7 +273,7 @@ fn counted(column: &Column, back: usize) -> Result<usize> {
 }
 
 /// Passes over bytes that nobody asks for.
-fn pass(hidden: &Hidden, bytes: &mut &[u8]) -> Result<()> {
+pub(super) fn pass(hidden: &Hidden, bytes: &mut &[u8]) -> Result<()> {
     match hidden {
         Hidden::Bytes(n) => skip(bytes, usize::from(*n)),
         Hidden::Exactly(expected) => match bytes.strip_prefix(expected.as_slice()) {

@@ -51,11 +51,6 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Bytes of one value.
-    pub(super) fn size(&self) -> usize {
-        self.size
-    }
-
     /// Takes the values in the first `len` bytes of `from`; what lies behind them is not theirs.
     pub(super) fn push(&mut self, from: &[u8], len: usize) -> Result<()> {
         if self.len.saturating_add(len) > FULL {

@@ -7,9 +7,11 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes from which on a result is worth keeping.
-pub(crate) const LARGE: usize = 1 << 20;
+const LARGE: usize = 32 << 10;
 /// Bytes of all handles together, so that no more than these lie idle.
 const MOST: usize = 128 << 20;
+/// Handles: each is looked at when one is wanted.
+const HANDLES: usize = 64;
 /// How many times larger than asked for a buffer may be.
 const LOOSE: usize = 4;
 
@@ -68,7 +70,7 @@ impl Results {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.push_back(buffer);
         let mut bytes: usize = held.iter().map(Buffer::capacity).sum();
-        while bytes > MOST {
+        while bytes > MOST || held.len() > HANDLES {
             bytes = bytes.saturating_sub(held.pop_front().map_or(bytes, |b| b.capacity()));
         }
     }

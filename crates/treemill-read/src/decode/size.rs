@@ -26,14 +26,33 @@ impl Size {
     }
 }
 
-/// What lists and arrays of a layout hold in the end.
+/// How many columns of values a layout is decoded to, those of offsets aside.
 #[must_use]
-pub fn innermost(layout: &Layout) -> &Layout {
+pub fn leaves(layout: &Layout) -> usize {
+    fn of_object(object: &Object) -> usize {
+        let of_part = |part: &Part| match part {
+            Part::Field(_, layout) => leaves(layout),
+            Part::Base(base) => of_object(base),
+            Part::Hidden(_) => 0,
+        };
+        object
+            .parts
+            .iter()
+            .map(of_part)
+            .fold(0, usize::saturating_add)
+    }
     match layout {
-        Layout::Array { item, .. } | Layout::Counted { item, .. } | Layout::Vector { item, .. } => {
-            innermost(item)
+        Layout::Array { item, .. }
+        | Layout::Counted { item, .. }
+        | Layout::Vector { item, .. }
+        | Layout::Sized { item, .. } => leaves(item),
+        Layout::Record(members) => {
+            let each = members.iter().map(|(_, member)| leaves(member));
+            each.fold(0, usize::saturating_add)
         }
-        layout => layout,
+        Layout::Object(object) => of_object(object),
+        Layout::Pointer(object) => of_object(object),
+        _ => 1,
     }
 }
 

@@ -1,20 +1,38 @@
-//! Objects that all have as many bytes, their members always at the same places: headers are compared
+//! Objects that all have as many bytes, as the first has, their members at the same places: headers are compared
 //! with those that the class must have, members taken out column by column. Pure.
 
 use super::Entries;
-use super::column::{Column, mismatch};
+use super::column::{Column, mismatch, too_many};
 use super::object::{BYTE_COUNT, IS_REFERENCED, MEMBER_WISE};
 use super::size::{Size, size_of};
 use treemill_format::error::Result;
-use treemill_format::layout::{Class, Form, Hidden, Layout, Object, Part};
+use treemill_format::layout::{Class, Form, Hidden, Layout, Number, Object, Part};
+
+/// Bytes that are compared at a time.
+const PATTERN: usize = 512;
+
+/// The length byte behind which there is a longer one.
+const LONG: u8 = 255;
+
+/// Whether objects of the class all have as many bytes.
+pub(super) fn is_possible(of: &Object) -> bool {
+    let fixed = |part: &Part| match part {
+        Part::Base(base) | Part::Field(_, Layout::Object(base)) => is_possible(base),
+        Part::Field(_, layout) => matches!(layout, Layout::Number(_) | Layout::Array { .. }),
+        Part::Hidden(Hidden::RootVersion | Hidden::Pointer | Hidden::Framed) => false,
+        Part::Hidden(_) => true,
+    };
+    of.form != Form::Shared && of.parts.iter().all(fixed)
+}
 
 /// Where what is in such an object.
 pub(super) struct Stride {
     /// What an object's bytes must be, where `mask` has bits.
     expected: Vec<u8>,
     mask: Vec<u8>,
-    /// Where the fields begin, in the order of the parts.
-    fields: Vec<usize>,
+    /// Where the fields begin, in the order of the parts, and the length of those that have one: bytes of
+    /// a string, items of an array that a member counts.
+    fields: Vec<(usize, usize)>,
 }
 
 impl Stride {
@@ -35,10 +53,16 @@ impl Stride {
         let stride = Stride::of(object, entries.bytes())?;
         let size = u32::try_from(stride.size()).ok()?;
         let ends = entries.starts.iter().skip(1);
-        let whole = entries.starts.iter().zip(ends).all(|(start, end)| {
-            let length = end.wrapping_sub(*start);
-            length == size || (!one && length.is_multiple_of(size))
-        });
+        let mut lengths = entries
+            .starts
+            .iter()
+            .zip(ends)
+            .map(|(start, end)| end.wrapping_sub(*start));
+        let whole = match one {
+            // To the end, without a look at each: vector code.
+            true => lengths.fold(0, |wrong, length| wrong | (length ^ size)) == 0,
+            false => lengths.all(|length| length.is_multiple_of(size)),
+        };
         (whole && stride.fits(entries.bytes())).then_some(stride)
     }
 
@@ -49,12 +73,15 @@ impl Stride {
 
     /// Whether all objects in `bytes`, which they fill, are as they must be.
     pub(super) fn fits(&self, bytes: &[u8]) -> bool {
-        let objects = bytes.chunks_exact(self.size().max(1));
-        objects.remainder().is_empty()
-            && objects.into_iter().all(|object| {
-                let pairs = self.mask.iter().zip(&self.expected);
+        let size = self.size().max(1);
+        // Many at a time, by a pattern that is repeated: vector code, which one object is too short for.
+        let many = PATTERN.div_ceil(size);
+        let (mask, expected) = (self.mask.repeat(many), self.expected.repeat(many));
+        bytes.len().is_multiple_of(size)
+            && bytes.chunks(mask.len()).all(|objects| {
+                let pairs = mask.iter().zip(&expected);
                 let wrong = |all, (byte, (mask, expected))| all | (byte & mask ^ expected);
-                object.iter().zip(pairs).fold(0, wrong) == 0
+                objects.iter().zip(pairs).fold(0, wrong) == 0
             })
     }
 
@@ -69,7 +96,7 @@ impl Stride {
         column: &mut Column,
         of: &Object,
         bytes: &[u8],
-        fields: &mut impl Iterator<Item = usize>,
+        fields: &mut impl Iterator<Item = (usize, usize)>,
     ) -> Result<()> {
         let Column::Object { rows, parts } = column else {
             return Err(mismatch());
@@ -83,12 +110,64 @@ impl Stride {
                     self.append_object(column, base, bytes, fields)?;
                 }
                 Part::Field(_, layout) => {
-                    let at = fields.next().ok_or_else(mismatch)?;
-                    column.append_strided(layout, bytes, self.size(), at)?;
+                    let (at, len) = fields.next().ok_or_else(mismatch)?;
+                    match layout {
+                        Layout::String { .. } | Layout::Sized { .. } => {
+                            self.append_lists(column, layout, bytes, at, len)?;
+                        }
+                        _ => column.append_strided(layout, bytes, self.size(), at)?,
+                    }
                 }
             }
         }
         Ok(())
+    }
+
+    /// Appends strings, or lists, that all have as many bytes, or items.
+    fn append_lists(
+        &self,
+        column: &mut Column,
+        layout: &Layout,
+        bytes: &[u8],
+        at: usize,
+        len: usize,
+    ) -> Result<()> {
+        let count = bytes.len().checked_div(self.size()).unwrap_or(0);
+        let (offsets, size) = match (&mut *column, layout) {
+            (Column::Bytes { offsets, .. }, _) => (offsets, 1),
+            (Column::List { offsets, .. }, Layout::Sized { item, .. }) => {
+                (offsets, size_of(item)?.least())
+            }
+            _ => return Err(mismatch()),
+        };
+        let step = i32::try_from(len).map_err(|_| too_many())?;
+        let more = i32::try_from(count).ok().and_then(|n| n.checked_mul(step));
+        let before = offsets.last().copied().unwrap_or(0);
+        more.and_then(|more| before.checked_add(more))
+            .ok_or_else(too_many)?;
+        offsets.extend(
+            (1..)
+                .take(count)
+                .map(|n: i32| before.wrapping_add(n.wrapping_mul(step))),
+        );
+        if len == 0 {
+            return Ok(());
+        }
+        let end = at.saturating_add(len.saturating_mul(size));
+        let mut values = Vec::new();
+        for object in bytes.chunks_exact(self.size().max(1)) {
+            values.extend_from_slice(object.get(at..end).ok_or_else(mismatch)?);
+        }
+        match (column, layout) {
+            (Column::Bytes { bytes, .. }, _) => {
+                bytes.extend_from_slice(&values);
+                Ok(())
+            }
+            (Column::List { item: to, .. }, Layout::Sized { item, .. }) => {
+                to.append_packed(item, &values, count.saturating_mul(len))
+            }
+            _ => Err(mismatch()),
+        }
     }
 
     fn object(&mut self, of: &Object, first: &[u8]) -> Option<()> {
@@ -100,10 +179,43 @@ impl Stride {
             self.must(&[0; 4]);
             self.version(&of.class, first)?;
         }
+        let mut places = Vec::with_capacity(of.parts.len());
         for part in &of.parts {
+            places.push(self.size());
             match part {
                 Part::Base(base) | Part::Field(_, Layout::Object(base)) => {
                     self.object(base, first)?;
+                }
+                Part::Field(_, Layout::String { header }) if of.form != Form::Pair => {
+                    self.any(usize::from(*header));
+                    let length = *first.get(self.size())?;
+                    if length == LONG {
+                        return None;
+                    }
+                    self.must(&[length]);
+                    self.variable(first, 1, usize::from(length))?;
+                }
+                Part::Field(
+                    _,
+                    Layout::Sized {
+                        item,
+                        counter,
+                        flag: false,
+                    },
+                ) => {
+                    let Some(Part::Field(_, Layout::Number(Number::I32))) = of.parts.get(*counter)
+                    else {
+                        return None;
+                    };
+                    let Ok(Size::Fixed(size)) = size_of(item) else {
+                        return None;
+                    };
+                    let place = *places.get(*counter)?;
+                    let said = *first.get(place..)?.first_chunk::<4>()?;
+                    *self.expected.get_mut(place..)?.first_chunk_mut::<4>()? = said;
+                    *self.mask.get_mut(place..)?.first_chunk_mut::<4>()? = [0xff; 4];
+                    let count = usize::try_from(i32::from_be_bytes(said)).ok()?;
+                    self.variable(first, size, count)?;
                 }
                 Part::Field(_, layout @ (Layout::Number(_) | Layout::Array { .. })) => {
                     let Ok(Size::Fixed(size)) = size_of(layout) else {
@@ -112,7 +224,7 @@ impl Stride {
                     // Only as many as there are in the first object: lengths in the file are not
                     // believed.
                     first.get(self.size()..)?.get(..size)?;
-                    self.fields.push(self.size());
+                    self.fields.push((self.size(), 0));
                     self.any(size);
                 }
                 Part::Field(..) => return None,
@@ -147,6 +259,15 @@ impl Stride {
             version if i32::from(version) == class.version => {}
             _ => return None,
         }
+        Some(())
+    }
+
+    /// So many values of `size` bytes, as the first object has them.
+    fn variable(&mut self, first: &[u8], size: usize, count: usize) -> Option<()> {
+        let len = size.checked_mul(count)?;
+        first.get(self.size()..)?.get(..len)?;
+        self.fields.push((self.size(), count));
+        self.any(len);
         Some(())
     }
 

@@ -1,0 +1,113 @@
+//! Collections among the [`super::steps`]: a header, a count, and as many items; objects one by one or
+//! member by member, as the header says.
+
+use super::bytes::Bytes;
+use super::object::is_by_member;
+use super::steps::Step;
+use treemill_format::layout::Object;
+
+/// What is before a list's count.
+pub(super) enum Head<'c> {
+    Bytes(usize),
+    /// Byte count and version, which says in which order the objects lie.
+    Objects(&'c Object),
+}
+
+/// A count and as many items.
+pub(super) struct List<'c> {
+    pub(super) offsets: &'c mut Vec<i32>,
+    pub(super) head: Head<'c>,
+    /// As of [`Text`].
+    pub(super) shares: bool,
+    pub(super) ends: Ends,
+    pub(super) item: Box<Step<'c>>,
+}
+
+impl List<'_> {
+    pub(super) fn one(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
+        let of = match self.head {
+            Head::Bytes(n) => {
+                let at = data.skip(at, n)?;
+                return self.body(data, at);
+            }
+            Head::Objects(of) => of,
+        };
+        let (version, at, stop) = data.frame(at)?;
+        let end = if is_by_member(version) {
+            let (version, at) = data.take(at)?;
+            let at = data.check(at, &of.class, u16::from_be_bytes(version))?;
+            let (count, at) = data.count(at)?;
+            self.ends.push(count)?;
+            match &mut *self.item {
+                _ if count == 0 => at,
+                Step::Object(members) => members.by_member(data, at, count)?,
+                _ => return None,
+            }
+        } else {
+            self.body(data, at)?
+        };
+        (end == stop).then_some(end)
+    }
+
+    #[inline]
+    pub(super) fn body(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
+        let (count, at) = data.count(at)?;
+        self.items(data, at, count)
+    }
+
+    #[inline]
+    pub(super) fn items(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
+        self.ends.push(count)?;
+        self.item.many(data, at, count)
+    }
+
+    /// So many lists; those of numbers and strings without a look at what is to be done for each.
+    #[inline]
+    pub(super) fn several(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
+        let mut numbers = 0..count;
+        let ends = &mut self.ends;
+        match (&self.head, &mut *self.item) {
+            (Head::Bytes(0), Step::Fixed(fixed)) => numbers.try_fold(at, |at, _| {
+                let (count, at) = data.count(at)?;
+                ends.push(count)?;
+                fixed.push(data, at, count)
+            }),
+            (Head::Bytes(0), Step::Text(text)) if text.header == 0 => {
+                numbers.try_fold(at, |at, _| {
+                    let (count, at) = data.count(at)?;
+                    ends.push(count)?;
+                    (0..count).try_fold(at, |at, _| text.body(data, at))
+                })
+            }
+            _ => numbers.try_fold(at, |at, _| self.one(data, at)),
+        }
+    }
+}
+
+/// Where lists end, counted in items.
+#[derive(Default)]
+pub(super) struct Ends {
+    ends: Vec<i32>,
+    total: usize,
+}
+
+impl Ends {
+    pub(super) fn with_capacity(capacity: usize) -> Self {
+        Ends {
+            ends: Vec::with_capacity(capacity),
+            total: 0,
+        }
+    }
+
+    pub(super) fn as_slice(&self) -> &[i32] {
+        &self.ends
+    }
+
+    /// Ends a list after so many more items.
+    #[inline]
+    fn push(&mut self, more: usize) -> Option<()> {
+        self.total = self.total.checked_add(more)?;
+        self.ends.push(i32::try_from(self.total).ok()?);
+        Some(())
+    }
+}

@@ -1,0 +1,305 @@
+//! What to do for each value of a layout: compare headers and counts, and gather what is of a fixed size,
+//! one heap for each leaf, which is decoded when all entries are known to be sound. Each step is given
+//! where its value begins, and says where it ends. Knows no layouts as a whole.
+
+use super::bytes::{Bytes, gather};
+use super::column::Column;
+use super::lists::List;
+use super::object::{self, IS_REFERENCED, MEMBER_WISE};
+use super::stride::Stride;
+use std::cell::Cell;
+use std::rc::Rc;
+use treemill_format::error::Result;
+use treemill_format::layout::{Class, Hidden, Layout, Object};
+
+/// What is done for one value.
+pub(super) enum Step<'c> {
+    Fixed(Fixed<'c>),
+    /// A number that counts others, remembered.
+    Counter(Fixed<'c>, Rc<Cell<usize>>),
+    /// TObject::fBits.
+    Bits(Fixed<'c>),
+    Text(Text<'c>),
+    List(List<'c>),
+    /// As many items as the counter has said; the flag: behind a byte that says whether there are any.
+    Sized(List<'c>, Rc<Cell<usize>>, bool),
+    Object(Members<'c>),
+    /// Objects that all have as many bytes, in a list.
+    Strided(Objects<'c>),
+    Hidden(&'c Hidden),
+}
+
+impl Step<'_> {
+    /// Goes past one value. `None` where it is not as expected.
+    pub(super) fn one(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
+        match self {
+            Step::Fixed(fixed) => fixed.push(data, at, 1),
+            Step::Counter(fixed, counter) => {
+                counter.set(data.count(at)?.0);
+                fixed.push(data, at, 1)
+            }
+            Step::Bits(fixed) => {
+                let mut rest = data.0.get(at..)?;
+                let bits = object::bits(&mut rest).ok()?;
+                fixed.bytes.extend_from_slice(&bits);
+                data.0.len().checked_sub(rest.len())
+            }
+            Step::Text(text) => {
+                let at = data.skip(at, text.header)?;
+                text.body(data, at)
+            }
+            Step::List(list) => list.one(data, at),
+            Step::Sized(list, counter, flag) => {
+                let (there, at) = match flag {
+                    true => data.take::<1>(at).map(|([b], at)| (b != 0, at))?,
+                    false => (true, at),
+                };
+                list.items(data, at, if there { counter.get() } else { 0 })
+            }
+            Step::Object(members) => members.one(data, at),
+            Step::Strided(objects) => objects.push(data, at, 1),
+            Step::Hidden(hidden) => pass(hidden, data, at),
+        }
+    }
+
+    /// Goes past the items of a list.
+    #[inline]
+    pub(super) fn many(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
+        let mut numbers = 0..count;
+        match self {
+            Step::Fixed(fixed) => fixed.push(data, at, count),
+            Step::Text(text) => numbers.try_fold(at, |at, _| {
+                let at = data.skip(at, text.header)?;
+                text.body(data, at)
+            }),
+            Step::List(list) => list.several(data, at, count),
+            Step::Object(members) => numbers.try_fold(at, |at, _| members.one(data, at)),
+            Step::Strided(objects) => objects.push(data, at, count),
+            step => numbers.try_fold(at, |at, _| step.one(data, at)),
+        }
+    }
+
+    /// Goes past values up to `stop`: how many there are.
+    pub(super) fn until(&mut self, data: Bytes<'_>, mut at: usize, stop: usize) -> Option<usize> {
+        let mut count = 0_usize;
+        while at < stop {
+            at = match &mut *self {
+                Step::Text(text) if text.header == 0 => text.body(data, at)?,
+                Step::List(list) => list.several(data, at, 1)?,
+                step => step.one(data, at)?,
+            };
+            count = count.saturating_add(1);
+        }
+        (at == stop).then_some(count)
+    }
+
+    /// Goes past one member of several objects. Collections share one header.
+    fn members(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
+        let mut numbers = 0..count;
+        let shared = |stop: usize| move |at: &usize| *at == stop;
+        match self {
+            Step::Fixed(fixed) => fixed.push(data, at, count),
+            Step::Text(text) if text.shares => {
+                let (at, stop) = data.collection(at)?;
+                let end = numbers.try_fold(at, |at, _| text.body(data, at));
+                end.filter(shared(stop))
+            }
+            Step::List(list) if list.shares => {
+                let (at, stop) = data.collection(at)?;
+                let end = numbers.try_fold(at, |at, _| list.body(data, at));
+                end.filter(shared(stop))
+            }
+            Step::Object(members) if members.is_base => members.by_member(data, at, count),
+            Step::Counter(..) | Step::Sized(..) | Step::Strided(_) => None,
+            step => numbers.try_fold(at, |at, _| step.one(data, at)),
+        }
+    }
+
+    /// Whether all that was gathered can be appended.
+    pub(super) fn is_sound(&self) -> bool {
+        let fits = |offsets: &[i32], ends: &[i32]| {
+            let (base, last) = (offsets.last(), ends.last());
+            let (base, last) = (base.copied().unwrap_or(0), last.copied().unwrap_or(0));
+            base.checked_add(last).is_some()
+        };
+        match self {
+            Step::Fixed(_) | Step::Counter(..) | Step::Bits(_) | Step::Hidden(_) => true,
+            Step::Text(text) => fits(text.offsets, &text.ends),
+            Step::List(list) | Step::Sized(list, ..) => {
+                fits(list.offsets, list.ends.as_slice()) && list.item.is_sound()
+            }
+            Step::Object(members) => members.steps.iter().all(Step::is_sound),
+            Step::Strided(objects) => objects.is_sound(),
+        }
+    }
+
+    /// Appends what was gathered, which is sound.
+    pub(super) fn append(self) -> Result<()> {
+        match self {
+            Step::Fixed(fixed) | Step::Counter(fixed, _) | Step::Bits(fixed) => fixed.append(),
+            Step::Text(text) => {
+                append_ends(text.offsets, &text.ends);
+                text.to.extend_from_slice(&text.bytes);
+                Ok(())
+            }
+            Step::List(list) | Step::Sized(list, ..) => {
+                append_ends(list.offsets, list.ends.as_slice());
+                list.item.append()
+            }
+            Step::Object(members) => {
+                *members.rows = members.rows.saturating_add(members.count);
+                members.steps.into_iter().try_for_each(Step::append)
+            }
+            Step::Strided(objects) => match &objects.stride {
+                Some(stride) => stride.append(objects.column, objects.of, &objects.bytes),
+                None => Ok(()),
+            },
+            Step::Hidden(_) => Ok(()),
+        }
+    }
+}
+
+/// Goes past bytes that nobody asks for.
+#[inline]
+fn pass(hidden: &Hidden, data: Bytes<'_>, at: usize) -> Option<usize> {
+    match hidden {
+        Hidden::Bytes(n) => return data.skip(at, usize::from(*n)),
+        Hidden::RootObject => {
+            let ([high, low, _, _, _, _, a, b, c, d], end) = data.take::<10>(at)?;
+            let version = u16::from_be_bytes([high, low]);
+            let bits = u32::from_be_bytes([a, b, c, d]);
+            if version & MEMBER_WISE == 0 && bits & IS_REFERENCED == 0 {
+                return Some(end);
+            }
+        }
+        _ => {}
+    }
+    let mut rest = data.0.get(at..)?;
+    object::pass(hidden, &mut rest).ok()?;
+    data.0.len().checked_sub(rest.len())
+}
+
+fn append_ends(offsets: &mut Vec<i32>, ends: &[i32]) {
+    let base = offsets.last().copied().unwrap_or(0);
+    offsets.extend(ends.iter().map(|end| base.wrapping_add(*end)));
+}
+
+/// Values of a fixed size.
+pub(super) struct Fixed<'c> {
+    pub(super) column: &'c mut Column,
+    pub(super) layout: &'c Layout,
+    pub(super) size: usize,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Fixed<'_> {
+    #[inline]
+    pub(super) fn push(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
+        let len = count.checked_mul(self.size)?;
+        let (from, end) = data.piece(at, len)?;
+        gather(&mut self.bytes, from, len)?;
+        Some(end)
+    }
+
+    fn append(self) -> Result<()> {
+        let count = self.bytes.len().checked_div(self.size).unwrap_or(0);
+        self.column.append_packed(self.layout, &self.bytes, count)
+    }
+}
+
+/// Strings: a header, a length byte (255: an i32 follows), the bytes.
+pub(super) struct Text<'c> {
+    pub(super) offsets: &'c mut Vec<i32>,
+    pub(super) to: &'c mut Vec<u8>,
+    pub(super) header: usize,
+    /// Whether several, as members of several objects, have one header.
+    pub(super) shares: bool,
+    pub(super) ends: Vec<i32>,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Text<'_> {
+    #[inline]
+    pub(super) fn body(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
+        let ([short], at) = data.take(at)?;
+        let (len, at) = match short {
+            255 => data.count(at)?,
+            len => (usize::from(len), at),
+        };
+        let (from, end) = data.piece(at, len)?;
+        gather(&mut self.bytes, from, len)?;
+        self.end()?;
+        Some(end)
+    }
+
+    /// Ends a string where the bytes end.
+    #[inline]
+    pub(super) fn end(&mut self) -> Option<()> {
+        self.ends.push(i32::try_from(self.bytes.len()).ok()?);
+        Some(())
+    }
+}
+
+/// An object's parts.
+pub(super) struct Members<'c> {
+    /// Of objects with a byte count and a version.
+    pub(super) class: Option<&'c Class>,
+    pub(super) is_base: bool,
+    pub(super) rows: &'c mut usize,
+    pub(super) count: usize,
+    pub(super) steps: Vec<Step<'c>>,
+}
+
+impl Members<'_> {
+    fn one(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
+        self.count = self.count.saturating_add(1);
+        let Some(class) = self.class else {
+            return self.parts(data, at);
+        };
+        let (version, at, stop) = data.frame(at)?;
+        let at = data.check(at, class, version)?;
+        let end = self.parts(data, at)?;
+        (end == stop).then_some(end)
+    }
+
+    #[inline]
+    fn parts(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
+        let mut steps = self.steps.iter_mut();
+        steps.try_fold(at, |at, step| step.one(data, at))
+    }
+
+    /// The first member of so many objects, the second of all, and so on; without headers.
+    pub(super) fn by_member(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
+        self.count = self.count.saturating_add(count);
+        let mut steps = self.steps.iter_mut();
+        steps.try_fold(at, |at, step| step.members(data, at, count))
+    }
+}
+
+/// Objects, gathered until all are known to lie as the first one.
+pub(super) struct Objects<'c> {
+    pub(super) column: &'c mut Column,
+    pub(super) of: &'c Object,
+    pub(super) stride: Option<Stride>,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Objects<'_> {
+    fn push(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
+        if count == 0 {
+            return Some(at);
+        }
+        let stride = match &self.stride {
+            Some(stride) => stride,
+            None => self.stride.insert(Stride::of(self.of, data.0.get(at..)?)?),
+        };
+        let len = count.checked_mul(stride.size())?;
+        let (piece, end) = data.piece(at, len)?;
+        self.bytes.extend_from_slice(piece.get(..len)?);
+        Some(end)
+    }
+
+    fn is_sound(&self) -> bool {
+        self.stride.as_ref().is_none_or(|s| s.fits(&self.bytes))
+    }
+}
