@@ -346,5 +346,5 @@ def test_sessions_in_a_row_leave_nothing(events, mode, sessions):
         one()
     after = used()
     assert after[:3] == before[:3]
-    # A thousand bytes that each session left would be a megabyte.
-    assert after[3] - before[3] < 1000 + sessions, f"{after[3] - before[3]} kB"
+    # The allocator keeps some; what a session leaves, a thread's stack say, would be far more.
+    assert after[3] - before[3] < 2000 + 8 * sessions, f"{after[3] - before[3]} kB"

@@ -18,11 +18,10 @@ use std::time::{Duration, Instant};
 use treemill_query::{DType, Scratch};
 
 const EVENTS: usize = 100_000;
-static BATCH: std::sync::LazyLock<usize> =
-    std::sync::LazyLock::new(|| std::env::var("BATCH").map_or(10_000, |n| n.parse().unwrap()));
+const BATCH: usize = 10_000;
 const REPEATS: usize = 100;
 
-/// (name, value): the last is the trijet task's key alone.
+/// What it is, and the values that are booked.
 const QUERIES: &[(&str, &[&str])] = &[
     (
         "four coordinates of every jet",
@@ -104,10 +103,7 @@ fn table() -> (Table, usize) {
 fn main() {
     let (table, triples) = table();
     let chosen: Vec<String> = std::env::args().skip(1).collect();
-    println!(
-        "{EVENTS} events, {triples} triples, batches of {}, best of {REPEATS}",
-        *BATCH
-    );
+    println!("{EVENTS} events, {triples} triples, batches of {BATCH}, best of {REPEATS}");
     for (i, (name, values)) in QUERIES.iter().enumerate() {
         if !chosen.is_empty() && !chosen.contains(&i.to_string()) {
             continue;
@@ -126,8 +122,8 @@ fn main() {
         for _ in 0..REPEATS {
             let mut partial = query.partial();
             let start = Instant::now();
-            for start in (0..EVENTS).step_by(*BATCH) {
-                let mut batch = table.batch(&query, start, (start + *BATCH).min(EVENTS));
+            for start in (0..EVENTS).step_by(BATCH) {
+                let mut batch = table.batch(&query, start, start + BATCH);
                 query
                     .process(&mut batch, &mut partial, &mut scratch)
                     .expect("values");
