@@ -47,7 +47,7 @@ pub fn schema(file: &NTupleFile) -> (Schema, Vec<Place>) {
         fields.push(Field::new(field.name.clone(), kind).nullable(nullable));
         places.push(Place {
             branch: index,
-            member: None,
+            member: Vec::new(),
         });
     }
     (Schema { fields }, places)

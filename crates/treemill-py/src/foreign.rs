@@ -169,7 +169,8 @@ fn short_list(list: &LargeListArray) -> Result<ArrayRef, ArrowError> {
     Ok(Arc::new(array))
 }
 
-fn column_type(arrow: &DataType, counter: Option<String>) -> ColumnType {
+/// What the query makes of an Arrow type.
+pub fn column_type(arrow: &DataType, counter: Option<String>) -> ColumnType {
     let other = || ColumnType::Other(arrow.to_string());
     match arrow {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {

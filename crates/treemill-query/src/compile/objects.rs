@@ -2,7 +2,7 @@
 //! puts together. Members are found by name only when they are wanted, and carried from where they
 //! are stored to where the record stands.
 
-use super::{Bound, Compiler, Level, LevelId, LevelKind, Node, NodeId, Op, Result};
+use super::{Bound, Compiler, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result};
 use crate::error::{QueryError, near};
 use crate::spec::Span;
 use std::rc::Rc;
@@ -209,8 +209,11 @@ impl Compiler<'_> {
             return Ok(None);
         };
         let own = self.level_of(&found);
-        if own != object.base && self.graph.parent(own) == object.base {
-            return Ok(Some(self.list_member(&found, own, object)));
+        if own != object.base {
+            let lists = self.graph.parent(own);
+            if lists == object.base || (lists != EVENT && self.may_be_equal(lists, object.base)) {
+                return Ok(Some(self.list_member(&found, own, object)));
+            }
         }
         if own != object.base {
             let constant = matches!(found, Bound::Value(id) if self.graph.as_const(id).is_some());
@@ -241,7 +244,12 @@ impl Compiler<'_> {
         if object.moves.is_empty() {
             return found.clone();
         }
-        let row = self.row(object.base);
+        let lists = self.graph.parent(own);
+        let mut row = self.row(lists);
+        if lists != object.base {
+            // Columns without a counter: that there are as many is found out when they are read.
+            row = self.carry(row, Move::Align(object.base));
+        }
         let list = object
             .moves
             .iter()
