@@ -15,10 +15,14 @@ class CoffeaAnalysis(Analysis, processor.ProcessorABC):  # type: ignore[misc]
 
 
 def runner(paths: list[Path], pool: Any) -> Callable[[], Any]:
-    """What runs the processor on the files in the pool's processes."""
+    """What runs the processor on the files in the pool's processes; in this one without a pool."""
     NanoAODSchema.warn_missing_crossrefs = False
+    if pool is None:
+        executor = processor.IterativeExecutor(status=False)
+    else:
+        executor = processor.FuturesExecutor(workers=2, status=False, pool=pool)
     run = processor.Runner(
-        processor.FuturesExecutor(workers=2, status=False, pool=pool),
+        executor,
         schema=NanoAODSchema,
         savemetrics=False,
     )

@@ -49,7 +49,11 @@ class BoundTrees:
                 self._bound.move_to_end(file)
                 return known
         try:
-            made = self._query.bind(self._dataset.trees[file], self._dataset.foreign(file))
+            made = self._query.bind(
+                self._dataset.trees[file],
+                self._dataset.foreign(file),
+                lambda: self._dataset.first_entry(file),
+            )
         except QueryError as error:
             # Files of a dataset may differ, so say which one lacks a branch.
             if error.file is None and len(self._dataset.trees.locations) > 1:

@@ -214,6 +214,10 @@ class Dataset:
         """As `foreign`, without what queries use by themselves."""
         return joined([self.friends.foreign(self, file)])
 
+    def first_entry(self, file: int) -> int:
+        """The number in the whole chain of this file's first entry. Opens the files before it."""
+        return sum(int(self.sizes[before][0]) for before in range(file))
+
     def table(self, file: int) -> Any:
         """core.Tree of this file, with its foreign columns where there are some."""
         foreign, tree = self.beside(file), self.trees[file]

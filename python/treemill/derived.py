@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .arrow_awkward import nullable
@@ -70,7 +71,8 @@ def _described(node: Node, names: tuple[str, ...]) -> Derivation:
 
 def _bind(derivation: Derivation, dataset: Dataset, file: int) -> Any:
     foreign = joined([_Numbers(), dataset.foreign(file)])
-    return PerFile(derivation.spec).bind(dataset.trees[file], foreign)
+    first = partial(dataset.first_entry, file)
+    return PerFile(derivation.spec).bind(dataset.trees[file], foreign, first)
 
 
 class _Numbers:

@@ -6,9 +6,11 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from .aliases import needed, with_definitions, words
+from .entry_numbers import with_entry_numbers
 from .errors import QueryError, UnsupportedError
 from .filetree import FileTree
 from .foreign import Foreign, joined
@@ -30,10 +32,17 @@ class PerFile:
         self._variants: dict[str, tuple[Any, set[str]]] = {}
         self._lock = threading.Lock()
 
-    def bind(self, tree: FileTree, foreign: Foreign | None = None) -> Any:
+    def bind(
+        self,
+        tree: FileTree,
+        foreign: Foreign | None = None,
+        first: Callable[[], int] = lambda: 0,
+    ) -> Any:
         """core.Bound of the query to this tree, with the columns of `foreign` beside its own.
-        Raises what is wrong with the query there."""
+        `first`: the number of its first entry in the whole chain. Raises what is wrong with the
+        query there."""
         query, known = self._for(tree)
+        foreign = with_entry_numbers(foreign, known, tree.by_name, first)
         if not tree.missing.defaults:
             try:
                 return query.bind(tree.core, foreign, Rescue(tree))

@@ -1,20 +1,17 @@
 """A query's description: filters and defined columns as a graph of immutable nodes, and bookings
 (histograms, counts, sums …) at them. Nothing here reads, computes or draws.
 
-Standard library, errors, expression and axes only: a description can be made and sent anywhere.
-How bookings are run is given to `Origin` from outside.
+A description can be made and sent anywhere.
 """
 
 from __future__ import annotations
 
-import itertools
-import threading
-import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .axes import axes_from_bins
-from .errors import QueryError, TreemillError
+from .booking import Booking, Origin, steps_to
+from .errors import QueryError
 from .expression import Constant, constant, parse
 from .snapshot_format import snapshot_format
 from .steps import Define, Filter, Step, Vary, vary_step
@@ -34,116 +31,8 @@ from .wanted import (
 
 __all__ = ["Booking", "Node", "Origin", "steps_to"]
 
-
-class Origin:
-    """What all nodes over one dataset share: the dataset itself, how to run bookings on it, and
-    which of them were not evaluated yet (held weakly: a booking that nobody keeps is not run)."""
-
-    def __init__(self, dataset: Any, run: Callable[[Sequence[Booking]], None]) -> None:
-        self.dataset = dataset
-        self._run = run
-        self._open: dict[int, weakref.ref[Booking]] = {}
-        self._lock = threading.Lock()
-
-    def add(self, booking: Booking) -> None:
-        """Notes a booking as not evaluated."""
-        with self._lock:
-            self._open[booking.number] = weakref.ref(booking)
-
-    def discard(self, booking: Booking) -> None:
-        """The booking has its value, or its owner has gone."""
-        with self._lock:
-            self._open.pop(booking.number, None)
-
-    def unevaluated(self) -> list[Booking]:
-        """In the order in which they were booked."""
-        with self._lock:
-            found = [reference() for _, reference in sorted(self._open.items())]
-            self._open = {b.number: weakref.ref(b) for b in found if b is not None}
-        return [booking for booking in found if booking is not None]
-
-    def together_with(self, wanted: Booking) -> list[Booking]:
-        """`wanted` and all others that are booked, but for those that do not compile: they raise
-        when they are asked for themselves, and are not the affair of `wanted`."""
-        others = [booking for booking in self.unevaluated() if booking is not wanted]
-        return sorted([wanted, *filter(self._compiles, others)], key=lambda b: b.number)
-
-    def _compiles(self, booking: Booking) -> bool:
-        try:
-            self.dataset.explained([booking])
-        except QueryError:
-            return False
-        return True
-
-    def evaluate(self, wanted: Booking) -> None:
-        """Runs `wanted` and all others that are booked, in one pass over the data."""
-        together = self.unevaluated()
-        try:
-            self._run(together)
-        except QueryError:
-            sound = self.together_with(wanted)
-            if len(sound) == len(together):
-                raise
-            self._run(sound)
-        if not wanted.done:
-            raise TreemillError("the query was stopped before all entries were processed")
-
-
-_numbers = itertools.count()
-_NOTHING = object()
-
-
-class Booking:
-    """Something to compute at a node. `value` computes it, and whatever else is booked on the
-    dataset and not computed yet, in one pass."""
-
-    def __init__(self, node: Node, wanted: Wanted) -> None:
-        self.node = node
-        self.wanted = wanted
-        self.number = next(_numbers)
-        self._value: Any = _NOTHING
-        node.origin.add(self)
-
-    @property
-    def done(self) -> bool:
-        """Whether the value is there already."""
-        return self._value is not _NOTHING
-
-    @property
-    def value(self) -> Any:
-        """What the method that booked it says; below `vary` a `Variations`, a mapping of
-        "nominal" and the names of variations to it."""
-        if not self.done:
-            self.node.origin.evaluate(self)
-        return self._value
-
-    def set_value(self, value: Any) -> None:
-        """For whoever ran it."""
-        self._value = value
-        self.node.origin.discard(self)
-
-    def explain(self) -> str:
-        """The plan of the pass that `value` would make, in words: columns read, filters, lists,
-        what is shared. Opens the first file; reads no entry."""
-        origin = self.node.origin
-        together = origin.unevaluated()
-        together = together if self in together else [self, *together]
-        try:
-            return str(origin.dataset.explained(together))
-        except QueryError:
-            sound = origin.together_with(self)
-            if len(sound) == len(together):
-                raise
-            return str(origin.dataset.explained(sound))
-
-    @property
-    def title(self) -> str:
-        """What it is, in a few words, for displays."""
-        return self.wanted.title
-
-    def __repr__(self) -> str:
-        state = repr(self._value) if self.done else "not run yet"
-        return f"<{type(self.wanted).__name__.lower()} {self.title}: {state}>"
+Params = Mapping[str, Constant] | None
+"""Constants by name, for the expressions of one call: see `Node.with_params`."""
 
 
 def _check_name(name: object) -> None:
@@ -168,14 +57,14 @@ class Node:
         self,
         expr: str,
         name: str | None = None,
-        params: Mapping[str, Constant] | None = None,
+        params: Params = None,
     ) -> Node:
         """Only the entries for which `expr`, one bool per entry, is true. `name` is for reports;
         `params`: see `with_params`."""
         node = self.with_params(params or {})
         return Node(self.origin, node, Filter(parse(expr), name))
 
-    def define(self, name: str, expr: str, params: Mapping[str, Constant] | None = None) -> Node:
+    def define(self, name: str, expr: str, params: Params = None) -> Node:
         """A new column `name`, one value or one list per entry; `params`: see `with_params`."""
         _check_name(name)
         node = self.with_params(params or {})
@@ -191,7 +80,11 @@ class Node:
         return node
 
     def vary(
-        self, columns: str | Sequence[str], variations: Mapping[str, Any], name: str | None = None
+        self,
+        columns: str | Sequence[str],
+        variations: Mapping[str, Any],
+        name: str | None = None,
+        params: Params = None,
     ) -> Node:
         """Books what is below in variations, too, in the same pass: `vary("Jet_pt", {"up":
         "Jet_pt*1.02", "down": "Jet_pt*0.98"})`. The value of a booking is then a mapping of
@@ -199,7 +92,9 @@ class Node:
         change it. For several columns that vary together give a list, and for each tag a mapping
         of columns to expressions, or a list. `name` stands before the colon. Of several `vary`,
         one is applied at a time, as in RDataFrame; equal names and tags go together."""
-        return Node(self.origin, self, vary_step(columns, variations, name))
+        return Node(
+            self.origin, self.with_params(params or {}), vary_step(columns, variations, name)
+        )
 
     def hist(
         self,
@@ -209,6 +104,7 @@ class Node:
         range: Any = None,  # noqa: A002 - as numpy and matplotlib call it
         name: str | None = None,
         label: str | Sequence[str | None] | None = None,
+        params: Params = None,
     ) -> Booking:
         """Books a histogram of one expression per dimension.
 
@@ -217,7 +113,8 @@ class Node:
         weights and of their squares (storage Weight), else counts (storage Double). `name` names
         the histogram, `label` the axis, or each of the axes.
         """
-        return self._binned("hist", exprs, bins, range, weight, name, label)
+        node = self.with_params(params or {})
+        return node._binned("hist", exprs, bins, range, weight, name, label)
 
     def profile(
         self,
@@ -228,10 +125,12 @@ class Node:
         range: Any = None,  # noqa: A002 - as for hist
         name: str | None = None,
         label: str | Sequence[str | None] | None = None,
+        params: Params = None,
     ) -> Booking:
         """Books the mean of `sample` in each bin, as ROOT's TProfile: a hist.Hist with storage
         Mean, with `weight` WeightedMean. Else as `hist`."""
-        return self._binned("profile", exprs, bins, range, weight, name, label, sample)
+        node = self.with_params(params or {})
+        return node._binned("profile", exprs, bins, range, weight, name, label, sample)
 
     def _binned(
         self,
@@ -260,39 +159,53 @@ class Node:
         """Books the number of entries that arrive here, an int."""
         return Booking(self, Scalar("count"))
 
-    def sum(self, expr: str) -> Booking:
+    def sum(self, expr: str, params: Params = None) -> Booking:
         """Books the sum of all values: int for integers, else float."""
-        return Booking(self, Scalar("sum", parse(expr)))
+        return self._booked(Scalar("sum", parse(expr)), params)
 
-    def mean(self, expr: str, weight: str | None = None) -> Booking:
+    def mean(self, expr: str, weight: str | None = None, params: Params = None) -> Booking:
         """Books the mean of all values, a float; None without values."""
         if weight is not None:
-            return Booking(self, Moments("mean", parse(expr), parse(weight)))
-        return Booking(self, Scalar("mean", parse(expr)))
+            return self._booked(Moments("mean", parse(expr), parse(weight)), params)
+        return self._booked(Scalar("mean", parse(expr)), params)
 
-    def std(self, expr: str, weight: str | None = None, ddof: int = 0) -> Booking:
+    def std(
+        self,
+        expr: str,
+        weight: str | None = None,
+        ddof: int = 0,
+        params: Params = None,
+    ) -> Booking:
         """Books the standard deviation of all values, a float; None without values. The divisor is
         N - `ddof`, as numpy's (RDataFrame's StdDev has ddof=1); with weights it is their sum."""
-        return Booking(self, _moments("std", expr, weight, ddof))
+        return self._booked(_moments("std", expr, weight, ddof), params)
 
-    def var(self, expr: str, weight: str | None = None, ddof: int = 0) -> Booking:
+    def var(
+        self,
+        expr: str,
+        weight: str | None = None,
+        ddof: int = 0,
+        params: Params = None,
+    ) -> Booking:
         """Books the variance: the square of `std`."""
-        return Booking(self, _moments("var", expr, weight, ddof))
+        return self._booked(_moments("var", expr, weight, ddof), params)
 
-    def min(self, expr: str) -> Booking:
+    def min(self, expr: str, params: Params = None) -> Booking:
         """Books the smallest value; NaN and missing ones are passed over; None without values."""
-        return Booking(self, Scalar("min", parse(expr)))
+        return self._booked(Scalar("min", parse(expr)), params)
 
-    def max(self, expr: str) -> Booking:
+    def max(self, expr: str, params: Params = None) -> Booking:
         """Books the largest value; NaN and missing ones are passed over; None without values."""
-        return Booking(self, Scalar("max", parse(expr)))
+        return self._booked(Scalar("max", parse(expr)), params)
 
-    def unique(self, expr: str, limit: int = MOST_UNIQUE) -> Booking:
+    def unique(self, expr: str, limit: int = MOST_UNIQUE, params: Params = None) -> Booking:
         """Books the different values, a numpy array, ascending; NaN, if any, once and last. Raises
         QueryError where there are more than `limit`."""
-        return Booking(self, Unique(parse(expr), limit))
+        return self._booked(Unique(parse(expr), limit), params)
 
-    def approx_quantiles(self, expr: str, probabilities: float | Sequence[float]) -> Booking:
+    def approx_quantiles(
+        self, expr: str, probabilities: float | Sequence[float], params: Params = None
+    ) -> Booking:
         """Books quantiles of all values, a numpy array (for one probability a float); None without
         values; NaN is passed over. Between ranks they are linear, as numpy's. The value at each
         rank is off by less than 0.05 % of itself, whatever the distribution, and does not depend
@@ -302,20 +215,24 @@ class Node:
         numbers = tuple(float(q) for q in asked)
         if not numbers or not all(0 <= q <= 1 for q in numbers):
             raise QueryError("probabilities are from 0 to 1")
-        return Booking(self, Quantiles(parse(expr), numbers, single))
+        return self._booked(Quantiles(parse(expr), numbers, single), params)
 
-    def take(self, expr: str, limit: int = MOST_BYTES) -> Booking:
+    def take(self, expr: str, limit: int = MOST_BYTES, params: Params = None) -> Booking:
         """Books all values of an expression in the order of entries: a numpy array where there is
         one per entry, else an awkward array. As for `arrays`."""
-        return Booking(self, Rows("take", ((expr, parse(expr)),), limit))
+        return self._booked(Rows("take", ((expr, parse(expr)),), limit), params)
 
     def arrays(
-        self, columns: str | Sequence[str] | Mapping[str, str], limit: int = MOST_BYTES
+        self,
+        columns: str | Sequence[str] | Mapping[str, str],
+        limit: int = MOST_BYTES,
+        params: Params = None,
     ) -> Booking:
         """Books columns of the entries that arrive here: an awkward array of records, in the order
-        of entries. `columns` are expressions, or a mapping of names to them. It is all in memory:
-        QueryError where it is more than `limit` bytes."""
-        return Booking(self, Rows("arrays", named_columns(columns), limit))
+        of entries. `columns` are expressions, or a mapping of names to them; `"Jet_*"` stands for
+        all columns of such names, defined ones included. It is all in memory: QueryError where it
+        is more than `limit` bytes."""
+        return self._booked(Rows("arrays", named_columns(columns, self._names), limit), params)
 
     def snapshot(
         self,
@@ -323,6 +240,7 @@ class Node:
         columns: str | Sequence[str] | Mapping[str, str],
         tree: str = "Events",
         format: str | None = None,  # noqa: A002 - what it is called elsewhere
+        params: Params = None,
     ) -> Booking:
         """Books a file with columns of the entries that arrive here, in the order of entries; what
         it holds is written as it comes, so it may be larger than memory. `columns` as for `arrays`.
@@ -333,8 +251,8 @@ class Node:
             if isinstance(node.step, Vary):
                 raise QueryError("snapshot() below vary() is not supported: book it above")
         target, kind = snapshot_format(path, format)
-        wanted = Rows("snapshot", named_columns(columns), path=target, kind=kind, tree=tree)
-        return Booking(self, wanted)
+        named = named_columns(columns, self._names)
+        return self._booked(Rows("snapshot", named, path=target, kind=kind, tree=tree), params)
 
     def report(self, weight: str | None = None) -> Booking:
         """Books how many entries each named filter down to here lets through: a `CutFlow`.
@@ -345,14 +263,32 @@ class Node:
             raise QueryError('no filter down to here has a name: filter(expr, name="two muons")')
         return Booking(self, Flow(None if weight is None else parse(weight)))
 
+    def _booked(self, wanted: Wanted, params: Params) -> Booking:
+        return Booking(self.with_params(params or {}), wanted)
+
+    def _names(self) -> Iterable[str]:
+        """Names of all columns here that have values; the dataset's come from its first file."""
+        branches = self.origin.dataset.branches.values()
+        names = [each.name for each in branches if each.kind not in ("group", "unsupported")]
+        steps = [node.step for node in steps_to(self)]
+        # Constants stand for themselves.
+        names += [s.name for s in steps if isinstance(s, Define) and s.expr.tree["kind"] != "const"]
+        return dict.fromkeys(names)
+
     def draw(
-        self, *exprs: str, where: str | None = None, bins: Any = None, weight: str | None = None
+        self,
+        *exprs: str,
+        where: str | None = None,
+        bins: Any = None,
+        weight: str | None = None,
+        params: Params = None,
     ) -> Any:
         """As TTree::Draw: fills a histogram now, shows it, and gives it back as hist.Hist. "y:x"
         is understood as there; `where` may also select items, as in draw("Jet_pt", "Jet_pt > 30").
         A number selects where it is not 0: what multiplies the bins is `weight`."""
         # A drawing is wanted now and alone, so what else is booked stays booked.
-        return self.origin.dataset.show_drawing(self, exprs, where, bins, weight)
+        node = self.with_params(params or {})
+        return self.origin.dataset.show_drawing(node, exprs, where, bins, weight)
 
     def explain(self) -> str:
         """The plan of the pass over what is booked and not computed yet, as `Booking.explain`."""
@@ -378,13 +314,3 @@ def _moments(kind: str, expr: str, weight: str | None, ddof: int) -> Moments:
     if weight is not None and ddof:
         raise QueryError("with weights the divisor is their sum: ddof is for counts")
     return Moments(kind, parse(expr), None if weight is None else parse(weight), ddof)
-
-
-def steps_to(node: Node) -> list[Node]:
-    """The nodes with a step from the dataset down to this one."""
-    found: list[Node] = []
-    walk: Node | None = node
-    while walk is not None and walk.step is not None:
-        found.append(walk)
-        walk = walk.parent
-    return found[::-1]

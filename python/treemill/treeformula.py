@@ -49,12 +49,10 @@ _FUNCTIONS = {
     "MinIf$": ("fill_missing(min((", "]), 0)", 2),
     "Alt$": ("fill_missing(", ")", 2),
 }
+_NUMBERS = {"Entry$": "entry_number", "LocalEntry$": "local_entry_number"}
 _INSTEAD = {
     "Iteration$": "Iteration$ is an item's place in its list: write Jet_pt[:2] for the first "
     "items, or [i for i, j in enumerate(Jet)] for the places",
-    "Entry$": "Entry$ is not known: use a branch that numbers the events, "
-    "or arrays(start=…, stop=…) for a range of entries",
-    "LocalEntry$": "LocalEntry$ is not known: use a branch that numbers the events",
     "Entries$": "Entries$ is not known: write the dataset's num_entries as a number",
     "Length$": "Length$ needs its list: write Length$(x) or len(x)",
 }
@@ -182,6 +180,9 @@ class _Translator:
             skip = bracket
 
     def dollar(self, name: Piece, bracket: _Bracket | None) -> Iterator[Piece]:
+        if name.text in _NUMBERS and bracket is None:
+            yield Piece(_NUMBERS[name.text], name.at, False)
+            return
         if name.text not in _FUNCTIONS or bracket is None:
             self.refuse(_INSTEAD.get(name.text, self.unknown(name.text)), name)
         before, after, count = _FUNCTIONS[name.text]

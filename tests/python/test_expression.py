@@ -148,7 +148,7 @@ def test_spans_are_places_in_the_users_text(text):
         ("a ? b :", "?", "lacks a part"),
         ("[a ? b : c for a in d]", "?", "parentheses"),
         ("Iteration$ < 2", "Iteration$", "enumerate"),
-        ("Entry$ % 2", "Entry$", "numbers the events"),
+        ("Entries$ % 2", "Entries$", "num_entries"),
         ("Jet_pt * Length$", "Length$", "len(x)"),
         ("Foo$(x)", "Foo$", "Sum$, "),
         ("MaxIf$(x)", "MaxIf$", "2 arguments"),

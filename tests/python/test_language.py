@@ -5,10 +5,10 @@ import boost_histogram as bh
 import numpy as np
 import pytest
 import treemill as tm
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.reference import MISSING, data, evaluate, flat
+from tests.reference import MISSING, data, evaluate, flat, nested
 from tests.reference.expressions import conditions, lists, numbers
 
 FILES, ENTRIES = 3, 40
@@ -21,15 +21,16 @@ thorough = settings(
     deadline=None,
     derandomize=True,
     database=None,
+    phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
 
 
 class Sample:
-    """A dataset and its events."""
+    """A dataset and its events, and constants that its expressions may name."""
 
-    def __init__(self, path):
-        self.dataset, self.events = tm.dataset(path), data.events(path)
+    def __init__(self, path, events, params):
+        self.dataset, self.events, self.params = tm.dataset(path), events(path), params
 
     def __repr__(self):
         return self.dataset.files[0]
@@ -42,7 +43,18 @@ def samples(core, tmp_path_factory):
     for seed in range(FILES):
         path = folder / f"random_{seed}.root"
         data.write(path, seed, ENTRIES)
-        made.append(Sample(path))
+        made.append(Sample(path, data.events, {}))
+    return made
+
+
+@pytest.fixture(scope="module")
+def deep_samples(core, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("nested")
+    made = []
+    for seed in range(FILES):
+        path = folder / f"nested_{seed}.root"
+        nested.write(path, seed, ENTRIES)
+        made.append(Sample(path, nested.events, nested.PARAMS))
     return made
 
 
@@ -59,14 +71,14 @@ def booked(node, text):
     return sums, node.hist("entry", text, bins=[by_event, VALUES])
 
 
-def expected(events, passed, text):
+def expected(events, passed, text, params):
     by_event = bh.axis.Integer(0, ENTRIES)
     sums = bh.Histogram(by_event, storage=bh.storage.Weight())
     bins = bh.Histogram(by_event, bh.axis.Regular(*VALUES))
     for entry, event in enumerate(events):
         if not passed[entry]:
             continue
-        values = np.array(flat(evaluate(text, event)), dtype=float)
+        values = np.array(flat(evaluate(text, event, **params)), dtype=float)
         if len(values):
             with np.errstate(all="ignore"):
                 sums.fill(np.full(len(values), entry), weight=values)
@@ -76,17 +88,18 @@ def expected(events, passed, text):
 
 def check(session, sample, texts, where):
     events = sample.events
-    node = sample.dataset if where is None else sample.dataset.filter(where)
+    node = sample.dataset.with_params(sample.params)
+    node = node if where is None else node.filter(where)
     passed = [True] * len(events)
     if where is not None:
-        found = [evaluate(where, event) for event in events]
+        found = [evaluate(where, event, **sample.params) for event in events]
         passed = [v is not MISSING and bool(v) for v in found]
     bookings = [booking for text in texts for booking in booked(node, text)]
     filled = session.run(node.count(), *bookings, progress=False)
     assert filled[0] == sum(passed), where
     for number, text in enumerate(texts):
         sums, bins = filled[1 + 2 * number : 3 + 2 * number]
-        wanted_sums, wanted_bins = expected(events, passed, text)
+        wanted_sums, wanted_bins = expected(events, passed, text, sample.params)
         words = f"{text}\n  if {where}"
         np.testing.assert_array_equal(bins.values(flow=True), wanted_bins.values(flow=True), words)
         for got, wanted in (
@@ -119,3 +132,15 @@ def test_conditions(samples, session, which, texts):
 @given(sample_numbers, several(lists()), conditions(2))
 def test_lists_under_filters(samples, session, which, texts, where):
     check(session, samples[which], texts, where)
+
+
+@thorough
+@given(sample_numbers, several(nested.numbers()), nested.conditions())
+def test_strings_and_lists_of_lists(deep_samples, session, which, texts, where):
+    check(session, deep_samples[which], texts, where)
+
+
+@thorough
+@given(sample_numbers, several(nested.lists()), st.none() | nested.conditions())
+def test_lists_of_strings_and_of_large_numbers(deep_samples, session, which, texts, where):
+    check(session, deep_samples[which], texts, where)

@@ -59,7 +59,7 @@ def test_module(path):
     if part == "packetizer":
         assert own(names) <= inside(names, "treemill.packetizer", "treemill.errors")
     pure = ["expression", "grammar", "registry", "functions", "clike", "treeformula", "axes"]
-    pure += ["query", "selector"]
+    pure += ["query", "booking", "selector"]
     pure += ["steps", "wanted", "planning", "snapshot_format"]
     if part in pure:
         allowed = ["treemill.errors", *(f"treemill.{module}" for module in pure)]
@@ -73,7 +73,7 @@ def test_module(path):
     if part in ["packetizer", *pure]:
         assert names == own(names) | standard(names)
         assert not inside(names, "threading", "time", "os", "socket") or part in (
-            "query",
+            "booking",
             "snapshot_format",
         )
     if part == "monitor":

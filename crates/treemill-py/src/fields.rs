@@ -47,7 +47,7 @@ pub fn schema(file: &NTupleFile) -> (Schema, Vec<Place>) {
         fields.push(Field::new(field.name.clone(), kind).nullable(nullable));
         places.push(Place {
             branch: index,
-            member: None,
+            member: Vec::new(),
         });
     }
     (Schema { fields }, places)
@@ -90,6 +90,10 @@ fn column_type(shape: &Shape, counters: &HashMap<usize, String>) -> Option<Colum
             let counter = ends(columns).and_then(|id| counters.get(&id).cloned());
             match (&**item, dtype(item)) {
                 (_, Some(item)) => ColumnType::List { item, counter },
+                (Shape::String { .. }, None) => ColumnType::List {
+                    item: DType::Str,
+                    counter,
+                },
                 (Shape::List { item, .. }, None) => {
                     let item = dtype(item)?;
                     ColumnType::Lists { item, counter }

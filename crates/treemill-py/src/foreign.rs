@@ -169,15 +169,15 @@ fn short_list(list: &LargeListArray) -> Result<ArrayRef, ArrowError> {
     Ok(Arc::new(array))
 }
 
-fn column_type(arrow: &DataType, counter: Option<String>) -> ColumnType {
+/// What the query makes of an Arrow type.
+pub fn column_type(arrow: &DataType, counter: Option<String>) -> ColumnType {
     let other = || ColumnType::Other(arrow.to_string());
     match arrow {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
             ColumnType::Str
         }
-        DataType::List(item) | DataType::LargeList(item) => {
-            dtype(item.data_type()).map_or_else(other, |item| ColumnType::List { item, counter })
-        }
+        DataType::List(item) | DataType::LargeList(item) => item_type(item.data_type())
+            .map_or_else(other, |item| ColumnType::List { item, counter }),
         DataType::FixedSizeList(item, len) => {
             match (dtype(item.data_type()), u32::try_from(*len)) {
                 (Some(item), Ok(len)) => ColumnType::Array { item, len },
@@ -186,6 +186,14 @@ fn column_type(arrow: &DataType, counter: Option<String>) -> ColumnType {
         }
         DataType::Null => ColumnType::Scalar(DType::F64),
         _ => dtype(arrow).map_or_else(other, ColumnType::Scalar),
+    }
+}
+
+/// The type of a list's items.
+fn item_type(arrow: &DataType) -> Option<DType> {
+    match column_type(arrow, None) {
+        ColumnType::Str => Some(DType::Str),
+        _ => dtype(arrow),
     }
 }
 

@@ -8,6 +8,7 @@ mod fields;
 mod file;
 mod foreign;
 mod listing;
+mod members;
 mod origin;
 mod outcome;
 mod partial;

@@ -7,10 +7,10 @@ use treemill_query::{QueryError, Schema};
 use treemill_read::Table;
 
 /// Where one column of the query comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Column of the tree's reader, and member of its record.
-    Own(usize, Option<usize>),
+    /// Column of the tree's reader, and the way to a member of its record.
+    Own(usize, Vec<usize>),
     /// Column of the foreign ones.
     Foreign(usize),
 }
@@ -84,7 +84,7 @@ impl Offer {
                         found.branches.push(*branch);
                         found.branches.len() - 1
                     });
-                    Origin::Own(index, *member)
+                    Origin::Own(index, member.clone())
                 }
             };
             found.columns.push(origin);

@@ -4,9 +4,9 @@ use crate::control::Control;
 use crate::errors::{query_error, read_error};
 use crate::file::Tree;
 use crate::foreign::{Block, Foreign, Provider};
+use crate::members::member;
 use crate::origin::{Offer, Origin, Origins};
 use crate::partial::Partial;
-use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, UInt32Array};
 use arrow_select::take::take;
 use pyo3::prelude::*;
@@ -33,7 +33,7 @@ impl Query {
     fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
         serde_json::from_str(spec)
             .map(|spec| Self { spec })
-            .map_err(|e| query_error(py, &QueryError::new(format!("not a query: {e}"))))
+            .map_err(|e| query_error(py, &not_a_query(&e)))
     }
 
     /// Compiles it against the columns of a tree, and those that `foreign`, a
@@ -261,14 +261,9 @@ impl Columns for BatchColumns<'_> {
 
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
         match self.of.origins.columns.get(index) {
-            Some(&Origin::Own(branch, member)) => {
-                let array = self.own(branch, None)?;
-                match (member, array.as_struct_opt()) {
-                    (Some(member), Some(record)) if member < record.num_columns() => {
-                        Ok(Arc::clone(record.column(member)))
-                    }
-                    _ => Ok(array),
-                }
+            Some(Origin::Own(branch, path)) => {
+                let array = self.own(*branch, None)?;
+                member(&array, path).ok_or_else(|| format!("column {index} is no record").into())
             }
             Some(&Origin::Foreign(column)) => {
                 let (Some(foreign), Some(block)) = (&self.of.foreign, self.blocks.get_mut(index))
@@ -285,7 +280,7 @@ impl Columns for BatchColumns<'_> {
         // Members of one record are read together, for all entries.
         matches!(
             self.of.origins.columns.get(index),
-            Some(Origin::Own(_, None))
+            Some(Origin::Own(_, path)) if path.is_empty()
         )
     }
 
@@ -295,10 +290,21 @@ impl Columns for BatchColumns<'_> {
         rows: &[u32],
     ) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
         match self.of.origins.columns.get(index) {
-            Some(&Origin::Own(branch, None)) => self.own(branch, Some(rows)),
+            Some(Origin::Own(branch, path)) if path.is_empty() => self.own(*branch, Some(rows)),
             _ => Err(format!("column {index} comes for whole batches").into()),
         }
     }
+}
+
+/// serde_json goes no deeper than this, so that no text can exhaust the stack.
+const DEEPEST: usize = 127;
+
+fn not_a_query(error: &serde_json::Error) -> QueryError {
+    let message = error.to_string();
+    QueryError::new(match message.contains("recursion limit") {
+        true => format!("the query is nested more than {DEEPEST} levels deep"),
+        false => format!("not a query: {message}"),
+    })
 }
 
 /// Why a query could not be bound or run.

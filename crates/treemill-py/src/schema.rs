@@ -7,26 +7,28 @@ use treemill_query::{ColumnType, DType, Field, Schema};
 use treemill_read::Table;
 
 use crate::fields;
+use crate::foreign::column_type as arrow_type;
+use crate::members::members;
 
 /// One column of the schema: a branch, or one member of a branch that is a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Index in the tree's branches, or in the RNTuple's fields.
     pub branch: usize,
-    /// Member of its record.
-    pub member: Option<usize>,
+    /// The way to a member of its record; empty: all of it.
+    pub member: Vec<usize>,
 }
 
 /// The columns, and where each comes from.
 pub fn schema(table: &Table) -> (Schema, Vec<Place>) {
     match table {
-        Table::Tree(file) => tree_schema(file.tree()),
+        Table::Tree(file) => tree_schema(file.tree(), table),
         Table::NTuple(file) => fields::schema(file),
     }
 }
 
-/// The columns of a tree. Members of leaf lists are `branch.member`.
-fn tree_schema(tree: &Tree) -> (Schema, Vec<Place>) {
+/// The columns of a tree. Members of leaf lists and objects are `branch.member`.
+fn tree_schema(tree: &Tree, table: &Table) -> (Schema, Vec<Place>) {
     let mut fields = Vec::with_capacity(tree.branches.len());
     let mut places = Vec::with_capacity(tree.branches.len());
     let mut seen = HashSet::new();
@@ -36,22 +38,23 @@ fn tree_schema(tree: &Tree) -> (Schema, Vec<Place>) {
         if !seen.insert(name) {
             continue;
         }
-        let mut add = |name: String, layout: &Layout, member| {
-            fields.push(Field::new(
-                name,
-                column_type(layout, branch.counter.as_deref(), &branch.cpp_type),
-            ));
+        let counter = branch.counter.as_deref();
+        let mut add = |name: String, kind: ColumnType, member| {
+            fields.push(Field::new(name, kind));
             places.push(Place {
                 branch: index,
                 member,
             });
         };
-        if let Layout::Record(members) = &branch.layout {
-            for (i, (member, layout)) in members.iter().enumerate() {
-                add(format!("{name}.{member}"), layout, Some(i));
+        let kind = column_type(&branch.layout, counter, &branch.cpp_type);
+        if let (ColumnType::Other(_), Ok(field)) = (&kind, table.arrow_field(index)) {
+            for member in members(field.data_type()) {
+                let name = format!("{name}{}", member.name);
+                let kind = arrow_type(&member.kind, counter.map(str::to_owned));
+                add(name, kind, member.path);
             }
         }
-        add(name.to_owned(), &branch.layout, None);
+        add(name.to_owned(), kind, Vec::new());
     }
     (Schema { fields }, places)
 }
@@ -79,6 +82,10 @@ fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> Column
 fn list(item: &Layout, counter: Option<String>, other: impl FnOnce() -> ColumnType) -> ColumnType {
     match (item, dtype(item)) {
         (_, Some(item)) => ColumnType::List { item, counter },
+        (Layout::String { .. }, None) => ColumnType::List {
+            item: DType::Str,
+            counter,
+        },
         (Layout::Vector { item, .. } | Layout::Counted { item, .. }, None) => {
             dtype(item).map_or_else(other, |item| ColumnType::Lists { item, counter })
         }

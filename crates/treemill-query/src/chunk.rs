@@ -2,7 +2,8 @@
 //! first-level cache, so that narrow columns, lists of positions and constants need no copy of
 //! their own.
 
-use crate::value::{Data, Value, View, each_number};
+use crate::value::{Buf, Data, Value, View, each_number};
+use arrow_buffer::ArrowNativeType;
 
 /// Positions that kernels treat at a time.
 pub(crate) const CHUNK: usize = 1024;
@@ -31,6 +32,10 @@ widen!(u8 => u8, i8 => u8, i16 => u8, i32 => u8, i64 => u8, u16 => u8, u32 => u8
 pub(crate) trait Wide: Copy + Default + Sized + 'static {
     /// The value's data as they are, where they have this type and no view.
     fn direct(value: &Value) -> Option<&[Self]>;
+    /// The value's data as they are, shared, where they have this type and no view.
+    fn shared(value: &Value) -> Option<Buf<Self>>
+    where
+        Self: ArrowNativeType;
     /// Positions `at .. at + out.len()` of the value, widened.
     fn read(value: &Value, at: usize, out: &mut [Self]);
 }
@@ -62,6 +67,12 @@ impl Wide for f64 {
             _ => None,
         }
     }
+    fn shared(value: &Value) -> Option<Buf<f64>> {
+        match (&value.data, &value.view) {
+            (Data::F64(buffer), View::Direct) => Some(buffer.clone()),
+            _ => None,
+        }
+    }
     fn read(value: &Value, at: usize, out: &mut [f64]) {
         each_number!(&value.data, buffer => convert(buffer, &value.view, at, out), ());
     }
@@ -74,6 +85,12 @@ impl Wide for i64 {
             _ => None,
         }
     }
+    fn shared(value: &Value) -> Option<Buf<i64>> {
+        match (&value.data, &value.view) {
+            (Data::I64(buffer), View::Direct) => Some(buffer.clone()),
+            _ => None,
+        }
+    }
     fn read(value: &Value, at: usize, out: &mut [i64]) {
         each_number!(&value.data, buffer => convert(buffer, &value.view, at, out), ());
     }
@@ -83,6 +100,12 @@ impl Wide for u8 {
     fn direct(value: &Value) -> Option<&[u8]> {
         match (&value.data, &value.view) {
             (Data::Bool(buffer) | Data::U8(buffer), View::Direct) => Some(buffer),
+            _ => None,
+        }
+    }
+    fn shared(value: &Value) -> Option<Buf<u8>> {
+        match (&value.data, &value.view) {
+            (Data::Bool(buffer) | Data::U8(buffer), View::Direct) => Some(buffer.clone()),
             _ => None,
         }
     }

@@ -12,16 +12,19 @@ mod missing;
 mod offsets;
 mod passed;
 mod picks;
+mod pieces;
 mod reduce;
 
 use crate::compile::{EVENT, Graph, Homes, LevelId, NodeId, Program};
 use crate::error::{ProcessError, QueryError};
+use crate::kernel::pieces::Pieces;
 use crate::pool::Pool;
 use crate::query::Columns;
 use crate::schema::Field;
 use crate::value::{Buf, Value};
 use passed::Passed;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// What evaluation needs to know of a compiled query.
 pub(crate) struct Plan {
@@ -67,12 +70,20 @@ pub(crate) struct Selection {
     offsets: HashMap<LevelId, Buf<i32>>,
     /// Positions of what levels are made of, by number of the pick.
     picks: HashMap<(LevelId, u8), Buf<u32>>,
+    /// Combinations in pieces.
+    pieces: HashMap<LevelId, Arc<Pieces>>,
     /// Positions of single items of lists, and whether there is one.
     places: HashMap<NodeId, (Buf<u32>, Buf<u8>)>,
+    /// Positions of the items of one combination of each list, by the level and where the list of
+    /// combinations lies; with that list, so that nothing else comes to lie there.
+    chosen: HashMap<(LevelId, usize), Chosen>,
     parents: HashMap<LevelId, Buf<u32>>,
     /// Positions of a level's items among those of an outer selection.
     items: HashMap<(LevelId, SelectionId), Buf<u32>>,
 }
+
+/// A list of combinations, and the positions of each of their items.
+type Chosen = (Buf<u32>, Vec<Buf<u32>>);
 
 /// Something to be made.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -184,6 +195,7 @@ impl<'a> Batch<'a> {
         all.values.retain(|id, _| !large(graph.node(*id).level));
         all.offsets.retain(|level, _| !large(*level));
         all.picks.retain(|(level, _), _| !large(*level));
+        all.pieces.retain(|level, _| !large(*level));
         all.parents.retain(|level, _| !large(*level));
     }
 
@@ -203,6 +215,11 @@ impl<'a> Batch<'a> {
 
     fn give_back(&mut self, selections: Vec<Selection>) {
         for selection in selections {
+            for (_, (_, lists)) in selection.chosen {
+                for list in lists {
+                    self.pool.give(list);
+                }
+            }
             for (_, (picks, valid)) in selection.places {
                 self.pool.give(picks);
                 self.pool.give(valid);
@@ -218,6 +235,9 @@ impl<'a> Batch<'a> {
             }
             for (_, list) in selection.picks {
                 self.pool.give(list);
+            }
+            for (_, pieces) in selection.pieces {
+                pieces::give(pieces, self.pool);
             }
             for (_, list) in selection.items {
                 self.pool.give(list);
@@ -325,7 +345,9 @@ impl Selection {
             values: HashMap::new(),
             offsets: HashMap::new(),
             picks: HashMap::new(),
+            pieces: HashMap::new(),
             places: HashMap::new(),
+            chosen: HashMap::new(),
             parents: HashMap::new(),
             items: HashMap::new(),
         }

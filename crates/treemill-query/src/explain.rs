@@ -1,7 +1,7 @@
 //! A compiled query in words: what is read, in which order, over which lists, and what is computed
 //! once for several. For people; nothing is decided by it.
 
-use crate::compile::{Constant, EVENT, NodeId, Op};
+use crate::compile::{Constant, EVENT, LevelKind, NodeId, Op, Type};
 use crate::eval::Plan;
 use crate::kernel::{Arithmetic, Compare, Map};
 use serde::Serialize;
@@ -36,8 +36,13 @@ impl Plan {
             if !live(id) {
                 continue;
             }
-            if node.level != EVENT && !levels.contains(&node.level) {
-                levels.push(node.level);
+            // The same items under another name are gone through once.
+            let mut level = node.level;
+            while let LevelKind::Same { of, .. } = self.graph.level(level).kind {
+                level = of;
+            }
+            if level != EVENT && !levels.contains(&level) {
+                levels.push(level);
             }
             let computed = !matches!(
                 node.op,
@@ -149,6 +154,10 @@ impl Plan {
             },
             Op::Concat => of("concat"),
             Op::Position | Op::Row => "number of the item".to_owned(),
+            Op::Cycle(list) if node.ty == Type::Float => {
+                let floats: Vec<f64> = list.iter().map(|x| f64::from_bits(*x as u64)).collect();
+                format!("{floats:?}")
+            }
             Op::Cycle(list) => format!("{list:?}"),
             Op::InInts(list) => format!("{} in {} integers", inputs.concat(), list.len()),
             Op::Select => of("where"),

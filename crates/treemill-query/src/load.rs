@@ -186,6 +186,7 @@ fn numbers(array: &ArrayRef, item: DType) -> Result<Value, String> {
         DType::U64 => Data::U64(buffer::<UInt64Type>(array)?),
         DType::F32 => Data::F32(buffer::<Float32Type>(array)?),
         DType::F64 => Data::F64(buffer::<Float64Type>(array)?),
+        DType::Str => Data::Str(Strings::from_arrow(array).ok_or_else(|| unlike(array))?),
     };
     Ok(Value {
         valid: flags(array.nulls()),

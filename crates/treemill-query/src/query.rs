@@ -51,8 +51,8 @@ pub struct Scratch {
 
 /// Scratch memory of queries that are done: fresh memory costs more than what is done in it.
 static LEFT: Mutex<Vec<Scratch>> = Mutex::new(Vec::new());
-/// At most so many are left, of so many bytes each.
-const MOST_LEFT: (usize, usize) = (16, 8 << 20);
+/// At most so many bytes are left, of all together.
+const MOST_LEFT: usize = 64 << 20;
 
 impl Scratch {
     /// Memory that an earlier query of this process has left, or none.
@@ -64,9 +64,9 @@ impl Scratch {
 
     /// Leaves the memory to the next query, if it is not too much.
     pub fn leave(self) {
-        let (most, bytes) = MOST_LEFT;
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-        if left.len() < most && self.pool.bytes() <= bytes {
+        let bytes: usize = left.iter().map(|scratch| scratch.pool.bytes()).sum();
+        if bytes.saturating_add(self.pool.bytes()) <= MOST_LEFT {
             left.push(self);
         }
     }

@@ -56,7 +56,7 @@ macro_rules! numbers {
         impl Numbers {
             fn new(stored: Option<DType>) -> Self {
                 match stored {
-                    None => Self::Str { ends: vec![0], bytes: Vec::new() },
+                    None | Some(DType::Str) => Self::Str { ends: vec![0], bytes: Vec::new() },
                     Some(DType::Bool) => Self::Bool(Vec::new()),
                     $(Some(DType::$variant) => Self::$variant(Vec::new()),)*
                 }

@@ -1,16 +1,36 @@
 //! Runs programs (operations position by position) over values, chunk by chunk.
 
-use crate::chunk::{CHUNK, Wide};
-use crate::compile::{Argument, Program, Step, Type};
+use crate::chunk::Wide;
+use crate::compile::{Argument, Leaf, Program, Read, Step, Type};
 use crate::kernel::comparison::narrow;
+use crate::kernel::pieces::{Pieces, WIDTH};
 use crate::kernel::{Kernel, Lane, Map};
-use crate::pool::Pool;
+use crate::pool::{Pool, Pooled};
 use crate::value::{Data, Value, View};
+use std::ops::Range;
+
+/// Positions that a program treats at a time: so few that its registers stay in the first-level cache.
+const CHUNK: usize = 512;
+
+/// What a leaf gives.
+pub(crate) enum Input {
+    /// Position by position.
+    Value(Value),
+    /// The values of the items of which the positions are combinations.
+    Items(Items),
+}
+
+/// Items' values, widened, with room behind the last for reading several at a time.
+pub(crate) enum Items {
+    F(Vec<f64>),
+    I(Vec<i64>),
+    B(Vec<u8>),
+}
 
 /// What a program's registers hold, by type.
 struct Registers<'a> {
     leaves: Vec<Source<'a>>,
-    steps: Vec<Chunk>,
+    registers: Vec<Chunk>,
 }
 
 /// A chunk of one type.
@@ -25,63 +45,95 @@ enum Chunk {
 
 /// A leaf: its value, and its current chunk where the data cannot be used as they are.
 struct Source<'a> {
-    value: &'a Value,
+    input: &'a Input,
+    read: Read,
     chunk: Chunk,
 }
 
-/// The result of a program over `n` positions; values are those of `program.leaves`, in order. All
-/// that are not scalars have `n` positions.
+/// The result of a program over `n` positions; inputs are those of `program.leaves`, in order. All
+/// values that are not scalars have `n` positions. `pieces`: the combinations, if there are `Items`.
 pub(crate) fn run(
     program: &Program,
-    values: &[&Value],
+    inputs: &[Input],
+    pieces: Option<&Pieces>,
     ty: Type,
     n: usize,
     pool: &mut Pool,
 ) -> Value {
-    let constant = values.iter().all(|value| value.is_scalar());
+    let scalar = |input: &Input| matches!(input, Input::Value(value) if value.is_scalar());
+    let constant = inputs.iter().all(scalar);
     let n = if constant { 1 } else { n };
     let mut registers = Registers {
         leaves: program
             .leaves
             .iter()
-            .zip(values)
-            .map(|(leaf, value)| Source::new(value, leaf.lane, pool))
+            .zip(inputs)
+            .map(|(leaf, input)| Source::new(input, leaf, pool))
             .collect(),
-        steps: Vec::with_capacity(program.steps.len()),
+        registers: program
+            .registers
+            .iter()
+            .map(|lane| Chunk::take(*lane, CHUNK, pool))
+            .collect(),
     };
     let Some((last, inner)) = program.steps.split_last() else {
         return Value::scalar(Data::Bool(vec![0].into()));
     };
-    for step in inner {
-        registers
-            .steps
-            .push(Chunk::take(step.kernel.result(), CHUNK, pool));
-    }
     let mut out = Chunk::take(last.kernel.result(), n, pool);
-    let mut at = 0;
+    let (mut at, mut piece) = (0, 0);
     while at < n {
-        let size = CHUNK.min(n - at);
-        for leaf in &mut registers.leaves {
-            leaf.read(at, size);
+        let (size, last_piece) = match pieces {
+            None => (CHUNK.min(n - at), 0),
+            Some(pieces) => pieces.chunk(piece, CHUNK),
+        };
+        if size == 0 {
+            break;
         }
-        for (i, step) in inner.iter().enumerate() {
-            let mut to = std::mem::take(&mut registers.steps[i]);
+        for leaf in &mut registers.leaves {
+            leaf.read(at, size, pieces, piece..last_piece);
+        }
+        for step in inner {
+            let mut to = std::mem::take(&mut registers.registers[step.register]);
             registers.step(step, at, 0, size, &mut to);
-            registers.steps[i] = to;
+            registers.registers[step.register] = to;
         }
         registers.step(last, at, at, size, &mut out);
         at += size;
+        piece = last_piece;
     }
-    for leaf in registers.leaves {
-        leaf.chunk.give(pool);
-    }
-    for chunk in registers.steps {
+    let chunks = registers.leaves.into_iter().map(|leaf| leaf.chunk);
+    for chunk in chunks.chain(registers.registers) {
         chunk.give(pool);
     }
     Value {
         data: out.into_data(ty, pool),
         view: if constant { View::Scalar } else { View::Direct },
         valid: None,
+    }
+}
+
+impl Items {
+    /// The first `n` values of a list.
+    pub fn take(value: &Value, lane: Lane, n: usize, pool: &mut Pool) -> Self {
+        fn all<T: Wide + Pooled>(value: &Value, n: usize, pool: &mut Pool) -> Vec<T> {
+            let mut out: Vec<T> = pool.take(n + WIDTH);
+            T::read(value, 0, &mut out[..n]);
+            out[n..].fill(T::default());
+            out
+        }
+        match lane {
+            Lane::F => Self::F(all(value, n, pool)),
+            Lane::I => Self::I(all(value, n, pool)),
+            Lane::B => Self::B(all(value, n, pool)),
+        }
+    }
+
+    pub fn give(self, pool: &mut Pool) {
+        match self {
+            Self::F(vec) => pool.give_vec(vec),
+            Self::I(vec) => pool.give_vec(vec),
+            Self::B(vec) => pool.give_vec(vec),
+        }
     }
 }
 
@@ -122,39 +174,64 @@ impl Chunk {
 }
 
 impl<'a> Source<'a> {
-    fn new(value: &'a Value, lane: Lane, pool: &mut Pool) -> Self {
-        let direct = match lane {
-            Lane::F => f64::direct(value).is_some(),
-            Lane::I => i64::direct(value).is_some(),
-            Lane::B => u8::direct(value).is_some(),
+    fn new(input: &'a Input, leaf: &Leaf, pool: &mut Pool) -> Self {
+        let direct = match (input, leaf.lane) {
+            (Input::Items(_), _) => false,
+            (Input::Value(value), Lane::F) => f64::direct(value).is_some(),
+            (Input::Value(value), Lane::I) => i64::direct(value).is_some(),
+            (Input::Value(value), Lane::B) => u8::direct(value).is_some(),
         };
         let chunk = if direct {
             Chunk::None
         } else {
-            Chunk::take(lane, CHUNK, pool)
+            Chunk::take(leaf.lane, CHUNK + WIDTH, pool)
         };
-        Self { value, chunk }
+        Self {
+            input,
+            read: leaf.read,
+            chunk,
+        }
     }
 
-    fn read(&mut self, at: usize, size: usize) {
-        // A constant fills its chunk once.
-        if self.value.is_scalar() {
-            if at > 0 {
-                return;
-            }
-            match &mut self.chunk {
-                Chunk::F(to) => f64::read(self.value, 0, to),
-                Chunk::I(to) => i64::read(self.value, 0, to),
-                Chunk::B(to) => u8::read(self.value, 0, to),
-                Chunk::None => (),
-            }
-            return;
+    fn read(&mut self, at: usize, size: usize, pieces: Option<&Pieces>, range: Range<usize>) {
+        match (self.input, pieces) {
+            (Input::Value(value), _) => self.along(value, at, size),
+            (Input::Items(items), Some(pieces)) => match (items, &mut self.chunk, self.read) {
+                (Items::F(items), Chunk::F(to), Read::Sum) => pieces.sums(range, items, to),
+                (Items::F(items), Chunk::F(to), Read::Item { which }) => {
+                    pieces.items(range, which, items, to);
+                }
+                (Items::I(items), Chunk::I(to), Read::Item { which }) => {
+                    pieces.items(range, which, items, to);
+                }
+                (Items::B(items), Chunk::B(to), Read::Item { which }) => {
+                    pieces.items(range, which, items, to);
+                }
+                _ => (),
+            },
+            (Input::Items(_), None) => (),
         }
+    }
+
+    fn along(&mut self, value: &Value, at: usize, size: usize) {
+        // A constant fills its chunk once.
+        let (at, size) = match (value.is_scalar(), at) {
+            (true, 0) => (0, CHUNK),
+            (true, _) => return,
+            (false, at) => (at, size),
+        };
         match &mut self.chunk {
-            Chunk::F(to) => f64::read(self.value, at, &mut to[..size]),
-            Chunk::I(to) => i64::read(self.value, at, &mut to[..size]),
-            Chunk::B(to) => u8::read(self.value, at, &mut to[..size]),
+            Chunk::F(to) => f64::read(value, at, &mut to[..size]),
+            Chunk::I(to) => i64::read(value, at, &mut to[..size]),
+            Chunk::B(to) => u8::read(value, at, &mut to[..size]),
             Chunk::None => (),
+        }
+    }
+
+    fn value(&self) -> Option<&'a Value> {
+        match self.input {
+            Input::Value(value) => Some(value),
+            Input::Items(_) => None,
         }
     }
 }
@@ -169,11 +246,13 @@ macro_rules! getter {
                         chunk: Chunk::$variant(chunk),
                         ..
                     } => &chunk[..size],
-                    source => <$type>::direct(source.value)
+                    source => source
+                        .value()
+                        .and_then(<$type>::direct)
                         .and_then(|all| all.get(at..at + size))
                         .unwrap_or(&[]),
                 },
-                Some(Argument::Step(i)) => match &self.steps[*i] {
+                Some(Argument::Register(i)) => match &self.registers[*i] {
                     Chunk::$variant(chunk) => &chunk[..size],
                     _ => &[],
                 },
@@ -236,16 +315,19 @@ impl Registers<'_> {
 }
 
 /// A comparison of a column of f32 with a constant needs no widened copy at all.
-pub(crate) fn run_narrow(program: &Program, values: &[&Value], pool: &mut Pool) -> Option<Value> {
+pub(crate) fn run_narrow(program: &Program, inputs: &[Input], pool: &mut Pool) -> Option<Value> {
     let [step] = program.steps.as_slice() else {
         return None;
     };
-    let (Map::CompareReal(op), [Argument::Leaf(left), Argument::Leaf(right)]) =
-        (step.map, step.arguments.as_slice())
+    let (Some(Map::CompareReal(op)), [Argument::Leaf(left), Argument::Leaf(right)]) =
+        (program.only, step.arguments.as_slice())
     else {
         return None;
     };
-    let (left, right) = (values.get(*left)?, values.get(*right)?);
+    let (Input::Value(left), Input::Value(right)) = (inputs.get(*left)?, inputs.get(*right)?)
+    else {
+        return None;
+    };
     let (Data::F32(data), View::Direct, true) = (&left.data, &left.view, right.is_scalar()) else {
         return None;
     };

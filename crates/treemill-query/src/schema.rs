@@ -54,7 +54,7 @@ pub enum ColumnType {
     Other(String),
 }
 
-/// A number's type, as stored.
+/// The type of a number, or of an item of a list, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DType {
     Bool,
@@ -68,12 +68,14 @@ pub enum DType {
     U64,
     F32,
     F64,
+    /// Of items of lists; a column of strings is [`ColumnType::Str`].
+    Str,
 }
 
 impl DType {
     /// Whether it is an integer, of any width.
     pub fn is_integer(self) -> bool {
-        !matches!(self, Self::Bool | Self::F32 | Self::F64)
+        !matches!(self, Self::Bool | Self::F32 | Self::F64 | Self::Str)
     }
 
     /// numpy's name.
@@ -90,6 +92,7 @@ impl DType {
             Self::U64 => "uint64",
             Self::F32 => "float32",
             Self::F64 => "float64",
+            Self::Str => "string",
         }
     }
 }

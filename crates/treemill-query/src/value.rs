@@ -95,6 +95,11 @@ impl Strings {
             .map(|found| Self::LargeUtf8(found.clone()))
     }
 
+    /// Strings one after another.
+    pub fn collect<'a>(strings: impl Iterator<Item = &'a [u8]>) -> Self {
+        Self::LargeBinary(LargeBinaryArray::from_iter_values(strings))
+    }
+
     pub fn get(&self, i: usize) -> &[u8] {
         match self {
             Self::Utf8(array) => array.value(i).as_bytes(),

@@ -270,7 +270,7 @@ fn loops_and_lists_that_make_no_sense() {
             "sum(x for x in sorted(Muon_pt, reverse=MET_pt))",
             "reverse= is True or False",
         ),
-        ("sum(x for x in [1, MET_pt])", "constant integers"),
+        ("sum(x for x in [1, MET_pt])", "constant numbers"),
         ("sum(Muon_pt, key=abs)", "sum(…) takes no argument key="),
         (
             "sum(x for x in Muon_pt if Muon_eta > 0)",

@@ -22,11 +22,20 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ..packetizer import Committed, FileFailed, Packet, PacketFailed, Process, WorkerJoined
+from ..packetizer import (
+    Action,
+    Committed,
+    FileFailed,
+    Halt,
+    Packet,
+    PacketFailed,
+    Process,
+    WorkerJoined,
+)
 from ..task import Task
 from ..worker import Worker
 from .channel import Channel
-from .messages import Crashed, Do, HaltAll, Hand, Happened, Pulse
+from .messages import Crashed, Hand, Pulse
 from .portable import portable
 
 __all__ = ["run"]
@@ -75,7 +84,7 @@ class _WorkerProcess:
         self._task = task
         self._number = number
         self._control = task.control()
-        self._inbox: queue.SimpleQueue[Do] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Action] = queue.SimpleQueue()
         self._pid = os.getpid()
         self._packet: Packet | None = None
         self._limit = None if memory is None else _limit_memory(memory)
@@ -92,7 +101,7 @@ class _WorkerProcess:
             trees = self._task.trees(self._number)
             trees.begin()
             self._worker = Worker(self._number, trees, self._control, self._hand)
-            self._channel.send(Happened(WorkerJoined(self._number)))
+            self._channel.send(WorkerJoined(self._number))
             while True:
                 self._perform(self._inbox.get())
         except (BrokenPipeError, ConnectionResetError):
@@ -103,8 +112,7 @@ class _WorkerProcess:
                 with contextlib.suppress(OSError):
                     self._channel.send(Crashed(portable(error, words, str(self._number))))
 
-    def _perform(self, order: Do) -> None:
-        action = order.action
+    def _perform(self, action: Action) -> None:
         self._packet = action.packet if isinstance(action, Process) else None
         self._committed = False
         event = self._worker.perform(action)
@@ -121,7 +129,7 @@ class _WorkerProcess:
             elif isinstance(event, FileFailed):
                 event = FileFailed(event.worker, event.file, error, event.retry)
         if not self._committed:
-            self._channel.send(Happened(event))
+            self._channel.send(event)
 
     def _hand(self, partial: Any) -> None:
         data = partial.dumps()
@@ -142,7 +150,7 @@ class _WorkerProcess:
                 if not alive:
                     self._leave(0)
                 for message in messages:
-                    if isinstance(message, HaltAll):
+                    if isinstance(message, Halt):
                         self._control.stop()
                     else:
                         self._inbox.put(message)
@@ -162,9 +170,7 @@ class _WorkerProcess:
             return
         error = self._worker.out_of_memory(packet, "took more memory than its limit")
         with contextlib.suppress(OSError):
-            self._channel.send(
-                Happened(PacketFailed(self._number, packet.number, error, retry=False))
-            )
+            self._channel.send(PacketFailed(self._number, packet.number, error, retry=False))
         self._leave(3)
 
     def _leave(self, code: int) -> NoReturn:

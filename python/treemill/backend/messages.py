@@ -1,21 +1,19 @@
-"""What a session, its template process and its workers say to each other."""
+"""What a session, its template process and its workers say to each other, besides the packetizer's
+own events and actions, which travel as they are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..packetizer import Action, Committed, Event
+from ..packetizer import Committed
 
 __all__ = [
     "Crashed",
-    "Do",
     "Drop",
     "Exited",
     "Failed",
     "Fork",
-    "HaltAll",
     "Hand",
-    "Happened",
     "Inputs",
     "Kill",
     "Load",
@@ -111,29 +109,7 @@ class Exited:
     code: int
 
 
-# From the session to a worker.
-
-
-@dataclass(frozen=True, slots=True)
-class Do:
-    """The packetizer's action."""
-
-    action: Action
-
-
-@dataclass(frozen=True, slots=True)
-class HaltAll:
-    """End the packet early."""
-
-
 # From a worker to the session.
-
-
-@dataclass(frozen=True, slots=True)
-class Happened:
-    """The packetizer's event."""
-
-    event: Event
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import UnsupportedError, WorkerError
-from ..packetizer import Action, FileSize, Sizing, Tick, WorkerJoined, WorkerLost
+from ..packetizer import Action, FileSize, Halt, Sizing, Tick, WorkerJoined, WorkerLost
 from ..task import Task
 from . import passes
 from .channel import Channel
 from .master import Master
-from .messages import Crashed, Do, HaltAll, Hand, Happened, Pulse
+from .messages import Crashed, Hand, Pulse
 from .passes import worker_error
 
 __all__ = ["Pass", "ProcessPool"]
@@ -184,11 +184,6 @@ class Pass(passes.Pass):
     def _understand(self, number: int, end: _End, message: Any) -> None:
         if isinstance(message, Pulse):
             end.pulse = message
-        elif isinstance(message, Happened):
-            if isinstance(message.event, WorkerJoined):
-                end.joined = True
-            self._tell(message.event)
-            self._tell_losses()
         elif isinstance(message, Hand):
             if self._merge(number, lambda: self._task.load(message.data)):
                 end.pulse, end.committed = message.pulse, message.pulse.entries
@@ -196,6 +191,11 @@ class Pass(passes.Pass):
                 self._merged(number)
         elif isinstance(message, Crashed):
             self._crash(message.error)
+        else:  # an event of the packetizer's
+            if isinstance(message, WorkerJoined):
+                end.joined = True
+            self._tell(message)
+            self._tell_losses()
 
     def exited(self, number: int, code: int) -> None:
         """A worker's process is gone; all that it had said was heard."""
@@ -248,11 +248,11 @@ class Pass(passes.Pass):
         return [number for number, end in self._ends.items() if end.joined]
 
     def _send(self, worker: int, action: Action) -> None:
-        self._say(worker, Do(action))
+        self._say(worker, action)
 
     def _halt(self) -> None:
         for worker in list(self._ends):
-            self._say(worker, HaltAll())
+            self._say(worker, Halt())
 
     def _say(self, worker: int, message: Any) -> None:
         end = self._ends.get(worker)

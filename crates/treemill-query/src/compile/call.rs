@@ -92,6 +92,12 @@ impl Compiler<'_> {
             Kind::Zip => return self.zip(args, at),
             Kind::Enumerate => return self.enumerate(first),
             Kind::Sorted => return self.sorted(first, key, keyword("reverse")),
+            Kind::Where => {
+                let condition = self.value(first)?;
+                let condition = self.truth(condition, span(first))?;
+                let sides = (self.bind(&args[1])?, self.bind(&args[2])?);
+                return self.choice(condition, sides, at);
+            }
             Kind::IsMissing => {
                 let bound = self.bind(first)?;
                 return self.is_missing(&bound).map(Bound::Value);
@@ -137,10 +143,6 @@ impl Compiler<'_> {
             Kind::Power => self.arithmetic(Arithmetic::Pow, first, ids[1], at),
             Kind::Least | Kind::Minimum => self.extremes(ids, true, at),
             Kind::Most | Kind::Maximum => self.extremes(ids, false, at),
-            Kind::Where => {
-                let condition = self.truth(first, at)?;
-                self.select(condition, ids[1], ids[2], at)
-            }
             Kind::Clip => {
                 let raised = self.extremes(&[first, ids[1]], false, at)?;
                 self.extremes(&[raised, ids[2]], true, at)
@@ -221,6 +223,18 @@ impl Compiler<'_> {
             Bound::Scaled { vector, .. } => {
                 let vector = vector.clone();
                 return self.is_missing(&vector);
+            }
+            Bound::Choice {
+                condition, sides, ..
+            } => {
+                let (condition, sides) = (*condition, sides.clone());
+                let a = self.is_missing(&sides.0)?;
+                let b = self.is_missing(&sides.1)?;
+                let chosen = self.select(condition, a, b, (0, 0))?;
+                let unknown = self.is_missing(&Bound::Value(condition))?;
+                let both = self.together(&[chosen, unknown], (0, 0))?;
+                let chosen = self.passed(both[0]);
+                return Ok(self.either(chosen, both[1]));
             }
         };
         let node = self.graph.node(id);

@@ -123,7 +123,7 @@ pub(crate) enum Op {
     /// Integer: number of the position among all of the level. It holds for one selection of events
     /// only, and so does all that is made from it.
     Row,
-    /// These integers, again and again.
+    /// These integers, or floats by their bits, again and again.
     Cycle(Arc<[i64]>),
     /// The same items under another level, where the offsets of both turn out to be equal; else an
     /// error.

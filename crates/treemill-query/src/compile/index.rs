@@ -22,6 +22,9 @@ impl Compiler<'_> {
             };
             return Err(QueryError::at(span(value), message));
         }
+        if !self.is_single(self.graph.parent(level)) {
+            return self.index_lists(bound, level, index, at);
+        }
         if let Expr::Slice {
             lower, upper, step, ..
         } = index
@@ -61,6 +64,58 @@ impl Compiler<'_> {
                 ),
             )),
         }
+    }
+
+    /// Of a list of lists: one of the lists, or by a mask some items of all.
+    fn index_lists(
+        &mut self,
+        bound: Bound,
+        level: LevelId,
+        index: &Expr,
+        at: Span,
+    ) -> Result<Bound> {
+        let place = span(index);
+        if !matches!(index, Expr::Slice { .. } | Expr::Sequence { .. }) {
+            let index = self.value(index)?;
+            match self.type_of(index) {
+                Type::Bool => return self.masked(bound, level, index, place),
+                Type::Int | Type::UInt => return self.list_at(&bound, level, index, at),
+                _ => (),
+            }
+        }
+        let message = "this is a list of lists, of which an integer picks one and a mask items: \
+                       write [v[…] for v in …] for something of each";
+        Err(QueryError::at(place, message))
+    }
+
+    /// Number `index` of a list's lists; without items where there is none.
+    pub(super) fn list_at(
+        &mut self,
+        bound: &Bound,
+        level: LevelId,
+        index: NodeId,
+        at: Span,
+    ) -> Result<Bound> {
+        let lists = self.graph.parent(level);
+        let parent = self.graph.parent(lists);
+        let own = self.graph.node(index).level;
+        let from_end = self.graph.as_const(index).is_some();
+        if !self.is_single(parent) || !(from_end || self.graph.encloses(own, parent)) {
+            let message = "of a list of lists one is picked by one integer per event: \
+                           bind the lists by a for, and pick from those";
+            return Err(QueryError::at(at, message));
+        }
+        let index = match from_end {
+            true => index,
+            false => self.bring(index, parent, at)?,
+        };
+        let row = self.row(lists);
+        let list = self.item(row, index, None, from_end);
+        let picked = self.graph.add_level(Level {
+            parent,
+            kind: LevelKind::Product { of: level, list },
+        });
+        Ok(self.carried(bound, Move::Pick(picked, 0)))
     }
 
     /// `t[0]`

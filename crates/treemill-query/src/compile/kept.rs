@@ -18,7 +18,7 @@ impl Compiler<'_> {
                             ColumnType::Scalar(item)
                             | ColumnType::List { item, .. }
                             | ColumnType::Array { item, .. },
-                        ) => Some(*item),
+                        ) if *item != DType::Str => Some(*item),
                         _ => computed(node.ty),
                     };
                 }

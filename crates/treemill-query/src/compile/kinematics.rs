@@ -280,9 +280,7 @@ impl Compiler<'_> {
 
     /// The root of its size, with its sign.
     pub(super) fn signed_root(&mut self, a: NodeId) -> NodeId {
-        let size = self.math(Real1::Abs, a);
-        let root = self.root(size);
-        self.map(Map::Real2(Real2::CopySign), &[root, a], Type::Float)
+        self.math(Real1::SignedSqrt, a)
     }
 
     pub(super) fn unless_nan(&mut self, a: NodeId, instead: f64) -> NodeId {

@@ -76,23 +76,46 @@ impl Compiler<'_> {
 
     /// `[1, 2, 3]` as a list.
     pub(super) fn constants(&mut self, items: &[Expr], at: Span) -> Result<Bound> {
-        let integers = self.integers(items)?;
-        let Some(integers) = integers.filter(|list| !list.is_empty()) else {
-            let message = "a list of other things than constant integers is not supported here";
+        let Some((numbers, ty)) = self.numbers(items)? else {
+            let message = format!(
+                "a list to go through has 1 to {MOST_ITEMS} constant numbers, or is a column"
+            );
             return Err(QueryError::at(at, message));
         };
-        let len = u32::try_from(integers.len()).unwrap_or(u32::MAX);
+        let len = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
         let level = self.graph.add_level(Level {
             parent: EVENT,
             kind: LevelKind::Fixed(len),
         });
         Ok(Bound::Value(self.graph.add(Node {
-            op: Op::Cycle(integers.into()),
+            op: Op::Cycle(numbers.into()),
             inputs: Vec::new(),
             level,
-            ty: Type::Int,
+            ty,
             missing: false,
         })))
+    }
+
+    /// Constant numbers: integers, or if one of them is not, floats by their bits. `None`: they are not
+    /// all that, or none or too many.
+    fn numbers(&mut self, items: &[Expr]) -> Result<Option<(Vec<i64>, Type)>> {
+        if let Some(integers) = self.integers(items)? {
+            return Ok((!integers.is_empty()).then_some((integers, Type::Int)));
+        }
+        if items.len() > MOST_ITEMS {
+            return Ok(None);
+        }
+        let mut found = Vec::with_capacity(items.len());
+        for item in items {
+            let Bound::Value(id) = self.bind(item)? else {
+                return Ok(None);
+            };
+            match self.graph.as_const(id) {
+                Some(Constant::Str(_)) | None => return Ok(None),
+                Some(number) => found.push(number.as_f64().to_bits() as i64),
+            }
+        }
+        Ok(Some((found, Type::Float)))
     }
 
     /// The values of constant integers; `None`: they are not all that.
@@ -282,9 +305,6 @@ impl Compiler<'_> {
         };
         let (items, of) = self.nested_for(key, items, of)?;
         let key = self.key(&items, of, key, span(arg))?;
-        if self.type_of(key) == Type::Str {
-            return Err(QueryError::at(span(arg), "strings cannot be sorted by yet"));
-        }
         let level = self.beside(of, LevelKind::Sorted { of, key, reverse });
         Ok(self.carried(&items, Move::Pick(level, 0)))
     }

@@ -2,6 +2,7 @@
 //! schema, never data.
 
 mod call;
+mod choice;
 mod compare;
 mod conjuncts;
 mod free;
@@ -21,6 +22,7 @@ mod operators;
 mod plan;
 mod program;
 mod reduce;
+pub(crate) mod tuple;
 mod types;
 mod vectors;
 
@@ -28,7 +30,7 @@ pub(crate) use graph::{Constant, Graph, Node, NodeId, Op, Reducer, Type};
 pub(crate) use homes::{Cuts, Homes};
 pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
 
-pub(crate) use program::{Argument, Program, Step};
+pub(crate) use program::{Argument, Leaf, Program, Read, Step};
 
 use crate::error::QueryError;
 use crate::schema::{self, Schema};
@@ -62,6 +64,12 @@ pub(crate) enum Bound {
     Scaled {
         vector: Rc<Bound>,
         factor: NodeId,
+        level: LevelId,
+    },
+    /// One of two records, by a condition at the same level.
+    Choice {
+        condition: NodeId,
+        sides: Rc<(Bound, Bound)>,
         level: LevelId,
     },
 }
@@ -244,10 +252,8 @@ impl<'a> Compiler<'a> {
     fn if_else(&mut self, test: &Expr, body: &Expr, otherwise: &Expr, at: Span) -> Result<Bound> {
         let condition = self.value(test)?;
         let condition = self.truth(condition, span(test))?;
-        let body = self.value(body)?;
-        let otherwise = self.value(otherwise)?;
-        self.select(condition, body, otherwise, at)
-            .map(Bound::Value)
+        let sides = (self.bind(body)?, self.bind(otherwise)?);
+        self.choice(condition, sides, at)
     }
 }
 
@@ -270,9 +276,4 @@ pub(crate) fn span(expr: &Expr) -> Span {
         | Expr::Apply { at, .. }
         | Expr::Comprehension { at, .. } => *at,
     }
-}
-
-/// For parts of the language that are not built yet.
-fn later(at: Span, what: &str) -> QueryError {
-    QueryError::at(at, format!("{what} is not supported yet"))
 }

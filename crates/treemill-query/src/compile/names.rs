@@ -43,7 +43,24 @@ impl Compiler<'_> {
         let Some(index) = self.by_name.get(name).copied() else {
             return Ok(None);
         };
+        if self.counts_its_members(name)
+            && let Some(object) = self.collection(name)
+        {
+            return Ok(Some(Bound::Object(object)));
+        }
         self.column(index, at).map(Some)
+    }
+
+    /// Whether it is the branch of a split TClonesArray or vector of objects, of which only the number
+    /// is stored: the collection is meant, whose length that is.
+    fn counts_its_members(&self, name: &str) -> bool {
+        self.schema.fields.iter().any(|field| {
+            let is_member = field.name.strip_prefix(name);
+            is_member.is_some_and(|rest| rest.starts_with('.'))
+                && matches!(&field.column_type,
+                    ColumnType::List { counter: Some(counter), .. }
+                    | ColumnType::Lists { counter: Some(counter), .. } if counter == name)
+        })
     }
 
     fn column(&mut self, index: usize, at: Span) -> Result<Bound> {
@@ -225,6 +242,7 @@ fn type_of(stored: DType) -> Type {
         DType::Bool => Type::Bool,
         DType::U64 => Type::UInt,
         DType::F32 | DType::F64 => Type::Float,
+        DType::Str => Type::Str,
         _ => Type::Int,
     }
 }

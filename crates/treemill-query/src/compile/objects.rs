@@ -2,7 +2,7 @@
 //! puts together. Members are found by name only when they are wanted, and carried from where they
 //! are stored to where the record stands.
 
-use super::{Bound, Compiler, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type};
+use super::{Bound, Compiler, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result};
 use crate::error::{QueryError, near};
 use crate::spec::Span;
 use std::rc::Rc;
@@ -52,9 +52,10 @@ impl Compiler<'_> {
         match bound {
             Bound::Value(node) => self.graph.node(*node).level,
             Bound::Object(object) => object.level,
-            Bound::Tuple { level, .. } | Bound::Sum { level, .. } | Bound::Scaled { level, .. } => {
-                *level
-            }
+            Bound::Tuple { level, .. }
+            | Bound::Sum { level, .. }
+            | Bound::Scaled { level, .. }
+            | Bound::Choice { level, .. } => *level,
         }
     }
 
@@ -103,6 +104,15 @@ impl Compiler<'_> {
             } => Bound::Scaled {
                 vector: Rc::new(self.carried(vector, how)),
                 factor: self.carry(*factor, how),
+                level: self.landing(*level, how),
+            },
+            Bound::Choice {
+                condition,
+                sides,
+                level,
+            } => Bound::Choice {
+                condition: self.carry(*condition, how),
+                sides: Rc::new((self.carried(&sides.0, how), self.carried(&sides.1, how))),
                 level: self.landing(*level, how),
             },
         }
@@ -155,6 +165,14 @@ impl Compiler<'_> {
                     items.len()
                 ),
             )),
+            Bound::Choice {
+                condition, sides, ..
+            } => {
+                let (condition, sides) = (*condition, sides.clone());
+                let a = self.member(&sides.0, name, at)?;
+                let b = self.member(&sides.1, name, at)?;
+                self.choice(condition, (a, b), at)
+            }
             Bound::Object(_) | Bound::Sum { .. } | Bound::Scaled { .. } => {
                 match self.derived(bound, name, at)? {
                     Some(node) => Ok(Bound::Value(node)),
@@ -191,8 +209,11 @@ impl Compiler<'_> {
             return Ok(None);
         };
         let own = self.level_of(&found);
-        if own != object.base && self.graph.parent(own) == object.base {
-            return Ok(Some(self.list_member(&found, own, object)));
+        if own != object.base {
+            let lists = self.graph.parent(own);
+            if lists == object.base || (lists != EVENT && self.may_be_equal(lists, object.base)) {
+                return Ok(Some(self.list_member(&found, own, object)));
+            }
         }
         if own != object.base {
             let constant = matches!(found, Bound::Value(id) if self.graph.as_const(id).is_some());
@@ -223,7 +244,12 @@ impl Compiler<'_> {
         if object.moves.is_empty() {
             return found.clone();
         }
-        let row = self.row(object.base);
+        let lists = self.graph.parent(own);
+        let mut row = self.row(lists);
+        if lists != object.base {
+            // Columns without a counter: that there are as many is found out when they are read.
+            row = self.carry(row, Move::Align(object.base));
+        }
         let list = object
             .moves
             .iter()
@@ -242,10 +268,7 @@ impl Compiler<'_> {
         level: LevelId,
         at: Span,
     ) -> Result<NodeId> {
-        if parts.iter().all(|id| self.type_of(*id) == Type::Str) {
-            return Err(QueryError::at(at, "strings cannot be concatenated yet"));
-        }
-        let (parts, ty) = self.same_type(parts, at)?;
+        let (parts, ty) = self.alike(parts, at)?;
         let missing = parts.iter().any(|id| self.graph.node(*id).missing);
         Ok(self.graph.add(Node {
             op: Op::Concat,
@@ -262,6 +285,9 @@ impl Compiler<'_> {
             Bound::Value(_) => "a value".to_owned(),
             Bound::Tuple { items, .. } => format!("a tuple of {}", items.len()),
             Bound::Sum { .. } | Bound::Scaled { .. } => "the vector".to_owned(),
+            Bound::Choice { sides, .. } => {
+                format!("{} or {}", self.title(&sides.0), self.title(&sides.1))
+            }
             Bound::Object(object) => match &*object.source {
                 Source::Columns { prefix } => prefix.clone(),
                 Source::Made(_) => "the vector".to_owned(),
@@ -325,6 +351,10 @@ impl Compiler<'_> {
                 "this is a tuple of {}, not a number: pick one of its elements, t[0]",
                 items.len()
             ),
+            Bound::Choice { .. } => {
+                let title = self.title(bound);
+                format!("this is a record ({title}), not a number: use one of its members")
+            }
             Bound::Sum { .. } | Bound::Scaled { .. } => {
                 "this is a vector, not a number: use .mass, .pt, .eta, .phi …".to_owned()
             }

@@ -278,9 +278,9 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<NodeId> {
         let ids = self.together(&[condition, a, b], at)?;
-        let (sides, ty) = self.same_type(&ids[1..], at)?;
+        let (sides, ty) = self.alike(&ids[1..], at)?;
         let inputs = [ids[0], sides[0], sides[1]];
-        if inputs.iter().any(|id| self.graph.node(*id).missing) {
+        if ty == Type::Str || inputs.iter().any(|id| self.graph.node(*id).missing) {
             return Ok(self.node(Op::Select, &inputs, ty));
         }
         let map = match ty {

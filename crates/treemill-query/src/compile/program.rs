@@ -1,19 +1,20 @@
 //! Operations position by position that are done together, a chunk at a time, so that what lies
 //! between them never leaves the first-level cache.
 
-use super::{Graph, NodeId, Op};
+use super::{Graph, LevelId, Node, NodeId, Op, Type, tuple};
 use crate::kernel::{Kernel, Lane, Map};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Steps of a program; what a larger expression has more of is computed for the whole batch.
-const MOST_STEPS: usize = 24;
+const MOST_STEPS: usize = 32;
 
 /// Where an argument comes from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Argument {
     /// A value from outside, by its number among the leaves.
     Leaf(usize),
-    /// The result of an earlier step, by its number.
-    Step(usize),
+    /// The result of an earlier step, by the register that holds it.
+    Register(usize),
 }
 
 /// A value from outside, read as a type.
@@ -21,14 +22,27 @@ pub(crate) enum Argument {
 pub(crate) struct Leaf {
     pub node: NodeId,
     pub lane: Lane,
+    pub read: Read,
+}
+
+/// How a leaf's value is read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Read {
+    /// Position by position.
+    Along,
+    /// The value is one of items, and the program goes through combinations of them: so many of each.
+    Item { which: u8 },
+    /// The sum of the values of a combination's items, from the first on.
+    Sum,
 }
 
 /// One operation.
 #[derive(Clone)]
 pub(crate) struct Step {
-    pub map: Map,
     pub kernel: Kernel,
     pub arguments: Vec<Argument>,
+    /// The register that takes the result; the last step's result is the program's.
+    pub register: usize,
 }
 
 /// Operations in order; the last one gives the result.
@@ -36,86 +50,188 @@ pub(crate) struct Step {
 pub(crate) struct Program {
     pub leaves: Vec<Leaf>,
     pub steps: Vec<Step>,
+    /// Types of the registers.
+    pub registers: Vec<Lane>,
+    /// The level of combinations that it goes through, if a leaf is read by items.
+    pub tuples: Option<LevelId>,
+    /// The operation, if it is only one.
+    pub only: Option<Map>,
 }
 
 /// The program of a node, or `None` if it is not computed position by position. `uses[n]`: how many
 /// want node n's value.
 pub(crate) fn program(graph: &Graph, uses: &[u32], id: NodeId) -> Option<Program> {
-    let map = operation(graph, id)?;
+    let root = graph.node(id);
+    operation(root)?;
+    // Where the result is missing depends on the condition: inputs keep values and flags of their own.
+    let apart = root.op == Op::Select && root.missing;
+    let builder = Builder { graph, uses, apart };
+    let fused = builder.fused(id);
     let mut program = Program::default();
-    program.add(graph, uses, id, map, !graph.node(id).missing);
+    // Inputs have smaller numbers.
+    for id in &fused {
+        let node = graph.node(*id);
+        let map = operation(node)?;
+        let kernel = map.kernel();
+        let mut arguments = Vec::with_capacity(3);
+        for (input, lane) in node.inputs.iter().zip(kernel.arguments()) {
+            arguments.push(match fused.iter().position(|known| known == input) {
+                Some(step) => Argument::Register(step),
+                None => Argument::Leaf(builder.leaf(&mut program, *input, *lane)),
+            });
+        }
+        let register = program.steps.len();
+        program.only = Some(map).filter(|_| fused.len() == 1);
+        program.steps.push(Step {
+            kernel,
+            arguments,
+            register,
+        });
+    }
+    program.place();
     Some(program)
 }
 
 /// The operation on the values that are not missing.
-fn operation(graph: &Graph, id: NodeId) -> Option<Map> {
-    let node = graph.node(id);
+fn operation(node: &Node) -> Option<Map> {
     match &node.op {
         Op::Map(map) => Some(*map),
-        Op::Select => Some(match node.ty {
-            super::Type::Bool => Map::SelectBool,
-            super::Type::Int | super::Type::UInt => Map::SelectInt,
-            super::Type::Float | super::Type::Str => Map::SelectReal,
-        }),
+        // Strings are chosen one by one.
+        Op::Select => match node.ty {
+            Type::Bool => Some(Map::SelectBool),
+            Type::Int | Type::UInt => Some(Map::SelectInt),
+            Type::Float => Some(Map::SelectReal),
+            Type::Str => None,
+        },
         _ => None,
     }
 }
 
-impl Program {
-    /// Adds the steps of a node; gives the number of the last. `fuse`: inputs that nobody else wants
-    /// become steps too.
-    fn add(&mut self, graph: &Graph, uses: &[u32], id: NodeId, map: Map, fuse: bool) -> usize {
-        let kernel = map.kernel();
-        let mut arguments = Vec::with_capacity(3);
-        for (input, lane) in graph.node(id).inputs.iter().zip(kernel.arguments()) {
-            arguments.push(self.argument(graph, uses, *input, *lane, fuse));
-        }
-        self.steps.push(Step {
-            map,
-            kernel,
-            arguments,
-        });
-        self.steps.len() - 1
-    }
+struct Builder<'a> {
+    graph: &'a Graph,
+    uses: &'a [u32],
+    /// Whether inputs stay values, each at every position.
+    apart: bool,
+}
 
-    fn argument(
-        &mut self,
-        graph: &Graph,
-        uses: &[u32],
-        id: NodeId,
-        lane: Lane,
-        fuse: bool,
-    ) -> Argument {
-        let node = graph.node(id);
-        let Op::Map(map) = node.op else {
-            return self.leaf(id, lane);
-        };
-        let alone = uses.get(id as usize).is_some_and(|n| *n <= 1);
-        let fused = |id: NodeId| {
-            let node = graph.node(id);
-            matches!(node.op, Op::Map(_))
-                && fuse
-                && !node.missing
-                && (uses.get(id as usize).is_some_and(|n| *n <= 1))
-        };
-        if map.is_cast() {
-            // Leaves are read as whatever type is wanted.
-            let inner = node.inputs[0];
-            if self.steps.len() >= MOST_STEPS || !(alone && fused(inner)) {
-                return self.leaf(inner, lane);
+impl Builder<'_> {
+    /// The nodes that become steps, ascending: the root, and from it down all that nobody else wants.
+    fn fused(&self, root: NodeId) -> Vec<NodeId> {
+        let mut steps = BTreeSet::from([root]);
+        if self.apart {
+            return vec![root];
+        }
+        // How many of the steps want each node: decided from the largest down, when all are known.
+        let mut wanted: BTreeMap<NodeId, u32> = BTreeMap::new();
+        let mut last = root;
+        loop {
+            for input in &self.graph.node(last).inputs {
+                *wanted.entry(*input).or_default() += 1;
             }
-        } else if self.steps.len() >= MOST_STEPS || !fused(id) {
-            return self.leaf(id, lane);
+            let next = loop {
+                let Some((id, count)) = wanted.pop_last() else {
+                    return steps.into_iter().collect();
+                };
+                if steps.len() < MOST_STEPS && self.is_step(id, count) {
+                    break id;
+                }
+            };
+            steps.insert(next);
+            last = next;
         }
-        Argument::Step(self.add(graph, uses, id, map, fuse))
     }
 
-    fn leaf(&mut self, node: NodeId, lane: Lane) -> Argument {
-        let leaf = Leaf { node, lane };
-        let known = self.leaves.iter().position(|known| *known == leaf);
-        Argument::Leaf(known.unwrap_or_else(|| {
-            self.leaves.push(leaf);
-            self.leaves.len() - 1
-        }))
+    /// Whether a node that is not the root, and that so many steps want, becomes one.
+    fn is_step(&self, id: NodeId, count: u32) -> bool {
+        let node = self.graph.node(id);
+        let Op::Map(map) = node.op else {
+            return false;
+        };
+        let alone = |id: NodeId, count| self.uses.get(id as usize).is_some_and(|n| *n <= count);
+        if !alone(id, count) || self.sum(id).is_some() {
+            return false;
+        }
+        // Leaves are read as whatever type is wanted.
+        !map.is_cast() || node.inputs.iter().all(|inner| self.is_step(*inner, 1))
+    }
+
+    /// The number of the leaf that gives a node's value.
+    fn leaf(&self, program: &mut Program, id: NodeId, lane: Lane) -> usize {
+        let node = self.graph.node(id);
+        let id = match (&node.op, node.inputs.as_slice()) {
+            (Op::Map(map), [inner]) if map.is_cast() => *inner,
+            _ => id,
+        };
+        let mut leaf = Leaf {
+            node: id,
+            lane,
+            read: Read::Along,
+        };
+        let sum = self.sum(id).map(|found| (found, Read::Sum));
+        if let Some((found, read)) = sum.or_else(|| self.item(id)) {
+            leaf.node = found.node;
+            leaf.read = read;
+            program.tuples = Some(found.level);
+        }
+        let known = program.leaves.iter().position(|known| *known == leaf);
+        known.unwrap_or_else(|| {
+            program.leaves.push(leaf);
+            program.leaves.len() - 1
+        })
+    }
+
+    /// The value whose sum over a combination's items a node is.
+    fn sum(&self, id: NodeId) -> Option<tuple::Item> {
+        tuple::sum(self.graph, id).filter(|found| self.is_readable(found))
+    }
+
+    /// The value of a combination's item that a node shows.
+    fn item(&self, id: NodeId) -> Option<(tuple::Item, Read)> {
+        let found = tuple::item(self.graph, id).filter(|found| self.is_readable(found))?;
+        Some((found, Read::Item { which: found.which }))
+    }
+
+    /// Programs know no flags of single items.
+    fn is_readable(&self, found: &tuple::Item) -> bool {
+        !self.apart && !self.graph.node(found.node).missing
+    }
+}
+
+impl Program {
+    /// Gives registers to steps: one that nobody reads any more takes another result.
+    fn place(&mut self) {
+        let mut last_read: Vec<usize> = (0..self.steps.len()).collect();
+        for (i, step) in self.steps.iter().enumerate() {
+            for argument in &step.arguments {
+                if let Argument::Register(from) = argument {
+                    last_read[*from] = i;
+                }
+            }
+        }
+        let mut free: Vec<usize> = Vec::new();
+        let mut places: Vec<usize> = Vec::with_capacity(self.steps.len());
+        for (i, step) in self.steps.iter_mut().enumerate() {
+            let lane = step.kernel.result();
+            let fitting = free.iter().rposition(|r| self.registers[*r] == lane);
+            step.register = match fitting {
+                Some(place) => free.remove(place),
+                None => {
+                    self.registers.push(lane);
+                    self.registers.len() - 1
+                }
+            };
+            places.push(step.register);
+            // An argument's register is free once it has been read, for the steps after this.
+            let mut done: Vec<usize> = Vec::new();
+            for argument in &mut step.arguments {
+                if let Argument::Register(from) = argument {
+                    if last_read[*from] == i && !done.contains(from) {
+                        done.push(*from);
+                    }
+                    *argument = Argument::Register(places[*from]);
+                }
+            }
+            free.extend(done.into_iter().map(|from| places[from]));
+        }
     }
 }

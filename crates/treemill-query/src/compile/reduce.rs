@@ -2,8 +2,7 @@
 
 use super::objects::Move;
 use super::{
-    Bound, Compiler, Constant, LevelId, LevelKind, Node, NodeId, Op, Reducer, Result, Type, later,
-    span,
+    Bound, Compiler, Constant, LevelId, LevelKind, Node, NodeId, Op, Reducer, Result, Type, span,
 };
 use crate::error::QueryError;
 use crate::spec::{Expr, Span};
@@ -104,8 +103,11 @@ impl Compiler<'_> {
         default: Option<&Expr>,
         at: Span,
     ) -> Result<Bound> {
-        let (items, _) = self.reducible(name, arg)?;
+        let (items, level) = self.reducible(name, arg)?;
         let index = self.graph.constant(Constant::Int(index));
+        if !self.is_single(self.graph.parent(level)) {
+            return self.list_at(&items, level, index, at);
+        }
         let found = self.carried(
             &items,
             Move::At {
@@ -212,10 +214,7 @@ impl Compiler<'_> {
         if !self.graph.node(value).missing {
             return Ok(value);
         }
-        if self.type_of(value) == Type::Str || self.type_of(with) == Type::Str {
-            return Err(later(at, "fill_missing of strings"));
-        }
-        let (sides, _) = self.same_type(&[value, with], at)?;
+        let (sides, _) = self.alike(&[value, with], at)?;
         Ok(self.fill_missing(sides[0], sides[1]))
     }
 }

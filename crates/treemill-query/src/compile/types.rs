@@ -117,6 +117,19 @@ impl Compiler<'_> {
         self.graph.add(node)
     }
 
+    /// Values that may stand for one another, as one type: strings, or numbers as in `same_type`.
+    pub(super) fn alike(&mut self, ids: &[NodeId], at: Span) -> Result<(Vec<NodeId>, Type)> {
+        let strings = ids.iter().filter(|id| self.type_of(**id) == Type::Str);
+        match strings.count() {
+            0 => self.same_type(ids, at),
+            n if n == ids.len() => Ok((ids.to_vec(), Type::Str)),
+            _ => Err(QueryError::at(
+                at,
+                "a string and a number cannot stand for one another",
+            )),
+        }
+    }
+
     /// Two or more numbers as one type: bools stay bools where all are; a u64 among integers makes
     /// u64 of constants that are not negative, else all become floats, as in numpy.
     pub(super) fn same_type(&mut self, ids: &[NodeId], at: Span) -> Result<(Vec<NodeId>, Type)> {

@@ -137,6 +137,19 @@ impl Compiler<'_> {
                 Ok(Some(self.real(Arithmetic::Mul, both[0], both[1])))
             }
             Bound::Sum { .. } | Bound::Scaled { .. } => self.computed(bound, part, at),
+            Bound::Choice {
+                condition, sides, ..
+            } => {
+                let (condition, sides) = (*condition, sides.clone());
+                let (a, b) = (
+                    self.find_coordinate(&sides.0, part, at)?,
+                    self.find_coordinate(&sides.1, part, at)?,
+                );
+                match (a, b) {
+                    (Some(a), Some(b)) => self.select(condition, a, b, at).map(Some),
+                    _ => Ok(None),
+                }
+            }
             Bound::Object(object) => self.of_record(object, part, at),
         }
     }
@@ -198,6 +211,7 @@ impl Compiler<'_> {
                 }
                 Ok(None)
             }
+            Bound::Choice { .. } => self.find_coordinate(bound, part, at),
             _ if part.is_cartesian() => self.find_coordinate(bound, part, at),
             _ => Ok(None),
         }

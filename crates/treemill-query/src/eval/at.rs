@@ -2,8 +2,9 @@
 
 use super::compute::stand_in;
 use super::{Batch, Made, SelectionId};
-use crate::compile::{Node, NodeId, Type};
-use crate::value::{Buf, Data, Value, View};
+use crate::compile::{Node, NodeId, Type, tuple};
+use crate::kernel::logic;
+use crate::value::{Buf, Data, Strings, Value, View};
 
 impl Batch<'_> {
     pub(super) fn at(
@@ -13,9 +14,17 @@ impl Batch<'_> {
         node: &Node,
         from_end: bool,
     ) -> Made<Value> {
-        let value = self.node(s, node.inputs[0])?;
-        let index = self.node(s, node.inputs[1])?;
-        let (picks, flags) = self.places(s, id, node, from_end)?;
+        let (places, flags) = self.places(s, id, node, from_end)?;
+        // Of a combination's item, the combination is found, and not all of them are made.
+        let plan = self.plan;
+        let item = tuple::item(&plan.graph, node.inputs[0]).filter(|_| node.inputs.len() == 2);
+        let (value, picks) = match item {
+            Some(item) => {
+                let value = self.node(s, item.node)?;
+                (value, self.items_at(s, item, &places, &flags)?)
+            }
+            None => (self.node(s, node.inputs[0])?, places),
+        };
         let lists = picks.len();
         if !value.is_scalar() && value.len() == 0 {
             // There is nothing to show, so a stand-in is shown.
@@ -29,18 +38,15 @@ impl Batch<'_> {
         if picked.is_scalar() {
             picked = self.spread_scalar(picked, lists);
         }
-        let own = picked.valid.take();
-        let flagged = |valid: Buf<u8>| Value {
-            data: Data::Bool(valid.clone()),
-            view: View::Direct,
-            valid: Some(valid),
-        };
-        let mut present = vec![flagged(flags)];
-        present.extend(own.map(flagged));
-        present.push(index);
-        let present: Vec<&Value> = present.iter().collect();
         if node.missing {
-            picked.valid = self.all_present(&present, lists);
+            picked.valid = Some(match picked.valid.take() {
+                None => flags,
+                Some(own) => {
+                    let mut both: Vec<u8> = self.pool.take(lists);
+                    logic::and(&own, &flags, &mut both);
+                    both.into()
+                }
+            });
         }
         Ok(picked)
     }
@@ -102,7 +108,8 @@ impl Batch<'_> {
                 0
             };
         }
-        if let Some((_, Some(flags))) = rows {
+        let absent = rows.and_then(|(_, flags)| flags);
+        for flags in [absent, self.presence(&index, n)].into_iter().flatten() {
             for (to, flag) in valid.iter_mut().zip(flags.iter()) {
                 *to &= flag;
             }
@@ -151,7 +158,12 @@ impl Batch<'_> {
                 self.pool.give(bits);
                 Data::U64(out.into())
             }
-            Type::Float | Type::Str => Data::F64(self.one_after_another::<f64>(&parts, total)),
+            Type::Float => Data::F64(self.one_after_another::<f64>(&parts, total)),
+            Type::Str => Data::Str(Strings::collect(
+                parts
+                    .iter()
+                    .flat_map(|(value, n)| (0..*n).map(|i| value.string(i))),
+            )),
         };
         let joined = Value {
             data,

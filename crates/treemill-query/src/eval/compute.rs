@@ -2,10 +2,10 @@
 
 use super::{Batch, Made, SelectionId};
 use crate::chunk::for_chunks;
-use crate::compile::{Constant, LevelKind, Node, NodeId, Op, Reducer, Type};
+use crate::compile::{Argument, Constant, LevelKind, Node, NodeId, Op, Read, Reducer, Type};
 use crate::error::QueryError;
 use crate::kernel::{Compare, reduce};
-use crate::run::{run, run_narrow};
+use crate::run::{Input, Items, run, run_narrow};
 use crate::value::{Data, Strings, Value, View};
 use std::sync::Arc;
 
@@ -105,6 +105,14 @@ impl Batch<'_> {
                 }
                 Ok(Value::direct(Data::U32(out.into())))
             }
+            Op::Cycle(list) if node.ty == Type::Float => {
+                let n = self.positions(s, node.level)?;
+                let mut out: Vec<f64> = self.pool.take(n);
+                for (to, bits) in out.iter_mut().zip(list.iter().cycle()) {
+                    *to = f64::from_bits(*bits as u64);
+                }
+                Ok(Value::direct(Data::F64(out.into())))
+            }
             Op::Cycle(list) => {
                 let n = self.positions(s, node.level)?;
                 let mut out: Vec<i64> = self.pool.take(n);
@@ -116,6 +124,7 @@ impl Batch<'_> {
             Op::Align => self.align(s, node),
             Op::Reduce(reducer) => self.reduce(s, node, *reducer),
             Op::At { from_end } => self.at(s, id, node, *from_end),
+            Op::Select if node.ty == Type::Str => self.chosen_strings(s, node),
             Op::Const(_) | Op::Map(_) | Op::Select => {
                 Err(QueryError::new("an operation has no program").into())
             }
@@ -129,21 +138,51 @@ impl Batch<'_> {
         for leaf in &program.leaves {
             values.push(self.node(s, leaf.node)?);
         }
-        let values: Vec<&Value> = values.iter().collect();
-        let n = self.common_length(&values)?;
-        let mut result = match run_narrow(program, &values, self.pool) {
-            Some(result) => result,
-            None => run(program, &values, node.ty, n, self.pool),
+        let pieces = match program.tuples {
+            Some(level) => Some(self.pieces(s, level)?),
+            None => None,
         };
-        if node.missing {
-            result.valid = if node.op == Op::Select {
-                self.chosen(&values, n)
-            } else {
-                self.all_present(&values, n)
-            };
-            if result.valid.is_some() {
-                result = self.spread_scalar(result, n);
+        let along = program.leaves.iter().zip(&values);
+        let along = along.filter(|(leaf, _)| leaf.read == Read::Along);
+        let along: Vec<&Value> = along.map(|(_, value)| value).collect();
+        let n = match (&pieces, program.tuples) {
+            (Some((pieces, _)), _) => pieces.combinations(),
+            _ => self.common_length(&along)?,
+        };
+        let valid = match (node.missing, &node.op) {
+            (false, _) => None,
+            (true, Op::Select) => {
+                let inputs = program.steps.iter().flat_map(|step| &step.arguments);
+                let inputs = inputs.filter_map(|argument| match argument {
+                    Argument::Leaf(leaf) => values.get(*leaf),
+                    Argument::Register(_) => None,
+                });
+                self.chosen(&inputs.collect::<Vec<_>>(), n)
             }
+            (true, _) => self.all_present(&along, n),
+        };
+        let mut inputs = Vec::with_capacity(values.len());
+        for (leaf, value) in program.leaves.iter().zip(values) {
+            inputs.push(match (&pieces, leaf.read) {
+                (Some((_, items)), Read::Item { .. } | Read::Sum) => {
+                    Input::Items(Items::take(&value, leaf.lane, *items, self.pool))
+                }
+                _ => Input::Value(value),
+            });
+        }
+        let pieces = pieces.as_ref().map(|(pieces, _)| &**pieces);
+        let mut result = match run_narrow(program, &inputs, self.pool) {
+            Some(result) => result,
+            None => run(program, &inputs, pieces, node.ty, n, self.pool),
+        };
+        for input in inputs {
+            if let Input::Items(items) = input {
+                items.give(self.pool);
+            }
+        }
+        if valid.is_some() {
+            result.valid = valid;
+            result = self.spread_scalar(result, n);
         }
         Ok(result)
     }

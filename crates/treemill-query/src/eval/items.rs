@@ -94,12 +94,15 @@ impl Batch<'_> {
         both
     }
 
-    /// All of a value, widened, as one slice: its own or a copy, which is to be given back.
+    /// All of a value, widened, as one slice: its own or a copy; to be given back.
     pub(super) fn whole<T: Wide + crate::pool::Pooled>(
         &mut self,
         value: &Value,
         n: usize,
     ) -> Buf<T> {
+        if let Some(own) = T::shared(value).filter(|own| own.len() == n) {
+            return own;
+        }
         let mut out: Vec<T> = self.pool.take(n);
         T::read(value, 0, &mut out);
         out.into()

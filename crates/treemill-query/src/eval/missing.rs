@@ -5,7 +5,7 @@ use crate::chunk::Wide;
 use crate::compile::{Node, Op, Type};
 use crate::kernel::logic;
 use crate::pool::Pooled;
-use crate::value::{Buf, Data, Value, View};
+use crate::value::{Buf, Data, Strings, Value, View};
 
 impl Batch<'_> {
     /// A value with flags of presence has as many positions as flags.
@@ -129,6 +129,10 @@ impl Batch<'_> {
             out.into()
         });
         let data = match node.ty {
+            Type::Str => {
+                let one = |i: usize| if present[i] != 0 { &value } else { &with };
+                Data::Str(Strings::collect((0..n).map(|i| one(i).string(i))))
+            }
             Type::Bool => Data::Bool(self.either(&present, &value, &with, n)),
             Type::Int => Data::I64(self.either(&present, &value, &with, n)),
             Type::UInt => {
@@ -139,12 +143,39 @@ impl Batch<'_> {
                 }
                 Data::U64(out.into())
             }
-            Type::Float | Type::Str => Data::F64(self.either(&present, &value, &with, n)),
+            Type::Float => Data::F64(self.either(&present, &value, &with, n)),
         };
         Ok(Value {
             data,
             view: View::Direct,
             valid,
+        })
+    }
+
+    /// `a if condition else b` of strings.
+    pub(super) fn chosen_strings(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
+        let mut values = Vec::with_capacity(node.inputs.len());
+        for input in &node.inputs {
+            values.push(self.node(s, *input)?);
+        }
+        let values: Vec<&Value> = values.iter().collect();
+        let n = self.common_length(&values)?;
+        let test: Buf<u8> = self.whole(values[0], n);
+        let one = |i: usize| values[if test[i] != 0 { 1 } else { 2 }];
+        let strings = Strings::collect((0..n).map(|i| one(i).string(i)));
+        let constant = values.iter().all(|value| value.is_scalar());
+        let found = Value {
+            data: Data::Str(strings),
+            view: if constant { View::Scalar } else { View::Direct },
+            valid: None,
+        };
+        if !node.missing {
+            return Ok(found);
+        }
+        let valid = self.chosen(&values, n);
+        Ok(Value {
+            valid,
+            ..self.spread_scalar(found, n)
         })
     }
 

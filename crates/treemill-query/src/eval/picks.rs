@@ -136,7 +136,12 @@ impl Batch<'_> {
         let mut out: Vec<u32> = self.pool.take(n);
         let present = self.presence(keys, n);
         let here = |i: usize| present.as_ref().is_none_or(|present| present[i] != 0);
-        if ty == Type::Float {
+        if ty == Type::Str {
+            let before = |a: &[u8], b: &[u8]| if reverse { a > b } else { a < b };
+            let string = |i: usize| keys.string(i);
+            let last = |i: usize| !here(i);
+            tuples::order(offsets, &mut out, |a, b| before(string(a), string(b)), last);
+        } else if ty == Type::Float {
             let data: Buf<f64> = self.whole(keys, n);
             let before = |a: f64, b: f64| if reverse { a > b } else { a < b };
             let last = |i: usize| !here(i) || data[i].is_nan();

@@ -127,8 +127,13 @@ impl Batch<'_> {
         match ty {
             Type::Float | Type::Str => {
                 let data: Buf<f64> = self.whole(value, items);
-                let before = |a: f64, b: f64| if least { a < b } else { a > b };
-                reduce::best(&data, offsets, before, f64::is_nan, found);
+                if least {
+                    let (last, before) = (f64::INFINITY, |a: f64, b: f64| a < b);
+                    reduce::best(&data, offsets, last, before, f64::is_nan, found);
+                } else {
+                    let (last, before) = (f64::NEG_INFINITY, |a: f64, b: f64| a > b);
+                    reduce::best(&data, offsets, last, before, f64::is_nan, found);
+                }
                 self.pool.give(data);
             }
             _ => {
@@ -139,7 +144,8 @@ impl Batch<'_> {
                     let (a, b) = (a ^ turn, b ^ turn);
                     if least { a < b } else { a > b }
                 };
-                reduce::best(&data, offsets, before, |_| false, found);
+                let last = (if least { i64::MAX } else { i64::MIN }) ^ turn;
+                reduce::best(&data, offsets, last, before, |_| false, found);
                 self.pool.give(data);
             }
         }

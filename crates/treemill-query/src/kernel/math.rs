@@ -6,6 +6,8 @@ use super::{map1, map2, trig};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Real1 {
     Sqrt,
+    /// Of its size, with its sign.
+    SignedSqrt,
     Cbrt,
     Square,
     Abs,
@@ -70,6 +72,7 @@ pub(crate) enum Test {
 pub(crate) fn real1(op: Real1) -> fn(&[f64], &mut [f64]) {
     match op {
         Real1::Sqrt => |a, out| map1(a, out, f64::sqrt),
+        Real1::SignedSqrt => |a, out| map1(a, out, |a| a.abs().sqrt().copysign(a)),
         Real1::Cbrt => |a, out| map1(a, out, f64::cbrt),
         Real1::Square => |a, out| map1(a, out, |a| a * a),
         Real1::Abs => |a, out| map1(a, out, f64::abs),

@@ -8,6 +8,7 @@ pub(crate) mod comparison;
 pub(crate) mod gather;
 pub(crate) mod logic;
 pub(crate) mod math;
+pub(crate) mod pieces;
 pub(crate) mod reduce;
 pub(crate) mod trig;
 pub(crate) mod tuples;

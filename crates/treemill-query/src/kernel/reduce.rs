@@ -78,27 +78,29 @@ pub(crate) fn sums_int(data: &[i64], offsets: &[i32], out: &mut [i64]) {
     });
 }
 
-/// Position in its list of the value that is before all others; `None` for an empty list. NaN comes
-/// last. `before(a, b)`: a comes before b.
+/// Position in its list of the value that is before all others, of equal ones the first; `None` for an
+/// empty list. NaN comes last. `before(a, b)`: a comes before b; `last`: what no value comes after.
 pub(crate) fn best<T: Copy>(
     data: &[T],
     offsets: &[i32],
+    last: T,
     before: impl Fn(T, T) -> bool,
     is_nan: impl Fn(T) -> bool,
     mut found: impl FnMut(usize, Option<usize>),
 ) {
     each_list(offsets, |list, start, stop| {
-        let mut best: Option<(usize, T)> = None;
+        let (mut place, mut value) = (None, last);
         for (i, x) in data[start..stop].iter().enumerate() {
-            match best {
-                Some((_, old)) if before(*x, old) || (is_nan(old) && !is_nan(*x)) => {
-                    best = Some((i, *x));
-                }
-                Some(_) => (),
-                None => best = Some((i, *x)),
+            if before(*x, value) {
+                (place, value) = (Some(i), *x);
             }
         }
-        found(list, best.map(|(i, _)| start + i));
+        // All are the last there can be, or NaN.
+        if place.is_none() && start < stop {
+            let some = data[start..stop].iter().position(|x| !is_nan(*x));
+            place = Some(some.unwrap_or(0));
+        }
+        found(list, place.map(|place| start + place));
     });
 }
 

@@ -34,12 +34,94 @@ pub(crate) fn combination_offsets(offsets: &[i32], size: u8, out: &mut [i32]) ->
 
 /// Number of combinations.
 fn choose(n: u64, size: u8) -> u64 {
+    // Of lists as events have them: no product is larger than 64 bits hold, no division is slow.
+    if n < 1 << 16 {
+        let (b, c, d) = (
+            n.saturating_sub(1),
+            n.saturating_sub(2),
+            n.saturating_sub(3),
+        );
+        return match size {
+            2 => n * b / 2,
+            3 => n * b / 2 * c / 3,
+            4 => n * b / 2 * c / 3 * d / 4,
+            _ => 0,
+        };
+    }
     let mut product = 1_u128;
     for k in 0..u64::from(size) {
         // Exact at every step, and far inside of 128 bits for lists of fewer than 2^31 items.
         product = product * u128::from(n.saturating_sub(k)) / u128::from(k + 1);
     }
     u64::try_from(product).unwrap_or(u64::MAX)
+}
+
+/// Combinations found by their numbers.
+pub(crate) struct Numbered {
+    size: u8,
+    /// Of lists as short as most are, written out by length: counting mispredicts many branches.
+    short: Vec<Vec<[u32; LARGEST]>>,
+}
+
+/// Items of the longest list whose combinations are written out.
+const SHORT: u32 = 12;
+
+impl Numbered {
+    pub fn new(size: u8) -> Self {
+        let all = |n: u32| {
+            let count = choose(u64::from(n), size) as u32;
+            (0..count)
+                .map(|number| combination(0, n, size, number))
+                .collect()
+        };
+        Self {
+            size,
+            short: (0..=SHORT).map(all).collect(),
+        }
+    }
+
+    /// The positions of a combination's items, by its number among those of `start .. stop`.
+    pub fn get(&self, start: u32, stop: u32, number: u32) -> [u32; LARGEST] {
+        let Some(list) = self.short.get((stop - start) as usize) else {
+            return combination(start, stop, self.size, number);
+        };
+        let mut found = list[number as usize];
+        for item in &mut found {
+            *item += start;
+        }
+        found
+    }
+}
+
+/// Items of the largest combinations.
+pub(crate) const LARGEST: usize = 4;
+
+/// The positions of a combination's items, by its number among those of `size` items of `start .. stop`;
+/// what is beyond the size is 0.
+fn combination(start: u32, stop: u32, size: u8, number: u32) -> [u32; LARGEST] {
+    let mut found = [0; LARGEST];
+    let (mut item, mut rest) = (start, u64::from(number));
+    let size = usize::from(size).min(LARGEST);
+    for (place, to) in found[..size].iter_mut().enumerate() {
+        let more = (size - place - 1) as u8;
+        while item < stop {
+            // So many combinations have this item here.
+            let left = u64::from(stop - item - 1);
+            let here = match more {
+                0 => 1,
+                1 => left,
+                _ => choose(left, more),
+            };
+            if rest < here {
+                break;
+            }
+            rest -= here;
+            item += 1;
+        }
+        *to = item;
+        item += 1;
+    }
+    found
 }
 
 /// Positions of the combinations of as many items as there are lists of positions, in the order of
@@ -161,6 +243,58 @@ pub(crate) fn order(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pieces_and_single_combinations_say_what_the_lists_of_positions_say() {
+        use crate::kernel::pieces::{Pieces, WIDTH};
+        // Lengths below and above the width of a piece.
+        let offsets = [0, 4, 4, 5, 7, 21, 21, 27];
+        let items: Vec<f64> = (0..27 + WIDTH).map(|i| (i * i) as f64 + 0.25).collect();
+        for size in 2..=4_u8 {
+            let mut new = [0; 8];
+            let total = combination_offsets(&offsets, size, &mut new) as usize;
+            let mut all = vec![vec![99; total]; usize::from(size)];
+            combinations(&offsets, &mut all);
+            let count = Pieces::count(&offsets, size);
+            let fixed = (1..size).map(|_| vec![0; count]).collect();
+            let pieces = Pieces::new(&offsets, vec![0; count + 1], fixed, vec![0; count]);
+            assert_eq!(pieces.moving.len(), count);
+            assert_eq!(pieces.combinations(), total);
+            for most in [WIDTH, 3 * WIDTH, 1000 * WIDTH] {
+                let (mut at, mut first) = (0, 0);
+                while at < total {
+                    let (count, last) = pieces.chunk(first, most);
+                    assert!(count > 0 && count <= most);
+                    let mut out = vec![-1.0; count + WIDTH];
+                    for (which, picks) in all.iter().enumerate() {
+                        pieces.items(first..last, which as u8, &items, &mut out);
+                        for (i, x) in out[..count].iter().enumerate() {
+                            assert_eq!(*x, items[picks[at + i] as usize], "{size} {which} {at}");
+                        }
+                    }
+                    pieces.sums(first..last, &items, &mut out);
+                    for (i, x) in out[..count].iter().enumerate() {
+                        let terms = all.iter().map(|picks| items[picks[at + i] as usize]);
+                        assert_eq!(*x, terms.fold(0.0, |sum, x| sum + x));
+                    }
+                    (at, first) = (at + count, last);
+                }
+            }
+            let numbered = Numbered::new(size);
+            for (list, ends) in new.windows(2).enumerate() {
+                let (start, stop) = (offsets[list] as u32, offsets[list + 1] as u32);
+                for number in ends[0]..ends[1] {
+                    let place = (number - ends[0]) as u32;
+                    let short = numbered.get(start, stop, place);
+                    let any = combination(start, stop, size, place);
+                    for ((short, any), picks) in short.iter().zip(any).zip(&all) {
+                        let wanted = picks[number as usize];
+                        assert_eq!((*short, any), (wanted, wanted), "{size} {list} {number}");
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn combinations_are_in_the_order_of_itertools() {

@@ -183,5 +183,6 @@ pub fn numbers(item: DType, values: &[f64]) -> ArrayRef {
         DType::U64 => primitive!(UInt64Type, u64),
         DType::F32 => primitive!(Float32Type, f32),
         DType::F64 => primitive!(Float64Type, f64),
+        DType::Str => unreachable!("strings are no numbers"),
     }
 }

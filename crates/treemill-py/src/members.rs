@@ -1,0 +1,77 @@
+//! Members of records, and of the records in lists, as columns of their own: which there are by an
+//! Arrow type, and how they come out of an array. Pure.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, ListArray};
+use arrow_schema::{DataType, Field};
+use std::sync::Arc;
+
+/// Records within records.
+const DEEPEST: usize = 4;
+
+/// A member: the names on the way to it, the places, and its type (in lists, that of the lists).
+pub struct Member {
+    pub name: String,
+    pub path: Vec<usize>,
+    pub kind: DataType,
+}
+
+/// All members of a record or of a list's records that are no records themselves. None may be null.
+pub fn members(kind: &DataType) -> Vec<Member> {
+    let (fields, item) = match kind {
+        DataType::Struct(fields) => (fields, None),
+        DataType::List(item) => match item.data_type() {
+            DataType::Struct(fields) if !item.is_nullable() => (fields, Some(item)),
+            _ => return Vec::new(),
+        },
+        _ => return Vec::new(),
+    };
+    let mut found = Vec::new();
+    let mut stack: Vec<Member> = Vec::new();
+    let push = |stack: &mut Vec<Member>, before: &str, path: &[usize], fields: &[Arc<Field>]| {
+        for (place, field) in fields.iter().enumerate().rev() {
+            if !field.is_nullable() && path.len() < DEEPEST {
+                stack.push(Member {
+                    name: format!("{before}.{}", field.name()),
+                    path: [path, &[place]].concat(),
+                    kind: field.data_type().clone(),
+                });
+            }
+        }
+    };
+    push(&mut stack, "", &[], fields);
+    while let Some(member) = stack.pop() {
+        match &member.kind {
+            DataType::Struct(fields) => push(&mut stack, &member.name, &member.path, fields),
+            _ => found.push(member),
+        }
+    }
+    for member in &mut found {
+        if let Some(item) = item {
+            let inner = Field::new(item.name(), member.kind.clone(), false);
+            member.kind = DataType::List(Arc::new(inner));
+        }
+    }
+    found
+}
+
+/// A member of an array of records, or of lists of them; `None` where the array is of another type.
+pub fn member(array: &ArrayRef, path: &[usize]) -> Option<ArrayRef> {
+    let Some((first, rest)) = path.split_first() else {
+        return Some(Arc::clone(array));
+    };
+    if let Some(record) = array.as_struct_opt() {
+        let found = record.columns().get(*first)?;
+        return member(found, rest);
+    }
+    let list: &ListArray = array.as_list_opt()?;
+    let values = member(list.values(), path)?;
+    let item = Field::new("item", values.data_type().clone(), values.is_nullable());
+    let made = ListArray::try_new(
+        Arc::new(item),
+        list.offsets().clone(),
+        values,
+        list.nulls().cloned(),
+    );
+    Some(Arc::new(made.ok()?))
+}

@@ -1,0 +1,56 @@
+//! `a if condition else b` of whatever an expression can stand for: values, tuples, records, vectors.
+
+use super::{Bound, Compiler, NodeId, Result};
+use crate::error::QueryError;
+use crate::spec::Span;
+use std::rc::Rc;
+
+impl Compiler<'_> {
+    /// The first of two where the condition holds, else the second; where it is missing, so is the
+    /// result.
+    pub(super) fn choice(
+        &mut self,
+        condition: NodeId,
+        sides: (Bound, Bound),
+        at: Span,
+    ) -> Result<Bound> {
+        match sides {
+            (Bound::Value(a), Bound::Value(b)) => {
+                self.select(condition, a, b, at).map(Bound::Value)
+            }
+            (Bound::Tuple { items: a, .. }, Bound::Tuple { items: b, .. })
+                if a.len() == b.len() =>
+            {
+                let mut items = Vec::with_capacity(a.len());
+                for sides in a.into_iter().zip(b) {
+                    items.push(self.choice(condition, sides, at)?);
+                }
+                self.tuple_of(items, at)
+            }
+            (a, b) if is_record(&a) && is_record(&b) => {
+                let all = [Bound::Value(condition), a, b];
+                let level = self.common_of(&all, at)?;
+                let [condition, a, b] = all;
+                let Bound::Value(condition) = self.brought(&condition, level, at)? else {
+                    return Err(QueryError::at(at, "a condition is a value"));
+                };
+                let sides = (self.brought(&a, level, at)?, self.brought(&b, level, at)?);
+                Ok(Bound::Choice {
+                    condition,
+                    sides: Rc::new(sides),
+                    level,
+                })
+            }
+            (a, b) => {
+                let (a, b) = (self.title(&a), self.title(&b));
+                let message =
+                    format!("{a} and {b} are of different kinds: one cannot stand for the other");
+                Err(QueryError::at(at, message))
+            }
+        }
+    }
+}
+
+fn is_record(bound: &Bound) -> bool {
+    !matches!(bound, Bound::Value(_) | Bound::Tuple { .. })
+}

@@ -1,0 +1,85 @@
+//! Combinations in pieces: for programs that go through combinations without a list of positions.
+
+use super::{Batch, Made, SelectionId};
+use crate::compile::tuple::Item;
+use crate::compile::{LevelId, LevelKind};
+use crate::error::QueryError;
+use crate::kernel::pieces::Pieces;
+use crate::kernel::tuples;
+use crate::pool::Pool;
+use crate::value::Buf;
+use std::sync::Arc;
+
+impl Batch<'_> {
+    /// The pieces of a level of combinations, and the number of items that are combined.
+    pub(super) fn pieces(&mut self, s: SelectionId, level: LevelId) -> Made<(Arc<Pieces>, usize)> {
+        let LevelKind::Combinations { of, size } = &self.plan.graph.level(level).kind else {
+            return Err(QueryError::new("this level has no combinations").into());
+        };
+        let inner = self.offsets(s, *of)?;
+        let items = inner.last().map_or(0, |last| *last as usize);
+        if let Some(known) = self.selections[s].pieces.get(&level) {
+            return Ok((known.clone(), items));
+        }
+        // Bounded as the level is: each piece has a combination at least.
+        self.offsets(s, level)?;
+        let count = Pieces::count(&inner, *size);
+        let fixed = (1..*size).map(|_| self.pool.take(count)).collect();
+        let (at, moving) = (self.pool.take(count + 1), self.pool.take(count));
+        let made = Arc::new(Pieces::new(&inner, at, fixed, moving));
+        self.selections[s].pieces.insert(level, made.clone());
+        Ok((made, items))
+    }
+
+    /// Positions of an item of one combination of each list; of lists without, any position.
+    pub(super) fn items_at(
+        &mut self,
+        s: SelectionId,
+        item: Item,
+        places: &Buf<u32>,
+        present: &[u8],
+    ) -> Made<Buf<u32>> {
+        let which = usize::from(item.which);
+        let key = (item.level, places.as_ptr() as usize);
+        if let Some((_, known)) = self.selections[s].chosen.get(&key)
+            && let Some(known) = known.get(which)
+        {
+            return Ok(known.clone());
+        }
+        let LevelKind::Combinations { of, size } = &self.plan.graph.level(item.level).kind else {
+            return Err(QueryError::new("this level has no combinations").into());
+        };
+        let inner = self.offsets(s, *of)?;
+        let outer = self.offsets(s, item.level)?;
+        let mut found: Vec<Vec<u32>> = (0..*size).map(|_| self.pool.take(places.len())).collect();
+        let numbered = tuples::Numbered::new(*size);
+        for (list, place) in places.iter().enumerate() {
+            let (start, stop) = (inner[list] as u32, inner[list + 1] as u32);
+            let combination = if present[list] != 0 {
+                numbered.get(start, stop, place - outer[list] as u32)
+            } else {
+                [0; tuples::LARGEST]
+            };
+            for (to, item) in found.iter_mut().zip(combination) {
+                to[list] = item;
+            }
+        }
+        let found: Vec<Buf<u32>> = found.into_iter().map(Buf::from).collect();
+        let wanted = found.get(which).cloned();
+        self.selections[s]
+            .chosen
+            .insert(key, (places.clone(), found));
+        wanted.ok_or_else(|| QueryError::new("a combination has no such item").into())
+    }
+}
+
+/// Gives buffers back, if this was their last owner.
+pub(super) fn give(pieces: Arc<Pieces>, pool: &mut Pool) {
+    if let Ok(pieces) = Arc::try_unwrap(pieces) {
+        pool.give_vec(pieces.at);
+        pool.give_vec(pieces.moving);
+        for list in pieces.fixed {
+            pool.give_vec(list);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Combinations of the items of lists, taken apart into pieces: combinations one after another that
+//! differ in their last item only, which is the next one each time. So values of combinations are made
+//! from items' values by copying a few neighbours at a time, and no position of any combination is
+//! written down.
+
+use std::ops::Range;
+
+/// Most combinations of a piece. All readers write as many for each, what is too much is written over
+/// by the next piece; so no branch depends on their lengths.
+pub(crate) const WIDTH: usize = 4;
+
+/// The combinations of all lists, in order.
+#[derive(Default)]
+pub(crate) struct Pieces {
+    /// Number of the piece's first combination; behind all pieces, of combinations.
+    pub at: Vec<u32>,
+    /// Positions of the items that all of the piece have, from the first on.
+    pub fixed: Vec<Vec<u32>>,
+    /// Position of the last item of the piece's first combination.
+    pub moving: Vec<u32>,
+}
+
+impl Pieces {
+    /// Pieces of the combinations of `size` items of each list.
+    pub fn count(offsets: &[i32], size: u8) -> usize {
+        let lengths = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as usize);
+        let longest = lengths.clone().max().unwrap_or(0);
+        // By length: those that begin with one item are those of fewer of the items behind it.
+        let mut pieces: Vec<usize> = (0..=longest).map(|n| n.div_ceil(WIDTH)).collect();
+        for _ in 1..size {
+            let mut sum = 0;
+            for to in &mut pieces {
+                (*to, sum) = (sum, sum + *to);
+            }
+        }
+        lengths.map(|n| pieces[n]).sum()
+    }
+
+    /// Of as many items as there are buffers in `fixed`, and one more. Buffers have the length that
+    /// `Pieces::count` says, `at` one more.
+    #[inline(never)]
+    pub fn new(offsets: &[i32], at: Vec<u32>, fixed: Vec<Vec<u32>>, moving: Vec<u32>) -> Self {
+        let mut found = Self { at, fixed, moving };
+        let mut to = Writer {
+            at: &mut found.at,
+            moving: &mut found.moving,
+            count: 0,
+            sum: 0,
+        };
+        for ends in offsets.windows(2) {
+            let (start, stop) = (ends[0] as u32, ends[1] as u32);
+            match found.fixed.as_mut_slice() {
+                [a] => {
+                    for i in start..stop {
+                        to.run(i + 1, stop, |n| a[n] = i);
+                    }
+                }
+                [a, b] => {
+                    for i in start..stop {
+                        for j in i + 1..stop {
+                            to.run(j + 1, stop, |n| (a[n], b[n]) = (i, j));
+                        }
+                    }
+                }
+                [a, b, c] => {
+                    for i in start..stop {
+                        for j in i + 1..stop {
+                            for k in j + 1..stop {
+                                to.run(k + 1, stop, |n| (a[n], b[n], c[n]) = (i, j, k));
+                            }
+                        }
+                    }
+                }
+                _ => (),
+            }
+        }
+        let (count, sum) = (to.count, to.sum);
+        found.at[count] = sum;
+        found
+    }
+
+    /// Number of combinations.
+    pub fn combinations(&self) -> usize {
+        self.at.last().map_or(0, |end| *end as usize)
+    }
+
+    /// Combinations of the pieces from one on that are at most so many, and the piece after them.
+    pub fn chunk(&self, first: usize, most: usize) -> (usize, usize) {
+        let last = (first + most / WIDTH).min(self.moving.len());
+        let size = self.at[last].wrapping_sub(self.at[first]);
+        (size as usize, last)
+    }
+
+    /// The values of each combination's `which`-th item, for some of the pieces. `out` has room for
+    /// `WIDTH` more, `items` has as many more.
+    #[inline(never)]
+    pub fn items<T: Copy + Default>(
+        &self,
+        range: Range<usize>,
+        which: u8,
+        items: &[T],
+        out: &mut [T],
+    ) {
+        let at = &self.at[range.clone()];
+        let base = at.first().copied().unwrap_or(0);
+        match self.fixed.get(usize::from(which)) {
+            Some(fixed) => {
+                for (at, item) in at.iter().zip(&fixed[range]) {
+                    write(out, at - base, [items[*item as usize]; WIDTH]);
+                }
+            }
+            None => {
+                for (at, item) in at.iter().zip(&self.moving[range]) {
+                    let next = neighbours(items, *item);
+                    write(out, at - base, next);
+                }
+            }
+        }
+    }
+
+    /// The sum of the values of each combination's items, from the first on; else as `items`.
+    #[inline(never)]
+    pub fn sums(&self, range: Range<usize>, items: &[f64], out: &mut [f64]) {
+        let (at, moving) = (&self.at[range.clone()], &self.moving[range.clone()]);
+        let value = |item: &u32| items[*item as usize];
+        match self.fixed.as_slice() {
+            [a] => {
+                let fixed = a[range].iter().map(value);
+                add(at, moving, fixed, items, out);
+            }
+            [a, b] => {
+                let fixed = a[range.clone()].iter().zip(&b[range]);
+                let fixed = fixed.map(|(a, b)| value(a) + value(b));
+                add(at, moving, fixed, items, out);
+            }
+            [a, b, c] => {
+                let fixed = a[range.clone()].iter().zip(&b[range.clone()]);
+                let fixed = fixed.zip(&c[range]);
+                let fixed = fixed.map(|((a, b), c)| value(a) + value(b) + value(c));
+                add(at, moving, fixed, items, out);
+            }
+            _ => (),
+        }
+    }
+}
+
+/// What is fixed in each piece, and to it the moving items' values.
+#[inline(always)]
+fn add(
+    at: &[u32],
+    moving: &[u32],
+    fixed: impl Iterator<Item = f64>,
+    items: &[f64],
+    out: &mut [f64],
+) {
+    let base = at.first().copied().unwrap_or(0);
+    for ((at, item), fixed) in at.iter().zip(moving).zip(fixed) {
+        let mut sums = neighbours(items, *item);
+        for sum in &mut sums {
+            *sum += fixed;
+        }
+        write(out, at - base, sums);
+    }
+}
+
+/// An item's value and those of the next.
+#[inline(always)]
+fn neighbours<T: Copy + Default>(items: &[T], first: u32) -> [T; WIDTH] {
+    match items[first as usize..].first_chunk() {
+        Some(found) => *found,
+        None => [T::default(); WIDTH],
+    }
+}
+
+#[inline(always)]
+fn write<T>(out: &mut [T], at: u32, values: [T; WIDTH]) {
+    if let Some(to) = out[at as usize..].first_chunk_mut() {
+        *to = values;
+    }
+}
+
+struct Writer<'a> {
+    at: &'a mut [u32],
+    moving: &'a mut [u32],
+    /// Pieces so far, and combinations.
+    count: usize,
+    sum: u32,
+}
+
+impl Writer<'_> {
+    /// The pieces of the combinations whose last items are `from .. stop`; `fix` writes the others.
+    #[inline(always)]
+    fn run(&mut self, from: u32, stop: u32, mut fix: impl FnMut(usize)) {
+        let mut item = from;
+        while item < stop {
+            (self.at[self.count], self.moving[self.count]) = (self.sum, item);
+            fix(self.count);
+            self.count += 1;
+            let size = (stop - item).min(WIDTH as u32);
+            self.sum += size;
+            item += size;
+        }
+    }
+}

@@ -1,0 +1,51 @@
+"""Columns that number entries: `entry_number`, in the whole chain, and `local_entry_number`, in the
+file. ROOT: `Entry$` and `LocalEntry$` of TTree::Draw, `rdfentry_` of RDataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import Any
+
+from .foreign import Foreign, field, joined
+
+__all__ = ["ENTRY", "LOCAL_ENTRY", "with_entry_numbers"]
+
+ENTRY, LOCAL_ENTRY = "entry_number", "local_entry_number"
+
+
+class _EntryNumbers:
+    """Implements foreign.Foreign, for a file that begins with entry `first` of the chain."""
+
+    def __init__(self, firsts: dict[str, int]) -> None:
+        self._firsts = firsts
+
+    def schema(self) -> Any:
+        """See Foreign."""
+        import pyarrow
+
+        made = [field(name, pyarrow.int64(), nullable=False) for name in self._firsts]
+        return pyarrow.schema(made)
+
+    def read(self, name: str, start: int, stop: int) -> Any:
+        """See Foreign."""
+        import numpy as np
+        import pyarrow
+
+        first = self._firsts[name]
+        return pyarrow.array(np.arange(first + start, first + stop, dtype=np.int64))
+
+
+def with_entry_numbers(
+    foreign: Foreign | None,
+    words: Container[str],
+    columns: Container[str],
+    first: Callable[[], int],
+) -> Foreign | None:
+    """`foreign`, and the numbers that a query of these words wants; of names that the file's own
+    columns have, those are meant. `first`: the number of the file's first entry in the chain, which
+    may take a look at the files before it."""
+    begins: dict[str, Callable[[], int]] = {ENTRY: first, LOCAL_ENTRY: lambda: 0}
+    wanted = [name for name in begins if name in words and name not in columns]
+    if not wanted:
+        return foreign
+    return joined([foreign, _EntryNumbers({name: begins[name]() for name in wanted})])
