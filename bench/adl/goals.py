@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from statistics import geometric_mean
 
 from ..goals import Verdict
-from ..rivals import ROOT_1, ROOT_2, TREEMILL, TREEMILL_2
-from ..rivals.adl import ADL_RIVALS, AWKWARD
+from ..rivals import LIMIT, ROOT_1, ROOT_2, TREEMILL, TREEMILL_2
+from ..rivals.adl import ADL_RIVALS, AWKWARD, DECOMPRESSION
 from ..times import Times
 from ..warm import Cell
 
@@ -20,13 +20,15 @@ RATIOS = {
     "awkward / treemill": (AWKWARD, TREEMILL),
     "RDataFrame / treemill, 2 threads": (ROOT_2, TREEMILL_2),
     "1 thread / 2 threads": (TREEMILL, TREEMILL_2),
+    "RDataFrame / decompression": (ROOT_1, LIMIT),
+    "treemill / decompression": (TREEMILL, LIMIT),
 }
 
 
 def medians(cells: Iterable[Cell]) -> dict[tuple[str, str], dict[str, float]]:
     """Medians by (task, codec) and group; of several rivals of a group, the fastest. By the CPU
     clock several threads show nothing."""
-    known = {rival.key: rival for rival in ADL_RIVALS}
+    known = {rival.key: rival for rival in (*ADL_RIVALS, DECOMPRESSION)}
     table: dict[tuple[str, str], dict[str, float]] = {}
     for cell in cells:
         rival = known[cell.rival]

@@ -2,15 +2,15 @@
 
 import argparse
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .. import data, machine, warm
+from .. import data, machine, unpack, warm
 from ..protocol import REPOSITORY, RivalError, Worker
-from ..rivals.adl import ADL_RIVALS
+from ..rivals.adl import ADL_RIVALS, DECOMPRESSION
 from ..times import Times
 from . import cold, goals, report
-from .tasks import TASKS
+from .tasks import TASKS, TREE, Task
 
 _PARTS = ("warm", "cold")
 _CODECS = ("lz4", "zstd")
@@ -115,6 +115,19 @@ def _warm(
         cells = warm.measure(pool, tasks, files, chosen.rounds, chosen.clock, say)
         for worker in pool.workers:
             versions |= worker.versions
+        if unpack.built() and chosen.clock == "wall":
+            cells += _decompression(tasks, files, chosen.rounds)
     finally:
         pool.close()
     return cells, versions
+
+
+def _decompression(tasks: Sequence[Task], files: dict[str, Path], rounds: int) -> list[warm.Cell]:
+    """Files are one of `data.make`'s each, or a folder with one."""
+    cells = []
+    for codec, path in files.items():
+        (file,) = path.glob("*.root") if path.is_dir() else [path]
+        for task in tasks:
+            times = unpack.together(file, TREE, task.branches, rounds)
+            cells.append(warm.Cell(DECOMPRESSION.key, task.key, codec, times, times, "wall"))
+    return cells

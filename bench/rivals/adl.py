@@ -1,6 +1,6 @@
 """The rivals on the eight tasks of bench/adl, in the form of the other table."""
 
-from . import ROOT_1, ROOT_2, TREEMILL, TREEMILL_2, Rival
+from . import LIMIT, ROOT_1, ROOT_2, TREEMILL, TREEMILL_2, Rival
 
 AWKWARD = "awkward"
 
@@ -12,3 +12,6 @@ ADL_RIVALS = (
     Rival("adl-cling", "RDataFrame, cling -O3", "adl.rdataframe", ROOT_1, variant="cling"),
     Rival("adl-awkward", "awkward + vector", "adl.awkward_", AWKWARD),
 )
+
+DECOMPRESSION = Rival("adl-limit", "decompression alone", "unpack", LIMIT)
+"""No rival: what reading and decompressing the task's branches takes, of which nothing is made."""

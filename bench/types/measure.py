@@ -2,10 +2,7 @@
 takes the times. Knows nothing of promises and tables.
 """
 
-import json
-import os
-import resource
-import subprocess
+import gc
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,12 +15,9 @@ import uproot
 
 from tools.readers.compare import difference
 
-from ..protocol import REPOSITORY
 from ..times import Times
+from ..unpack import unpack
 from .cells import Cell
-
-_TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
-_UNPACK = _TARGET / "release" / "examples" / "unpack"
 
 _ALIKE = ("n", "id", "x.index", "fUniqueID", "fBits", "pair", "second", "pairs.first")
 """Ends of the names of branches that are like others that are measured."""
@@ -124,6 +118,7 @@ class Bench:
 
     def _seconds(self, way: Callable[[], Any]) -> float:
         now = time.process_time if self._cpu else time.perf_counter
+        gc.collect()  # what the other left in cycles is not to be counted here
         begin = now()
         array = way()
         end = now()
@@ -131,19 +126,13 @@ class Bench:
         return end - begin
 
     def _limit(self, place: Place) -> Times:
-        wall = self._unpack(place, self._rounds)[0]
+        wall = self._unpacked(place, self._rounds)[0]
         if not self._cpu:
             return Times(tuple(wall))
         # A program of its own: what it takes without the runs is taken off.
         many = 4 * self._rounds
-        more, less = self._unpack(place, many)[1], self._unpack(place, 0)[1]
+        more, less = self._unpacked(place, many)[1], self._unpacked(place, 0)[1]
         return Times((max(more - less, 1e-6) / many,))
 
-    def _unpack(self, place: Place, repeat: int) -> tuple[list[float], float]:
-        """Wall seconds of each run, and the program's seconds of CPU."""
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [str(_UNPACK), str(self._path), place.tree, place.path, str(repeat)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return [float(s) for s in json.loads(done.stdout)["seconds"]], used
+    def _unpacked(self, place: Place, repeat: int) -> tuple[list[float], float]:
+        return unpack(self._path, place.tree, place.path, repeat)

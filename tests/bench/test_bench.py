@@ -124,4 +124,5 @@ def test_bookings_quick_run(tmp_path):
     rows = json.loads(written.read_text())["rows"]
     assert all(row["equal"] for row in rows if "equal" in row)
     assert sum("per entry" in row["what"] for row in rows) == 1
-    assert written.with_suffix(".md").read_text().count("1 % pass") == 8
+    filters = sum("1 % pass" in row["what"] for row in rows)
+    assert written.with_suffix(".md").read_text().count("| 1 % pass") == filters > 0

@@ -10,6 +10,12 @@ from treemill.session import connect
 
 
 @pytest.fixture
+def many(paths):
+    """More packets than workers, whatever their sizes: none goes over the border of a file."""
+    return tm.dataset(paths * 4, "Events")
+
+
+@pytest.fixture
 def stuck(monkeypatch):
     """The first worker that gets a packet after the first three does nothing until it is let go."""
     go, lock, packets = threading.Event(), threading.Lock(), []
@@ -29,24 +35,22 @@ def stuck(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["query", "selector"])
-def test_a_thread_that_is_stuck_is_overtaken(events, truth, stuck, kind):
+def test_a_thread_that_is_stuck_is_overtaken(many, truth, stuck, kind):
     go, packets = stuck
     session = connect(workers=3)
     if kind == "query":
-        query = session.submit(events.count(), events.sum("nJet"))
+        query = session.submit(many.count(), many.sum("nJet"))
     else:
-        query = session.submit(
-            lambda chunk: {"n": len(chunk), "jets": int(sum(chunk.nJet))}, events
-        )
+        query = session.submit(lambda chunk: {"n": len(chunk), "jets": int(sum(chunk.nJet))}, many)
     found = query.result(timeout=50)
     assert not go.is_set(), "nobody has waited for it"
     assert len(packets) > len(set(packets)), "a packet was run twice"
     assert tuple(found.values() if kind == "selector" else found) == (
-        len(truth),
-        int(sum(truth.nJet)),
+        4 * len(truth),
+        4 * int(sum(truth.nJet)),
     )
     assert query.report.complete
-    assert query.report.entries == query.progress.entries == len(truth)
+    assert query.report.entries == query.progress.entries == 4 * len(truth)
     go.set()
     session.close()
 
@@ -86,8 +90,8 @@ def test_a_process_that_is_stuck_is_overtaken(paths, truth, tmp_path):
         assert session.report.complete
 
 
-def test_files_of_a_second_run_are_thrown_away(events, truth, stuck, tmp_path):
-    go, _ = stuck
+def test_files_of_a_second_run_are_thrown_away(many, truth, stuck, tmp_path):
+    go, packets = stuck
 
     class Skim(tm.Selector):
         def begin_worker(self, inputs):
@@ -97,10 +101,11 @@ def test_files_of_a_second_run_are_thrown_away(events, truth, stuck, tmp_path):
             self.output["skim"].write({"MET_pt": chunk.MET_pt})
 
     session = connect(workers=3)
-    query = session.submit(Skim(), events)
+    query = session.submit(Skim(), many)
     query.result(timeout=50)
+    assert len(packets) > len(set(packets)), "a packet was run twice"
     go.set()
     session.close()
     made = tm.dataset(tmp_path / "skim.root").arrays(["MET_pt"]).MET_pt
-    assert sorted(made.to_list()) == sorted(truth.MET_pt.to_list())
+    assert sorted(made.to_list()) == sorted(4 * truth.MET_pt.to_list())
     assert [p.name for p in tmp_path.iterdir()] == ["skim.root"]
