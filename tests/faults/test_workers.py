@@ -17,7 +17,7 @@ from treemill.backend.processes import Pass
 
 from .conftest import children, wait_for_end
 
-RUNS = 150
+RUNS = 200
 REPOSITORY = Path(__file__).parents[2]
 
 
