@@ -9,7 +9,7 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import QueryError, TreemillError
 from .wanted import Wanted
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .query import Node
 
 __all__ = ["Booking", "Origin", "steps_to"]
+
+_Made = TypeVar("_Made")
 
 
 class Origin:
@@ -47,11 +49,19 @@ class Origin:
             self._open = {b.number: weakref.ref(b) for b in found if b is not None}
         return [booking for booking in found if booking is not None]
 
-    def together_with(self, wanted: Booking) -> list[Booking]:
-        """`wanted` and all others that are booked, but for those that do not compile: they raise
-        when they are asked for themselves, and are not the affair of `wanted`."""
-        others = [booking for booking in self.unevaluated() if booking is not wanted]
-        return sorted([wanted, *filter(self._compiles, others)], key=lambda b: b.number)
+    def together(self, wanted: Booking, do: Callable[[Sequence[Booking]], _Made]) -> _Made:
+        """What `do` makes of `wanted` and all others that are booked. Where some of those do not
+        compile they are left out: they raise when they are asked for themselves, and are not the
+        affair of `wanted`."""
+        booked = self.unevaluated()
+        booked = booked if wanted in booked else [wanted, *booked]
+        try:
+            return do(booked)
+        except QueryError:
+            sound = [each for each in booked if each is wanted or self._compiles(each)]
+            if len(sound) == len(booked):
+                raise
+            return do(sound)
 
     def _compiles(self, booking: Booking) -> bool:
         try:
@@ -62,14 +72,7 @@ class Origin:
 
     def evaluate(self, wanted: Booking) -> None:
         """Runs `wanted` and all others that are booked, in one pass over the data."""
-        together = self.unevaluated()
-        try:
-            self._run(together)
-        except QueryError:
-            sound = self.together_with(wanted)
-            if len(sound) == len(together):
-                raise
-            self._run(sound)
+        self.together(wanted, self._run)
         if not wanted.done:
             raise TreemillError("the query was stopped before all entries were processed")
 
@@ -111,15 +114,7 @@ class Booking:
         """The plan of the pass that `value` would make, in words: columns read, filters, lists,
         what is shared. Opens the first file; reads no entry."""
         origin = self.node.origin
-        together = origin.unevaluated()
-        together = together if self in together else [self, *together]
-        try:
-            return str(origin.dataset.explained(together))
-        except QueryError:
-            sound = origin.together_with(self)
-            if len(sound) == len(together):
-                raise
-            return str(origin.dataset.explained(sound))
+        return str(origin.together(self, origin.dataset.explained))
 
     @property
     def title(self) -> str:
