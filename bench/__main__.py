@@ -4,13 +4,12 @@ and selectors, each with options of its own.
 """
 
 import argparse
-import datetime
 import sys
 from pathlib import Path
 
-from . import cold, data, goals, machine, memory, ntuples, report, warm
+from . import cold, data, goals, machine, memory, ntuples, publish, report, warm
 from .adl import run as adl
-from .protocol import REPOSITORY, RivalError, Worker
+from .protocol import RivalError, Worker
 from .queries import QUERIES
 from .rivals import RIVALS
 from .sessions import run as sessions
@@ -33,7 +32,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add("--ntuples", action="store_true", help="RNTuples instead of trees; the warm part only")
     add("--file", action="append", metavar="NAME=PATH", help="a file of one's own as a codec")
     add("--data", type=Path, default=data.FOLDER, help="folder of the files that are read")
-    add("--output", type=Path, default=REPOSITORY / "bench" / "results", help="folder")
+    add("--output", type=Path, default=publish.FOLDER, help="folder")
     add("--clock", choices=("wall", "cpu"), default="wall", help="cpu: for a machine that is busy")
     chosen = parser.parse_args(arguments)
     small = chosen.quick
@@ -117,37 +116,30 @@ def main(arguments: list[str] | None = None) -> int:
     facts["versions"] = {**dict(facts["versions"]), **versions}  # type: ignore[call-overload]
     described = {name: data.describe(path) for name, path in files.items()}
     verdicts = [*goals.warm(goals.medians(cells)), *goals.cold(shells), *goals.memory(sweeps)]
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    stem = f"{today}-{machine.slug()}" + "-rntuple" * chosen.ntuples + "-quick" * chosen.quick
-    chosen.output.mkdir(parents=True, exist_ok=True)
-    data.dump(
-        chosen.output / f"{stem}.json",
-        {
-            "machine": facts,
-            "files": described,
-            "rounds": chosen.rounds,
-            "clock": chosen.clock,
-            "warm": [
-                {"rival": c.rival, "query": c.query, "codec": c.codec}
-                | {"wall": c.wall.as_dict(), "cpu": c.cpu.as_dict()}
-                for c in cells
-            ],
-            "cold": {name: times.as_dict() for name, times in shells.items()},
-            "memory": [sweep.as_dict() for sweep in sweeps],
-            "goals": [verdict.as_dict() for verdict in verdicts],
-        },
-    )
-    page = report.markdown(
-        f"treemill and its rivals{', RNTuple' * chosen.ntuples}, {today}",
+    numbers = {
+        "machine": facts,
+        "files": described,
+        "rounds": chosen.rounds,
+        "clock": chosen.clock,
+        "warm": [
+            {"rival": c.rival, "query": c.query, "codec": c.codec}
+            | {"wall": c.wall.as_dict(), "cpu": c.cpu.as_dict()}
+            for c in cells
+        ],
+        "cold": {name: times.as_dict() for name, times in shells.items()},
+        "memory": [sweep.as_dict() for sweep in sweeps],
+        "goals": [verdict.as_dict() for verdict in verdicts],
+    }
+    text = report.markdown(
+        f"treemill and its rivals{', RNTuple' * chosen.ntuples}, {publish.today()}",
         summary(facts, described, chosen.rounds, chosen.clock),
         cells,
         shells,
         sweeps,
         verdicts,
     )
-    written = chosen.output / f"{stem}.md"
-    written.write_text(page)
-    print(page)
+    what = "-rntuple" * chosen.ntuples + "-quick" * chosen.quick
+    written = publish.page(chosen.output, what, numbers, text)
     _say(f"written: {written}")
     return 0
 

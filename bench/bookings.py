@@ -6,7 +6,6 @@ of `--rounds`, on one thread, interleaved; by the CPU clock, which a busy machin
 """
 
 import argparse
-import datetime
 import json
 import statistics
 import sys
@@ -21,8 +20,7 @@ import uproot
 from treemill import _core
 from treemill.planning import plan
 
-from . import data, machine
-from .protocol import REPOSITORY
+from . import data, machine, publish
 from .report import table
 
 COLUMNS, FILTERS, CLUSTER = 200, 20, 10_000
@@ -184,9 +182,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, help="of each measurement (5)")
     parser.add_argument("--events", type=int, help="in the files (1,000,000)")
     parser.add_argument("--data", type=Path, default=data.FOLDER, help="folder of the files")
-    parser.add_argument(
-        "--output", type=Path, default=REPOSITORY / "bench" / "results", help="folder"
-    )
+    parser.add_argument("--output", type=Path, default=publish.FOLDER, help="folder")
     chosen = parser.parse_args()
     rounds = chosen.rounds or (2 if chosen.quick else 5)
     entries = chosen.events or (50_000 if chosen.quick else 1_000_000)
@@ -201,13 +197,9 @@ def main() -> int:
         if codec == "lz4":
             rows += many(path, entries, rounds, most)
         rows += filtered(path, codec, rounds)
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    stem = f"{today}-{machine.slug()}-bookings" + ("-quick" if chosen.quick else "")
-    chosen.output.mkdir(parents=True, exist_ok=True)
-    data.dump(chosen.output / f"{stem}.json", {"machine": facts, "entries": entries, "rows": rows})
-    page = page_of(rows, entries, rounds, facts)
-    (chosen.output / f"{stem}.md").write_text(page)
-    print(page)
+    numbers = {"machine": facts, "entries": entries, "rows": rows}
+    text = page_of(rows, entries, rounds, facts)
+    publish.page(chosen.output, "-bookings" + "-quick" * chosen.quick, numbers, text)
     return 0
 
 

@@ -7,7 +7,6 @@ names. Nothing that one opening has learnt is used by the next, but for what lie
 """
 
 import argparse
-import datetime
 import gc
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import ROOT
 import treemill as tm
 import uproot
 
-from . import data, machine
+from . import data, machine, publish
 from .nanoaod import BRANCHES
 from .protocol import REPOSITORY
 from .times import Times
@@ -100,7 +99,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.metadata", description=__doc__)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--data", type=Path, default=data.FOLDER)
-    parser.add_argument("--output", type=Path, default=REPOSITORY / "bench" / "results")
+    parser.add_argument("--output", type=Path, default=publish.FOLDER)
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     parser.add_argument("--file", help="FILE:TREE of one's own")
     chosen = parser.parse_args()
@@ -123,13 +122,9 @@ def main() -> int:
         goal = f"≤ {GOAL * 1e3:g} for {BRANCHES} branches" if reader == "treemill" else ""
         low, middle, high = (f"{1e3 * s:.1f}" for s in (times.low, times.median, times.high))
         print(f"| {reader} | {middle} ({low} to {high}) | {goal} |")
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
     raw = {name: times.as_dict() for name, times in found.items()}
-    chosen.output.mkdir(parents=True, exist_ok=True)
-    data.dump(
-        chosen.output / f"{today}-{machine.slug()}-metadata.json",
-        {"machine": facts, "clock": chosen.clock, "branches": many, "readers": raw},
-    )
+    numbers = {"machine": facts, "clock": chosen.clock, "branches": many, "readers": raw}
+    publish.raw(chosen.output, "-metadata", numbers)
     return 0
 
 

@@ -18,6 +18,9 @@ from .rivals import RIVALS, Engine, Rival
 from .rivals.adl import ADL_RIVALS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+_TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
+EXAMPLES = _TARGET / "release" / "examples"
+"""Native programs of treemill-read; `make bench` builds them."""
 
 
 class RivalError(Exception):

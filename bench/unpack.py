@@ -3,16 +3,14 @@
 """
 
 import json
-import os
 import resource
 import subprocess
 from pathlib import Path
 
-from .protocol import REPOSITORY
+from .protocol import EXAMPLES
 from .times import Times
 
-_TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
-_PROGRAM = _TARGET / "release" / "examples" / "unpack"
+_PROGRAM = EXAMPLES / "unpack"
 
 
 def built() -> bool:

@@ -1,12 +1,11 @@
 """`python -m bench adl`: measure, compare, write `bench/results/<date>-<machine>-adl.{json,md}`."""
 
 import argparse
-import datetime
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .. import data, machine, unpack, warm
-from ..protocol import REPOSITORY, RivalError, Worker
+from .. import data, machine, publish, unpack, warm
+from ..protocol import RivalError, Worker
 from ..rivals.adl import ADL_RIVALS, DECOMPRESSION
 from ..times import Times
 from . import cold, goals, report
@@ -30,7 +29,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     add("--rivals", nargs="+", metavar="R", choices=rivals, default=rivals, help=", ".join(rivals))
     add("--parts", nargs="+", metavar="P", choices=_PARTS, default=_PARTS, help="warm cold")
     add("--data", type=Path, default=data.FOLDER, help="folder of the files that are read")
-    add("--output", type=Path, default=REPOSITORY / "bench" / "results", help="folder")
+    add("--output", type=Path, default=publish.FOLDER, help="folder")
     add("--clock", choices=("wall", "cpu"), default="wall", help="cpu: for a machine that is busy")
     chosen = parser.parse_args(arguments)
     chosen.events = chosen.events or (20_000 if chosen.quick else 500_000)
@@ -66,34 +65,26 @@ def main(
     facts["versions"] = {**dict(facts["versions"]), **versions}  # type: ignore[call-overload]
     described = {name: data.describe(path) for name, path in files.items()}
     verdicts = [*goals.warm(goals.medians(cells)), *goals.cold(first)]
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    stem = f"{today}-{machine.slug()}-adl" + ("-quick" if chosen.quick else "")
-    chosen.output.mkdir(parents=True, exist_ok=True)
-    data.dump(
-        chosen.output / f"{stem}.json",
-        {
-            "machine": facts,
-            "files": described,
-            "rounds": chosen.rounds,
-            "clock": chosen.clock,
-            "warm": [
-                {"rival": c.rival, "query": c.query, "codec": c.codec}
-                | {"wall": c.wall.as_dict(), "cpu": c.cpu.as_dict()}
-                for c in cells
-            ],
-            "cold": [
-                {"task": task, "program": program} | times.as_dict()
-                for (task, program), times in first.items()
-            ],
-            "goals": [verdict.as_dict() for verdict in verdicts],
-        },
-    )
+    numbers = {
+        "machine": facts,
+        "files": described,
+        "rounds": chosen.rounds,
+        "clock": chosen.clock,
+        "warm": [
+            {"rival": c.rival, "query": c.query, "codec": c.codec}
+            | {"wall": c.wall.as_dict(), "cpu": c.cpu.as_dict()}
+            for c in cells
+        ],
+        "cold": [
+            {"task": task, "program": program} | times.as_dict()
+            for (task, program), times in first.items()
+        ],
+        "goals": [verdict.as_dict() for verdict in verdicts],
+    }
     about = summary(facts, described, chosen.rounds, chosen.clock)
-    title = f"The eight tasks of the analysis description benchmark, {today}"
-    page = report.markdown(title, about, cells, first, verdicts)
-    written = chosen.output / f"{stem}.md"
-    written.write_text(page)
-    print(page)
+    title = f"The eight tasks of the analysis description benchmark, {publish.today()}"
+    text = report.markdown(title, about, cells, first, verdicts)
+    written = publish.page(chosen.output, "-adl" + "-quick" * chosen.quick, numbers, text)
     say(f"written: {written}")
     return 0
 

@@ -5,15 +5,12 @@ count, and gives the bins without underflow and overflow.
 """
 
 import json
-import os
 import subprocess
-from pathlib import Path
 
-from ..protocol import REPOSITORY
+from ..protocol import EXAMPLES
 from ..queries import BINS, HIGH, LOW, QUERIES, TREE
 
-_TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
-_PROGRAM = _TARGET / "release" / "examples" / "limit"
+_PROGRAM = EXAMPLES / "limit"
 _BRANCHES = {query.key: ",".join(query.branches) for query in QUERIES}
 
 

@@ -3,13 +3,11 @@ coffea's runner; writes `bench/results/<date>-<machine>-sessions.{json,md}`.
 """
 
 import argparse
-import datetime
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from .. import data, machine
-from ..protocol import REPOSITORY
+from .. import data, machine, publish
 from ..report import facts, table
 from . import costs, reading
 from .measured import Row
@@ -34,7 +32,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     add("--files", type=int, help="that are read (10)")
     add("--parts", nargs="+", metavar="P", choices=_PARTS, default=_PARTS, help=" ".join(_PARTS))
     add("--data", type=Path, default=data.FOLDER, help="folder of the files that are read")
-    add("--output", type=Path, default=REPOSITORY / "bench" / "results", help="folder")
+    add("--output", type=Path, default=publish.FOLDER, help="folder")
     chosen = parser.parse_args(arguments)
     chosen.rounds = chosen.rounds or (2 if chosen.quick else 7)
     chosen.events = chosen.events or (20_000 if chosen.quick else 1_000_000)
@@ -62,17 +60,10 @@ def main(arguments: list[str], say: Say) -> int:
             for row in measure():
                 say(f"{row.what}: {row.median:.3g} {row.unit}")
                 rows.append(row)
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    stem = f"{today}-{machine.slug()}-sessions" + "-quick" * chosen.quick
-    chosen.output.mkdir(parents=True, exist_ok=True)
-    data.dump(
-        chosen.output / f"{stem}.json",
-        {"machine": known, "about": about, "rows": [row.as_dict() for row in rows]},
-    )
-    page = "\n".join([f"# Sessions and selectors, {today}\n", facts(about), _LEGEND, _table(rows)])
-    written = chosen.output / f"{stem}.md"
-    written.write_text(page)
-    print(page)
+    numbers = {"machine": known, "about": about, "rows": [row.as_dict() for row in rows]}
+    title = f"# Sessions and selectors, {publish.today()}\n"
+    text = "\n".join([title, facts(about), _LEGEND, _table(rows)])
+    written = publish.page(chosen.output, "-sessions" + "-quick" * chosen.quick, numbers, text)
     say(f"written: {written}")
     return 0
 

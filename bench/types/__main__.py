@@ -1,14 +1,13 @@
 """`python -m bench.types`: every kind of branch, beside uproot; a page in `bench/results/`."""
 
 import argparse
-import datetime
 import subprocess
 import sys
 from pathlib import Path
 
 import treemill as tm
 
-from .. import data, machine
+from .. import data, machine, publish
 from ..protocol import REPOSITORY
 from .cells import Cell
 from .measure import Bench, DifferenceError, places
@@ -25,7 +24,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add("--codecs", nargs="+", metavar="C", choices=SETTINGS, default=["none", "lz4"])
     add("--kinds", nargs="+", metavar="K", help="only kinds whose names begin so")
     add("--data", type=Path, default=data.FOLDER, help="folder of the files that are read")
-    add("--output", type=Path, default=REPOSITORY / "bench" / "results", help="folder")
+    add("--output", type=Path, default=publish.FOLDER, help="folder")
     add("--clock", choices=("wall", "cpu"), default="wall", help="cpu: for a machine that is busy")
     chosen = parser.parse_args(arguments)
     chosen.scale = chosen.scale or (0.01 if chosen.quick else 1.0)
@@ -78,16 +77,11 @@ def main(arguments: list[str] | None = None) -> int:
                 f"{codec} {last.kind}: {last.treemill.median * 1e3:.2f} ms"
                 f", uproot / treemill {last.ratio or 0:.1f}, treemill / limit {last.over_limit:.1f}"
             )
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    title = f"Every kind of branch, {today}"
+    title = f"Every kind of branch, {publish.today()}"
     told = _facts(facts, sizes, chosen)
-    chosen.output.mkdir(parents=True, exist_ok=True)
-    stem = f"{today}-{machine.slug()}-types" + ("-quick" if chosen.quick else "")
     raw = {"title": title, "machine": facts, "facts": told, "cells": [c.as_dict() for c in cells]}
-    data.dump(chosen.output / f"{stem}.json", raw)
-    page = markdown(title, told, cells)
-    (chosen.output / f"{stem}.md").write_text(page)
-    print(page)
+    what = "-types" + "-quick" * chosen.quick
+    publish.page(chosen.output, what, raw, markdown(title, told, cells))
     return 1 if wrong else 0
 
 

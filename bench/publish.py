@@ -1,0 +1,32 @@
+"""Where results go: a run's raw numbers and its page, named by date, machine and what was measured.
+Measures nothing and judges nothing.
+"""
+
+import datetime
+from pathlib import Path
+
+from . import data, machine
+from .protocol import REPOSITORY
+
+FOLDER = REPOSITORY / "bench" / "results"
+
+
+def today() -> str:
+    """As files and titles have it: the date, UTC."""
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def raw(folder: Path, what: str, numbers: object) -> Path:
+    """Writes `<date>-<machine><what>.json`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{today()}-{machine.slug()}{what}.json"
+    data.dump(path, numbers)
+    return path
+
+
+def page(folder: Path, what: str, numbers: object, text: str) -> Path:
+    """Writes the numbers, and the page beside them, which it prints; gives the page's path."""
+    written = raw(folder, what, numbers).with_suffix(".md")
+    written.write_text(text)
+    print(text)
+    return written
