@@ -1,8 +1,9 @@
 //! Runs programs (operations position by position) over values, chunk by chunk.
 
 use crate::chunk::Wide;
-use crate::compile::{Argument, Leaf, Program, Read, Step, Type};
+use crate::compile::{Argument, Leaf, Program, Read, Step, Type, Work};
 use crate::kernel::comparison::narrow;
+use crate::kernel::forms::MOST;
 use crate::kernel::pieces::{Pieces, WIDTH};
 use crate::kernel::{Kernel, Lane, Map};
 use crate::pool::{Pool, Pooled};
@@ -73,13 +74,13 @@ pub(crate) fn run(
         registers: program
             .registers
             .iter()
-            .map(|lane| Chunk::take(*lane, CHUNK, pool))
+            .map(|lane| Chunk::take(*lane, CHUNK + WIDTH, pool))
             .collect(),
     };
     let Some((last, inner)) = program.steps.split_last() else {
         return Value::scalar(Data::Bool(vec![0].into()));
     };
-    let mut out = Chunk::take(last.kernel.result(), n, pool);
+    let mut out = Chunk::take(last.work.result(), n + WIDTH, pool);
     let (mut at, mut piece) = (0, 0);
     while at < n {
         let (size, last_piece) = match pieces {
@@ -92,12 +93,13 @@ pub(crate) fn run(
         for leaf in &mut registers.leaves {
             leaf.read(at, size, pieces, piece..last_piece);
         }
+        let part = pieces.map(|pieces| (pieces, piece..last_piece));
         for step in inner {
             let mut to = std::mem::take(&mut registers.registers[step.register]);
-            registers.step(step, at, 0, size, &mut to);
+            registers.work(step, at, 0, size, part.clone(), &mut to);
             registers.registers[step.register] = to;
         }
-        registers.step(last, at, at, size, &mut out);
+        registers.work(last, at, at, size, part, &mut out);
         at += size;
         piece = last_piece;
     }
@@ -105,6 +107,7 @@ pub(crate) fn run(
     for chunk in chunks.chain(registers.registers) {
         chunk.give(pool);
     }
+    out.truncate(n);
     Value {
         data: out.into_data(ty, pool),
         view: if constant { View::Scalar } else { View::Direct },
@@ -155,6 +158,15 @@ impl Chunk {
         }
     }
 
+    fn truncate(&mut self, n: usize) {
+        match self {
+            Self::F(vec) => vec.truncate(n),
+            Self::I(vec) => vec.truncate(n),
+            Self::B(vec) => vec.truncate(n),
+            Self::None => (),
+        }
+    }
+
     fn into_data(self, ty: Type, pool: &mut Pool) -> Data {
         match self {
             Self::F(vec) => Data::F64(vec.into()),
@@ -181,7 +193,7 @@ impl<'a> Source<'a> {
             (Input::Value(value), Lane::I) => i64::direct(value).is_some(),
             (Input::Value(value), Lane::B) => u8::direct(value).is_some(),
         };
-        let chunk = if direct {
+        let chunk = if direct || leaf.read == Read::Items {
             Chunk::None
         } else {
             Chunk::take(leaf.lane, CHUNK + WIDTH, pool)
@@ -267,8 +279,50 @@ impl Registers<'_> {
     getter!(i, i64, I);
     getter!(b, u8, B);
 
-    /// Runs a step on the chunk at `at`; writes `size` results at `to_at`.
-    fn step(&self, step: &Step, at: usize, to_at: usize, size: usize, to: &mut Chunk) {
+    /// Does a step on the chunk at `at`, which is some of the pieces; writes `size` results at `to_at`.
+    fn work(
+        &self,
+        step: &Step,
+        at: usize,
+        to_at: usize,
+        size: usize,
+        part: Option<(&Pieces, Range<usize>)>,
+        to: &mut Chunk,
+    ) {
+        match (step.work, part, to) {
+            (Work::Kernel(kernel), _, to) => self.step(step, kernel, at, to_at, size, to),
+            (Work::Form(form), Some((pieces, range)), Chunk::F(to)) => {
+                let mut items: [&[f64]; MOST] = [&[]; MOST];
+                for (items, argument) in items.iter_mut().zip(&step.arguments) {
+                    *items = self.items(argument);
+                }
+                form.run(pieces, range, items, &mut to[to_at..]);
+            }
+            (Work::Form(_), ..) => (),
+        }
+    }
+
+    /// The values of all items, of a leaf that has them as they are.
+    fn items(&self, argument: &Argument) -> &[f64] {
+        match argument {
+            Argument::Leaf(leaf) => match self.leaves[*leaf].input {
+                Input::Items(Items::F(items)) => items,
+                _ => &[],
+            },
+            Argument::Register(_) => &[],
+        }
+    }
+
+    /// Runs a kernel on the chunk at `at`; writes `size` results at `to_at`.
+    fn step(
+        &self,
+        step: &Step,
+        kernel: Kernel,
+        at: usize,
+        to_at: usize,
+        size: usize,
+        to: &mut Chunk,
+    ) {
         let arguments = &step.arguments;
         let f = |i: usize| self.f(arguments.get(i), at, size);
         let i = |k: usize| self.i(arguments.get(k), at, size);
@@ -276,7 +330,7 @@ impl Registers<'_> {
         match to {
             Chunk::F(to) => {
                 let to = &mut to[to_at..to_at + size];
-                match step.kernel {
+                match kernel {
                     Kernel::FtoF(run) => run(f(0), to),
                     Kernel::FFtoF(run) => run(f(0), f(1), to),
                     Kernel::BFFtoF(run) => run(b(0), f(1), f(2), to),
@@ -287,7 +341,7 @@ impl Registers<'_> {
             }
             Chunk::I(to) => {
                 let to = &mut to[to_at..to_at + size];
-                match step.kernel {
+                match kernel {
                     Kernel::ItoI(run) => run(i(0), to),
                     Kernel::IItoI(run) => run(i(0), i(1), to),
                     Kernel::BIItoI(run) => run(b(0), i(1), i(2), to),
@@ -298,7 +352,7 @@ impl Registers<'_> {
             }
             Chunk::B(to) => {
                 let to = &mut to[to_at..to_at + size];
-                match step.kernel {
+                match kernel {
                     Kernel::FFtoB(run) => run(f(0), f(1), to),
                     Kernel::IItoB(run) => run(i(0), i(1), to),
                     Kernel::IFtoB(run) => run(i(0), f(1), to),

@@ -5,6 +5,7 @@ mod call;
 mod choice;
 mod compare;
 mod conjuncts;
+mod forms;
 mod free;
 mod functions;
 mod graph;
@@ -30,7 +31,7 @@ pub(crate) use graph::{Constant, Graph, Node, NodeId, Op, Reducer, Type};
 pub(crate) use homes::{Cuts, Homes};
 pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
 
-pub(crate) use program::{Argument, Leaf, Program, Read, Step};
+pub(crate) use program::{Argument, Leaf, Program, Read, Step, Work};
 
 use crate::error::QueryError;
 use crate::schema::{self, Schema};

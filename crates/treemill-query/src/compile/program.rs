@@ -1,7 +1,8 @@
 //! Operations position by position that are done together, a chunk at a time, so that what lies
 //! between them never leaves the first-level cache.
 
-use super::{Graph, LevelId, Node, NodeId, Op, Type, tuple};
+use super::{Graph, LevelId, Node, NodeId, Op, Type, forms, tuple};
+use crate::kernel::forms::Form;
 use crate::kernel::{Kernel, Lane, Map};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,12 +35,23 @@ pub(crate) enum Read {
     Item { which: u8 },
     /// The sum of the values of a combination's items, from the first on.
     Sum,
+    /// The items' values themselves, of which a form makes sums.
+    Items,
 }
 
-/// One operation.
+/// What a step does.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    /// One operation, position by position.
+    Kernel(Kernel),
+    /// Several, on sums over combinations' items.
+    Form(Form),
+}
+
+/// One step.
 #[derive(Clone)]
 pub(crate) struct Step {
-    pub kernel: Kernel,
+    pub work: Work,
     pub arguments: Vec<Argument>,
     /// The register that takes the result; the last step's result is the program's.
     pub register: usize,
@@ -68,6 +80,7 @@ pub(crate) fn program(graph: &Graph, uses: &[u32], id: NodeId) -> Option<Program
     let builder = Builder { graph, uses, apart };
     let fused = builder.fused(id);
     let mut program = Program::default();
+    let mut maps = Vec::with_capacity(fused.len());
     // Inputs have smaller numbers.
     for id in &fused {
         let node = graph.node(*id);
@@ -82,12 +95,14 @@ pub(crate) fn program(graph: &Graph, uses: &[u32], id: NodeId) -> Option<Program
         }
         let register = program.steps.len();
         program.only = Some(map).filter(|_| fused.len() == 1);
+        maps.push(map);
         program.steps.push(Step {
-            kernel,
+            work: Work::Kernel(kernel),
             arguments,
             register,
         });
     }
+    forms::fuse(&mut program, &maps);
     program.place();
     Some(program)
 }
@@ -197,7 +212,45 @@ impl Builder<'_> {
     }
 }
 
+impl Work {
+    /// Type of the result.
+    pub fn result(&self) -> Lane {
+        match self {
+            Self::Kernel(kernel) => kernel.result(),
+            Self::Form(_) => Lane::F,
+        }
+    }
+}
+
 impl Program {
+    /// Leaves out the steps that are gone, and the leaves that no other wants.
+    pub(super) fn keep(&mut self, gone: &[bool]) {
+        let mut left = 0;
+        let numbers: Vec<usize> = gone
+            .iter()
+            .map(|gone| {
+                left += usize::from(!gone);
+                left.saturating_sub(1)
+            })
+            .collect();
+        let mut gone = gone.iter();
+        self.steps.retain(|_| gone.next() != Some(&true));
+        let all = std::mem::take(&mut self.leaves);
+        for argument in self.steps.iter_mut().flat_map(|step| &mut step.arguments) {
+            *argument = match *argument {
+                Argument::Register(step) => Argument::Register(numbers[step]),
+                Argument::Leaf(leaf) => {
+                    let leaf = all[leaf];
+                    let known = self.leaves.iter().position(|known| *known == leaf);
+                    Argument::Leaf(known.unwrap_or_else(|| {
+                        self.leaves.push(leaf);
+                        self.leaves.len() - 1
+                    }))
+                }
+            };
+        }
+    }
+
     /// Gives registers to steps: one that nobody reads any more takes another result.
     fn place(&mut self) {
         let mut last_read: Vec<usize> = (0..self.steps.len()).collect();
@@ -211,7 +264,7 @@ impl Program {
         let mut free: Vec<usize> = Vec::new();
         let mut places: Vec<usize> = Vec::with_capacity(self.steps.len());
         for (i, step) in self.steps.iter_mut().enumerate() {
-            let lane = step.kernel.result();
+            let lane = step.work.result();
             let fitting = free.iter().rposition(|r| self.registers[*r] == lane);
             step.register = match fitting {
                 Some(place) => free.remove(place),

@@ -164,7 +164,7 @@ impl Batch<'_> {
         let mut inputs = Vec::with_capacity(values.len());
         for (leaf, value) in program.leaves.iter().zip(values) {
             inputs.push(match (&pieces, leaf.read) {
-                (Some((_, items)), Read::Item { .. } | Read::Sum) => {
+                (Some((_, items)), Read::Item { .. } | Read::Sum | Read::Items) => {
                     Input::Items(Items::take(&value, leaf.lane, *items, self.pool))
                 }
                 _ => Input::Value(value),

@@ -4,7 +4,7 @@ use super::{Batch, Made, SelectionId};
 use crate::compile::tuple::Item;
 use crate::compile::{LevelId, LevelKind};
 use crate::error::QueryError;
-use crate::kernel::pieces::Pieces;
+use crate::kernel::pieces::{Pieces, ROOM};
 use crate::kernel::tuples;
 use crate::pool::Pool;
 use crate::value::Buf;
@@ -24,8 +24,9 @@ impl Batch<'_> {
         // Bounded as the level is: each piece has a combination at least.
         self.offsets(s, level)?;
         let count = Pieces::count(&inner, *size);
-        let fixed = (1..*size).map(|_| self.pool.take(count)).collect();
-        let (at, moving) = (self.pool.take(count + 1), self.pool.take(count));
+        let room = count + ROOM;
+        let fixed = (1..*size).map(|_| self.pool.take(room)).collect();
+        let (at, moving) = (self.pool.take(room + 1), self.pool.take(room));
         let made = Arc::new(Pieces::new(&inner, at, fixed, moving));
         self.selections[s].pieces.insert(level, made.clone());
         Ok((made, items))

@@ -5,6 +5,7 @@
 
 pub(crate) mod arithmetic;
 pub(crate) mod comparison;
+pub(crate) mod forms;
 pub(crate) mod gather;
 pub(crate) mod logic;
 pub(crate) mod math;

@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn pieces_and_single_combinations_say_what_the_lists_of_positions_say() {
-        use crate::kernel::pieces::{Pieces, WIDTH};
+        use crate::kernel::pieces::{Pieces, ROOM, WIDTH};
         // Lengths below and above the width of a piece.
         let offsets = [0, 4, 4, 5, 7, 21, 21, 27];
         let items: Vec<f64> = (0..27 + WIDTH).map(|i| (i * i) as f64 + 0.25).collect();
@@ -256,8 +256,9 @@ mod tests {
             let mut all = vec![vec![99; total]; usize::from(size)];
             combinations(&offsets, &mut all);
             let count = Pieces::count(&offsets, size);
-            let fixed = (1..size).map(|_| vec![0; count]).collect();
-            let pieces = Pieces::new(&offsets, vec![0; count + 1], fixed, vec![0; count]);
+            let buffer = || vec![77; count + ROOM + 1];
+            let fixed = (1..size).map(|_| buffer()).collect();
+            let pieces = Pieces::new(&offsets, buffer(), fixed, buffer());
             assert_eq!(pieces.moving.len(), count);
             assert_eq!(pieces.combinations(), total);
             for most in [WIDTH, 3 * WIDTH, 1000 * WIDTH] {
