@@ -46,7 +46,8 @@ pub(super) fn list(item: Layout, header: u8) -> Layout {
 
 /// What the bytes are as the only entry of a basket.
 pub(super) fn entry(layout: &Layout, bytes: &[u8]) -> Result<ArrayRef> {
-    let end = u32::try_from(bytes.len()).map_err(|_| malformed(0, "longer than a basket".to_owned()))?;
+    let end =
+        u32::try_from(bytes.len()).map_err(|_| malformed(0, "longer than a basket".to_owned()))?;
     let mut column = Column::new(layout, 1)?;
     let entries = Entries {
         data: bytes,
