@@ -151,7 +151,7 @@ impl Cursor {
         let room = |bytes: u64| usize::try_from(bytes).unwrap_or(0);
         let each = stored.checked_div(leaves(layout) as u64).unwrap_or(0);
         self.spares
-            .expect(if context.again { 0 } else { room(each) });
+            .foresee(if context.again { 0 } else { room(each) });
         Column::with(&mut self.spares, layout, room(rows))
     }
 

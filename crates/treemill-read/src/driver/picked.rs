@@ -18,7 +18,7 @@ impl Cursor {
     ) -> Result<ArrayRef, ReadError> {
         let branch = context.file.readable(self.branch)?;
         let name = context.file.source().name();
-        self.spares.expect(0);
+        self.spares.foresee(0);
         let mut column = Column::with(&mut self.spares, &branch.layout, rows.len())
             .map_err(|e| ReadError::format(&e, name, None))?;
         let mut places: Vec<u32> = Vec::new();
