@@ -7,7 +7,7 @@ use crate::kernel::forms::MOST;
 use crate::kernel::pieces::{Pieces, WIDTH};
 use crate::kernel::{Kernel, Lane, Map};
 use crate::pool::{Pool, Pooled};
-use crate::value::{Data, Value, View};
+use crate::value::{Buf, Data, Value, View};
 use std::ops::Range;
 
 /// Positions that a program treats at a time: so few that its registers stay in the first-level cache.
@@ -21,11 +21,11 @@ pub(crate) enum Input {
     Items(Items),
 }
 
-/// Items' values, widened, with room behind the last for reading several at a time.
+/// Items' values, widened.
 pub(crate) enum Items {
-    F(Vec<f64>),
-    I(Vec<i64>),
-    B(Vec<u8>),
+    F(Buf<f64>),
+    I(Buf<i64>),
+    B(Buf<u8>),
 }
 
 /// What a program's registers hold, by type.
@@ -116,13 +116,15 @@ pub(crate) fn run(
 }
 
 impl Items {
-    /// The first `n` values of a list.
+    /// The first `n` values of a list: its own, or a copy.
     pub fn take(value: &Value, lane: Lane, n: usize, pool: &mut Pool) -> Self {
-        fn all<T: Wide + Pooled>(value: &Value, n: usize, pool: &mut Pool) -> Vec<T> {
-            let mut out: Vec<T> = pool.take(n + WIDTH);
-            T::read(value, 0, &mut out[..n]);
-            out[n..].fill(T::default());
-            out
+        fn all<T: Wide + Pooled>(value: &Value, n: usize, pool: &mut Pool) -> Buf<T> {
+            if let Some(own) = T::shared(value).filter(|own| own.len() >= n) {
+                return own;
+            }
+            let mut out: Vec<T> = pool.take(n);
+            T::read(value, 0, &mut out);
+            out.into()
         }
         match lane {
             Lane::F => Self::F(all(value, n, pool)),
@@ -133,9 +135,9 @@ impl Items {
 
     pub fn give(self, pool: &mut Pool) {
         match self {
-            Self::F(vec) => pool.give_vec(vec),
-            Self::I(vec) => pool.give_vec(vec),
-            Self::B(vec) => pool.give_vec(vec),
+            Self::F(items) => pool.give(items),
+            Self::I(items) => pool.give(items),
+            Self::B(items) => pool.give(items),
         }
     }
 }

@@ -66,6 +66,8 @@ pub(crate) struct Program {
     pub registers: Vec<Lane>,
     /// The level of combinations that it goes through, if a leaf is read by items.
     pub tuples: Option<LevelId>,
+    /// Whether what it gives is of all of those, and the value only at some of them.
+    pub is_cut: bool,
     /// The operation, if it is only one.
     pub only: Option<Map>,
 }
@@ -77,34 +79,21 @@ pub(crate) fn program(graph: &Graph, uses: &[u32], id: NodeId) -> Option<Program
     operation(root)?;
     // Where the result is missing depends on the condition: inputs keep values and flags of their own.
     let apart = root.op == Op::Select && root.missing;
-    let builder = Builder { graph, uses, apart };
-    let fused = builder.fused(id);
-    let mut program = Program::default();
-    let mut maps = Vec::with_capacity(fused.len());
-    // Inputs have smaller numbers.
-    for id in &fused {
-        let node = graph.node(*id);
-        let map = operation(node)?;
-        let kernel = map.kernel();
-        let mut arguments = Vec::with_capacity(3);
-        for (input, lane) in node.inputs.iter().zip(kernel.arguments()) {
-            arguments.push(match fused.iter().position(|known| known == input) {
-                Some(step) => Argument::Register(step),
-                None => Argument::Leaf(builder.leaf(&mut program, *input, *lane)),
-            });
+    let mut builder = Builder {
+        graph,
+        uses,
+        apart,
+        cuts: true,
+    };
+    match builder.program(id) {
+        // What a cut has left of combinations is computed for all of them, where that takes no list of
+        // positions and no long time.
+        Some((program, is_whole)) if is_whole || !program.is_cut => Some(program),
+        _ => {
+            builder.cuts = false;
+            builder.program(id).map(|(program, _)| program)
         }
-        let register = program.steps.len();
-        program.only = Some(map).filter(|_| fused.len() == 1);
-        maps.push(map);
-        program.steps.push(Step {
-            work: Work::Kernel(kernel),
-            arguments,
-            register,
-        });
     }
-    forms::fuse(&mut program, &maps);
-    program.place();
-    Some(program)
 }
 
 /// The operation on the values that are not missing.
@@ -127,9 +116,44 @@ struct Builder<'a> {
     uses: &'a [u32],
     /// Whether inputs stay values, each at every position.
     apart: bool,
+    /// Whether combinations are read through cuts on them.
+    cuts: bool,
 }
 
 impl Builder<'_> {
+    /// The program, and where it `is_cut`, whether all leaves are of all combinations and its steps are
+    /// worth doing for all.
+    fn program(&self, id: NodeId) -> Option<(Program, bool)> {
+        let fused = self.fused(id);
+        let mut program = Program::default();
+        let mut maps = Vec::with_capacity(fused.len());
+        // Inputs have smaller numbers.
+        for id in &fused {
+            let node = self.graph.node(*id);
+            let map = operation(node)?;
+            let kernel = map.kernel();
+            let mut arguments = Vec::with_capacity(3);
+            for (input, lane) in node.inputs.iter().zip(kernel.arguments()) {
+                arguments.push(match fused.iter().position(|known| known == input) {
+                    Some(step) => Argument::Register(step),
+                    None => Argument::Leaf(self.leaf(&mut program, *input, *lane)),
+                });
+            }
+            let register = program.steps.len();
+            program.only = Some(map).filter(|_| fused.len() == 1);
+            maps.push(map);
+            program.steps.push(Step {
+                work: Work::Kernel(kernel),
+                arguments,
+                register,
+            });
+        }
+        let is_whole = self.uncut(&mut program) && maps.iter().all(|map| map.is_quick());
+        forms::fuse(&mut program, &maps);
+        program.place();
+        Some((program, is_whole))
+    }
+
     /// The nodes that become steps, ascending: the root, and from it down all that nobody else wants.
     fn fused(&self, root: NodeId) -> Vec<NodeId> {
         let mut steps = BTreeSet::from([root]);
@@ -187,6 +211,7 @@ impl Builder<'_> {
             leaf.node = found.node;
             leaf.read = read;
             program.tuples = Some(found.level);
+            program.is_cut = found.is_cut;
         }
         let known = program.leaves.iter().position(|known| *known == leaf);
         known.unwrap_or_else(|| {
@@ -208,7 +233,26 @@ impl Builder<'_> {
 
     /// Programs know no flags of single items.
     fn is_readable(&self, found: &tuple::Item) -> bool {
-        !self.apart && !self.graph.node(found.node).missing
+        let is_read = !found.is_cut || self.cuts;
+        is_read && !self.apart && !self.graph.node(found.node).missing
+    }
+
+    /// Leaves that are read along, of a program that `is_cut`: their values at all combinations. Gives
+    /// whether all have them.
+    fn uncut(&self, program: &mut Program) -> bool {
+        let Some(level) = program.tuples.filter(|_| program.is_cut) else {
+            return true;
+        };
+        let leaves = program.leaves.iter_mut();
+        leaves.filter(|leaf| leaf.read == Read::Along).all(|leaf| {
+            match tuple::uncut(self.graph, leaf.node) {
+                Some((node, of)) if of == level => {
+                    leaf.node = node;
+                    true
+                }
+                _ => self.graph.as_const(leaf.node).is_some(),
+            }
+        })
     }
 }
 

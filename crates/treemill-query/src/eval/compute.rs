@@ -142,6 +142,10 @@ impl Batch<'_> {
             Some(level) => Some(self.pieces(s, level)?),
             None => None,
         };
+        let kept = match program.is_cut {
+            true => self.kept_of(s, node.level)?,
+            false => None,
+        };
         let along = program.leaves.iter().zip(&values);
         let along = along.filter(|(leaf, _)| leaf.read == Read::Along);
         let along: Vec<&Value> = along.map(|(_, value)| value).collect();
@@ -183,6 +187,9 @@ impl Batch<'_> {
         if valid.is_some() {
             result.valid = valid;
             result = self.spread_scalar(result, n);
+        }
+        if let Some(kept) = kept {
+            result = self.picked(&result, &kept);
         }
         Ok(result)
     }

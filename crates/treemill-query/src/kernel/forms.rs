@@ -38,8 +38,8 @@ pub(crate) struct Form {
 pub(crate) const MOST: usize = 4;
 
 impl Form {
-    /// The form of some pieces' combinations; `coordinates`: what is summed, of all items, with room
-    /// for `WIDTH` more, as `out` has; those that the shape does not have are empty.
+    /// The form of some pieces' combinations; `coordinates`: what is summed, of all items; those that
+    /// the shape does not have are empty. `out` has room for `WIDTH` more.
     #[inline(never)]
     pub fn run(
         self,
@@ -114,7 +114,10 @@ impl Part<'_> {
         f: impl Fn([f64; N]) -> f64,
     ) {
         let (first, last) = (self.range.start, self.range.end);
-        let (at, moving) = (&self.pieces.at[first..last], &self.pieces.moving[first..last]);
+        let (at, moving) = (
+            &self.pieces.at[first..last],
+            &self.pieces.moving[first..last],
+        );
         // Of equal lengths, so that one question answers whether all have an item.
         let mut places: [&[u32]; K] = [&[]; K];
         for (to, fixed) in places.iter_mut().zip(fixed) {

@@ -179,6 +179,18 @@ impl Map {
         }
     }
 
+    /// Whether it takes no more than a few instructions.
+    pub fn is_quick(self) -> bool {
+        use Arithmetic::{Add, Mul, Sub};
+        match self {
+            Self::Real(op) => matches!(op, Add | Sub | Mul | Arithmetic::Div),
+            Self::Int(op) | Self::UInt(op) => matches!(op, Add | Sub | Mul),
+            Self::Real1(op) => op.is_quick(),
+            Self::Real2(op) => op.is_quick(),
+            _ => true,
+        }
+    }
+
     /// Whether it only changes the type.
     pub fn is_cast(self) -> bool {
         matches!(

@@ -119,7 +119,7 @@ impl Pieces {
     }
 
     /// The values of each combination's `which`-th item, for some of the pieces. `out` has room for
-    /// `WIDTH` more, `items` has as many more.
+    /// `WIDTH` more.
     #[inline(never)]
     pub fn items<T: Copy + Default>(
         &self,
@@ -195,8 +195,14 @@ fn add(
 pub(super) fn neighbours<T: Copy + Default>(items: &[T], first: u32) -> [T; WIDTH] {
     match items[first as usize..].first_chunk() {
         Some(found) => *found,
-        None => [T::default(); WIDTH],
+        None => last(items, first),
     }
+}
+
+/// The last items, and any values behind them.
+#[cold]
+fn last<T: Copy + Default>(items: &[T], first: u32) -> [T; WIDTH] {
+    std::array::from_fn(|i| items.get(first as usize + i).copied().unwrap_or_default())
 }
 
 #[inline(always)]
@@ -284,20 +290,32 @@ impl Patterns {
         sum: u32,
     ) -> (usize, u32) {
         let Pattern { first, pieces, .. } = pattern;
-        let moved = |from: &[u32], to: &mut [u32], by: u32| {
-            let (from, _) = from[first..].as_chunks::<ROOM>();
-            let (to, _) = to[count..].as_chunks_mut::<ROOM>();
-            for (to, from) in to.iter_mut().zip(from).take(pieces.div_ceil(ROOM)) {
-                for (to, from) in to.iter_mut().zip(from) {
-                    *to = from + by;
-                }
+        // Some at a time, and always once: of most lists that is all, and no branch depends on them.
+        let mut done = 0;
+        loop {
+            let (from, at) = (first + done, count + done);
+            moved(&self.all.at[from..], &mut to.at[at..], sum);
+            moved(&self.all.moving[from..], &mut to.moving[at..], start);
+            for (all, to) in self.all.fixed.iter().zip(&mut to.fixed) {
+                moved(&all[from..], &mut to[at..], start);
             }
-        };
-        moved(&self.all.at, &mut to.at, sum);
-        moved(&self.all.moving, &mut to.moving, start);
-        for (from, to) in self.all.fixed.iter().zip(&mut to.fixed) {
-            moved(from, to, start);
+            done += ROOM;
+            if done >= pieces {
+                break;
+            }
         }
         (count + pieces, sum + pattern.combinations)
+    }
+}
+
+/// The first numbers, so much larger.
+#[inline(always)]
+fn moved(from: &[u32], to: &mut [u32], by: u32) {
+    if let (Some(from), Some(to)) = (from.first_chunk(), to.first_chunk_mut()) {
+        let mut block: [u32; ROOM] = *from;
+        for x in &mut block {
+            *x += by;
+        }
+        *to = block;
     }
 }
