@@ -1,54 +1,26 @@
 //! Runs programs (operations position by position) over values, chunk by chunk.
 
+mod parts;
+
+pub(crate) use parts::{Input, Items};
+
 use crate::chunk::Wide;
-use crate::compile::{Argument, Leaf, Program, Read, Step, Type, Work};
+use crate::compile::{Argument, Program, Step, Type, Work};
 use crate::kernel::comparison::narrow;
 use crate::kernel::forms::MOST;
 use crate::kernel::pieces::{Pieces, WIDTH};
-use crate::kernel::{Kernel, Lane, Map};
-use crate::pool::{Pool, Pooled};
-use crate::value::{Buf, Data, Value, View};
+use crate::kernel::{Kernel, Map};
+use crate::pool::Pool;
+use crate::value::{Data, Value, View};
+use parts::{Chunk, Source};
 use std::ops::Range;
 
 /// Positions that a program treats at a time: so few that its registers stay in the first-level cache.
 const CHUNK: usize = 512;
-
-/// What a leaf gives.
-pub(crate) enum Input {
-    /// Position by position.
-    Value(Value),
-    /// The values of the items of which the positions are combinations.
-    Items(Items),
-}
-
-/// Items' values, widened.
-pub(crate) enum Items {
-    F(Buf<f64>),
-    I(Buf<i64>),
-    B(Buf<u8>),
-}
-
 /// What a program's registers hold, by type.
 struct Registers<'a> {
     leaves: Vec<Source<'a>>,
     registers: Vec<Chunk>,
-}
-
-/// A chunk of one type.
-#[derive(Default)]
-enum Chunk {
-    F(Vec<f64>),
-    I(Vec<i64>),
-    B(Vec<u8>),
-    #[default]
-    None,
-}
-
-/// A leaf: its value, and its current chunk where the data cannot be used as they are.
-struct Source<'a> {
-    input: &'a Input,
-    read: Read,
-    chunk: Chunk,
 }
 
 /// The result of a program over `n` positions; inputs are those of `program.leaves`, in order. All
@@ -61,6 +33,19 @@ pub(crate) fn run(
     n: usize,
     pool: &mut Pool,
 ) -> Value {
+    let found = run_joint(program, inputs, pieces, ty, n, pool).pop();
+    found.unwrap_or_else(|| Value::scalar(Data::Bool(vec![0].into())))
+}
+
+/// As `run`, of a program with several results, all of one type.
+pub(crate) fn run_joint(
+    program: &Program,
+    inputs: &[Input],
+    pieces: Option<&Pieces>,
+    ty: Type,
+    n: usize,
+    pool: &mut Pool,
+) -> Vec<Value> {
     let scalar = |input: &Input| matches!(input, Input::Value(value) if value.is_scalar());
     let constant = inputs.iter().all(scalar);
     let n = if constant { 1 } else { n };
@@ -77,10 +62,16 @@ pub(crate) fn run(
             .map(|lane| Chunk::take(*lane, CHUNK + WIDTH, pool))
             .collect(),
     };
-    let Some((last, inner)) = program.steps.split_last() else {
-        return Value::scalar(Data::Bool(vec![0].into()));
+    // One result is written where it is wanted; several are copied there.
+    let (last, inner) = match program.steps.split_last() {
+        Some((last, inner)) if program.results.is_empty() => (Some(last), inner),
+        _ => (None, program.steps.as_slice()),
     };
-    let mut out = Chunk::take(last.work.result(), n + WIDTH, pool);
+    let lanes = program.results.iter().map(|from| program.registers[*from]);
+    let mut outs: Vec<Chunk> = lanes
+        .chain(last.map(|step| step.work.result()))
+        .map(|lane| Chunk::take(lane, n + WIDTH, pool))
+        .collect();
     let (mut at, mut piece) = (0, 0);
     while at < n {
         let (size, last_piece) = match pieces {
@@ -95,11 +86,14 @@ pub(crate) fn run(
         }
         let part = pieces.map(|pieces| (pieces, piece..last_piece));
         for step in inner {
-            let mut to = std::mem::take(&mut registers.registers[step.register]);
-            registers.work(step, at, 0, size, part.clone(), &mut to);
-            registers.registers[step.register] = to;
+            registers.do_step(step, at, size, part.clone());
         }
-        registers.work(last, at, at, size, part, &mut out);
+        if let (Some(last), Some(out)) = (last, outs.first_mut()) {
+            registers.work(last, at, at, size, part, out);
+        }
+        for (from, out) in program.results.iter().zip(&mut outs) {
+            registers.registers[*from].copy_to(out, at, size);
+        }
         at += size;
         piece = last_piece;
     }
@@ -107,147 +101,15 @@ pub(crate) fn run(
     for chunk in chunks.chain(registers.registers) {
         chunk.give(pool);
     }
-    out.truncate(n);
-    Value {
-        data: out.into_data(ty, pool),
-        view: if constant { View::Scalar } else { View::Direct },
-        valid: None,
-    }
-}
-
-impl Items {
-    /// The first `n` values of a list: its own, or a copy.
-    pub fn take(value: &Value, lane: Lane, n: usize, pool: &mut Pool) -> Self {
-        fn all<T: Wide + Pooled>(value: &Value, n: usize, pool: &mut Pool) -> Buf<T> {
-            if let Some(own) = T::shared(value).filter(|own| own.len() >= n) {
-                return own;
-            }
-            let mut out: Vec<T> = pool.take(n);
-            T::read(value, 0, &mut out);
-            out.into()
+    let values = outs.into_iter().map(|mut out| {
+        out.truncate(n);
+        Value {
+            data: out.into_data(ty, pool),
+            view: if constant { View::Scalar } else { View::Direct },
+            valid: None,
         }
-        match lane {
-            Lane::F => Self::F(all(value, n, pool)),
-            Lane::I => Self::I(all(value, n, pool)),
-            Lane::B => Self::B(all(value, n, pool)),
-        }
-    }
-
-    pub fn give(self, pool: &mut Pool) {
-        match self {
-            Self::F(items) => pool.give(items),
-            Self::I(items) => pool.give(items),
-            Self::B(items) => pool.give(items),
-        }
-    }
-}
-
-impl Chunk {
-    fn take(lane: Lane, n: usize, pool: &mut Pool) -> Self {
-        match lane {
-            Lane::F => Self::F(pool.take(n)),
-            Lane::I => Self::I(pool.take(n)),
-            Lane::B => Self::B(pool.take(n)),
-        }
-    }
-
-    fn give(self, pool: &mut Pool) {
-        match self {
-            Self::F(vec) => pool.give_vec(vec),
-            Self::I(vec) => pool.give_vec(vec),
-            Self::B(vec) => pool.give_vec(vec),
-            Self::None => (),
-        }
-    }
-
-    fn truncate(&mut self, n: usize) {
-        match self {
-            Self::F(vec) => vec.truncate(n),
-            Self::I(vec) => vec.truncate(n),
-            Self::B(vec) => vec.truncate(n),
-            Self::None => (),
-        }
-    }
-
-    fn into_data(self, ty: Type, pool: &mut Pool) -> Data {
-        match self {
-            Self::F(vec) => Data::F64(vec.into()),
-            Self::I(vec) if ty == Type::UInt => {
-                let mut unsigned = pool.take(vec.len());
-                for (to, from) in unsigned.iter_mut().zip(&vec) {
-                    *to = *from as u64;
-                }
-                pool.give_vec(vec);
-                Data::U64(unsigned.into())
-            }
-            Self::I(vec) => Data::I64(vec.into()),
-            Self::B(vec) => Data::Bool(vec.into()),
-            Self::None => Data::Bool(Vec::new().into()),
-        }
-    }
-}
-
-impl<'a> Source<'a> {
-    fn new(input: &'a Input, leaf: &Leaf, pool: &mut Pool) -> Self {
-        let direct = match (input, leaf.lane) {
-            (Input::Items(_), _) => false,
-            (Input::Value(value), Lane::F) => f64::direct(value).is_some(),
-            (Input::Value(value), Lane::I) => i64::direct(value).is_some(),
-            (Input::Value(value), Lane::B) => u8::direct(value).is_some(),
-        };
-        let chunk = if direct || leaf.read == Read::Items {
-            Chunk::None
-        } else {
-            Chunk::take(leaf.lane, CHUNK + WIDTH, pool)
-        };
-        Self {
-            input,
-            read: leaf.read,
-            chunk,
-        }
-    }
-
-    fn read(&mut self, at: usize, size: usize, pieces: Option<&Pieces>, range: Range<usize>) {
-        match (self.input, pieces) {
-            (Input::Value(value), _) => self.along(value, at, size),
-            (Input::Items(items), Some(pieces)) => match (items, &mut self.chunk, self.read) {
-                (Items::F(items), Chunk::F(to), Read::Sum) => pieces.sums(range, items, to),
-                (Items::F(items), Chunk::F(to), Read::Item { which }) => {
-                    pieces.items(range, which, items, to);
-                }
-                (Items::I(items), Chunk::I(to), Read::Item { which }) => {
-                    pieces.items(range, which, items, to);
-                }
-                (Items::B(items), Chunk::B(to), Read::Item { which }) => {
-                    pieces.items(range, which, items, to);
-                }
-                _ => (),
-            },
-            (Input::Items(_), None) => (),
-        }
-    }
-
-    fn along(&mut self, value: &Value, at: usize, size: usize) {
-        // A constant fills its chunk once.
-        let (at, size) = match (value.is_scalar(), at) {
-            (true, 0) => (0, CHUNK),
-            (true, _) => return,
-            (false, at) => (at, size),
-        };
-        match &mut self.chunk {
-            Chunk::F(to) => f64::read(value, at, &mut to[..size]),
-            Chunk::I(to) => i64::read(value, at, &mut to[..size]),
-            Chunk::B(to) => u8::read(value, at, &mut to[..size]),
-            Chunk::None => (),
-        }
-    }
-
-    fn value(&self) -> Option<&'a Value> {
-        match self.input {
-            Input::Value(value) => Some(value),
-            Input::Items(_) => None,
-        }
-    }
+    });
+    values.collect()
 }
 
 /// Slices of one type by argument.
@@ -281,6 +143,30 @@ impl Registers<'_> {
     getter!(i, i64, I);
     getter!(b, u8, B);
 
+    /// Does a step on the chunk at `at`; its registers take the results.
+    fn do_step(
+        &mut self,
+        step: &Step,
+        at: usize,
+        size: usize,
+        part: Option<(&Pieces, Range<usize>)>,
+    ) {
+        let mut to = std::mem::take(&mut self.registers[step.register]);
+        match (step.work, step.twin) {
+            (Work::Twin, _) => (),
+            (Work::Pair(run), Some(twin)) => {
+                let mut second = std::mem::take(&mut self.registers[twin]);
+                if let (Chunk::F(first), Chunk::F(second)) = (&mut to, &mut second) {
+                    let from = self.f(step.arguments.first(), at, size);
+                    run(from, &mut first[..size], &mut second[..size]);
+                }
+                self.registers[twin] = second;
+            }
+            _ => self.work(step, at, 0, size, part, &mut to),
+        }
+        self.registers[step.register] = to;
+    }
+
     /// Does a step on the chunk at `at`, which is some of the pieces; writes `size` results at `to_at`.
     fn work(
         &self,
@@ -300,7 +186,7 @@ impl Registers<'_> {
                 }
                 form.run(pieces, range, items, &mut to[to_at..]);
             }
-            (Work::Form(_), ..) => (),
+            (Work::Form(_) | Work::Pair(_) | Work::Twin, ..) => (),
         }
     }
 

@@ -11,6 +11,7 @@ mod functions;
 mod graph;
 mod homes;
 mod index;
+mod joint;
 mod kept;
 mod kinematics;
 mod level;
@@ -29,6 +30,7 @@ mod vectors;
 
 pub(crate) use graph::{Constant, Graph, Node, NodeId, Op, Reducer, Type};
 pub(crate) use homes::{Cuts, Homes};
+pub(crate) use joint::Joint;
 pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
 
 pub(crate) use program::{Argument, Leaf, Program, Read, Step, Work};
