@@ -72,6 +72,7 @@ fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> Column
         Layout::Record(_)
         | Layout::Object(_)
         | Layout::Pointer(_)
+        | Layout::Clones(_)
         | Layout::Absent { .. }
         | Layout::Sized { .. }
         | Layout::Unsupported { .. } => other(),
