@@ -57,8 +57,14 @@ fn signed_root(x: f64) -> f64 {
     x.abs().sqrt().copysign(x)
 }
 
+/// A value of px, py, pz and energy.
+type Value = fn([f64; 4]) -> f64;
+
+/// A combination and its value.
+type Found = (Vec<Item>, f64);
+
 /// What users write, and what it is of summed coordinates.
-const VALUES: &[(&str, fn([f64; 4]) -> f64)] = &[
+const VALUES: &[(&str, Value)] = &[
     ("mass", |[x, y, z, e]| {
         signed_root(e * e - (x * x + y * y + z * z))
     }),
@@ -138,7 +144,7 @@ fn check(events: &[Vec<Item>], size: usize, which: usize, is_cut: bool, dtype: D
     let tag = format!("fill_missing(({far})[{}].k, 9)", size - 1);
     let finite = format!("sum({value_text} if abs({value_text}) < 1e9 else 3.5 {combined})");
 
-    let kept: Vec<Vec<(Vec<Item>, f64)>> = events
+    let kept: Vec<Vec<Found>> = events
         .iter()
         .map(|list| {
             let all = combinations(list, size).into_iter();
@@ -150,8 +156,7 @@ fn check(events: &[Vec<Item>], size: usize, which: usize, is_cut: bool, dtype: D
                 .collect()
         })
         .collect();
-    let sum =
-        |of: &dyn Fn(&[(Vec<Item>, f64)]) -> f64| kept.iter().map(|list| of(list)).sum::<f64>();
+    let sum = |of: &dyn Fn(&[Found]) -> f64| kept.iter().map(|list| of(list)).sum::<f64>();
     let wanted = [
         sum(&|list| list.iter().filter(|(_, x)| x - 10.0 < 2.5).count() as f64),
         sum(&|list| first_least(&list.iter().map(|(_, x)| *x).collect::<Vec<_>>()) as f64),
