@@ -83,7 +83,9 @@ def measure(path: Path, tree: str, rounds: int, clock: str) -> dict[str, Times]:
     expected = names(_treemill(str(path), tree))
     for turn in range(rounds + 1):
         for reader, read in READERS.items():
-            gc.collect()  # uproot leaves cycles, which the next reader's clock is not to count
+            # uproot leaves cycles, which the next reader's clock is not to count; and a dataset
+            # of treemill's that still lies about would lend its tree to the next one.
+            gc.collect()
             begin = now()
             answer = read(str(path), tree)
             seconds = now() - begin
