@@ -14,4 +14,5 @@ ADL_RIVALS = (
 )
 
 DECOMPRESSION = Rival("adl-limit", "decompression alone", "unpack", LIMIT)
-"""No rival: what reading and decompressing the task's branches takes, of which nothing is made."""
+"""No rival: what reading and decompressing the task's branches takes, all of their baskets, of which nothing
+is made."""

@@ -5,6 +5,7 @@
 
 mod checks;
 mod counters;
+mod counts;
 pub mod decode;
 mod driver;
 mod error;

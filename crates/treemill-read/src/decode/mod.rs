@@ -13,6 +13,7 @@ mod bytes;
 mod column;
 mod compile;
 mod jagged;
+mod known;
 mod lists;
 mod number;
 mod object;
@@ -30,6 +31,7 @@ mod types;
 mod walk;
 
 pub use column::Column;
+pub use known::{Items, join_offsets};
 pub use picked::{Gathered, append_picked};
 pub use size::{Size, leaves, size_of};
 pub use spares::Spares;

@@ -1,0 +1,98 @@
+//! Lists whose ends are known beforehand: only their items are decoded.
+
+use super::column::{Column, too_many};
+use super::picked::{Gathered, gather};
+use super::spares::Spares;
+use super::types::field;
+use super::{malformed, size::size_of};
+use arrow_array::{ArrayRef, ListArray};
+use arrow_buffer::OffsetBuffer;
+use std::sync::Arc;
+use treemill_format::error::Result;
+use treemill_format::layout::Layout;
+
+/// Items of lists while they are read: a column of them.
+pub struct Items<'a> {
+    layout: &'a Layout,
+    size: usize,
+    items: Column,
+}
+
+impl<'a> Items<'a> {
+    /// None yet. `layout` is an item's, of a fixed size.
+    ///
+    /// # Errors
+    /// `Unsupported` where it cannot be read.
+    pub fn new(spares: &mut Spares, layout: &'a Layout) -> Result<Self> {
+        Ok(Items {
+            layout,
+            size: size_of(layout)?.least(),
+            items: Column::with(spares, layout, 0)?,
+        })
+    }
+
+    /// Appends the items number `from` to `to` of `data`.
+    ///
+    /// # Errors
+    /// `Malformed` where there are not so many.
+    pub fn append(&mut self, data: &[u8], from: usize, to: usize) -> Result<()> {
+        let place = |n: usize| n.checked_mul(self.size);
+        let bytes = place(from).zip(place(to)).and_then(|(a, b)| data.get(a..b));
+        let bytes = bytes.ok_or_else(|| absent(to))?;
+        self.items
+            .append_packed(self.layout, bytes, to.saturating_sub(from))
+    }
+
+    /// Appends the items of these numbers.
+    ///
+    /// # Errors
+    /// `Malformed` where there are not so many.
+    pub fn append_picked(
+        &mut self,
+        data: &[u8],
+        items: &[u32],
+        gathered: &mut Gathered,
+    ) -> Result<()> {
+        let bytes = &mut gathered.bytes;
+        bytes.clear();
+        gather(data, self.size, items, bytes)?;
+        self.items.append_packed(self.layout, bytes, items.len())
+    }
+
+    /// The lists that end where `offsets` say.
+    ///
+    /// # Errors
+    /// `Malformed` where these are not the offsets of the items here, a mistake of this crate.
+    pub fn finish(self, offsets: OffsetBuffer<i32>, spares: &mut Spares) -> Result<ArrayRef> {
+        let values = self.items.finish_into(spares, self.layout)?;
+        let item = Arc::new(field("item", self.layout)?);
+        let list = ListArray::try_new(item, offsets, values, None);
+        let list = list.map_err(|e| malformed(0, format!("decoded column: {e}")))?;
+        Ok(Arc::new(list))
+    }
+}
+
+/// Offsets of the lists of several arrays, one after another: a single array's as they are.
+///
+/// # Errors
+/// `Unsupported` where there are more items than a list's offsets can count.
+pub fn join_offsets(mut parts: Vec<OffsetBuffer<i32>>) -> Result<OffsetBuffer<i32>> {
+    if let [_] = parts.as_slice()
+        && let Some(only) = parts.pop()
+    {
+        return Ok(only);
+    }
+    let mut joined = vec![0_i32];
+    for part in &parts {
+        let base = joined.last().copied().unwrap_or(0);
+        // The last is the largest.
+        let last = part.last();
+        base.checked_add(last).ok_or_else(too_many)?;
+        joined.extend(part.iter().skip(1).map(|end| base.wrapping_add(*end)));
+    }
+    Ok(OffsetBuffer::new(joined.into()))
+}
+
+fn absent(item: usize) -> treemill_format::error::FormatError {
+    malformed(0, format!("the basket has no item {item}"))
+}
