@@ -75,8 +75,8 @@ bench: build $(VENV)/.oracle
 
 bench-types: build $(VENV)/.oracle
 	cargo build --release --locked --quiet --package treemill-read --examples
-	$(BIN)/python -m bench.types $(BENCH)
-	$(BIN)/python -W ignore -m bench.metadata
+	$(BIN)/python -m bench types $(BENCH)
+	$(BIN)/python -W ignore -m bench metadata
 
 FUZZ ?= header streamer tree basket zlib lzma lz4 zstd rntuple file
 FUZZ_SECONDS ?= 5

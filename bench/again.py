@@ -6,30 +6,35 @@ For when the words of a verdict change, not the numbers.
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
-from . import goals, report
-from .__main__ import summary
+from . import goals, machine, report, tables
 from .memory import Sweep
+from .rivals import RIVALS
 from .times import Times
 from .warm import Cell
 
 
-def page(raw: dict[str, object], date: str) -> tuple[str, list[goals.Verdict]]:
+def page(raw: dict[str, Any], date: str) -> tuple[str, list[goals.Verdict]]:
     """Markdown and verdicts of what `python -m bench` wrote."""
 
     clock = str(raw.get("clock", "wall"))  # the first results do not say; they are wall time
 
-    def times(entry: object) -> Times:
-        return Times(tuple(entry["seconds"]))  # type: ignore[index]
+    def times(entry: Any) -> Times:
+        return Times(tuple(entry["seconds"]))
 
     cells = [
         Cell(c["rival"], c["query"], c["codec"], times(c["wall"]), times(c["cpu"]), clock)
-        for c in raw["warm"]  # type: ignore[attr-defined]
+        for c in raw["warm"]
     ]
-    shells = {name: times(entry) for name, entry in raw["cold"].items()}  # type: ignore[attr-defined]
-    sweeps = [Sweep(**sweep) for sweep in raw["memory"]]  # type: ignore[attr-defined]
-    verdicts = [*goals.warm(goals.medians(cells)), *goals.cold(shells), *goals.memory(sweeps)]
-    facts = summary(raw["machine"], raw["files"], raw["rounds"], clock)  # type: ignore[arg-type]
+    shells = {name: times(entry) for name, entry in raw["cold"].items()}
+    sweeps = [Sweep(**sweep) for sweep in raw["memory"]]
+    verdicts = [
+        *goals.warm(goals.medians(cells, RIVALS)),
+        *goals.cold(shells),
+        *goals.memory(sweeps),
+    ]
+    facts = machine.about(raw["machine"], tables.sizes(raw["files"]), raw["rounds"], clock)
     title = f"treemill and its rivals, {date}"
     return report.markdown(title, facts, cells, shells, sweeps, verdicts), verdicts
 

@@ -1,13 +1,11 @@
-"""`python -m bench.bookings`: what many bookings cost, and what filters save. A table on standard
+"""`python -m bench bookings`: what many bookings cost, and what filters save. A table on standard
 output and in `bench/results/<date>-<machine>-bookings.md`, raw numbers beside it in JSON.
 
 Files are written once and kept: 200 columns of floats, and one that filters pass. Times are medians
 of `--rounds`, on one thread, interleaved; by the CPU clock, which a busy machine disturbs least.
 """
 
-import argparse
 import json
-import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -20,8 +18,9 @@ import uproot
 from treemill import _core
 from treemill.planning import plan
 
-from . import data, machine, publish
-from .report import table
+from . import data, machine, publish, tables
+from .measured import Row, in_turn, shares
+from .options import Options
 
 COLUMNS, FILTERS, CLUSTER = 200, 20, 10_000
 SPREADS = ("runs", "spread", "each")
@@ -39,6 +38,12 @@ FILTER = {
 """Words and condition. One condition needs all 20 columns of every entry. Of 20, each needs one
 column, and none but the first refuses anything."""
 GOALS = {"runs": 15.0, "runs, and": 15.0}
+_LEGEND = """\
+Tasks are done in turn, round by round, after a round that does not count. Shares are medians of the
+rounds' shares. Survivors that lie anywhere leave no basket out: all are read and decompressed, and
+only decoding and computing are saved. What that limit is, the rows with one survivor in each basket
+measure. ✓ the goal is reached, ✗ it is not; no mark: no goal.
+"""
 CODECS: dict[str, Any] = {"lz4": uproot.LZ4(4), "zstd": uproot.ZSTD(5), "none": None}
 
 
@@ -64,19 +69,7 @@ def write(path: Path, entries: int, codec: str) -> None:
     part.rename(path)
 
 
-def medians(rounds: int, tasks: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
-    """CPU seconds of each task, round by round, after one round that does not count."""
-    taken: dict[str, list[float]] = {name: [] for name in tasks}
-    for number in range(rounds + 1):
-        for name, task in tasks.items():
-            begin = time.process_time()
-            task()
-            if number:
-                taken[name].append(time.process_time() - begin)
-    return taken
-
-
-def many(path: Path, entries: int, rounds: int, most: int) -> Iterable[dict[str, Any]]:
+def many(path: Path, entries: int, rounds: int, most: int) -> Iterable[Row]:
     """One histogram of each of 100 columns, and `most` of them: every one with bins of its own."""
     events = tm.dataset(str(path))
     names = [f"x{i % 100:03d}" for i in range(most)]
@@ -91,49 +84,29 @@ def many(path: Path, entries: int, rounds: int, most: int) -> Iterable[dict[str,
         def fill(count: int) -> Callable[[], object]:
             return lambda: session.run(*book(count), progress=False)
 
-        taken = medians(rounds, {"100": fill(100), "most": fill(most)})
-        found = session.run(*book(200), progress=False)
-        equal = all(h.sum(flow=True) == entries for h in found)
-    few, all_of_them = (statistics.median(taken[name]) for name in ("100", "most"))
-    extra = (all_of_them - few) / (most - 100) / entries * 1e9
-    yield {
-        "what": "100 histograms of 100 columns",
-        "seconds": taken["100"],
-        "value": few,
-        "unit": "s",
-    }
-    yield {
-        "what": f"{most} histograms of them",
-        "seconds": taken["most"],
-        "value": all_of_them,
-        "unit": "s",
-    }
-    yield {
-        "what": "an extra histogram of an existing column, per entry",
-        "value": extra,
-        "unit": "ns",
-        "goal": 3.0,
-        "equal": equal,
-    }
+        if any(h.sum(flow=True) != entries for h in session.run(*book(200), progress=False)):
+            raise RuntimeError("a histogram has not every entry")
+        taken = in_turn(rounds, {"few": fill(100), "most": fill(most)}, time.process_time)
+    few = Row("100 histograms of 100 columns", taken["few"], "s")
+    all_of_them = Row(f"{most} histograms of them", taken["most"], "s")
+    pairs = zip(few.values, all_of_them.values, strict=True)
+    extra = tuple((b - a) / (most - 100) / entries * 1e9 for a, b in pairs)
     tree = events.trees[0].core
 
     def planned() -> None:
-
         _core.Query(json.dumps(plan(book(most)).spec)).bind(tree)
 
-    planning = medians(rounds, {"plan": planned})["plan"]
-    yield {
-        "what": f"planning {most} histograms (booking, specification, compilation)",
-        "seconds": planning,
-        "value": statistics.median(planning),
-        "unit": "s",
-        "goal": 0.2,
-    }
+    planning = in_turn(rounds, {"plan": planned}, time.process_time)["plan"]
+    yield few
+    yield all_of_them
+    yield Row("an extra histogram of an existing column, per entry", extra, "ns", below=3.0)
+    what = f"planning {most} histograms (booking, specification, compilation)"
+    yield Row(what, planning, "s", below=0.2)
 
 
-def filtered(path: Path, codec: str, rounds: int) -> Iterable[dict[str, Any]]:
-    """A cut on 20 columns that 1 % of the entries pass, and 200 histograms behind it; beside that
-    the same histograms without it."""
+def filtered(path: Path, codec: str, rounds: int) -> Iterable[Row]:
+    """A cut on 20 columns that 1 % of the entries pass, and 200 sums behind it; beside that the
+    same sums without it."""
     events = tm.dataset(str(path))
 
     def book(condition: str | None) -> list[Any]:
@@ -151,79 +124,44 @@ def filtered(path: Path, codec: str, rounds: int) -> Iterable[dict[str, Any]]:
             return run
 
         tasks = {name: task(name, condition) for name, (_, condition) in FILTER.items()}
-        tasks["all"] = task("all", None)
-        taken = medians(rounds, tasks)
-    whole = statistics.median(taken["all"])
-    yield {
-        "what": f"all of 200 columns, {codec}",
-        "seconds": taken["all"],
-        "value": whole,
-        "unit": "s",
-    }
+        taken = in_turn(rounds, tasks | {"all": task("all", None)}, time.process_time)
+    whole = Row(f"all of {COLUMNS} columns, {codec}", taken["all"], "s")
+    yield whole
     for name, (words, _) in FILTER.items():
-        yield {
-            "what": f"{words} of 20 columns, {codec}: time",
-            "seconds": taken[name],
-            "value": 100 * statistics.median(taken[name]) / whole,
-            "unit": "% of all",
-            "goal": GOALS.get(name),
-        }
-        yield {
-            "what": f"{words} of 20 columns, {codec}: bytes decompressed",
-            "value": 100 * read[name] / read["all"],
-            "unit": "% of all",
-        }
+        what = f"{words} of {FILTERS} columns, {codec}"
+        time_of = Row("", taken[name], "s")
+        yield shares(f"{what}: time", time_of, whole, below=GOALS.get(name))
+        bytes_of = (100 * read[name] / read["all"],)
+        yield Row(f"{what}: bytes decompressed", bytes_of, "% of all")
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Measure and write."""
-    parser = argparse.ArgumentParser(prog="python -m bench.bookings", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small: does it run?")
-    parser.add_argument("--rounds", type=int, help="of each measurement (5)")
-    parser.add_argument("--events", type=int, help="in the files (1,000,000)")
-    parser.add_argument("--data", type=Path, default=data.FOLDER, help="folder of the files")
-    parser.add_argument("--output", type=Path, default=publish.FOLDER, help="folder")
-    chosen = parser.parse_args()
-    rounds = chosen.rounds or (2 if chosen.quick else 5)
-    entries = chosen.events or (50_000 if chosen.quick else 1_000_000)
-    most = 300 if chosen.quick else 1000
+    options = Options("bookings", __doc__, clock=False)
+    options.size("rounds", 5, 2, "counted rounds of each measurement")
+    options.size("events", 1_000_000, 50_000, "in the files")
+    chosen = options.parse(arguments)
     facts = machine.describe()
-    rows: list[dict[str, Any]] = []
-    for codec in CODECS:
-        path = chosen.data / f"filtered-{codec}-{entries}.root"
+    rows: list[Row] = []
+    paths = {codec: chosen.data / f"filtered-{codec}-{chosen.events}.root" for codec in CODECS}
+    for codec, path in paths.items():
         if not path.exists():
-            write(path, entries, codec)
+            write(path, chosen.events, codec)
         data.warm_up(path)
         if codec == "lz4":
-            rows += many(path, entries, rounds, most)
-        rows += filtered(path, codec, rounds)
-    numbers = {"machine": facts, "entries": entries, "rows": rows}
-    text = page_of(rows, entries, rounds, facts)
+            rows += many(path, chosen.events, chosen.rounds, 300 if chosen.quick else 1000)
+        rows += filtered(path, codec, chosen.rounds)
+    sizes = ", ".join(
+        f"{codec} {path.stat().st_size / 1e6:.0f} MB" for codec, path in paths.items()
+    )
+    files = f"{chosen.events:,} entries of {COLUMNS} columns: {sizes}"
+    about = machine.about(facts, files, chosen.rounds, "cpu, one thread")
+    numbers = {"machine": facts, "about": about, "rows": [row.as_dict() for row in rows]}
+    title = f"# Many bookings, and filters, {publish.today()}\n"
+    text = "\n".join([title, tables.facts(about), _LEGEND, tables.rows(rows)])
     publish.page(chosen.output, "-bookings" + "-quick" * chosen.quick, numbers, text)
     return 0
 
 
-def page_of(
-    rows: Iterable[dict[str, Any]], entries: int, rounds: int, facts: dict[str, object]
-) -> str:
-    """The table."""
-    lines = []
-    for row in rows:
-        goal = row.get("goal")
-        mark = "" if goal is None else f"≤ {goal:g} {'✓' if row['value'] <= goal else '✗'}"
-        lines.append([row["what"], f"{row['value']:.3g} {row['unit']}", mark])
-    said = (
-        f"# Many bookings, and filters\n\n{entries:,} entries of {COLUMNS} float columns, one "
-        f"thread, CPU time, medians of {rounds}; commit {facts['commit']}, {facts['cpu']}, load "
-        f"before the run {facts['load']}.\n\n"
-    )
-    limit = (
-        "\nSurvivors that lie anywhere leave no basket out: all are read and decompressed, and "
-        "only decoding and computing are saved. What that limit is, the rows with one survivor in "
-        "each basket measure.\n"
-    )
-    return said + table(["", "measured", "goal"], lines) + limit
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

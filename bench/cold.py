@@ -6,12 +6,15 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from .protocol import REPOSITORY
 from .queries import TREE
 from .times import Times
+
+Name = TypeVar("Name", str, tuple[str, str])
 
 _ROOT = """
 import sys
@@ -43,21 +46,28 @@ def commands(path: Path) -> dict[str, list[str]]:
     }
 
 
-def measure(path: Path, rounds: int, say: Callable[[str], None]) -> dict[str, Times]:
+def measure(
+    wanted: Mapping[Name, list[str]], rounds: int, say: Callable[[str], None]
+) -> dict[Name, Times]:
     """Wall time of each command, interleaved; a command that fails is left out, with a word."""
-    wanted = commands(path)
-    taken: dict[str, list[float]] = {}
-    for name, command in list(wanted.items()):
+    working = {}
+    for name, command in wanted.items():
         done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
         if done.returncode:
-            say(f"cold: {name} failed: {done.stderr.strip().splitlines()[-1:]}")
-            del wanted[name]
+            say(f"cold: {_words(name)} failed: {done.stderr.strip().splitlines()[-1:]}")
+        else:
+            working[name] = command
+    taken: dict[Name, list[float]] = {name: [] for name in working}
     for _ in range(rounds):
-        for name, command in wanted.items():
+        for name, command in working.items():
             start = time.perf_counter()
             subprocess.run(command, capture_output=True, check=True, cwd=REPOSITORY)
-            taken.setdefault(name, []).append(time.perf_counter() - start)
+            taken[name].append(time.perf_counter() - start)
     times = {name: Times(tuple(seconds)) for name, seconds in taken.items()}
     for name, measured in times.items():
-        say(f"cold: {name} {measured.median:.2f} s")
+        say(f"cold: {_words(name)} {measured.median:.2f} s")
     return times
+
+
+def _words(name: str | tuple[str, ...]) -> str:
+    return name if isinstance(name, str) else " ".join(name)

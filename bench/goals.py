@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from . import ntuples
 from .memory import Sweep
-from .rivals import LIMIT, RIVALS, ROOT_1, TREEMILL, TREEMILL_2, UPROOT
+from .rivals import LIMIT, ROOT_1, TREEMILL, TREEMILL_2, UPROOT, Rival
 from .times import Times
 from .warm import Cell
 
@@ -59,11 +59,14 @@ class Verdict:
         return asdict(self)
 
 
-def medians(cells: Iterable[Cell]) -> dict[tuple[str, str], dict[str, float]]:
+def medians(
+    cells: Iterable[Cell], rivals: Iterable[Rival]
+) -> dict[tuple[str, str], dict[str, float]]:
     """Medians by (query, codec), and by rival and by group: there it is the fastest rival's. By the
     CPU clock several threads show nothing, and the limit, a program of its own, is not comparable.
+    `rivals`: all that cells may be of.
     """
-    known = {rival.key: rival for rival in RIVALS}
+    known = {rival.key: rival for rival in rivals}
     table: dict[tuple[str, str], dict[str, float]] = {}
     for cell in cells:
         rival = known[cell.rival]

@@ -1,4 +1,4 @@
-"""Which machine and which versions a measurement was made with."""
+"""Which machine and which versions a measurement was made with, and how pages say so."""
 
 import os
 import platform
@@ -7,13 +7,14 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from .protocol import REPOSITORY
 
-_PACKAGES = ("treemill", "uproot", "awkward", "boost-histogram", "hist", "numpy")
+_PACKAGES = ("treemill", "uproot", "awkward", "boost-histogram", "hist", "numpy", "coffea")
 
 
-def describe() -> dict[str, object]:
+def describe() -> dict[str, Any]:
     """Processor, cores, memory, load (near 0 before a good run), kernel, versions, commit."""
     return {
         "cpu": _cpu(),
@@ -25,6 +26,20 @@ def describe() -> dict[str, object]:
         "rustc": _output("rustc", "--version"),
         "commit": _output("git", "describe", "--always", "--dirty"),
         "versions": {name: found for name in _PACKAGES if (found := _version(name))},
+    }
+
+
+def about(facts: dict[str, Any], files: str, rounds: int, clock: str) -> dict[str, object]:
+    """The first lines of a page, from `describe`'s facts and what was measured on."""
+    versions = ", ".join(f"{name} {number}" for name, number in facts["versions"].items())
+    return {
+        "machine": f"{facts['cpu']}, {facts['cores']} cores, {facts['memory'] / 2**30:.0f} GiB,"
+        f" {facts['kernel']}",
+        "versions": f"{versions}; Python {facts['python']}, {facts['rustc']};"
+        f" commit {facts['commit']}",
+        "files": files,
+        "counted rounds": rounds,
+        "clock": f"{clock}; load average before the run {facts['load']:.2f}",
     }
 
 

@@ -1,4 +1,4 @@
-"""`python -m bench.metadata`: to open a file and read all metadata of a NanoAOD's branches, beside
+"""`python -m bench metadata`: to open a file and read all metadata of a NanoAOD's branches, beside
 ROOT and uproot. A table on standard output, raw numbers in
 `bench/results/<date>-<machine>-metadata.json`.
 
@@ -6,7 +6,6 @@ Each reader opens the file anew and says name and C++ type of every branch; they
 names. Nothing that one opening has learnt is used by the next, but for what lies in the page cache.
 """
 
-import argparse
 import gc
 import subprocess
 import sys
@@ -18,8 +17,9 @@ import ROOT
 import treemill as tm
 import uproot
 
-from . import data, machine, publish
+from . import data, machine, publish, tables
 from .nanoaod import BRANCHES
+from .options import Options
 from .protocol import REPOSITORY
 from .times import Times
 
@@ -83,7 +83,9 @@ def measure(path: Path, tree: str, rounds: int, clock: str) -> dict[str, Times]:
     expected = names(_treemill(str(path), tree))
     for turn in range(rounds + 1):
         for reader, read in READERS.items():
-            gc.collect()  # uproot leaves cycles, which the next reader's clock is not to count
+            # uproot leaves cycles, which the next reader's clock is not to count; and a dataset
+            # of treemill's that still lies about would lend its tree to the next one.
+            gc.collect()
             begin = now()
             answer = read(str(path), tree)
             seconds = now() - begin
@@ -94,15 +96,12 @@ def measure(path: Path, tree: str, rounds: int, clock: str) -> dict[str, Times]:
     return {reader: Times(tuple(seconds)) for reader, seconds in taken.items()}
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Measure and write."""
-    parser = argparse.ArgumentParser(prog="python -m bench.metadata", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--data", type=Path, default=data.FOLDER)
-    parser.add_argument("--output", type=Path, default=publish.FOLDER)
-    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
-    parser.add_argument("--file", help="FILE:TREE of one's own")
-    chosen = parser.parse_args()
+    options = Options("metadata", __doc__)
+    options.size("rounds", 9, 2, "counted rounds")
+    options.add("--file", help="FILE:TREE of one's own")
+    chosen = options.parse(arguments)
     if chosen.file:
         path, tree = Path(chosen.file.rpartition(":")[0]), chosen.file.rpartition(":")[2]
     else:
@@ -117,16 +116,14 @@ def main() -> int:
     found = measure(path, tree, chosen.rounds, chosen.clock)
     many = len(_treemill(str(path), tree))
     print(f"{many} branches; {chosen.clock} time, load {facts['load']:.1f} before the run\n")
-    print("| opened, all branches listed | ms (min to max) | goal |\n|---|---:|---|")
-    for reader, times in found.items():
-        goal = f"≤ {GOAL * 1e3:g} for {BRANCHES} branches" if reader == "treemill" else ""
-        low, middle, high = (f"{1e3 * s:.1f}" for s in (times.low, times.median, times.high))
-        print(f"| {reader} | {middle} ({low} to {high}) | {goal} |")
+    goals = {"treemill": f"≤ {GOAL * 1e3:g} for {BRANCHES} branches"}
+    lines = ([name, tables.spread(times), goals.get(name, "")] for name, times in found.items())
+    print(tables.table(["opened, all branches listed", "ms (min to max)", "goal"], lines))
     raw = {name: times.as_dict() for name, times in found.items()}
     numbers = {"machine": facts, "clock": chosen.clock, "branches": many, "readers": raw}
-    publish.raw(chosen.output, "-metadata", numbers)
+    publish.raw(chosen.output, "-metadata" + "-quick" * chosen.quick, numbers)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

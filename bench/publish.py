@@ -3,12 +3,18 @@ Measures nothing and judges nothing.
 """
 
 import datetime
+import sys
 from pathlib import Path
 
 from . import data, machine
 from .protocol import REPOSITORY
 
 FOLDER = REPOSITORY / "bench" / "results"
+
+
+def say(text: str) -> None:
+    """How far a run is, beside what it prints."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def today() -> str:
@@ -29,4 +35,5 @@ def page(folder: Path, what: str, numbers: object, text: str) -> Path:
     written = raw(folder, what, numbers).with_suffix(".md")
     written.write_text(text)
     print(text)
+    say(f"written: {written}")
     return written

@@ -1,7 +1,8 @@
-"""The table: Markdown from what was measured. Measures nothing."""
+"""The page about treemill and its rivals: Markdown from what was measured. Measures nothing."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from . import tables
 from .goals import GOALS, Verdict
 from .memory import Sweep
 from .queries import QUERIES
@@ -9,6 +10,7 @@ from .rivals import RIVALS
 from .times import Times
 from .warm import Cell
 
+_TITLES = {query.key: query.title for query in QUERIES}
 _LEGEND = """\
 Times are taken inside each rival's own long-lived process, file opening included;
 every rival answers in turn, round by round, and all gave the same bins. Ratios are of medians;
@@ -26,76 +28,17 @@ def markdown(
     verdicts: Sequence[Verdict],
 ) -> str:
     """The whole page."""
-    parts = [f"# {title}\n", facts(about), _LEGEND]
+    parts = [f"# {title}\n", tables.facts(about), _LEGEND]
     if cells:
-        parts += ["## Warm: medians in milliseconds (min to max)\n", _warm(cells)]
-        parts += ["## Ratios\n", _ratios(cells, verdicts)]
+        wanted = [goal.title for goal in GOALS]
+        parts += ["## Warm: medians in milliseconds (min to max)\n"]
+        parts += [tables.warm(cells, RIVALS, _TITLES)]
+        parts += ["## Ratios\n", tables.ratios(cells, verdicts, wanted, _TITLES)]
     if cold:
-        parts += ["## Cold: from the shell, a new process each time, seconds\n", _cold(cold)]
+        parts += ["## Cold: from the shell, a new process each time, seconds\n", tables.cold(cold)]
     if sweeps:
         parts += ["## Memory\n", _memory(sweeps)]
-    parts += ["## Goals\n", goals(verdicts)]
-    return "\n".join(parts)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table; columns after the first are right-aligned."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def facts(known: Mapping[str, object]) -> str:
-    """A line for each."""
-    return "".join(f"- {name}: {value}\n" for name, value in known.items())
-
-
-def _places(cells: Sequence[Cell]) -> list[tuple[str, str]]:
-    return list(dict.fromkeys((cell.query, cell.codec) for cell in cells))
-
-
-def _label(query: str, codec: str) -> str:
-    title = next(q.title for q in QUERIES if q.key == query).replace("|", "\\|")
-    return f"{query} {title}, {codec}"
-
-
-def _warm(cells: Sequence[Cell]) -> str:
-    found = {(c.query, c.codec, c.rival): c.times for c in cells}
-    rivals = [r for r in RIVALS if any(c.rival == r.key for c in cells)]
-
-    def text(times: Times | None) -> str:
-        if times is None:
-            return "-"
-        low, middle, high = (f"{1e3 * s:.1f}" for s in (times.low, times.median, times.high))
-        return f"**{middle}** ({low} to {high})"
-
-    rows = (
-        [_label(q, c), *(text(found.get((q, c, rival.key))) for rival in rivals)]
-        for q, c in _places(cells)
-    )
-    return table(["", *(r.title for r in rivals)], rows)
-
-
-def _ratios(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> str:
-    found = {(v.goal, v.where): v for v in verdicts}
-
-    def text(verdict: Verdict | None) -> str:
-        if verdict is None:
-            return "-"
-        value = f"{verdict.measured:.2f}"
-        if verdict.wanted is None:
-            return value
-        return f"{value} {'✓' if verdict.reached else '✗'} (≥ {verdict.wanted:g})"
-
-    rows = (
-        [_label(q, c), *(text(found.get((goal.title, f"{q} {c}"))) for goal in GOALS)]
-        for q, c in _places(cells)
-    )
-    return table(["", *(goal.title for goal in GOALS)], rows)
-
-
-def _cold(cold: Mapping[str, Times]) -> str:
-    rows = ([n, f"{t.low:.2f}", f"{t.median:.2f}", f"{t.high:.2f}"] for n, t in cold.items())
-    return table(["", "min", "median", "max"], rows)
+    return "\n".join([*parts, "## Goals\n", tables.goals(verdicts)])
 
 
 def _memory(sweeps: Sequence[Sweep]) -> str:
@@ -113,19 +56,4 @@ def _memory(sweeps: Sequence[Sweep]) -> str:
         for s in sweeps
     )
     head = ["", "files", "GB", "MB at start", "MB at peak", "s", "file MB/s"]
-    return table(head, rows)
-
-
-def goals(verdicts: Sequence[Verdict]) -> str:
-    """How many were reached, and a table of the others."""
-    promised = [v for v in verdicts if v.wanted is not None]
-    missed = [v for v in promised if not v.reached]
-    text = f"{len(promised) - len(missed)} of {len(promised)} reached.\n"
-    if not missed:
-        return text
-    rows = (
-        [v.goal, v.where, f"{v.measured:.2f}", f"{v.wanted:g}", v.reason or "-"] for v in missed
-    )
-    return f"{text}\nNot reached:\n\n" + table(
-        ["goal", "where", "measured", "wanted", "what the numbers say"], rows
-    )
+    return tables.table(head, rows)

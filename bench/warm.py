@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .protocol import RivalError, Worker
 from .queries import Query
+from .rivals import Rival
 from .times import Times
 
 
@@ -34,16 +35,43 @@ class Cell:
         """By the clock that counts."""
         return self.cpu if self.clock == "cpu" else self.wall
 
+    @property
+    def place(self) -> str:
+        """What was asked of which file."""
+        return f"{self.query} {self.codec}"
+
+    def as_dict(self) -> dict[str, object]:
+        """For the file of raw numbers."""
+        known = {"rival": self.rival, "query": self.query, "codec": self.codec}
+        return known | {"wall": self.wall.as_dict(), "cpu": self.cpu.as_dict()}
+
 
 @dataclass
 class Pool:
-    """The rivals' processes that are up, and why the others are not."""
+    """The rivals' processes that are up. As a context manager it ends them all."""
 
     workers: list[Worker] = field(default_factory=list)
-    missing: dict[str, str] = field(default_factory=dict)
 
-    def close(self) -> None:
-        """End them all."""
+    @classmethod
+    def of(cls, rivals: Iterable[Rival], say: Callable[[str], None]) -> "Pool":
+        """Of those that start; says why the others do not."""
+        pool = cls()
+        for rival in rivals:
+            try:
+                pool.workers.append(Worker(rival))
+            except RivalError as error:
+                say(str(error))
+        return pool
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What answered."""
+        return {name: v for worker in self.workers for name, v in worker.versions.items()}
+
+    def __enter__(self) -> "Pool":
+        return self
+
+    def __exit__(self, *_: object) -> None:
         for worker in self.workers:
             worker.close()
 

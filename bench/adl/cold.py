@@ -3,14 +3,10 @@ file is in the page cache; nothing else is warm. treemill's are the scripts of e
 are such scripts as its users write, whose expressions and functions it compiles as it starts.
 """
 
-import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from ..protocol import REPOSITORY
-from ..times import Times
 
 _START = """
 import sys
@@ -60,23 +56,3 @@ def commands(path: Path) -> dict[tuple[str, str], list[str]]:
         root = [sys.executable, "-W", "ignore", "-c", _START + text + _END]
         found[task, "RDataFrame"] = [*root, str(path)]
     return found
-
-
-def measure(path: Path, rounds: int, say: Callable[[str], None]) -> dict[tuple[str, str], Times]:
-    """Wall time of each command, interleaved; a command that fails is left out, with a word."""
-    wanted = commands(path)
-    taken: dict[tuple[str, str], list[float]] = {}
-    for name, command in list(wanted.items()):
-        done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
-        if done.returncode:
-            say(f"cold: {' '.join(name)} failed: {done.stderr.strip().splitlines()[-1:]}")
-            del wanted[name]
-    for _ in range(rounds):
-        for name, command in wanted.items():
-            start = time.perf_counter()
-            subprocess.run(command, capture_output=True, check=True, cwd=REPOSITORY)
-            taken.setdefault(name, []).append(time.perf_counter() - start)
-    times = {name: Times(tuple(seconds)) for name, seconds in taken.items()}
-    for name, measured in times.items():
-        say(f"cold: {' '.join(name)} {measured.median:.2f} s")
-    return times

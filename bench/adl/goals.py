@@ -1,15 +1,12 @@
 """What was promised of the eight tasks, and whether the measurement shows it: pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from statistics import geometric_mean
 
-from ..goals import Verdict
+from ..goals import Medians, Verdict
 from ..rivals import LIMIT, ROOT_1, ROOT_2, TREEMILL, TREEMILL_2
-from ..rivals.adl import ADL_RIVALS, AWKWARD, DECOMPRESSION
+from ..rivals.adl import AWKWARD
 from ..times import Times
-from ..warm import Cell
-
-Medians = Mapping[tuple[str, str], Mapping[str, float]]
 
 EACH, MEAN, OVER_AWKWARD, COLD = 4.0, 8.0, 5.0, 5.0
 WITH_AWKWARD = ("adl5", "adl6", "adl7", "adl8")
@@ -23,20 +20,6 @@ RATIOS = {
     "RDataFrame / decompression": (ROOT_1, LIMIT),
     "treemill / decompression": (TREEMILL, LIMIT),
 }
-
-
-def medians(cells: Iterable[Cell]) -> dict[tuple[str, str], dict[str, float]]:
-    """Medians by (task, codec) and group; of several rivals of a group, the fastest. By the CPU
-    clock several threads show nothing."""
-    known = {rival.key: rival for rival in (*ADL_RIVALS, DECOMPRESSION)}
-    table: dict[tuple[str, str], dict[str, float]] = {}
-    for cell in cells:
-        rival = known[cell.rival]
-        if cell.clock == "cpu" and rival.threads > 1:
-            continue
-        row = table.setdefault((cell.query, cell.codec), {})
-        row[rival.group] = min(cell.times.median, row.get(rival.group, float("inf")))
-    return table
 
 
 def warm(table: Medians) -> list[Verdict]:

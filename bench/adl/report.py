@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
+from .. import tables
 from ..goals import Verdict
-from ..report import facts, goals, table
-from ..rivals.adl import ADL_RIVALS, DECOMPRESSION
+from ..rivals.adl import MEASURED
 from ..times import Times
 from ..warm import Cell
 from .goals import RATIOS
 from .tasks import TASKS
 
+_TITLES = {key: task.title for key, task in TASKS.items()}
 _LEGEND = """\
 The tasks are those of the analysis description benchmark, on made-up events with the branches of
 CMS's open data (`Run2012B_SingleMu`). Times are taken inside each rival's own long-lived process,
@@ -31,59 +32,12 @@ def markdown(
     verdicts: Sequence[Verdict],
 ) -> str:
     """The whole page."""
-    parts = [f"# {title}\n", facts(about), _LEGEND]
+    parts = [f"# {title}\n", tables.facts(about), _LEGEND]
     if cells:
-        parts += ["## Warm: medians in milliseconds (min to max)\n", _warm(cells)]
-        parts += ["## Ratios\n", _ratios(cells, verdicts)]
+        parts += ["## Warm: medians in milliseconds (min to max)\n"]
+        parts += [tables.warm(cells, MEASURED, _TITLES)]
+        parts += ["## Ratios\n", tables.ratios(cells, verdicts, list(RATIOS), _TITLES)]
     if cold:
-        parts += ["## First result of a new process, seconds\n", _cold(cold)]
-    return "\n".join([*parts, "## Goals\n", goals(verdicts)])
-
-
-def _label(place: str) -> str:
-    key, _, codec = place.partition(" ")
-    if key not in TASKS:
-        return place
-    return f"{key} {TASKS[key].title}, {codec}".replace("|", "\\|")
-
-
-def _warm(cells: Sequence[Cell]) -> str:
-    found = {(f"{c.query} {c.codec}", c.rival): c.times for c in cells}
-    columns = (*ADL_RIVALS, DECOMPRESSION)
-    rivals = [r for r in columns if any(c.rival == r.key for c in cells)]
-
-    def text(times: Times | None) -> str:
-        if times is None:
-            return "-"
-        low, middle, high = (f"{1e3 * s:.1f}" for s in (times.low, times.median, times.high))
-        return f"**{middle}** ({low} to {high})"
-
-    places = dict.fromkeys(place for place, _ in found)
-    rows = ([_label(p), *(text(found.get((p, r.key))) for r in rivals)] for p in places)
-    return table(["", *(r.title for r in rivals)], rows)
-
-
-def _ratios(cells: Sequence[Cell], verdicts: Sequence[Verdict]) -> str:
-    found = {(v.goal, v.where): v for v in verdicts}
-    codecs = dict.fromkeys(cell.codec for cell in cells)
-    places = dict.fromkeys(f"{cell.query} {cell.codec}" for cell in cells)
-    places |= dict.fromkeys(f"geometric mean {codec}" for codec in codecs)
-
-    def text(verdict: Verdict | None) -> str:
-        if verdict is None:
-            return "-"
-        value = f"{verdict.measured:.2f}"
-        if verdict.wanted is None:
-            return value
-        return f"{value} {'✓' if verdict.reached else '✗'} (≥ {verdict.wanted:g})"
-
-    rows = ([_label(p), *(text(found.get((title, p))) for title in RATIOS)] for p in places)
-    return table(["", *RATIOS], rows)
-
-
-def _cold(cold: Mapping[tuple[str, str], Times]) -> str:
-    rows = (
-        [f"{task}, {program}", f"{t.low:.2f}", f"{t.median:.2f}", f"{t.high:.2f}"]
-        for (task, program), t in cold.items()
-    )
-    return table(["", "min", "median", "max"], rows)
+        named = {", ".join(key): times for key, times in cold.items()}
+        parts += ["## First result of a new process, seconds\n", tables.cold(named)]
+    return "\n".join([*parts, "## Goals\n", tables.goals(verdicts)])

@@ -16,3 +16,5 @@ ADL_RIVALS = (
 DECOMPRESSION = Rival("adl-limit", "decompression alone", "unpack", LIMIT)
 """No rival: what reading and decompressing the task's branches takes, all of their baskets, of which nothing
 is made."""
+
+MEASURED = (*ADL_RIVALS, DECOMPRESSION)

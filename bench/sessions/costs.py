@@ -11,7 +11,7 @@ import treemill as tm
 from treemill.backend import processes
 from treemill.packetizer import Sizing
 
-from .measured import Row, in_turn
+from ..measured import Row, in_turn
 
 
 def _nothing(events: Any) -> dict[str, Any]:

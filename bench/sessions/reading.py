@@ -8,7 +8,7 @@ from typing import Any
 
 import treemill as tm
 
-from .measured import Row, in_turn, ratios
+from ..measured import Row, in_turn, ratios
 
 _COLUMNS = ("MET_pt", "Jet_pt")
 

@@ -4,15 +4,13 @@ coffea's runner; writes `bench/results/<date>-<machine>-sessions.{json,md}`.
 
 import argparse
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from .. import data, machine, publish
-from ..report import facts, table
+from .. import data, machine, publish, tables
+from ..measured import Row
+from ..options import Options
+from ..publish import say
 from . import costs, reading
-from .measured import Row
-
-Say = Callable[[str], None]
 
 _PARTS = ("costs", "reading", "coffea")
 _LEGEND = """\
@@ -24,36 +22,23 @@ files are one file under several names.
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench sessions", description=__doc__)
-    add = parser.add_argument
-    add("--quick", action="store_true", help="small: does it run?")
-    add("--rounds", type=int, help="counted rounds of each measurement (7)")
-    add("--events", type=int, help="in each file that is read (1,000,000)")
-    add("--files", type=int, help="that are read (10)")
-    add("--parts", nargs="+", metavar="P", choices=_PARTS, default=_PARTS, help=" ".join(_PARTS))
-    add("--data", type=Path, default=data.FOLDER, help="folder of the files that are read")
-    add("--output", type=Path, default=publish.FOLDER, help="folder")
-    chosen = parser.parse_args(arguments)
-    chosen.rounds = chosen.rounds or (2 if chosen.quick else 7)
-    chosen.events = chosen.events or (20_000 if chosen.quick else 1_000_000)
-    chosen.files = chosen.files or (2 if chosen.quick else 10)
-    return chosen
+    options = Options("sessions", __doc__, clock=False)
+    options.size("rounds", 7, 2, "counted rounds of each measurement")
+    options.size("events", 1_000_000, 20_000, "in each file that is read")
+    options.size("files", 10, 2, "that are read")
+    options.choice("parts", _PARTS, _PARTS, "only these")
+    return options.parse(arguments)
 
 
-def main(arguments: list[str], say: Say) -> int:
+def main(arguments: list[str]) -> int:
     """Measure and write."""
     chosen = _options(arguments)
     path = data.make("zstd", chosen.events, chosen.data)
     data.warm_up(path)
     known = machine.describe()
-    about = {
-        "machine": f"{known['cpu']}, {known['cores']} cores, {known['kernel']}",
-        "versions": _versions(known),
-        "files": f"{chosen.files} of {chosen.events:,} events, zstd,"
-        f" {path.stat().st_size / 1e6:.0f} MB each",
-        "counted rounds": chosen.rounds,
-        "load average before the run": f"{known['load']:.2f}",
-    }
+    size = f"{path.stat().st_size / 1e6:.0f} MB each"
+    files = f"{chosen.files} of {chosen.events:,} events, zstd, {size}"
+    about = machine.about(known, files, chosen.rounds, "wall")
     rows: list[Row] = []
     for part in chosen.parts:
         for measure in _measures(part, reading.copies(path, chosen.files), chosen):
@@ -62,9 +47,8 @@ def main(arguments: list[str], say: Say) -> int:
                 rows.append(row)
     numbers = {"machine": known, "about": about, "rows": [row.as_dict() for row in rows]}
     title = f"# Sessions and selectors, {publish.today()}\n"
-    text = "\n".join([title, facts(about), _LEGEND, _table(rows)])
-    written = publish.page(chosen.output, "-sessions" + "-quick" * chosen.quick, numbers, text)
-    say(f"written: {written}")
+    text = "\n".join([title, tables.facts(about), _LEGEND, tables.rows(rows)])
+    publish.page(chosen.output, "-sessions" + "-quick" * chosen.quick, numbers, text)
     return 0
 
 
@@ -84,28 +68,3 @@ def _measures(
         "coffea": [lambda: reading.against_coffea(paths, rounds)],
     }
     return parts[part]
-
-
-def _table(rows: list[Row]) -> str:
-    marks = {True: " ✓", False: " ✗", None: ""}
-
-    def cells(row: Row) -> list[str]:
-        spread = f"{min(row.values):.3g} to {max(row.values):.3g}"
-        return [
-            row.what,
-            f"**{row.median:.3g}** {row.unit}",
-            spread,
-            row.goal + marks[row.reached],
-        ]
-
-    return table(["", "median", "min to max", "goal"], (cells(row) for row in rows))
-
-
-def _versions(known: dict[str, object]) -> str:
-    found = dict(known["versions"])  # type: ignore[call-overload]
-    try:
-        found["coffea"] = version("coffea")
-    except PackageNotFoundError:
-        found["coffea"] = "not installed"
-    names = ", ".join(f"{name} {number}" for name, number in found.items())
-    return f"{names}; Python {known['python']}; commit {known['commit']}"

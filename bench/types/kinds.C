@@ -1,4 +1,4 @@
-// The files of `python -m bench.types`: a tree for each kind of branch, written by ROOT itself.
+// The files of `python -m bench types`: a tree for each kind of branch, written by ROOT itself.
 // Compiled by `write.py`, for collections need dictionaries. Knows kinds, not who reads them.
 #include <TClonesArray.h>
 #include <TFile.h>

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..report import table
+from ..tables import facts as lines
+from ..tables import table
 from ..times import Times
 from .cells import FAST, SLOW, Cell, cell
 
@@ -26,8 +27,12 @@ def markdown(title: str, facts: Mapping[str, object], cells: Sequence[Cell]) -> 
     """The whole page."""
     promised = [c for c in cells if c.ratio is not None]
     reached = sum(c.reached for c in promised)
-    lines = "".join(f"- {name}: {value}\n" for name, value in facts.items())
-    parts = [f"# {title}\n", lines, _LEGEND, f"{reached} of {len(promised)} promises kept.\n"]
+    parts = [
+        f"# {title}\n",
+        lines(facts),
+        _LEGEND,
+        f"{reached} of {len(promised)} promises kept.\n",
+    ]
     for codec in dict.fromkeys(c.codec for c in cells):
         parts += [
             f"## {codec}: medians in milliseconds\n",

@@ -17,9 +17,10 @@ from .planning import Plan, extents, plan
 from .query import Booking
 from .results import categories, result
 from .rows import Sink
+from .run_options import RunOptions
 from .running import Query
 from .subset import known_sizes
-from .task import QueryTask, Span
+from .task import QueryTask
 from .wanted import Hist, Rows
 
 if TYPE_CHECKING:
@@ -42,21 +43,17 @@ class BookedQuery(Query):
 
     def __init__(
         self,
-        dataset: Dataset,
         bookings: Sequence[Booking],
         pool: Pool,
-        skip_errors: bool,
-        spans: Sequence[Span] | None,
-        *,
-        whole: bool,
+        options: RunOptions,
     ) -> None:
-        """`whole`: whether the spans are all that the dataset has."""
-        super().__init__(dataset.files, pool, skip_errors, spans)
+        dataset: Dataset = bookings[0].node.origin.dataset
+        super().__init__(dataset.files, pool, options.skip_errors, options.spans(dataset))
         self.bookings = tuple(bookings)
         self.titles = [booking.title for booking in bookings]
         self.title = ", ".join(self.titles)
         self._dataset = dataset
-        self._whole = whole
+        self._whole = options.whole
         self._axes: dict[int, list[FixedAxis]] = {}
         self._places: dict[tuple[int, int], int] = {}
         self._plan = Plan({})

@@ -8,9 +8,9 @@ from typing import Any
 
 from .foreign import Foreign, field, joined
 
-__all__ = ["ENTRY", "LOCAL_ENTRY", "with_entry_numbers"]
+__all__ = ["ENTRY", "ENTRY_NUMBERS", "LOCAL_ENTRY", "with_entry_numbers"]
 
-ENTRY, LOCAL_ENTRY = "entry_number", "local_entry_number"
+ENTRY_NUMBERS = ENTRY, LOCAL_ENTRY = "entry_number", "local_entry_number"
 
 
 class _EntryNumbers:

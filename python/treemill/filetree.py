@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any, Protocol
 
 from .errors import QueryError, TreemillError, UnsupportedError
 from .fallback import Fallback, Known
 from .missing import Missing, column
+from .shared import OpenTree
 
 __all__ = ["FileTree", "Others", "Sample"]
 
@@ -37,19 +37,19 @@ class FileTree:
 
     def __init__(
         self,
-        core: Any,
+        opened: OpenTree,
         path: str,
-        name: str,
         missing: Missing,
         others: Others,
         known: Known | None = None,
     ) -> None:
-        """`core` is core.Tree; `name` its name with directories and cycle. `known`: as Fallback."""
-        self.core = core
+        """`known`: as Fallback."""
+        self.core = opened.core
         self.path = path
         self.missing = missing
-        self.fallback = Fallback(path, name, known)
-        self.num_entries: int = core.num_entries
+        self.fallback = Fallback(path, opened.name, known)
+        self.num_entries: int = self.core.num_entries
+        self._opened = opened
         self._others = others
         self._refused: set[str] = set()  # paths of branches that the core failed to read
         self._samples: dict[str, Sample | None] = {}
@@ -71,7 +71,7 @@ class FileTree:
 
     def described(self) -> list[dict[str, Any]]:
         """What is in the file, as the core describes it."""
-        return list(self.core.branches())
+        return self._opened.described()
 
     def branches(self) -> list[dict[str, Any]]:
         """What can be read, described as the core does: also what uproot reads, and the defaults
@@ -84,18 +84,10 @@ class FileTree:
                 found.append(branch | {"supported": True, "kind": "other"})
         return found + [self._described_default(name) for name in self.lacking()]
 
-    @cached_property
+    @property
     def by_name(self) -> dict[str, dict[str, Any]]:
-        """The core's descriptions by name, and by path where that is another. Of branches with
-        one name the outermost is meant, which comes first."""
-        found: dict[str, dict[str, Any]] = {}
-        described = self.described()
-        for branch in described:
-            found.setdefault(branch["name"], branch)
-        for branch in described:
-            found.setdefault(branch["name"].rstrip("."), branch)
-            found.setdefault(branch["path"], branch)
-        return found
+        """The core's descriptions by name, and by path where that is another."""
+        return self._opened.by_name
 
     def how(self, branch: dict[str, Any]) -> str:
         """Who reads a branch of this file: "core", "uproot" or "no"."""

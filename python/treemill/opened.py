@@ -1,5 +1,5 @@
 """Open trees of a dataset: opens files when needed, keeps the most recent ones, notices when a file
-was written anew. The only module besides `bindings` that asks the core for files.
+was written anew. The only module that asks the core for files.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ from .fallback import Known
 from .filetree import FileTree, Sample
 from .location import Location
 from .missing import ERROR, Missing
+from .shared import OpenTree, Stamp, shared, stamp
 
 __all__ = ["OpenTrees", "tree_names"]
 
 _KEPT = 64
 """Open files at most: below the number that systems allow, above any number of workers."""
-
-Stamp = tuple[int, int, int]
-"""Modification time, size and inode; another one means another file, or one that has grown."""
 
 
 class OpenTrees:
@@ -41,18 +39,18 @@ class OpenTrees:
     def __getitem__(self, number: int) -> FileTree:
         """The tree of file `number`, as it is now."""
         location = self.locations[number]
-        stamp = self.stamp(number)
+        now = stamp(location.path)
         with self._lock:
             known = self._open.get(number)
-            if known is not None and known[0] == stamp:
+            if known is not None and known[0] == now:
                 self._open.move_to_end(number)
                 return known[1]
         # Opened outside the lock: another thread may do the same at the same time, once.
-        core, name = _open(location)
+        found = shared(location.path, location.tree, now, lambda: _open(location))
         others = _Others(self, number)
-        tree = FileTree(core, location.path, name, self.missing, others, self._known)
+        tree = FileTree(found, location.path, self.missing, others, self._known)
         with self._lock:
-            self._open[number] = (stamp, tree)
+            self._open[number] = (now, tree)
             self._open.move_to_end(number)
             while len(self._open) > self._kept:
                 self._open.popitem(last=False)
@@ -60,13 +58,7 @@ class OpenTrees:
 
     def stamp(self, number: int) -> Stamp:
         """Of the file as it is now. Raises SourceError where it is gone."""
-        path = self.locations[number].path
-        try:
-            status = os.stat(path)
-        except OSError as error:
-            reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
-            raise SourceError(f"{reason}: {path}", file=path) from None
-        return status.st_mtime_ns, status.st_size, status.st_ino
+        return stamp(self.locations[number].path)
 
 
 class _Others:
@@ -103,8 +95,7 @@ class _Others:
             yield tree
 
 
-def _open(location: Location) -> tuple[Any, str]:
-    """core.Tree, and its name in the file."""
+def _open(location: Location) -> OpenTree:
     from . import _core
 
     if os.path.isdir(location.path):
@@ -116,7 +107,7 @@ def _open(location: Location) -> tuple[Any, str]:
     name = location.tree
     if name is None:
         name = _only_tree(location.path, tree_names(file))
-    return file.tree(name), name
+    return OpenTree(file.tree(name), name)
 
 
 def tree_names(file: Any) -> list[str]:

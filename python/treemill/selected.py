@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .backend.passes import Pass, Pool
@@ -12,11 +11,12 @@ from .errors import TreemillError
 from .output_partial import drop_files, finish_files
 from .packetizer import FileSize
 from .query import Node
+from .run_options import RunOptions
 from .running import Query
 from .selecting import blocks
 from .selector import Selector, take_booked
 from .subset import known_sizes
-from .task import SelectorTask, Span
+from .task import SelectorTask
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -34,25 +34,21 @@ class SelectorQuery(Query):
         selector: Selector,
         dataset: Dataset | None,
         pool: Pool,
+        options: RunOptions,
         *,
-        inputs: Mapping[str, Any],
-        cycles: int,
-        seed: int,
-        skip_errors: bool,
-        spans: Sequence[Span] | None,
         node: Node | None = None,
     ) -> None:
         """`node`: of the dataset's query; the selector sees what arrives there."""
         files = ("cycles",) if dataset is None else dataset.files
-        super().__init__(files, pool, skip_errors, spans)
+        super().__init__(files, pool, options.skip_errors, options.spans(dataset))
         self.title = selector.title
         self._selector = selector
         self._dataset = dataset
-        self._inputs = inputs
+        self._inputs = {} if options.inputs is None else options.inputs
         self._node = node
         self._beside: Beside | None = None
-        self._cycles = cycles
-        self._seed = seed
+        self._cycles = options.cycles or 0
+        self._seed = options.seed
         self._value: Any = _NOTHING
         self._phase = selector.title if dataset is None else f"{selector.title} on {dataset.name}"
 

@@ -16,8 +16,8 @@ from .errors import QueryError, UnsupportedError
 from .monitor.watch import Feedback, Watch
 from .packages import Package, PackageStore
 from .query import Booking, Node, Origin
+from .run_options import RunOptions
 from .running import Query
-from .subset import subset
 from .waiting import hearing, wait, watch_aside
 
 if TYPE_CHECKING:
@@ -152,21 +152,19 @@ class Session:
         Ctrl-C ends the query within a batch and raises QueryInterrupted, a KeyboardInterrupt with
         `partial_result` and `report`; a second one does not wait for the workers.
         """
-        if what and not isinstance(what[0], Booking):
+        options = RunOptions(inputs, on_error, entries, max_files, cycles, seed)
+        if _is_selector(what):
             with hearing() as news:
-                query = self._select(
-                    what, inputs, on_error, entries, max_files, cycles=cycles, seed=seed
-                )
+                query = self._select(what, options)
                 return wait(query, news, Watch(query, progress, feedback))
-        _no_selector(inputs, cycles)
+        options.for_bookings()
         values: dict[int, Any] = {}
-        part = entries is not None or max_files is not None
         for group in _by_dataset(what):
-            todo = [booking for booking in group if part or not booking.done]
+            todo = [booking for booking in group if not (options.whole and booking.done)]
             if not todo:
                 continue
             with hearing() as news:
-                booked = self._book(todo, on_error, entries, max_files)
+                booked = self._start(BookedQuery(todo, self._pool, options))
                 found = wait(booked, news, Watch(booked, progress, feedback))
             values |= {booking.number: value for booking, value in zip(todo, found, strict=True)}
         # Those that were done before have their value already.
@@ -190,30 +188,19 @@ class Session:
         """Starts a selector, or bookings of one dataset, and returns at once; `.result()` of the
         handle gives what `run` would, always a tuple for bookings. `feedback` as for `run`; a
         function is called on a thread of its own."""
-        query = self._started(what, inputs, on_error, entries, max_files, cycles, seed)
+        query = self._started(what, RunOptions(inputs, on_error, entries, max_files, cycles, seed))
         if feedback:
             watch_aside(query, Watch(query, None if not callable(feedback) else False, feedback))
         return query
 
-    def _started(
-        self,
-        what: Sequence[Any],
-        inputs: Mapping[str, Any] | None,
-        on_error: str,
-        entries: Any,
-        max_files: int | None,
-        cycles: int | None,
-        seed: int,
-    ) -> Query:
-        if what and not isinstance(what[0], Booking):
-            return self._select(
-                what, inputs, on_error, entries, max_files, cycles=cycles, seed=seed
-            )
-        _no_selector(inputs, cycles)
+    def _started(self, what: Sequence[Any], options: RunOptions) -> Query:
+        if _is_selector(what):
+            return self._select(what, options)
+        options.for_bookings()
         groups = _by_dataset(what)
         if len(groups) != 1:
             raise QueryError(f"submit() takes bookings of one dataset, not of {len(groups)}")
-        return self._book(groups[0], on_error, entries, max_files)
+        return self._start(BookedQuery(groups[0], self._pool, options))
 
     def close(self) -> None:
         """Stops what runs and ends the workers."""
@@ -222,45 +209,13 @@ class Session:
         self._pool.close()
         self._store.close()
 
-    def _book(
-        self, bookings: Sequence[Booking], on_error: str, entries: Any, max_files: int | None
-    ) -> Query:
-        dataset = bookings[0].node.origin.dataset
-        spans = subset(dataset, entries, max_files)
-        whole = entries is None and max_files is None
-        skips = _skips(on_error)
-        return self._start(BookedQuery(dataset, bookings, self._pool, skips, spans, whole=whole))
-
-    def _select(
-        self,
-        what: Sequence[Any],
-        inputs: Mapping[str, Any] | None,
-        on_error: str,
-        entries: Any,
-        max_files: int | None,
-        *,
-        cycles: int | None,
-        seed: int,
-    ) -> Query:
+    def _select(self, what: Sequence[Any], options: RunOptions) -> Query:
         from .selected import SelectorQuery
         from .selector import as_selector
 
-        dataset, node = _data_of(what, cycles)
+        dataset, node = _data_of(what, options.cycles)
         selector = as_selector(what[0])
-        spans = None if dataset is None else subset(dataset, entries, max_files)
-        return self._start(
-            SelectorQuery(
-                selector,
-                dataset,
-                self._pool,
-                inputs={} if inputs is None else inputs,
-                cycles=cycles or 0,
-                seed=seed,
-                skip_errors=_skips(on_error),
-                spans=spans,
-                node=node,
-            )
-        )
+        return self._start(SelectorQuery(selector, dataset, self._pool, options, node=node))
 
     def _start(self, query: Query) -> Query:
         self._queries.append(query)
@@ -282,15 +237,8 @@ class Session:
         return f"<session of {self.workers} {self._pool.kind}>"
 
 
-def _skips(on_error: str) -> bool:
-    if on_error not in ("stop", "skip"):
-        raise QueryError(f'on_error is "stop" or "skip", not {on_error!r}')
-    return on_error == "skip"
-
-
-def _no_selector(inputs: Any, cycles: Any) -> None:
-    if inputs is not None or cycles is not None:
-        raise QueryError("inputs and cycles are for selectors, not for bookings")
+def _is_selector(what: Sequence[Any]) -> bool:
+    return bool(what) and not isinstance(what[0], Booking)
 
 
 def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Dataset | None, Node | None]:
@@ -299,8 +247,6 @@ def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Dataset | None, N
     if cycles is not None:
         if len(what) != 1:
             raise QueryError("cycles= is instead of a dataset: run(selector, cycles=…)")
-        if isinstance(cycles, bool) or not isinstance(cycles, int) or cycles < 0:
-            raise QueryError(f"cycles is a number of cycles, not {cycles!r}")
         return None, None
     if len(what) == 2 and isinstance(what[1], Dataset):
         return what[1], None

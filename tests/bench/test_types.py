@@ -52,7 +52,7 @@ def test_quick_run(tmp_path):
     if not built.exists():
         pytest.skip("build treemill-read's examples: cargo build --release --examples")
     folders = ["--data", str(tmp_path), "--output", str(tmp_path / "results")]
-    command = [sys.executable, "-m", "bench.types", "--quick", "--codecs", "zstd", *folders]
+    command = [sys.executable, "-m", "bench", "types", "--quick", "--codecs", "zstd", *folders]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     (written,) = (tmp_path / "results").glob("*.json")

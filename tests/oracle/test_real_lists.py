@@ -57,6 +57,38 @@ def test_vectors_of_vectors_of_an_atlas_file():
     np.testing.assert_allclose(combined, expected, 1e-9)
 
 
+def test_vectors_of_vectors_within_a_loop_over_others():
+    node, tree = opened("uproot-issue-123a.root", "CollectionTree")
+    jets, others = "AnalysisJetsAuxDyn", "AnalysisMuonsAuxDyn"
+    pt, sums = (tree[name].array() for name in (f"{others}.pt", f"{jets}.SumPtTrkPt500"))
+    paired, kept = taken(
+        node,
+        f"sum(m.pt * max(v) for m in {others} for v in {jets}.SumPtTrkPt500)",
+        f"[v for m in {others} if m.pt > 20000 for v in {jets}.SumPtTrkPt500 if len(v) > 0]",
+    )
+    pt, sums = ak.values_astype(pt, "f8"), ak.values_astype(sums, "f8")
+    expected = ak.sum(pt, -1) * ak.sum(ak.max(sums, -1), -1)
+    assert ak.sum(expected) > 0
+    np.testing.assert_allclose(paired, expected, 1e-9)
+    filled = sums[ak.num(sums, axis=2) > 0]
+    assert kept.to_list() == [
+        a.to_list() * int(n) for a, n in zip(filled, ak.sum(pt > 20000, -1), strict=True)
+    ]
+
+
+def test_members_of_records_in_vectors_of_vectors():
+    name = "HardScatterVerticesAuxDyn.incomingParticleLinks"
+    node, _ = opened("uproot-issue-123a.root", "CollectionTree")
+    index, whole = taken(
+        node, f"[max(v, default=0) for v in {name}.m_persIndex]", f"{name}.m_persIndex"
+    )
+    expected = tm.dataset(node.origin.dataset.files[0], "CollectionTree").arrays([name])[name]
+    assert ak.sum(expected.m_persIndex) > 0
+    assert whole.to_list() == expected.m_persIndex.to_list()
+    most = ak.fill_none(ak.max(expected.m_persIndex, axis=-1), 0)
+    assert index.to_list() == most.to_list()
+
+
 def test_vectors_of_strings():
     node, tree = opened("uproot-issue76.root", "Events")
     strings = tree["Event/normalStrings"].array()

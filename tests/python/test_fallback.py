@@ -8,7 +8,7 @@ import pytest
 import treemill as tm
 import uproot
 from conftest import corpus
-from treemill import filetree
+from treemill import filetree, shared
 from treemill.fallback import Fallback
 from written import jagged, write
 
@@ -46,13 +46,13 @@ def refuse_values(monkeypatch):
 @pytest.fixture
 def blind(path, monkeypatch):
     """The dataset, whose core knows that it can read `k` and `nv` only."""
-    described = filetree.FileTree.described
+    described = shared.OpenTree.described
     unknown = {"supported": False, "kind": "unsupported", "reason": "it is blind", "dtype": None}
 
     def blind(self):
         return [b | (unknown if b["name"] in UNREADABLE else {}) for b in described(self)]
 
-    monkeypatch.setattr(filetree.FileTree, "described", blind)
+    monkeypatch.setattr(shared.OpenTree, "described", blind)
     refuse_values(monkeypatch)
     # With any default at all, queries ask for such columns before they ask the core.
     return tm.dataset(path, missing={"nowhere": 0})

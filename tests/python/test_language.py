@@ -1,39 +1,16 @@
 """The query language against a slow evaluator: random expressions over random jagged data, event by
 event."""
 
-import boost_histogram as bh
-import numpy as np
 import pytest
 import treemill as tm
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.reference import MISSING, data, evaluate, flat, nested
+from tests.random_queries import ENTRIES, Sample, check, several, thorough
+from tests.reference import data, deep, nested
 from tests.reference.expressions import conditions, lists, numbers
 
-FILES, ENTRIES = 3, 40
-# Edges where no value is that is not random.
-VALUES = (8, -9.871, 31.337)
-EXPRESSIONS = 10
-
-thorough = settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-
-
-class Sample:
-    """A dataset and its events, and constants that its expressions may name."""
-
-    def __init__(self, path, events, params):
-        self.dataset, self.events, self.params = tm.dataset(path), events(path), params
-
-    def __repr__(self):
-        return self.dataset.files[0]
+FILES = 3
 
 
 @pytest.fixture(scope="module")
@@ -62,55 +39,6 @@ def deep_samples(core, tmp_path_factory):
 def session(core):
     with tm.connect(workers=1, mode="threads") as session:
         yield session
-
-
-def booked(node, text):
-    """Per event: the values' sum and sum of squares, and which bins they fall into."""
-    by_event = bh.axis.Integer(0, ENTRIES)
-    sums = node.hist("entry", bins=by_event, weight=text)
-    return sums, node.hist("entry", text, bins=[by_event, VALUES])
-
-
-def expected(events, passed, text, params):
-    by_event = bh.axis.Integer(0, ENTRIES)
-    sums = bh.Histogram(by_event, storage=bh.storage.Weight())
-    bins = bh.Histogram(by_event, bh.axis.Regular(*VALUES))
-    for entry, event in enumerate(events):
-        if not passed[entry]:
-            continue
-        values = np.array(flat(evaluate(text, event, **params)), dtype=float)
-        if len(values):
-            with np.errstate(all="ignore"):
-                sums.fill(np.full(len(values), entry), weight=values)
-            bins.fill(np.full(len(values), entry), values)
-    return sums, bins
-
-
-def check(session, sample, texts, where):
-    events = sample.events
-    node = sample.dataset.with_params(sample.params)
-    node = node if where is None else node.filter(where)
-    passed = [True] * len(events)
-    if where is not None:
-        found = [evaluate(where, event, **sample.params) for event in events]
-        passed = [v is not MISSING and bool(v) for v in found]
-    bookings = [booking for text in texts for booking in booked(node, text)]
-    filled = session.run(node.count(), *bookings, progress=False)
-    assert filled[0] == sum(passed), where
-    for number, text in enumerate(texts):
-        sums, bins = filled[1 + 2 * number : 3 + 2 * number]
-        wanted_sums, wanted_bins = expected(events, passed, text, sample.params)
-        words = f"{text}\n  if {where}"
-        np.testing.assert_array_equal(bins.values(flow=True), wanted_bins.values(flow=True), words)
-        for got, wanted in (
-            (sums.values(flow=True), wanted_sums.values(flow=True)),
-            (sums.variances(flow=True), wanted_sums.variances(flow=True)),
-        ):
-            np.testing.assert_allclose(got, wanted, 1e-6, 1e-6, equal_nan=True, err_msg=words)
-
-
-def several(strategy):
-    return st.lists(strategy, min_size=EXPRESSIONS // 2, max_size=EXPRESSIONS)
 
 
 sample_numbers = st.integers(0, FILES - 1)
@@ -143,4 +71,16 @@ def test_strings_and_lists_of_lists(deep_samples, session, which, texts, where):
 @thorough
 @given(sample_numbers, several(nested.lists()), st.none() | nested.conditions())
 def test_lists_of_strings_and_of_large_numbers(deep_samples, session, which, texts, where):
+    check(session, deep_samples[which], texts, where)
+
+
+@thorough
+@given(sample_numbers, several(deep.numbers()), st.none() | nested.conditions())
+def test_loops_within_loops_over_lists_of_lists(deep_samples, session, which, texts, where):
+    check(session, deep_samples[which], texts, where)
+
+
+@thorough
+@given(sample_numbers, several(deep.lists()), st.none() | deep.conditions())
+def test_lists_of_lists_as_elements(deep_samples, session, which, texts, where):
     check(session, deep_samples[which], texts, where)

@@ -26,6 +26,9 @@ def write(path: Path, seed: int, entries: int = 40) -> None:
     inner = rng.integers(0, 4, int(outer.sum()))
     values = rng.normal(1.0, 3.0, int(inner.sum()))
     words = rng.choice(WORDS, int(outer.sum())).tolist()
+    squares = rng.integers(0, 3, int(inner.sum()))
+    small = rng.normal(1.0, 3.0, int(squares.sum())).astype(np.float32)
+    square = ak.unflatten(ak.unflatten(small, squares), inner)
     columns = {
         "entry": np.arange(entries, dtype=np.int32),
         "x": rng.normal(1.0, 3.0, entries),
@@ -36,6 +39,8 @@ def write(path: Path, seed: int, entries: int = 40) -> None:
         "names": ak.unflatten(ak.Array(words), outer),
         "us": ak.unflatten(rng.choice(np.array(_ENDS, np.uint64), int(outer.sum())), outer),
         "deep": ak.unflatten(ak.unflatten(values, inner), outer),
+        "cube": ak.unflatten(square, outer),
+        "pts": ak.unflatten(rng.normal(1.0, 3.0, int(outer.sum())), outer),
     }
     with uproot.recreate(path) as file:
         file.mkrntuple("Events", ak.Array(columns))

@@ -88,18 +88,7 @@ fn column_type(shape: &Shape, counters: &HashMap<usize, String>) -> Option<Colum
         Shape::String { .. } => ColumnType::Str,
         Shape::List { columns, item } => {
             let counter = ends(columns).and_then(|id| counters.get(&id).cloned());
-            match (&**item, dtype(item)) {
-                (_, Some(item)) => ColumnType::List { item, counter },
-                (Shape::String { .. }, None) => ColumnType::List {
-                    item: DType::Str,
-                    counter,
-                },
-                (Shape::List { item, .. }, None) => {
-                    let item = dtype(item)?;
-                    ColumnType::Lists { item, counter }
-                }
-                _ => return None,
-            }
+            column_type(item, counters)?.listed(counter)?
         }
         Shape::Array { item, len } => ColumnType::Array {
             item: dtype(item)?,

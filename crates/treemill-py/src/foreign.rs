@@ -4,9 +4,9 @@
 use crate::arrow::Column;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Float64Array, LargeListArray, ListArray};
-use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_ipc::reader::StreamReader;
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, SchemaRef};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -142,12 +142,17 @@ fn unpack(packed: &[u8]) -> PyResult<ArrayRef> {
 fn plain(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
     match array.data_type() {
         DataType::Null => Ok(Arc::new(Float64Array::new_null(array.len()))),
-        DataType::LargeList(_) => short_list(array.as_list::<i64>()),
+        DataType::LargeList(item) => short_list(item, array.as_list::<i64>()),
+        DataType::List(item) if item.data_type().is_nested() => {
+            let list = array.as_list::<i32>();
+            let values = plain(Arc::clone(list.values()))?;
+            list_of(item, list.offsets().clone(), values, list.nulls().cloned())
+        }
         _ => Ok(array),
     }
 }
 
-fn short_list(list: &LargeListArray) -> Result<ArrayRef, ArrowError> {
+fn short_list(item: &FieldRef, list: &LargeListArray) -> Result<ArrayRef, ArrowError> {
     let first = list.offsets().first();
     let last = list.offsets().last();
     let short = |offset: &i64| i32::try_from(offset - first);
@@ -156,17 +161,28 @@ fn short_list(list: &LargeListArray) -> Result<ArrayRef, ArrowError> {
         ArrowError::OffsetOverflowError(usize::try_from(last - first).unwrap_or(usize::MAX))
     })?;
     let values = list.values();
-    let values = values.slice(first as usize, (last - first) as usize);
-    let DataType::LargeList(item) = list.data_type() else {
-        return Err(ArrowError::SchemaError("not a list".to_owned()));
-    };
-    let array = ListArray::try_new(
-        Arc::clone(item),
-        OffsetBuffer::new(ScalarBuffer::from(offsets)),
+    let values = plain(values.slice(first as usize, (last - first) as usize))?;
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    list_of(item, offsets, values, list.nulls().cloned())
+}
+
+/// A list of values that may be of another form than the item's field says.
+fn list_of(
+    item: &FieldRef,
+    offsets: OffsetBuffer<i32>,
+    values: ArrayRef,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef, ArrowError> {
+    let item = item
+        .as_ref()
+        .clone()
+        .with_data_type(values.data_type().clone());
+    Ok(Arc::new(ListArray::try_new(
+        Arc::new(item),
+        offsets,
         values,
-        list.nulls().cloned(),
-    )?;
-    Ok(Arc::new(array))
+        nulls,
+    )?))
 }
 
 /// What the query makes of an Arrow type.
@@ -176,8 +192,10 @@ pub fn column_type(arrow: &DataType, counter: Option<String>) -> ColumnType {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
             ColumnType::Str
         }
-        DataType::List(item) | DataType::LargeList(item) => item_type(item.data_type())
-            .map_or_else(other, |item| ColumnType::List { item, counter }),
+        DataType::List(item) | DataType::LargeList(item) if !item.data_type().is_null() => {
+            let listed = column_type(item.data_type(), None).listed(counter);
+            listed.unwrap_or_else(other)
+        }
         DataType::FixedSizeList(item, len) => {
             match (dtype(item.data_type()), u32::try_from(*len)) {
                 (Some(item), Ok(len)) => ColumnType::Array { item, len },
@@ -186,14 +204,6 @@ pub fn column_type(arrow: &DataType, counter: Option<String>) -> ColumnType {
         }
         DataType::Null => ColumnType::Scalar(DType::F64),
         _ => dtype(arrow).map_or_else(other, ColumnType::Scalar),
-    }
-}
-
-/// The type of a list's items.
-fn item_type(arrow: &DataType) -> Option<DType> {
-    match column_type(arrow, None) {
-        ColumnType::Str => Some(DType::Str),
-        _ => dtype(arrow),
     }
 }
 

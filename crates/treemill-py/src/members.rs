@@ -1,5 +1,5 @@
-//! Members of records, and of the records in lists, as columns of their own: which there are by an
-//! Arrow type, and how they come out of an array. Pure.
+//! Members of records, and of the records in lists however deep, as columns of their own: which there
+//! are by an Arrow type, and how they come out of an array. Pure.
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ListArray};
@@ -16,15 +16,19 @@ pub struct Member {
     pub kind: DataType,
 }
 
-/// All members of a record or of a list's records that are no records themselves. None may be null.
+/// All members of a record or of the records in lists, in lists of lists …, that are no records
+/// themselves. None may be null.
 pub fn members(kind: &DataType) -> Vec<Member> {
-    let (fields, item) = match kind {
-        DataType::Struct(fields) => (fields, None),
-        DataType::List(item) => match item.data_type() {
-            DataType::Struct(fields) if !item.is_nullable() => (fields, Some(item)),
-            _ => return Vec::new(),
-        },
-        _ => return Vec::new(),
+    let mut lists = Vec::new();
+    let mut inner = kind;
+    while let DataType::List(item) = inner
+        && !item.is_nullable()
+    {
+        lists.push(item);
+        inner = item.data_type();
+    }
+    let DataType::Struct(fields) = inner else {
+        return Vec::new();
     };
     let mut found = Vec::new();
     let mut stack: Vec<Member> = Vec::new();
@@ -47,7 +51,7 @@ pub fn members(kind: &DataType) -> Vec<Member> {
         }
     }
     for member in &mut found {
-        if let Some(item) = item {
+        for item in lists.iter().rev() {
             let inner = Field::new(item.name(), member.kind.clone(), false);
             member.kind = DataType::List(Arc::new(inner));
         }

@@ -60,36 +60,25 @@ fn tree_schema(tree: &Tree, table: &Table) -> (Schema, Vec<Place>) {
 }
 
 fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> ColumnType {
-    let other = || ColumnType::Other(cpp_type.to_owned());
+    known_type(layout, counter).unwrap_or_else(|| ColumnType::Other(cpp_type.to_owned()))
+}
+
+/// `None` where expressions cannot use such columns.
+fn known_type(layout: &Layout, counter: Option<&str>) -> Option<ColumnType> {
     match layout {
-        Layout::Number(_) | Layout::Bits => dtype(layout).map_or_else(other, ColumnType::Scalar),
+        Layout::Number(_) | Layout::Bits => dtype(layout).map(ColumnType::Scalar),
         Layout::Array { item, len } => {
-            dtype(item).map_or_else(other, |item| ColumnType::Array { item, len: *len })
+            dtype(item).map(|item| ColumnType::Array { item, len: *len })
         }
-        Layout::Counted { item, .. } => list(item, counter.map(str::to_owned), other),
-        Layout::Vector { item, .. } => list(item, None, other),
-        Layout::String { .. } => ColumnType::Str,
+        Layout::Counted { item, .. } => known_type(item, None)?.listed(counter.map(str::to_owned)),
+        Layout::Vector { item, .. } => known_type(item, None)?.listed(None),
+        Layout::String { .. } => Some(ColumnType::Str),
         Layout::Record(_)
         | Layout::Object(_)
         | Layout::Pointer(_)
         | Layout::Absent { .. }
         | Layout::Sized { .. }
-        | Layout::Unsupported { .. } => other(),
-    }
-}
-
-/// Lists of numbers, and lists of those.
-fn list(item: &Layout, counter: Option<String>, other: impl FnOnce() -> ColumnType) -> ColumnType {
-    match (item, dtype(item)) {
-        (_, Some(item)) => ColumnType::List { item, counter },
-        (Layout::String { .. }, None) => ColumnType::List {
-            item: DType::Str,
-            counter,
-        },
-        (Layout::Vector { item, .. } | Layout::Counted { item, .. }, None) => {
-            dtype(item).map_or_else(other, |item| ColumnType::Lists { item, counter })
-        }
-        _ => other(),
+        | Layout::Unsupported { .. } => None,
     }
 }
 

@@ -10,6 +10,9 @@
     clippy::arithmetic_side_effects
 )]
 
+mod jets;
+
+use jets::{jet, multiplicity, random};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -25,37 +28,13 @@ struct Jets {
 /// px, py, pz, energy.
 type Momenta = [Vec<f64>; 4];
 
-fn random() -> impl FnMut() -> f64 {
-    let mut state = 88172645463325252_u64;
-    move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-/// Multiplicities as those of the benchmark's events: Poisson of mean 3.2, and 3 more in a tenth.
 fn jets() -> Jets {
     let mut random = random();
     let mut offsets = vec![0];
     let mut columns: [Vec<f32>; 4] = Default::default();
     for _ in 0..EVENTS {
-        let (mut n, mut product) = (0, random());
-        while product > (-3.2_f64).exp() {
-            n += 1;
-            product *= random();
-        }
-        if random() < 0.1 {
-            n += 3;
-        }
-        for _ in 0..n {
-            let values = [
-                15.0 - 25.0 * random().ln(),
-                random() * 5.0 - 2.5,
-                (random() * 2.0 - 1.0) * std::f64::consts::PI,
-                random() * 15.0,
-            ];
+        for _ in 0..multiplicity(&mut random) {
+            let values = jet(&mut random);
             for (column, value) in columns.iter_mut().zip(values) {
                 column.push(value as f32);
             }

@@ -10,9 +10,11 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
+mod jets;
 
 use common::table::Table;
 use common::{Steps, regular};
+use jets::{jet, multiplicity, random};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use treemill_query::{DType, Scratch};
@@ -48,40 +50,18 @@ const QUERIES: &[(&str, &[&str])] = &[
     ),
 ];
 
-fn random() -> impl FnMut() -> f64 {
-    let mut state = 88172645463325252_u64;
-    move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-/// Multiplicities as those of the benchmark's events: Poisson of mean 3.2, and 3 more in a tenth.
 fn table() -> (Table, usize) {
     let mut random = random();
     let mut columns: Vec<Vec<Vec<f64>>> = vec![Vec::new(); 6];
     let (mut triples, mut counts) = (0, Vec::new());
     for _ in 0..EVENTS {
-        let (mut n, mut product) = (0_i32, random());
-        while product > (-3.2_f64).exp() {
-            n += 1;
-            product *= random();
-        }
-        if random() < 0.1 {
-            n += 3;
-        }
+        let n = multiplicity(&mut random);
         let mut lists: Vec<Vec<f64>> = vec![Vec::new(); 6];
         for _ in 0..n {
-            let values = [
-                15.0 - 25.0 * random().ln(),
-                random() * 5.0 - 2.5,
-                (random() * 2.0 - 1.0) * std::f64::consts::PI,
-                random() * 15.0,
-                random(),
-                if random() < 0.5 { -1.0 } else { 1.0 },
-            ];
+            let [pt, eta, phi, mass] = jet(&mut random);
+            let tag = random();
+            let charge = if random() < 0.5 { -1.0 } else { 1.0 };
+            let values = [pt, eta, phi, mass, tag, charge];
             for (list, value) in lists.iter_mut().zip(values) {
                 list.push(value);
             }

@@ -2,6 +2,9 @@
 //! `axis::regular`, `variable`, `integer`, `category`), operation by operation, so that results are
 //! the same to the bit, at edges too. Knows no storage.
 
+mod regular;
+
+use crate::chunk::Widen;
 use crate::error::QueryError;
 use crate::spec;
 use std::collections::HashMap;
@@ -224,7 +227,7 @@ impl Axis {
     }
 
     /// Cells of floats.
-    pub fn reals(&self, values: &[f64], out: &mut [u32]) {
+    pub fn reals<T: Copy + Widen<f64>>(&self, values: &[T], out: &mut [u32]) {
         match &self.kind {
             Kind::Regular {
                 min,
@@ -235,7 +238,10 @@ impl Axis {
                 if *circular {
                     self.circular(*min, *delta, values, out);
                 } else if let Some(transform) = transform {
-                    let values: Vec<f64> = values.iter().map(|x| transform.forward(*x)).collect();
+                    let values: Vec<f64> = values
+                        .iter()
+                        .map(|x| transform.forward(x.widen()))
+                        .collect();
                     self.regular(*min, *delta, &values, out);
                 } else {
                     self.regular(*min, *delta, values, out);
@@ -246,38 +252,10 @@ impl Axis {
         }
     }
 
-    fn regular(&self, min: f64, delta: f64, values: &[f64], out: &mut [u32]) {
-        // Adding 2^52 rounds to an integer, which then is the lower half of the bits. There are no
-        // vector instructions for floor and for conversion in x86-64's base set, but for this.
-        const SHIFT: f64 = (1_u64 << 52) as f64;
-        let bins = f64::from(self.size);
-        let first = f64::from(u8::from(self.underflow));
-        let (below, above) = (f64::from(self.below()), f64::from(self.above()));
-        // The upper edge belongs to the last bin where there is no overflow cell.
-        let at_end = if self.overflow {
-            above
-        } else {
-            bins - 1.0 + first
-        };
-        for (to, x) in out.iter_mut().zip(values) {
-            let z = (x - min) / delta;
-            // Inside, this is not negative and at most 2^27; outside it is not used.
-            let position = z * bins;
-            let nearest = (position + SHIFT) - SHIFT;
-            let floor = nearest - if nearest > position { 1.0 } else { 0.0 };
-            let cell = floor + first;
-            let cell = if z < 0.0 { below } else { cell };
-            // NaN is not below 1.
-            let cell = if z < 1.0 { cell } else { above };
-            let cell = if z == 1.0 { at_end } else { cell };
-            *to = (cell + SHIFT).to_bits() as u32;
-        }
-    }
-
-    fn circular(&self, min: f64, delta: f64, values: &[f64], out: &mut [u32]) {
+    fn circular<T: Copy + Widen<f64>>(&self, min: f64, delta: f64, values: &[T], out: &mut [u32]) {
         let bins = f64::from(self.size);
         for (to, x) in out.iter_mut().zip(values) {
-            let z = (x - min) / delta;
+            let z = (x.widen() - min) / delta;
             *to = if z.is_finite() {
                 self.cell(((z - z.floor()) * bins) as i64)
             } else {
@@ -286,10 +264,16 @@ impl Axis {
         }
     }
 
-    fn variable(&self, edges: &[f64], circular: bool, values: &[f64], out: &mut [u32]) {
+    fn variable<T: Copy + Widen<f64>>(
+        &self,
+        edges: &[f64],
+        circular: bool,
+        values: &[T],
+        out: &mut [u32],
+    ) {
         let (first, last) = (edges[0], edges[edges.len() - 1]);
         for (to, x) in out.iter_mut().zip(values) {
-            let mut x = *x;
+            let mut x = x.widen();
             if circular {
                 x -= ((x - first) / (last - first)).floor() * (last - first);
             }

@@ -5,7 +5,7 @@ use crate::axis::{Axis, DROP, Takes};
 use crate::binned::Binned;
 use crate::chunk::{CHUNK, Wide};
 use crate::moments::Mean;
-use crate::value::{Data, Value};
+use crate::value::{Data, Value, View};
 
 /// Room for a chunk in every form that it takes.
 struct Buffers {
@@ -27,7 +27,11 @@ impl Buffers {
     fn axis(&mut self, axis: &Axis, value: &Value, at: usize, out: &mut [u32]) {
         let n = out.len();
         match axis.takes() {
-            Takes::Reals => axis.reals(chunk(value, at, n, &mut self.reals), out),
+            Takes::Reals => match (&value.data, &value.view) {
+                // Most columns are of this type: no copy is made of what is widened.
+                (Data::F32(all), View::Direct) => axis.reals(&all[at..at + n], out),
+                _ => axis.reals(chunk(value, at, n, &mut self.reals), out),
+            },
             Takes::Integers => {
                 let chunk = chunk(value, at, n, &mut self.integers);
                 if matches!(value.data, Data::U64(_)) {

@@ -14,8 +14,8 @@ use arrow_buffer::NullBuffer;
 pub(crate) struct Loaded {
     pub value: Value,
     pub offsets: Option<Buf<i32>>,
-    /// Of lists of lists: offsets of the inner ones.
-    pub inner: Option<Buf<i32>>,
+    /// Of lists of lists: offsets of the inner ones, the outer ones' first.
+    pub inner: Vec<Buf<i32>>,
 }
 
 /// Error: in what the array differs from what was promised.
@@ -36,9 +36,9 @@ pub(crate) fn load(array: &ArrayRef, field: &Field, rows: usize) -> Result<Loade
             let list: &ListArray = array.as_list_opt().ok_or_else(|| unlike(array))?;
             lists(list, *item)?
         }
-        ColumnType::Lists { item, .. } => {
+        ColumnType::Lists { item, below, .. } => {
             let list: &ListArray = array.as_list_opt().ok_or_else(|| unlike(array))?;
-            lists_of_lists(list, *item)?
+            lists_of_lists(list, *item, *below)?
         }
         ColumnType::Array { item, len } => {
             let list: &FixedSizeListArray = array
@@ -63,7 +63,7 @@ fn single(value: Value) -> Loaded {
     Loaded {
         value,
         offsets: None,
-        inner: None,
+        inner: Vec::new(),
     }
 }
 
@@ -94,11 +94,14 @@ fn lists(list: &ListArray, item: DType) -> Result<Loaded, String> {
     Ok(Loaded {
         value,
         offsets: Some(offsets),
-        inner: None,
+        inner: Vec::new(),
     })
 }
 
-fn lists_of_lists(list: &ListArray, item: DType) -> Result<Loaded, String> {
+fn lists_of_lists(list: &ListArray, item: DType, below: u8) -> Result<Loaded, String> {
+    let Some(below) = below.checked_sub(1) else {
+        return lists(list, item);
+    };
     if list.null_count() > 0 {
         return Err("it has lists of lists that are null".to_owned());
     }
@@ -107,12 +110,12 @@ fn lists_of_lists(list: &ListArray, item: DType) -> Result<Loaded, String> {
     let (start, stop) = (first.max(0) as usize, last.max(0) as usize);
     let inner = list.values().slice(start, stop - start);
     let inner: &ListArray = inner.as_list_opt().ok_or_else(|| unlike(list.values()))?;
-    let loaded = lists(inner, item)?;
+    let loaded = lists_of_lists(inner, item, below)?;
     let moved: Vec<i32> = offsets.iter().map(|offset| offset - first).collect();
     Ok(Loaded {
         value: loaded.value,
         offsets: Some(moved.into()),
-        inner: loaded.offsets,
+        inner: loaded.offsets.into_iter().chain(loaded.inner).collect(),
     })
 }
 
@@ -139,7 +142,7 @@ fn without_nulls(value: Value, offsets: &[i32], nulls: &NullBuffer) -> Loaded {
             valid,
         },
         offsets: Some(kept.into()),
-        inner: None,
+        inner: Vec::new(),
     }
 }
 

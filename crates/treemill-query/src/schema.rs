@@ -34,12 +34,15 @@ pub enum ColumnType {
         /// have the same number of items in every entry.
         counter: Option<String>,
     },
-    /// Lists of lists of them: an Arrow list array of list arrays, both with 32-bit offsets.
+    /// Lists of lists of them, or of lists of lists …: Arrow list arrays one in the other, all with
+    /// 32-bit offsets.
     Lists {
         /// Type of the items.
         item: DType,
-        /// Name of the column that counts the outer list's items, where there is one.
+        /// Name of the column that counts the outermost list's items, where there is one.
         counter: Option<String>,
+        /// How many lists are one in the other below the outermost: 1 of lists of lists.
+        below: u8,
     },
     /// Always `len` of them: an Arrow fixed-size list array.
     Array {
@@ -97,6 +100,30 @@ impl DType {
     }
 }
 
+/// Lists that are one in the other below the outermost.
+const DEEPEST: u8 = 7;
+
+impl ColumnType {
+    /// The type of lists of what this one holds; `None` where expressions cannot use such lists.
+    pub fn listed(self, counter: Option<String>) -> Option<Self> {
+        let (item, below) = match self {
+            Self::Scalar(item) => return Some(Self::List { item, counter }),
+            Self::Str => {
+                let item = DType::Str;
+                return Some(Self::List { item, counter });
+            }
+            Self::List { item, .. } => (item, 1),
+            Self::Lists { item, below, .. } if below < DEEPEST => (item, below + 1),
+            Self::Lists { .. } | Self::Array { .. } | Self::Other(_) => return None,
+        };
+        Some(Self::Lists {
+            item,
+            counter,
+            below,
+        })
+    }
+}
+
 impl Field {
     /// A column without nulls.
     pub fn new(name: impl Into<String>, column_type: ColumnType) -> Self {
@@ -120,7 +147,11 @@ impl std::fmt::Display for ColumnType {
         match self {
             Self::Scalar(item) => f.write_str(item.name()),
             Self::List { item, .. } => write!(f, "list of {}", item.name()),
-            Self::Lists { item, .. } => write!(f, "list of lists of {}", item.name()),
+            Self::Lists { item, below, .. } => {
+                f.write_str("list of ")?;
+                (0..*below).try_for_each(|_| f.write_str("lists of "))?;
+                f.write_str(item.name())
+            }
             Self::Array { item, len } => write!(f, "array of {len} {}", item.name()),
             Self::Str => f.write_str("string"),
             Self::Other(name) => f.write_str(name),

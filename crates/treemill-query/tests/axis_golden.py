@@ -80,8 +80,14 @@ for bins, start, stop in [
     (1, -1e-3, 1e9),
     (50, 2.0, -3.0),
     (1000, 0.0, 1.0),
+    # As wide as a power of two, which core and library divide by in different ways.
+    (128, 0.0, 256.0),
+    (10, -4.0, 4.0),
+    (3, 0.7, 0.7 + 2.0**-20),
+    (5, 0.0, 2.0**-1022),
+    (5, 0.0, 2.0**-1030),
 ]:
-    for kind in FLOWS if bins in (7, 100, 50) else FLOWS[:1]:
+    for kind in FLOWS if bins in (7, 100, 50, 10) else FLOWS[:1]:
         axis = bh.axis.Regular(bins, start, stop, **kind)
         spec = {"kind": "regular", "bins": bins, "start": start, "stop": stop} | flow(axis)
         write(spec, axis, floats(axis))

@@ -459,6 +459,17 @@ fn lists_of_lists_have_two_levels() {
             18.0,
         ),
         ("sum(max(Track, key=lambda t: t.pt).hits)", 14.0),
+        // Whole lists as elements, inside of another loop or over several.
+        ("sum(sum(h) for t in Track for h in Track_hits)", 48.0),
+        (
+            "sum(t.pt * len(h) for t in Track for h in Track_hits)",
+            450.0,
+        ),
+        ("[h for t in Track for h in Track_hits]", 48.0),
+        ("[Track_pt for t in Track]", 360.0),
+        ("[Track_hits * t.pt for t in Track]", 360.0 + 1350.0),
+        ("Track_hits[len(Track_hits) > 1]", 14.0),
+        ("Track_hits[:1]", 7.0),
     ] {
         let found = one(text);
         assert_eq!(found, expected, "{text}");

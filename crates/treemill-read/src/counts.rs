@@ -193,7 +193,7 @@ impl Counts {
                 made
             }
         };
-        let offsets = OffsetBuffer::new(found);
+        let offsets = treemill_offsets::ascending(found)?;
         slot.offsets = Some((entries.clone(), offsets.clone()));
         Some(offsets)
     }

@@ -176,7 +176,7 @@ impl Cursor {
         let stored = plan::stored_bytes(branch, range).min(context.file.source().size());
         let each = stored.checked_div(leaves(&branch.layout) as u64);
         let each = each.filter(|_| !context.again).unwrap_or(0);
-        self.spares.expect(usize::try_from(each).unwrap_or(0));
+        self.spares.foresee(usize::try_from(each).unwrap_or(0));
         stored
     }
 

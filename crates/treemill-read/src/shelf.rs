@@ -15,7 +15,7 @@ pub(crate) struct Shelf<T> {
 /// For stored and for decompressed bytes.
 pub(crate) static BYTES: Shelf<u8> = Shelf::new();
 /// For ends of collections' items.
-pub(crate) static ENDS: Shelf<u64> = Shelf::new();
+pub(crate) static ENDS: Shelf<u32> = Shelf::new();
 
 impl<T> Shelf<T> {
     const fn new() -> Self {

@@ -8,8 +8,8 @@ is committed or given up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import singledispatchmethod
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from .distribution import Distribution
 from .events import (
@@ -112,21 +112,21 @@ class Packetizer:
 
     def _from_known(self, event: Event) -> bool:
         """A worker that was given up may still answer; its answers count for nothing."""
-        if isinstance(event, WorkerJoined | Stop | Tick):
+        if isinstance(event, (WorkerJoined, Stop, Tick)):
             return True
         return event.worker in self._known.workers
 
-    @singledispatchmethod
     def _on(self, event: Event, now: float, actions: list[Action]) -> None:
-        raise TypeError(f"not an event: {event!r}")
+        react = _REACTIONS.get(type(event))
+        if react is None:
+            raise TypeError(f"not an event: {event!r}")
+        react(self, event, now, actions)
 
-    @_on.register
     def _joined(self, event: WorkerJoined, now: float, actions: list[Action]) -> None:
         worker = Worker(event.worker, host_of(event.node), last_commit=now)
         self._known.workers[event.worker] = worker
         self._feed(worker, now, actions)
 
-    @_on.register
     def _lost(self, event: WorkerLost, now: float, actions: list[Action]) -> None:
         worker = self._known.workers.pop(event.worker)
         self._idle.pop(worker.number, None)
@@ -142,7 +142,6 @@ class Packetizer:
             self._incoming.end(event.reason, WorkerGone(f"no worker is left: {event.reason}"))
         self._feed_idle(now, actions)
 
-    @_on.register
     def _opened(self, event: FileOpened, now: float, actions: list[Action]) -> None:
         worker, file = self._known.workers[event.worker], self._known.files[event.file]
         worker.opening = False
@@ -153,7 +152,6 @@ class Packetizer:
         self._feed(worker, now, actions)
         self._feed_idle(now, actions)
 
-    @_on.register
     def _not_opened(self, event: FileFailed, now: float, actions: list[Action]) -> None:
         worker, file = self._known.workers[event.worker], self._known.files[event.file]
         worker.opening = False
@@ -163,7 +161,6 @@ class Packetizer:
         self._feed(worker, now, actions)
         self._feed_idle(now, actions)
 
-    @_on.register
     def _done(self, event: PacketDone, now: float, actions: list[Action]) -> None:
         known = self._known
         worker = known.workers[event.worker]
@@ -201,7 +198,6 @@ class Packetizer:
         has_done = self._known.ledger.has_done
         return not has_done(worker.number) and any(has_done(number) for number in others)
 
-    @_on.register
     def _failed(self, event: PacketFailed, now: float, actions: list[Action]) -> None:
         worker = self._known.workers[event.worker]
         if worker.tainted:
@@ -211,24 +207,20 @@ class Packetizer:
         self._feed(worker, now, actions)
         self._feed_idle(now, actions)
 
-    @_on.register
     def _committed(self, event: Committed, now: float, actions: list[Action]) -> None:
         worker = self._known.workers[event.worker]
         worker.last_commit = now
         self._known.ledger.commit(event.worker)
         self._feed(worker, now, actions)
 
-    @_on.register
     def _discarded(self, event: Discarded, now: float, actions: list[Action]) -> None:
         worker = self._known.workers[event.worker]
         self._incoming.clean(worker)
         self._feed(worker, now, actions)
 
-    @_on.register
     def _tick(self, event: Tick, now: float, actions: list[Action]) -> None:
         self._feed_idle(now, actions)
 
-    @_on.register
     def _stop(self, event: Stop, now: float, actions: list[Action]) -> None:
         self._incoming.end(event.reason, None)
 
@@ -273,3 +265,17 @@ class Packetizer:
         self._known.ending.over = True
         self._incoming.give_up_rest()
         actions.append(Finish(self._known.ending.error))
+
+
+_REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] = {
+    WorkerJoined: Packetizer._joined,
+    WorkerLost: Packetizer._lost,
+    FileOpened: Packetizer._opened,
+    FileFailed: Packetizer._not_opened,
+    PacketDone: Packetizer._done,
+    PacketFailed: Packetizer._failed,
+    Committed: Packetizer._committed,
+    Discarded: Packetizer._discarded,
+    Tick: Packetizer._tick,
+    Stop: Packetizer._stop,
+}

@@ -141,6 +141,23 @@ impl Decompressor {
         Ok(out.get(..filled).unwrap_or_default())
     }
 
+    /// As [`Decompressor::unpack`], of bytes whose checksum the caller has verified: a codec's own
+    /// checksum of what they stand for, which finds the same damage, is passed over where that saves time.
+    ///
+    /// # Errors
+    /// As [`Decompressor::decompress`].
+    pub fn unpack_verified<'a>(
+        &mut self,
+        src: &'a [u8],
+        uncompressed_len: usize,
+        out: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8]> {
+        self.zlib.is_verified = true;
+        let found = self.unpack(src, uncompressed_len, out);
+        self.zlib.is_verified = false;
+        found
+    }
+
     /// Decompresses `src`, one or more blocks, to exactly `uncompressed_len` bytes, which replace
     /// the contents of `out`. A reused `out` is not filled with zeros again where it was as long
     /// before.

@@ -70,6 +70,11 @@ fn every_codec_gives_back_what_was_compressed_in_one_block_and_in_several() {
             let src = record(tag, &data, block_len);
             decompressor.decompress(&src, data.len(), &mut out).unwrap();
             assert!(out == data, "{tag:?} in blocks of {block_len}");
+            let unpacked = decompressor.unpack_verified(&src, data.len(), &mut out);
+            assert!(
+                unpacked.unwrap() == data,
+                "{tag:?} in blocks of {block_len}"
+            );
         }
     }
 }
@@ -156,6 +161,24 @@ fn damage_is_found_by_the_checksums() {
         let result = Decompressor::new().decompress(&src, data.len(), &mut out);
         assert!(result.is_err(), "{tag:?}");
     }
+}
+
+#[test]
+fn zlib_checksums_are_passed_over_only_where_the_bytes_were_verified() {
+    let data: Vec<u8> = (0..9000_u32).flat_map(|i| (i * i).to_be_bytes()).collect();
+    let mut src = block(b"ZL", &data);
+    *src.last_mut().unwrap() ^= 1;
+    let (mut decompressor, mut out) = (Decompressor::new(), Vec::new());
+    assert!(decompressor.unpack(&src, data.len(), &mut out).is_err());
+    let unpacked = decompressor.unpack_verified(&src, data.len(), &mut out);
+    assert!(unpacked.unwrap() == data);
+    assert!(decompressor.unpack(&src, data.len(), &mut out).is_err());
+    src[BLOCK_HEADER] ^= 1; // the frame's header is looked at nevertheless
+    assert!(
+        decompressor
+            .unpack_verified(&src, data.len(), &mut out)
+            .is_err()
+    );
 }
 
 #[test]
@@ -333,6 +356,7 @@ proptest! {
         src.extend(body);
         let mut out = Vec::new();
         let _ = Decompressor::new().decompress(&src, len as usize, &mut out);
+        let _ = Decompressor::new().unpack_verified(&src, len as usize, &mut out);
     }
 
     #[test]
@@ -346,5 +370,6 @@ proptest! {
         src.truncate(src.len().saturating_sub(cut));
         let mut out = Vec::new();
         let _ = Decompressor::new().decompress(&src, data.len(), &mut out);
+        let _ = Decompressor::new().unpack_verified(&src, data.len(), &mut out);
     }
 }

@@ -7,11 +7,18 @@ use libdeflater::{DecompressionError, Decompressor};
 #[derive(Default)]
 pub(super) struct Zlib {
     context: Option<Decompressor>,
+    /// Whether somebody else has seen that the compressed bytes are those that were written, so that the
+    /// checksum of what they stand for would say it a second time.
+    pub(super) is_verified: bool,
 }
 
 impl Zlib {
     /// Fills `target` from the body of a `ZL` block; says what is wrong where it cannot.
     pub(super) fn decompress(&mut self, body: &[u8], target: &mut [u8]) -> Result<(), String> {
+        if self.is_verified {
+            let deflated = unframed(body).ok_or("zlib block is damaged")?;
+            return self.decompress_bare(deflated, target);
+        }
         let context = self.context.get_or_insert_with(Decompressor::new);
         filled(context.zlib_decompress(body, target), "zlib", target.len())
     }
@@ -22,6 +29,18 @@ impl Zlib {
         let found = context.deflate_decompress(body, target);
         filled(found, "old deflate", target.len())
     }
+}
+
+/// The deflate stream in zlib's frame (RFC 1950).
+fn unframed(body: &[u8]) -> Option<&[u8]> {
+    /// Of the first byte: the method, which is deflate.
+    const METHOD: (u8, u8) = (0x0f, 8);
+    /// Of the second: the stream needs a dictionary.
+    const HAS_DICTIONARY: u8 = 0x20;
+    let (header, rest) = body.split_first_chunk::<2>()?;
+    let (deflated, _adler) = rest.split_last_chunk::<4>()?;
+    let is_deflate = header[0] & METHOD.0 == METHOD.1 && header[1] & HAS_DICTIONARY == 0;
+    (is_deflate && u16::from_be_bytes(*header) % 31 == 0).then_some(deflated)
 }
 
 /// Whether a block held as many bytes as it announced.

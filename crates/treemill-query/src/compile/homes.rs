@@ -76,7 +76,6 @@ impl Homes {
                 match graph.level(node.level).kind {
                     LevelKind::Inner { .. } => {
                         stack.push((0, Want::Offsets(node.level)));
-                        stack.push((0, Want::Offsets(graph.parent(node.level))));
                     }
                     _ => stack.push((cut, Want::Offsets(node.level))),
                 }

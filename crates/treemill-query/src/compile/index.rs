@@ -22,9 +22,7 @@ impl Compiler<'_> {
             };
             return Err(QueryError::at(span(value), message));
         }
-        if !self.is_single(self.graph.parent(level)) {
-            return self.index_lists(bound, level, index, at);
-        }
+        let outer = self.outermost(level);
         if let Expr::Slice {
             lower, upper, step, ..
         } = index
@@ -35,15 +33,18 @@ impl Compiler<'_> {
             if step == 0 {
                 return Err(QueryError::at(span(index), "a slice's step is not 0"));
             }
-            let parent = self.graph.parent(level);
+            let parent = self.graph.parent(outer);
             let kind = LevelKind::Sliced {
-                of: level,
+                of: outer,
                 lower,
                 upper,
                 step,
             };
             let sliced = self.graph.add_level(Level { parent, kind });
-            return Ok(self.carried(&bound, Move::Pick(sliced, 0)));
+            return Ok(self.kept_below(&bound, outer, sliced));
+        }
+        if outer != level {
+            return self.index_lists(bound, level, index, at);
         }
         let place = span(index);
         if let Expr::Sequence { items, .. } = index {
@@ -66,7 +67,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Of a list of lists: one of the lists, or by a mask some items of all.
+    /// Of a list of lists: one of the lists, or by a mask some of the lists or some items of all.
     fn index_lists(
         &mut self,
         bound: Bound,
@@ -75,7 +76,7 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Bound> {
         let place = span(index);
-        if !matches!(index, Expr::Slice { .. } | Expr::Sequence { .. }) {
+        if !matches!(index, Expr::Sequence { .. }) {
             let index = self.value(index)?;
             match self.type_of(index) {
                 Type::Bool => return self.masked(bound, level, index, place),
@@ -83,8 +84,8 @@ impl Compiler<'_> {
                 _ => (),
             }
         }
-        let message = "this is a list of lists, of which an integer picks one and a mask items: \
-                       write [v[…] for v in …] for something of each";
+        let message = "this is a list of lists, of which an integer picks one, a slice some, and a \
+                       mask lists or items: write [v[…] for v in …] for something of each";
         Err(QueryError::at(place, message))
     }
 
@@ -96,11 +97,11 @@ impl Compiler<'_> {
         index: NodeId,
         at: Span,
     ) -> Result<Bound> {
-        let lists = self.graph.parent(level);
+        let lists = self.outermost(level);
         let parent = self.graph.parent(lists);
         let own = self.graph.node(index).level;
         let from_end = self.graph.as_const(index).is_some();
-        if !self.is_single(parent) || !(from_end || self.graph.encloses(own, parent)) {
+        if !(from_end || self.graph.encloses(own, parent)) {
             let message = "of a list of lists one is picked by one integer per event: \
                            bind the lists by a for, and pick from those";
             return Err(QueryError::at(at, message));
@@ -111,11 +112,15 @@ impl Compiler<'_> {
         };
         let row = self.row(lists);
         let list = self.item(row, index, None, from_end);
+        let mut of = level;
+        while self.graph.parent(of) != lists {
+            of = self.graph.parent(of);
+        }
         let picked = self.graph.add_level(Level {
             parent,
-            kind: LevelKind::Product { of: level, list },
+            kind: LevelKind::Product { of, list },
         });
-        Ok(self.carried(bound, Move::Pick(picked, 0)))
+        Ok(self.kept_below(bound, of, picked))
     }
 
     /// `t[0]`
@@ -151,14 +156,15 @@ impl Compiler<'_> {
     fn masked(&mut self, bound: Bound, level: LevelId, mask: NodeId, at: Span) -> Result<Bound> {
         let mask_level = self.graph.node(mask).level;
         let mask = self.passed(mask);
-        if self.graph.as_const(mask).is_some() || self.graph.encloses(mask_level, level) {
-            if mask_level == level {
-                let filtered = self.filtered(level, mask);
-                return Ok(self.carried(&bound, Move::Pick(filtered, 0)));
-            }
+        if self.graph.as_const(mask).is_some() || self.is_single(mask_level) {
             let message = "the mask has one bool per event, and the list needs one per item: \
                            to select events use a filter";
             return Err(QueryError::at(at, message));
+        }
+        if self.graph.encloses(mask_level, level) {
+            // One bool for each of the lists.
+            let filtered = self.filtered(mask_level, mask);
+            return Ok(self.kept_below(&bound, mask_level, filtered));
         }
         // The mask's level stays, so that all that is masked by it is at one level.
         let is_value = matches!(bound, Bound::Value(_));

@@ -16,7 +16,7 @@ pub(crate) enum LevelKind {
         counter: Option<String>,
         column: usize,
     },
-    /// The lists in a column's lists.
+    /// The lists in a column's lists, or in those.
     Inner {
         column: usize,
     },

@@ -44,11 +44,22 @@ impl Compiler<'_> {
         }
         if self.is_single(found)
             && !self.is_single(level)
-            && self.graph.encloses(self.graph.parent(level), found)
+            && self
+                .graph
+                .encloses(self.graph.parent(self.outermost(level)), found)
         {
             return self.nested(level, found, at);
         }
         Err(self.different(found, level, at))
+    }
+
+    /// Of a list, or of lists one in the other, the level of the outermost.
+    pub(super) fn outermost(&self, level: LevelId) -> LevelId {
+        let mut level = level;
+        while !self.is_single(self.graph.parent(level)) {
+            level = self.graph.parent(level);
+        }
+        level
     }
 
     /// All items of a level's lists for each position of a level that lies below theirs.
@@ -57,12 +68,38 @@ impl Compiler<'_> {
         if above == under {
             return Ok(of);
         }
+        if !self.graph.encloses(above, under) {
+            // Lists in lists: the outer ones first.
+            let outer = self.nested(above, under, at)?;
+            return Ok(self.lists_under(of, above, outer));
+        }
         let row = self.row(above);
         let list = self.bring(row, under, at)?;
         Ok(self.graph.add_level(Level {
             parent: under,
             kind: LevelKind::Product { of, list },
         }))
+    }
+
+    /// What lies at a level below `outer`, in lists or in lists of lists, for each position of a level
+    /// that has picked (number 0) some of `outer`'s. Values get there from `level` by `Move::Pick`.
+    pub(super) fn lists_under(
+        &mut self,
+        level: LevelId,
+        outer: LevelId,
+        picked: LevelId,
+    ) -> LevelId {
+        if level == outer {
+            return picked;
+        }
+        let above = self.graph.parent(level);
+        let parent = self.lists_under(above, outer, picked);
+        let row = self.row(above);
+        let list = self.carry(row, Move::Pick(parent, 0));
+        self.graph.add_level(Level {
+            parent,
+            kind: LevelKind::Product { of: level, list },
+        })
     }
 
     /// The number of every position of a level.

@@ -70,6 +70,11 @@ impl Compiler<'_> {
                 Bound::Value(self.moved(super::Op::Spread, id, level))
             }
             bound if self.is_single(own) => self.brought(&bound, level, span(element))?,
+            // A list that knows no variable once for every item.
+            bound if !self.graph.encloses(level, own) => {
+                let nested = self.nested(own, level, span(element))?;
+                self.brought(&bound, nested, span(element))?
+            }
             bound => bound,
         };
         if self.graph.parent(level) != outside {
@@ -77,11 +82,7 @@ impl Compiler<'_> {
                 parent: outside,
                 kind: LevelKind::Flat { of: level },
             });
-            if self.level_of(&bound) != level {
-                let message = "a list of lists over several loops: write one more for";
-                return Err(QueryError::at(span(element), message));
-            }
-            bound = self.carried(&bound, Move::Pick(flat, 0));
+            bound = self.kept_below(&bound, level, flat);
             level = flat;
         }
         Ok(Looped {
@@ -117,12 +118,11 @@ impl Compiler<'_> {
             };
             return Err(QueryError::at(at, message));
         }
-        let parent = self.graph.parent(level);
-        if !self.is_single(parent) {
-            return self.entered_lists(items, level, at);
-        }
-        let inner = self.loop_level(level);
-        Ok(self.carried(&items, Move::Pick(inner, 0)))
+        // Of lists in lists, the outermost one by one.
+        let outer = self.outermost(level);
+        let each = self.loop_level(outer);
+        let lists = self.lists_under(level, outer, each);
+        Ok(self.carried(&items, Move::Pick(lists, 0)))
     }
 
     fn loop_level(&mut self, of: LevelId) -> LevelId {
@@ -134,23 +134,6 @@ impl Compiler<'_> {
                 role: Role::Loop,
             },
         })
-    }
-
-    /// The lists of a list of lists, one by one.
-    fn entered_lists(&mut self, items: Bound, level: LevelId, at: Span) -> Result<Bound> {
-        let outer = self.graph.parent(level);
-        if !self.is_single(self.graph.parent(outer)) {
-            let message = "this is a list of lists of lists: bind the outer ones by a for first";
-            return Err(QueryError::at(at, message));
-        }
-        let row = self.row(outer);
-        let inner = self.loop_level(outer);
-        let list = self.carry(row, Move::Pick(inner, 0));
-        let lists = self.graph.add_level(Level {
-            parent: inner,
-            kind: LevelKind::Product { of: level, list },
-        });
-        Ok(self.carried(&items, Move::Pick(lists, 0)))
     }
 
     /// The level that a loop over such an element goes through.
@@ -197,22 +180,12 @@ impl Compiler<'_> {
         if above != outside {
             self.locals.truncate(variables);
             let nested = self.nested(level, outside, span(&each.iter))?;
-            element = self.repeated(&element, level, nested)?;
+            element = self.kept_below(&element, level, nested);
             (element, level) = self.kept_items(each, element, nested, &late)?;
         }
         self.locals.truncate(variables);
         self.here = level;
         self.set_variables(each, element)
-    }
-
-    /// An element, repeated: lists of lists keep their inner level below the repeated one.
-    fn repeated(&mut self, element: &Bound, level: LevelId, nested: LevelId) -> Result<Bound> {
-        if self.level_of(element) != level {
-            return Err(QueryError::new(
-                "a loop over lists of lists inside of another loop: write it first",
-            ));
-        }
-        Ok(self.carried(element, Move::Pick(nested, 0)))
     }
 
     fn set_variables(&mut self, each: &Loop, element: Bound) -> Result<()> {
@@ -275,25 +248,17 @@ impl Compiler<'_> {
             self.locals.truncate(variables);
             let mask = self.passed(mask);
             let filtered = self.filtered(level, mask);
-            element = self.moved_element(element, level, filtered)?;
+            element = self.kept_below(&element, level, filtered);
             level = filtered;
         }
         Ok((element, level))
     }
 
-    fn moved_element(&mut self, element: Bound, level: LevelId, to: LevelId) -> Result<Bound> {
-        let own = self.level_of(&element);
-        if own == level {
-            return Ok(self.carried(&element, Move::Pick(to, 0)));
-        }
-        // Lists of lists: whole lists are kept.
-        let row = self.row(level);
-        let list = self.carry(row, Move::Pick(to, 0));
-        let lists = self.graph.add_level(Level {
-            parent: to,
-            kind: LevelKind::Product { of: own, list },
-        });
-        Ok(self.carried(&element, Move::Pick(lists, 0)))
+    /// An element at a level that has picked some of its level's; of lists, whole lists.
+    pub(super) fn kept_below(&mut self, element: &Bound, level: LevelId, picked: LevelId) -> Bound {
+        let own = self.level_of(element);
+        let lists = self.lists_under(own, level, picked);
+        self.carried(element, Move::Pick(lists, 0))
     }
 
     /// A condition's node at the level of the loop.

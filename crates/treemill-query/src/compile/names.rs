@@ -74,10 +74,17 @@ impl Compiler<'_> {
             ColumnType::List { item, counter } => {
                 (self.items_level(counter.as_deref(), index), type_of(*item))
             }
-            ColumnType::Lists { item, counter } => {
-                let parent = self.items_level(counter.as_deref(), index);
-                let kind = LevelKind::Inner { column: index };
-                (self.graph.add_level(Level { parent, kind }), type_of(*item))
+            ColumnType::Lists {
+                item,
+                counter,
+                below,
+            } => {
+                let outer = self.items_level(counter.as_deref(), index);
+                let level = (0..*below).fold(outer, |parent, _| {
+                    let kind = LevelKind::Inner { column: index };
+                    self.graph.add_level(Level { parent, kind })
+                });
+                (level, type_of(*item))
             }
             ColumnType::Array { item, len } => {
                 let kind = LevelKind::Fixed(*len);

@@ -185,10 +185,10 @@ impl Needs<'_, '_> {
                 if let Op::Column(column) = node.op {
                     let index = self.add(column);
                     let graph = &self.compiler.graph;
-                    let level = match graph.level(node.level).kind {
-                        LevelKind::Inner { .. } => graph.parent(node.level),
-                        _ => node.level,
-                    };
+                    let mut level = node.level;
+                    while let LevelKind::Inner { .. } = graph.level(level).kind {
+                        level = graph.parent(level);
+                    }
                     if level != super::EVENT {
                         let source = self.sources.entry(level).or_default();
                         if !source.members.contains(&index) {

@@ -20,9 +20,12 @@ impl Batch<'_> {
         let array = array.map_err(|error| Halt::Error(ProcessError::Column(error)))?;
         let loaded = load(&array, field, self.selections[s].events)
             .map_err(|what| QueryError::new(format!("the column {}: {what}", field.name)))?;
-        if let (Some(inner), Some(node)) = (loaded.inner, plan.node_of(column)) {
-            let level = plan.graph.node(node).level;
-            self.selections[s].offsets.insert(level, inner);
+        if let Some(node) = plan.node_of(column) {
+            let mut level = plan.graph.node(node).level;
+            for inner in loaded.inner.into_iter().rev() {
+                self.selections[s].offsets.insert(level, inner);
+                level = plan.graph.parent(level);
+            }
         }
         if let Some(offsets) = loaded.offsets {
             let level = plan.level_of(column);

@@ -19,8 +19,10 @@ pub struct Pages<'a> {
     unpacked: Vec<u8>,
     /// The page's elements, where they are numbers.
     pub values: Vec<f32>,
-    /// The page's elements, where they say where lists end, counted from the cluster's start.
-    pub ends: Vec<u64>,
+    /// Where the page's first list ends, counted from the cluster's start, if its elements say so.
+    pub first_end: u64,
+    /// How far after that each of its lists ends.
+    pub ends: Vec<u32>,
     /// Whether the page is its cluster's first.
     pub is_first: bool,
     decompressor: Decompressor,
@@ -37,6 +39,7 @@ impl<'a> Pages<'a> {
             packed: Vec::new(),
             unpacked: Vec::new(),
             values: Vec::new(),
+            first_end: 0,
             ends: Vec::new(),
             is_first: false,
             decompressor: Decompressor::new(),
@@ -73,8 +76,7 @@ impl Chunks for Pages<'_> {
             .unpack(&self.packed, len, &mut self.unpacked)?;
         let count = page.elements as usize;
         if encoding.is_index() {
-            self.ends.clear();
-            decode_ends(&encoding, bytes, count, &mut self.ends)?;
+            self.first_end = decode_ends(&encoding, bytes, count, &mut self.ends)?;
         } else {
             self.values.clear();
             let wanted = 0..count;

@@ -149,7 +149,8 @@ pub fn two_above_by_ends(
         if ends.is_first {
             before = 0;
         }
-        for &end in &ends.ends {
+        for &more in &ends.ends {
+            let end = ends.first_end + u64::from(more);
             let mut left = (end - before) as usize;
             before = end;
             let mut found = 0;

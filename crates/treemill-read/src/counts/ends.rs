@@ -123,7 +123,7 @@ pub(super) fn pick(held: &Range<u64>, ends: &Ends, first: u64, rows: &[u32]) -> 
         first,
         rows: rows.to_vec(),
         items,
-        offsets: OffsetBuffer::new(offsets.into()),
+        offsets: treemill_offsets::ascending(offsets.into())?,
     })
 }
 

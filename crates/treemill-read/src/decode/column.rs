@@ -234,12 +234,12 @@ impl Column {
                 | Layout::Sized { item: of, .. },
             ) => {
                 let item_field = Arc::new(field("item", of)?);
-                let offsets = offset_buffer(offsets, spares);
+                let offsets = offset_buffer(offsets, spares)?;
                 let values = item.finish_into(spares, of)?;
                 Arc::new(ListArray::try_new(item_field, offsets, values, None).map_err(broken)?)
             }
             (Column::Bytes { offsets, bytes }, Layout::String { .. }) => {
-                let offsets = offset_buffer(offsets, spares);
+                let offsets = offset_buffer(offsets, spares)?;
                 let bytes = Buffer::from_vec(bytes);
                 spares.hold(&bytes);
                 Arc::new(BinaryArray::try_new(offsets, bytes, None).map_err(broken)?)
@@ -302,10 +302,10 @@ fn finish_parts(
 }
 
 /// Offsets begin with 0 and ascend: every append has seen to it.
-fn offset_buffer(offsets: Vec<i32>, spares: &mut Spares) -> OffsetBuffer<i32> {
+fn offset_buffer(offsets: Vec<i32>, spares: &mut Spares) -> Result<OffsetBuffer<i32>> {
     let offsets = ScalarBuffer::from(offsets);
     spares.hold(offsets.inner());
-    OffsetBuffer::new(offsets)
+    treemill_offsets::ascending(offsets).ok_or_else(mismatch)
 }
 
 /// Pushes the end of a list's or string's items after `more` were added.

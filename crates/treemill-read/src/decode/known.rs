@@ -1,6 +1,6 @@
 //! Lists whose ends are known beforehand: only their items are decoded.
 
-use super::column::{Column, too_many};
+use super::column::{Column, mismatch, too_many};
 use super::picked::{Gathered, gather};
 use super::spares::Spares;
 use super::types::field;
@@ -90,7 +90,7 @@ pub fn join_offsets(mut parts: Vec<OffsetBuffer<i32>>) -> Result<OffsetBuffer<i3
         base.checked_add(last).ok_or_else(too_many)?;
         joined.extend(part.iter().skip(1).map(|end| base.wrapping_add(*end)));
     }
-    Ok(OffsetBuffer::new(joined.into()))
+    treemill_offsets::ascending(joined.into()).ok_or_else(mismatch)
 }
 
 fn absent(item: usize) -> treemill_format::error::FormatError {

@@ -138,6 +138,8 @@ fn unsupported(what: &str) -> FormatError {
 #[cfg(test)]
 mod bulk_tests;
 #[cfg(test)]
+mod by_hand;
+#[cfg(test)]
 mod object_tests;
 #[cfg(test)]
 mod pointer_tests;

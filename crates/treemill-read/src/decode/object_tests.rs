@@ -6,44 +6,11 @@
     clippy::arithmetic_side_effects
 )]
 
+use super::by_hand::{CHECKSUM, entry, field, hit, list, number, object};
 use super::*;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, UInt32Type};
-use treemill_format::layout::{Class, Form, Hidden, Number, Object, Part};
-
-fn object(form: Form, parts: Vec<Part>) -> Object {
-    Object {
-        class: Class {
-            name: "Hit".to_owned(),
-            version: 3,
-            checksum: 0xdead_beef,
-        },
-        form,
-        parts,
-    }
-}
-
-fn field(name: &str, layout: Layout) -> Part {
-    Part::Field(name.to_owned(), layout)
-}
-
-fn number(name: &str, number: Number) -> Part {
-    field(name, Layout::Number(number))
-}
-
-fn point(form: Form) -> Object {
-    object(
-        form,
-        vec![number("x", Number::I16), number("n", Number::I32)],
-    )
-}
-
-fn list(item: Layout, header: u8) -> Layout {
-    Layout::Vector {
-        item: Box::new(item),
-        header,
-    }
-}
+use treemill_format::layout::{Form, Hidden, Number, Part};
 
 /// Byte count, version, body.
 fn framed(version: u16, body: &[u8]) -> Vec<u8> {
@@ -51,29 +18,17 @@ fn framed(version: u16, body: &[u8]) -> Vec<u8> {
     [&count.to_be_bytes()[..], &version.to_be_bytes(), body].concat()
 }
 
-fn entry(layout: &Layout, bytes: &[u8]) -> Result<arrow_array::ArrayRef> {
-    let mut column = Column::new(layout, 1)?;
-    let starts = [0, u32::try_from(bytes.len()).unwrap()];
-    let entries = Entries {
-        data: bytes,
-        starts: &starts,
-        count: 1,
-    };
-    append(&mut column, layout, entries)?;
-    column.finish(layout)
-}
-
 const POINT: [u8; 6] = [0, 7, 0, 0, 0, 9];
 
 #[test]
 fn a_header_is_checked() {
-    let layout = Layout::Object(point(Form::Framed));
+    let layout = Layout::Object(hit(Form::Framed));
     let array = entry(&layout, &framed(3, &POINT)).unwrap();
     let x = array.as_struct().column(0).as_primitive::<Int16Type>();
     assert_eq!(x.value(0), 7);
     // A class without versions has a checksum behind version 0.
     let foreign = |checksum: u32| framed(0, &[&checksum.to_be_bytes()[..], &POINT].concat());
-    assert!(entry(&layout, &foreign(0xdead_beef)).is_ok());
+    assert!(entry(&layout, &foreign(CHECKSUM)).is_ok());
     for bytes in [
         foreign(1),
         framed(4, &POINT),
@@ -89,7 +44,7 @@ fn a_header_is_checked() {
 
 #[test]
 fn bases_give_their_fields_and_hidden_parts_none() {
-    let base = Part::Base(point(Form::Framed));
+    let base = Part::Base(hit(Form::Framed));
     let parts = vec![
         Part::Hidden(Hidden::RootObject),
         base,
@@ -105,7 +60,7 @@ fn bases_give_their_fields_and_hidden_parts_none() {
 
 #[test]
 fn a_collection_says_in_which_order_its_items_lie() {
-    let layout = list(Layout::Object(point(Form::Framed)), 6);
+    let layout = list(Layout::Object(hit(Form::Framed)), 6);
     let one = [[0, 1, 0, 0, 0, 2], [0, 3, 0, 0, 0, 4]]
         .map(|p| framed(3, &p))
         .concat();

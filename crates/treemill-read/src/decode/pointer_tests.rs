@@ -6,42 +6,13 @@
     clippy::arithmetic_side_effects
 )]
 
+use super::by_hand::{entry, hit, list, number, object};
 use super::*;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type};
 use proptest::prelude::*;
-use treemill_format::layout::{Class, Form, Hidden, Number, Object, Part};
-
-fn object(form: Form, parts: Vec<Part>) -> Object {
-    Object {
-        class: Class {
-            name: "Hit".to_owned(),
-            version: 3,
-            checksum: 0,
-        },
-        form,
-        parts,
-    }
-}
-
-fn number(name: &str, number: Number) -> Part {
-    Part::Field(name.to_owned(), Layout::Number(number))
-}
-
-fn hit(form: Form) -> Object {
-    object(
-        form,
-        vec![number("x", Number::I16), number("n", Number::I32)],
-    )
-}
-
-fn list(item: Layout) -> Layout {
-    Layout::Vector {
-        item: Box::new(item),
-        header: 6,
-    }
-}
+use treemill_format::layout::{Form, Hidden, Number, Part};
 
 fn counted(body: &[u8]) -> Vec<u8> {
     let count = 0x4000_0000 | u32::try_from(body.len()).unwrap();
@@ -57,20 +28,8 @@ fn pointer(class: &[u8], x: u8) -> Vec<u8> {
 const NAMED: &[u8] = b"\xff\xff\xff\xffHit\0";
 const REFERRED: &[u8] = &[0x80, 0, 0, 77];
 
-fn entry(layout: &Layout, bytes: &[u8]) -> Result<arrow_array::ArrayRef> {
-    let mut column = Column::new(layout, 1)?;
-    let starts = [0, u32::try_from(bytes.len()).unwrap()];
-    let entries = Entries {
-        data: bytes,
-        starts: &starts,
-        count: 1,
-    };
-    append(&mut column, layout, entries)?;
-    column.finish(layout)
-}
-
 fn hits() -> Layout {
-    list(Layout::Pointer(Box::new(hit(Form::Framed))))
+    list(Layout::Pointer(Box::new(hit(Form::Framed))), 6)
 }
 
 #[test]
@@ -153,7 +112,7 @@ fn objects_without_headers_lie_member_by_member() {
 #[test]
 fn collections_of_what_cannot_be_read_are_read_where_they_are_empty() {
     let reason = "class Hat, which the file does not describe".to_owned();
-    let layout = list(Layout::Absent { reason });
+    let layout = list(Layout::Absent { reason }, 6);
     let array = entry(&layout, &counted(&[0, 9, 0, 0, 0, 0])).unwrap();
     assert!(array.as_list::<i32>().value(0).is_empty());
     let by_member = |count| counted(&[0x40, 9, 0, 0, 1, 2, 3, 4, 0, 0, 0, count]);
@@ -166,7 +125,7 @@ fn collections_of_what_cannot_be_read_are_read_where_they_are_empty() {
 
 #[test]
 fn objects_without_members_are_counted() {
-    let layout = list(Layout::Object(object(Form::Framed, Vec::new())));
+    let layout = list(Layout::Object(object(Form::Framed, Vec::new())), 6);
     let bytes = counted(&[0x40, 9, 0, 3, 0, 0, 0, 7]);
     let array = entry(&layout, &bytes).unwrap();
     assert_eq!(array.as_list::<i32>().value(0).len(), 7);
@@ -206,8 +165,8 @@ proptest! {
             Layout::Pointer(Box::new(hit(Form::Framed))),
             Layout::Object(object(Form::Framed, opaque)),
             Layout::Counted { item: Box::new(Layout::Object(shared)), header: 0 },
-            list(Layout::Object(object(Form::Framed, Vec::new()))),
-            list(Layout::Absent { reason: "no such class".to_owned() }),
+            list(Layout::Object(object(Form::Framed, Vec::new())), 6),
+            list(Layout::Absent { reason: "no such class".to_owned() }, 6),
         ] {
             if let Ok(array) = entry(&layout, &bytes) {
                 prop_assert_eq!(array.len(), 1);

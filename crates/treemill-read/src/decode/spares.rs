@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub struct Spares {
     held: VecDeque<Buffer>,
-    expected: usize,
+    foreseen: usize,
 }
 
 impl Spares {
@@ -23,15 +23,15 @@ impl Spares {
                 values
             }
             _ if capacity == 0 => {
-                RESULTS.vec(self.expected.checked_div(size_of::<T>()).unwrap_or(0))
+                RESULTS.vec(self.foreseen.checked_div(size_of::<T>()).unwrap_or(0))
             }
             _ => RESULTS.vec(capacity),
         }
     }
 
     /// Tells how many bytes the next values may come to whose number is not known.
-    pub(crate) fn expect(&mut self, bytes: usize) {
-        self.expected = bytes;
+    pub(crate) fn foresee(&mut self, bytes: usize) {
+        self.foreseen = bytes;
     }
 
     /// Remembers a buffer that goes into an array.

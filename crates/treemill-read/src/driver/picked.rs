@@ -25,7 +25,7 @@ impl Cursor {
         }
         self.go_alone();
         let name = context.file.source().name();
-        self.spares.expect(0);
+        self.spares.foresee(0);
         let mut column = Column::with(&mut self.spares, &branch.layout, rows.len())
             .map_err(|e| ReadError::format(&e, name, None))?;
         let mut places: Vec<u32> = Vec::new();
@@ -83,7 +83,7 @@ impl Cursor {
         };
         let name = context.file.source().name();
         let wrong = |e| ReadError::format(&e, name, None);
-        self.spares.expect(0);
+        self.spares.foresee(0);
         let mut items = Items::new(&mut self.spares, item).map_err(wrong)?;
         let mut offsets = Vec::new();
         let mut rest = rows;

@@ -13,8 +13,29 @@ pub(super) enum Stretch<'a> {
     Zeros(usize),
     /// Elements of a page.
     Page(Encoding, Run<'a>),
-    /// Ends of a collection's items, counted from the cluster's start.
-    Ends(&'a [u64]),
+    /// Ends of collections' items.
+    Ends(Ends<'a>),
+}
+
+/// Ends of collections' items, counted from the cluster's start.
+#[derive(Clone, Copy)]
+pub(super) struct Ends<'a> {
+    /// An end that is not after any of these.
+    pub first: u64,
+    /// What each end is above that; ascending.
+    pub above: &'a [u32],
+}
+
+impl Ends<'_> {
+    /// The end that is this much above the first. No end of a page is beyond 64 bits.
+    fn end(&self, above: u32) -> u64 {
+        self.first.wrapping_add(u64::from(above))
+    }
+
+    /// The ends themselves.
+    fn iter(&self) -> impl Iterator<Item = u64> {
+        self.above.iter().map(|above| self.end(*above))
+    }
 }
 
 /// What is done with one stretch.
@@ -40,10 +61,10 @@ pub(super) trait Elements {
 }
 
 /// What is done with ends of items: it gets the first item of all, the end before, and the ends.
-type Show<'s> = &'s mut dyn FnMut(u64, u64, &[u64]) -> Result<()>;
+type Show<'s> = &'s mut dyn FnMut(u64, u64, Ends<'_>) -> Result<()>;
 
 /// Zeros as ends of items.
-const NO_ITEMS: [u64; 1024] = [0; 1024];
+const NO_ITEMS: [u32; 1024] = [0; 1024];
 
 /// Appends values `range` (counted from the cluster's start) of a field to a column that was made
 /// for its shape. After an error the column is of no use.
@@ -88,7 +109,7 @@ pub(super) fn append<E: Elements>(
         }
         (Column::Optional { present, item }, Shape::Optional { columns, item: of }) => {
             let range = items(columns, range, elements, &mut |_, mut before, ends| {
-                for &end in ends {
+                for end in ends.iter() {
                     match end.checked_sub(before) {
                         Some(0) => present.append(false),
                         Some(1) => present.append(true),
@@ -166,18 +187,21 @@ fn items<E: Elements>(
     // The first item of a collection follows the last of the one before it in the cluster.
     let mut first = (range.start == 0).then_some(0);
     let mut last = 0;
-    let mut take = |mut ends: &[u64]| {
+    let mut take = |mut ends: Ends<'_>| {
         if first.is_none()
-            && let [before, rest @ ..] = ends
+            && let [before, rest @ ..] = ends.above
         {
-            first = Some(*before);
-            last = *before;
-            ends = rest;
+            let before = ends.end(*before);
+            first = Some(before);
+            last = before;
+            ends.above = rest;
         }
-        let (Some(first), Some(&end)) = (first, ends.last()) else {
+        let (Some(first), Some(start)) = (first, ends.above.first()) else {
             return Ok(());
         };
-        if !ends.is_sorted() || ends.first().is_some_and(|&end| end < last) {
+        let end = ends.above.last().unwrap_or(start);
+        let (start, end) = (ends.end(*start), ends.end(*end));
+        if start < last {
             return Err(malformed("a collection's items end before they begin"));
         }
         show(first, last, ends)?;
@@ -190,9 +214,9 @@ fn items<E: Elements>(
         Stretch::Zeros(n) => {
             let mut left = n;
             while left > 0 {
-                let some = NO_ITEMS.get(..left).unwrap_or(&NO_ITEMS);
-                take(some)?;
-                left = left.saturating_sub(some.len());
+                let above = NO_ITEMS.get(..left).unwrap_or(&NO_ITEMS);
+                take(Ends { first: 0, above })?;
+                left = left.saturating_sub(above.len());
             }
             Ok(())
         }
@@ -211,7 +235,8 @@ fn lists<E: Elements>(
     let base = offsets.last().copied().unwrap_or(0);
     items(columns, range, elements, &mut |first, _, ends| {
         // Ends ascend, so that where the last fits they all do.
-        let most = ends.last().map_or(0, |end| end.saturating_sub(first));
+        let last = ends.above.last().map_or(first, |above| ends.end(*above));
+        let most = last.saturating_sub(first);
         if i32::try_from(most)
             .ok()
             .and_then(|most| most.checked_add(base))
@@ -219,17 +244,17 @@ fn lists<E: Elements>(
         {
             return Err(too_many());
         }
-        offsets.extend(
-            ends.iter()
-                .map(|end| (end.wrapping_sub(first) as i32).wrapping_add(base)),
-        );
+        // What is beyond 32 bits is the same in both and falls away.
+        let shift = (ends.first.wrapping_sub(first) as i32).wrapping_add(base);
+        let above = ends.above.iter();
+        offsets.extend(above.map(|above| (*above as i32).wrapping_add(shift)));
         Ok(())
     })
 }
 
 /// Appends the numbers of items.
-fn counts(numbers: &mut Numbers, mut before: u64, ends: &[u64]) -> Result<()> {
-    for &end in ends {
+fn counts(numbers: &mut Numbers, mut before: u64, ends: Ends<'_>) -> Result<()> {
+    for end in ends.iter() {
         numbers.count(end.saturating_sub(before))?;
         before = end;
     }

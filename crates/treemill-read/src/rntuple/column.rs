@@ -240,14 +240,14 @@ impl Column {
         Ok(match (self, shape) {
             (Column::Numbers(numbers), _) => numbers.finish(spares),
             (Column::Strings { offsets, bytes }, _) => {
-                let offsets = held_offsets(offsets, spares);
+                let offsets = held_offsets(offsets, spares)?;
                 let bytes = Buffer::from_vec(bytes);
                 spares.hold(&bytes);
                 Arc::new(BinaryArray::try_new(offsets, bytes, None).map_err(broken)?)
             }
             (Column::List { offsets, item }, Shape::List { item: of, .. }) => {
                 let item_field = Arc::new(field("item", of)?);
-                let offsets = held_offsets(offsets, spares);
+                let offsets = held_offsets(offsets, spares)?;
                 let values = item.finish(of, spares)?;
                 Arc::new(ListArray::try_new(item_field, offsets, values, None).map_err(broken)?)
             }
@@ -300,15 +300,15 @@ impl Column {
     }
 }
 
-fn held_offsets(offsets: Vec<i32>, spares: &mut Spares) -> OffsetBuffer<i32> {
-    let offsets = offset_buffer(offsets);
+fn held_offsets(offsets: Vec<i32>, spares: &mut Spares) -> Result<OffsetBuffer<i32>> {
+    let offsets = offset_buffer(offsets)?;
     spares.hold(offsets.inner().inner());
-    offsets
+    Ok(offsets)
 }
 
 /// Offsets begin with 0 and ascend: every append has seen to it.
-pub(super) fn offset_buffer(offsets: Vec<i32>) -> OffsetBuffer<i32> {
-    OffsetBuffer::new(ScalarBuffer::from(offsets))
+pub(super) fn offset_buffer(offsets: Vec<i32>) -> Result<OffsetBuffer<i32>> {
+    treemill_offsets::ascending(ScalarBuffer::from(offsets)).ok_or_else(mismatch)
 }
 
 pub(super) fn too_many() -> FormatError {

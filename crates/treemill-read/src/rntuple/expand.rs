@@ -55,14 +55,14 @@ fn spread(items: &ArrayRef, present: &BooleanBuffer, is_top: bool) -> Result<Arr
         }
         DataType::Binary => {
             let strings = items.as_binary::<i32>();
-            let offsets = offset_buffer(spread_ends(strings.value_offsets(), present));
+            let offsets = offset_buffer(spread_ends(strings.value_offsets(), present))?;
             Arc::new(
                 BinaryArray::try_new(offsets, strings.values().clone(), nulls).map_err(broken)?,
             )
         }
         DataType::List(field) => {
             let lists = items.as_list::<i32>();
-            let offsets = offset_buffer(spread_ends(lists.value_offsets(), present));
+            let offsets = offset_buffer(spread_ends(lists.value_offsets(), present))?;
             let values = Arc::clone(lists.values());
             Arc::new(ListArray::try_new(Arc::clone(field), offsets, values, nulls).map_err(broken)?)
         }

@@ -1,7 +1,7 @@
 //! The pages of one field: the one place where plan, source, decompression and page decoding meet.
 //! Keeps one page of each column ready, and the bytes that were brought ahead of time.
 
-use super::assemble::{Elements, Stretch, Visit, append};
+use super::assemble::{Elements, Ends, Stretch, Visit, append};
 use super::column::Column;
 use super::ntuple_file::NTupleFile;
 use super::plan::{self, Part};
@@ -46,8 +46,10 @@ struct Loaded {
     elements: At,
     /// The page's elements, uncompressed, where they were compressed.
     bytes: Vec<u8>,
-    /// The page's elements as ends of items, of columns that are such.
-    ends: Vec<u64>,
+    /// The page's elements as ends of items, of columns that are such: the first, and what each is
+    /// above it.
+    first_end: u64,
+    ends: Vec<u32>,
     /// Pages of this column alone.
     window: Window,
 }
@@ -205,7 +207,10 @@ impl Elements for InCluster<'_, '_> {
                     let loaded = self.columns.entry(located.column).or_default();
                     let count = located.pages.get(page).map_or(0, |p| p.elements as usize);
                     match encoding.is_index() {
-                        true => visit(Stretch::Ends(loaded.ends.get(wanted).unwrap_or_default())),
+                        true => visit(Stretch::Ends(Ends {
+                            first: loaded.first_end,
+                            above: loaded.ends.get(wanted).unwrap_or_default(),
+                        })),
                         false => visit(Stretch::Page(
                             encoding,
                             Run {
@@ -256,20 +261,21 @@ impl InCluster<'_, '_> {
         if loaded.bytes.capacity() == 0 && packed.len() < length {
             loaded.bytes = shelf::BYTES.take();
         }
-        let elements = self
-            .context
-            .decompressor
-            .unpack(packed, length, &mut loaded.bytes)
-            .map_err(wrong)?;
+        let decompressor = &mut self.context.decompressor;
+        let elements = match page.has_checksum {
+            true => decompressor.unpack_verified(packed, length, &mut loaded.bytes),
+            false => decompressor.unpack(packed, length, &mut loaded.bytes),
+        };
+        let elements = elements.map_err(wrong)?;
         self.context.counters.add_bytes_decompressed(length as u64);
         loaded.elements = At::Unpacked;
         if encoding.is_index() {
             if loaded.ends.capacity() == 0 {
                 loaded.ends = shelf::ENDS.take();
             }
-            loaded.ends.clear();
             let count = usize::try_from(page.elements).unwrap_or(usize::MAX);
-            decode_ends(encoding, elements, count, &mut loaded.ends).map_err(wrong)?;
+            loaded.first_end =
+                decode_ends(encoding, elements, count, &mut loaded.ends).map_err(wrong)?;
         } else if packed.len() == length {
             loaded.elements = At::Stored(page.locator.bytes());
         }

@@ -168,9 +168,9 @@ proptest! {
     ) {
         let ends: Vec<u64> = counts.iter().scan(u64::from(start), |sum, n| { *sum += u64::from(*n); Some(*sum) }).collect();
         let decode = |element, is_split, bytes: &[u8]| {
-            let mut out = vec![99]; // what was there is left alone
-            decode_ends(&Encoding { element, split: is_split }, bytes, ends.len(), &mut out).unwrap();
-            out.split_off(1)
+            let mut above = vec![99; 7]; // what was there is written over
+            let first = decode_ends(&Encoding { element, split: is_split }, bytes, ends.len(), &mut above).unwrap();
+            above.into_iter().map(|more| first + u64::from(more)).collect::<Vec<u64>>()
         };
         let wide: Vec<u8> = ends.iter().flat_map(|v| v.to_le_bytes()).collect();
         let narrow: Vec<u8> = ends.iter().flat_map(|v| (*v as u32).to_le_bytes()).collect();
@@ -225,4 +225,66 @@ proptest! {
             let _ = decode_switches(&encoding, &run, &mut Vec::new());
         }
     }
+}
+
+/// Ends of collections as a page stores them, and what they are read as.
+fn read_ends(element: Element, is_split: bool, stored: &[u64]) -> Result<Vec<u64>> {
+    let size = if element == Element::Index32 { 4 } else { 8 };
+    let each = stored.iter().map(|end| end.to_le_bytes());
+    let bytes: Vec<u8> = each.flat_map(|end| end[..size].to_vec()).collect();
+    let bytes = if is_split { split(&bytes, size) } else { bytes };
+    let encoding = Encoding {
+        element,
+        split: is_split,
+    };
+    let mut above = Vec::new();
+    let first = decode_ends(&encoding, &bytes, stored.len(), &mut above)?;
+    Ok(above.iter().map(|more| first + u64::from(*more)).collect())
+}
+
+#[test]
+fn ends_that_descend_are_malformed() {
+    for (element, is_split, stored) in [
+        (Element::Index32, false, vec![5, 4]),
+        (Element::Index64, false, vec![5, 4]),
+        // Sums that wrap around.
+        (Element::Index32, true, vec![5, u64::from(u32::MAX)]),
+        (Element::Index64, true, vec![5, u64::MAX]),
+        (Element::Index32, true, vec![u64::from(u32::MAX), 2]),
+        (Element::Index64, true, vec![u64::MAX, 2]),
+    ] {
+        let found = read_ends(element, is_split, &stored);
+        assert!(
+            matches!(found, Err(FormatError::Malformed { .. })),
+            "{element:?} {stored:?}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn ends_at_the_widths_bounds_are_read() {
+    let high = u64::MAX - 300;
+    for is_split in [false, true] {
+        let stored = if is_split {
+            vec![high, 255, 45]
+        } else {
+            vec![high, high + 255, u64::MAX]
+        };
+        let found = read_ends(Element::Index64, is_split, &stored).unwrap();
+        assert_eq!(found, [high, high + 255, u64::MAX]);
+    }
+    let most = u64::from(u32::MAX);
+    assert_eq!(
+        read_ends(Element::Index32, true, &[most - 255, 255]).unwrap(),
+        [most - 255, most]
+    );
+    assert_eq!(
+        read_ends(Element::Index64, true, &[7, most]).unwrap(),
+        [7, 7 + most]
+    );
+    let found = read_ends(Element::Index64, true, &[7, most + 1]);
+    assert!(
+        matches!(found, Err(FormatError::Unsupported { .. })),
+        "{found:?}"
+    );
 }

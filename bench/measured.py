@@ -45,6 +45,12 @@ def ratios(what: str, a: Row, b: Row, **goal: float) -> Row:
     return Row(what, values, "x", **goal)
 
 
+def shares(what: str, a: Row, b: Row, **goal: float | None) -> Row:
+    """As `ratios`, in per cent."""
+    values = tuple(100 * x / y for x, y in zip(a.values, b.values, strict=True))
+    return Row(what, values, "% of all", **goal)
+
+
 def in_turn(
     rounds: int,
     contestants: dict[str, Callable[[], object]],

@@ -1,0 +1,112 @@
+"""What pages of results are made of: Markdown from what was measured. Measures nothing and knows no
+measurement by name.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from .goals import Verdict
+from .measured import Row
+from .rivals import Rival
+from .times import Times
+from .warm import Cell
+
+_MARKS = {True: " ✓", False: " ✗", None: ""}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; columns after the first are right-aligned."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def facts(known: Mapping[str, object]) -> str:
+    """A line for each."""
+    return "".join(f"- {name}: {value}\n" for name, value in known.items())
+
+
+def sizes(files: Mapping[str, Mapping[str, object]]) -> str:
+    """Of a measurement's files, as `data.describe` knows them: one fact."""
+    each = ", ".join(f"{name} {int(str(f['bytes'])) / 1e6:.0f} MB" for name, f in files.items())
+    return f"{next(iter(files.values()))['events']:,} events: {each}"
+
+
+def spread(times: Times | None) -> str:
+    """Median and extremes in milliseconds."""
+    if times is None:
+        return "-"
+    low, middle, high = (f"{1e3 * s:.1f}" for s in (times.low, times.median, times.high))
+    return f"**{middle}** ({low} to {high})"
+
+
+def warm(cells: Sequence[Cell], rivals: Iterable[Rival], titles: Mapping[str, str]) -> str:
+    """Times, a column for each rival that was there. `titles` of the queries."""
+    found = {(c.place, c.rival): c.times for c in cells}
+    there = [r for r in rivals if any(c.rival == r.key for c in cells)]
+    rows = (
+        [_label(place, titles), *(spread(found.get((place, r.key))) for r in there)]
+        for place in dict.fromkeys(c.place for c in cells)
+    )
+    return table(["", *(r.title for r in there)], rows)
+
+
+def ratios(
+    cells: Sequence[Cell],
+    verdicts: Sequence[Verdict],
+    wanted: Sequence[str],
+    titles: Mapping[str, str],
+) -> str:
+    """Verdicts of the goals `wanted`, a column for each: where cells are, then anywhere else."""
+    found = {(v.goal, v.where): v for v in verdicts if v.goal in wanted}
+    places = dict.fromkeys([*(c.place for c in cells), *(where for _, where in found)])
+    rows = (
+        [_label(place, titles), *(_ratio(found.get((goal, place))) for goal in wanted)]
+        for place in places
+    )
+    return table(["", *wanted], rows)
+
+
+def _label(place: str, titles: Mapping[str, str]) -> str:
+    query, _, codec = place.partition(" ")
+    text = f"{query} {titles[query]}, {codec}" if query in titles else place
+    return text.replace("|", "\\|")
+
+
+def _ratio(verdict: Verdict | None) -> str:
+    if verdict is None:
+        return "-"
+    value = f"{verdict.measured:.2f}"
+    if verdict.wanted is None:
+        return value
+    return f"{value}{_MARKS[verdict.reached]} (≥ {verdict.wanted:g})"
+
+
+def cold(times: Mapping[str, Times]) -> str:
+    """Seconds of whole processes."""
+    rows = ([n, f"{t.low:.2f}", f"{t.median:.2f}", f"{t.high:.2f}"] for n, t in times.items())
+    return table(["", "min", "median", "max"], rows)
+
+
+def rows(measured: Iterable[Row]) -> str:
+    """A line for each, with its goal."""
+
+    def line(row: Row) -> list[str]:
+        values = f"{min(row.values):.3g} to {max(row.values):.3g}" if len(row.values) > 1 else ""
+        median = f"**{row.median:.3g}** {row.unit}"
+        return [row.what, median, values, row.goal + _MARKS[row.reached]]
+
+    return table(["", "median", "min to max", "goal"], map(line, measured))
+
+
+def goals(verdicts: Sequence[Verdict]) -> str:
+    """How many were reached, and a table of the others."""
+    promised = [v for v in verdicts if v.wanted is not None]
+    missed = [v for v in promised if not v.reached]
+    text = f"{len(promised) - len(missed)} of {len(promised)} reached.\n"
+    if not missed:
+        return text
+    lines = (
+        [v.goal, v.where, f"{v.measured:.2f}", f"{v.wanted:g}", v.reason or "-"] for v in missed
+    )
+    return f"{text}\nNot reached:\n\n" + table(
+        ["goal", "where", "measured", "wanted", "what the numbers say"], lines
+    )
