@@ -53,7 +53,9 @@ def _blocks(packed: bytes) -> Iterator[Seed]:
 def _long_frames() -> Iterator[Seed]:
     """Zstandard's frames of several blocks, of which fronts are wanted."""
     for repeated in (6, 40):
-        words = np.repeat(np.arange(60_000 // repeated, dtype=np.uint64) * 2654435761 >> 7, repeated)
+        words = np.repeat(
+            np.arange(60_000 // repeated, dtype=np.uint64) * 2654435761 >> 7, repeated
+        )
         data = words.astype(">u4").tobytes()[:200_000]
         body = pa.compress(data, codec="zstd", asbytes=True)
         for wanted in (16, 140_000):

@@ -14,7 +14,7 @@ ADL_RIVALS = (
 )
 
 DECOMPRESSION = Rival("adl-limit", "decompression alone", "unpack", LIMIT)
-"""No rival: what reading and decompressing the task's branches takes, all of their baskets, of which nothing
+"""No rival: what reading and decompressing all baskets of the task's branches takes, of which nothing
 is made."""
 
 MEASURED = (*ADL_RIVALS, DECOMPRESSION)
