@@ -1,5 +1,6 @@
 //! Where items end, from starts in bytes, from counts, and for single entries. Pure.
 
+use crate::decode::Picked;
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use std::ops::Range;
 
@@ -100,24 +101,37 @@ pub(crate) struct Picks {
     pub(super) held: Range<u64>,
     pub(super) first: u64,
     pub(super) rows: Vec<u32>,
-    pub(crate) items: Vec<u32>,
+    pub(crate) items: Picked,
     pub(crate) offsets: OffsetBuffer<i32>,
 }
 
 pub(super) fn pick(held: &Range<u64>, ends: &Ends, first: u64, rows: &[u32]) -> Option<Picks> {
     let base = *ends.ends.first()?;
-    let mut items = Vec::with_capacity(rows.len());
+    let place = |row: u32| {
+        let entry = first.checked_add(u64::from(row))?;
+        usize::try_from(entry.checked_sub(held.start)?).ok()
+    };
+    let (start, last) = (place(*rows.first()?)?, place(*rows.last()?)?);
+    let stop = last.checked_add(1)?;
     let mut offsets = Vec::with_capacity(rows.len().saturating_add(1));
-    offsets.push(0);
-    for &row in rows {
-        let place = first.checked_add(u64::from(row))?.checked_sub(held.start)?;
-        let [start, end, ..] = *ends.ends.get(usize::try_from(place).ok()?..)? else {
-            return None;
-        };
-        let number = |end: i32| end.wrapping_sub(base).cast_unsigned();
-        items.extend(number(start)..number(end));
-        offsets.push(i32::try_from(items.len()).ok()?);
-    }
+    let items = if stop.checked_sub(start)? == rows.len() {
+        let part = ends.ends.get(start..=stop)?;
+        let before = *part.first()?;
+        offsets.extend(part.iter().map(|end| end.wrapping_sub(before)));
+        Picked::Together(ends.before(start)?..ends.before(stop)?)
+    } else {
+        let mut items = Vec::with_capacity(rows.len());
+        offsets.push(0);
+        for &row in rows {
+            let [start, end, ..] = *ends.ends.get(place(row)?..)? else {
+                return None;
+            };
+            let number = |end: i32| end.wrapping_sub(base).cast_unsigned();
+            items.extend(number(start)..number(end));
+            offsets.push(i32::try_from(items.len()).ok()?);
+        }
+        Picked::Single(items)
+    };
     Some(Picks {
         held: held.clone(),
         first,
@@ -150,6 +164,7 @@ mod tests {
         #[test]
         fn starts_and_counts_say_the_same(
             counts in proptest::collection::vec(0_u32..5, 1..40), size in 1_usize..13,
+            step in 1_usize..4,
         ) {
             let starts = starts(&counts, u32::try_from(size).unwrap());
             let ends = ends_of_counts(&counts).unwrap();
@@ -163,13 +178,17 @@ mod tests {
                 other[at] ^= 1;
                 prop_assert!(!ends.are(&other, size));
             }
-            let rows: Vec<u32> = (0..counts.len() as u32).step_by(3).collect();
+            let rows: Vec<u32> = (0..counts.len() as u32).step_by(step).collect();
             let picks = pick(&(7..7 + counts.len() as u64), &ends, 7, &rows).unwrap();
             let expected: Vec<u32> = rows.iter().flat_map(|&row| {
                 let first: u32 = counts[..row as usize].iter().sum();
                 first..first + counts[row as usize]
             }).collect();
-            prop_assert_eq!(&picks.items, &expected);
+            let items = match &picks.items {
+                Picked::Single(items) => items.clone(),
+                Picked::Together(items) => items.clone().map(|n| n as u32).collect(),
+            };
+            prop_assert_eq!(&items, &expected);
             prop_assert_eq!(picks.offsets.len(), rows.len() + 1);
         }
     }

@@ -6,6 +6,7 @@
 )]
 
 use super::*;
+use crate::decode::Picked;
 use proptest::prelude::*;
 
 fn one_counter() -> Counts {
@@ -71,10 +72,10 @@ fn picks_are_made_once() {
     let known = counts.known(0, &(10..14)).unwrap();
     let mut pick = |rows: &[u32]| counts.picks(0, &(10..14), &known, 9, rows);
     let first = pick(&[1, 4]).unwrap();
-    assert_eq!(first.items, [0, 1, 3, 4, 5]);
+    assert_eq!(first.items, Picked::Single(vec![0, 1, 3, 4, 5]));
     assert_eq!(first.offsets[..], [0, 2, 5]);
     assert!(Arc::ptr_eq(&first, &pick(&[1, 4]).unwrap()));
-    assert_eq!(pick(&[2]).unwrap().items, [2]);
+    assert_eq!(pick(&[2]).unwrap().items, Picked::Together(2..3));
     assert!(pick(&[0]).is_none(), "before the basket");
     assert!(pick(&[5]).is_none(), "behind it");
 }

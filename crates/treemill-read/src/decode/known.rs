@@ -7,9 +7,18 @@ use super::types::field;
 use super::{malformed, size::size_of};
 use arrow_array::{ArrayRef, ListArray};
 use arrow_buffer::OffsetBuffer;
+use std::ops::Range;
 use std::sync::Arc;
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
+
+/// Some of a basket's items, by their numbers, which ascend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Picked {
+    /// All between two of them.
+    Together(Range<usize>),
+    Single(Vec<u32>),
+}
 
 /// Items of lists while they are read: a column of them.
 pub struct Items<'a> {
@@ -31,28 +40,32 @@ impl<'a> Items<'a> {
         })
     }
 
-    /// Appends the items number `from` to `to` of `data`.
+    /// Appends the items of these numbers of `data`.
     ///
     /// # Errors
     /// `Malformed` where there are not so many.
-    pub fn append(&mut self, data: &[u8], from: usize, to: usize) -> Result<()> {
+    pub fn append(&mut self, data: &[u8], items: Range<usize>) -> Result<()> {
         let place = |n: usize| n.checked_mul(self.size);
-        let bytes = place(from).zip(place(to)).and_then(|(a, b)| data.get(a..b));
-        let bytes = bytes.ok_or_else(|| absent(to))?;
-        self.items
-            .append_packed(self.layout, bytes, to.saturating_sub(from))
+        let bytes = place(items.start).zip(place(items.end));
+        let bytes = bytes.and_then(|(from, to)| data.get(from..to));
+        let bytes = bytes.ok_or_else(|| absent(items.end))?;
+        self.items.append_packed(self.layout, bytes, items.len())
     }
 
-    /// Appends the items of these numbers.
+    /// Appends the items that were picked.
     ///
     /// # Errors
     /// `Malformed` where there are not so many.
     pub fn append_picked(
         &mut self,
         data: &[u8],
-        items: &[u32],
+        items: &Picked,
         gathered: &mut Gathered,
     ) -> Result<()> {
+        let items = match items {
+            Picked::Together(items) => return self.append(data, items.clone()),
+            Picked::Single(items) => items,
+        };
         let bytes = &mut gathered.bytes;
         bytes.clear();
         gather(data, self.size, items, bytes)?;

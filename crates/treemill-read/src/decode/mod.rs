@@ -10,6 +10,7 @@
 mod bits;
 mod bulk;
 mod bytes;
+mod clones;
 mod column;
 mod compile;
 mod jagged;
@@ -31,7 +32,7 @@ mod types;
 mod walk;
 
 pub use column::Column;
-pub use known::{Items, join_offsets};
+pub use known::{Items, Picked, join_offsets};
 pub use picked::{Gathered, append_picked};
 pub use size::{Size, leaves, size_of};
 pub use spares::Spares;
@@ -139,6 +140,8 @@ fn unsupported(what: &str) -> FormatError {
 mod bulk_tests;
 #[cfg(test)]
 mod by_hand;
+#[cfg(test)]
+mod clones_tests;
 #[cfg(test)]
 mod object_tests;
 #[cfg(test)]

@@ -67,9 +67,9 @@ impl Cursor {
                 return Ok(None);
             };
             let data = self.data(branch, &loaded.place);
-            items.append(data, from, to).map_err(|e| {
-                wrong(e).within(&branch.name, loaded.entries.clone(), loaded.offset)
-            })?;
+            items
+                .append(data, from..to)
+                .map_err(|e| loaded.wrong(&e, name, branch))?;
             at = stop;
         }
         let Some(offsets) = context.counts.offsets(slot, range, !context.again) else {

@@ -1,7 +1,7 @@
 //! A branch's cursor, asked for single entries: baskets without any of them are neither read nor
 //! decompressed, and of the others only those entries are decoded.
 
-use super::{Cursor, Place};
+use super::Cursor;
 use crate::counts::Role;
 use crate::decode::{Column, Items, append_picked, join_offsets};
 use crate::reader::Context;
@@ -29,40 +29,37 @@ impl Cursor {
         let mut column = Column::with(&mut self.spares, &branch.layout, rows.len())
             .map_err(|e| ReadError::format(&e, name, None))?;
         let mut places: Vec<u32> = Vec::new();
+        let mut gathered = std::mem::take(&mut self.gathered);
         let mut rest = rows;
         while let Some(&row) = rest.first() {
             let entry = |row: u32| range.start.saturating_add(u64::from(row));
             self.load(context, branch, entry(row))?;
             let Some(loaded) = &self.loaded else { break };
-            let held = loaded.entries.clone();
-            let (here, later) = split(rest, range.start, &held);
+            let held = &loaded.entries;
+            let (here, later) = split(rest, range.start, held);
+            rest = later;
+            if let Some(wanted) = consecutive(here) {
+                let wanted = entry(wanted.start)..entry(wanted.end);
+                self.append_run(&mut column, branch, loaded, wanted)
+                    .map_err(|e| loaded.wrong(&e, name, branch))?;
+                continue;
+            }
             places.clear();
             places.extend(here.iter().map(|&row| {
                 // A basket has fewer than 2^32 entries; one beyond would be found absent.
                 u32::try_from(entry(row).saturating_sub(held.start)).unwrap_or(u32::MAX)
             }));
-            let base = match &loaded.place {
-                Place::Window(bytes) => Some(bytes.start),
-                _ => None,
-            };
-            let (place, offset) = (loaded.place.clone(), loaded.offset);
-            let mut gathered = std::mem::take(&mut self.gathered);
-            let data = self.data(branch, &place);
-            let starts = self.starts.as_slice();
             append_picked(
                 &mut column,
                 &branch.layout,
-                data,
-                starts,
+                self.data(branch, &loaded.place),
+                &self.starts,
                 &places,
                 &mut gathered,
             )
-            .map_err(|e| {
-                ReadError::format(&e, name, base).within(&branch.name, held.clone(), offset)
-            })?;
-            self.gathered = gathered;
-            rest = later;
+            .map_err(|e| loaded.wrong(&e, name, branch))?;
         }
+        self.gathered = gathered;
         let array = column.finish_into(&mut self.spares, &branch.layout);
         self.leave_spares(context);
         array.map_err(|e| ReadError::format(&e, name, None).within(&branch.name, range, None))
@@ -86,6 +83,7 @@ impl Cursor {
         self.spares.foresee(0);
         let mut items = Items::new(&mut self.spares, item).map_err(wrong)?;
         let mut offsets = Vec::new();
+        let mut gathered = std::mem::take(&mut self.gathered);
         let mut rest = rows;
         while let Some(&row) = rest.first() {
             self.load(context, branch, range.start.saturating_add(u64::from(row)))?;
@@ -94,19 +92,21 @@ impl Cursor {
             };
             let held = &loaded.entries;
             let (here, later) = split(rest, range.start, held);
+            rest = later;
             let picks = context.counts.picks(slot, held, ends, range.start, here);
             let Some(picks) = picks else {
                 return Ok(None);
             };
-            let mut room = std::mem::take(&mut self.gathered);
-            let data = self.data(branch, &loaded.place);
             items
-                .append_picked(data, &picks.items, &mut room)
-                .map_err(|e| wrong(e).within(&branch.name, held.clone(), loaded.offset))?;
-            self.gathered = room;
+                .append_picked(
+                    self.data(branch, &loaded.place),
+                    &picks.items,
+                    &mut gathered,
+                )
+                .map_err(|e| loaded.wrong(&e, name, branch))?;
             offsets.push(picks.offsets.clone());
-            rest = later;
         }
+        self.gathered = gathered;
         let array = join_offsets(offsets).and_then(|all| items.finish(all, &mut self.spares));
         self.leave_spares(context);
         let array = array.map_err(|e| wrong(e).within(&branch.name, range.clone(), None))?;
@@ -117,4 +117,11 @@ impl Cursor {
 /// The rows whose entries are among `held`, and those after them.
 fn split<'a>(rows: &'a [u32], first: u64, held: &Range<u64>) -> (&'a [u32], &'a [u32]) {
     rows.split_at(rows.partition_point(|&row| first.saturating_add(u64::from(row)) < held.end))
+}
+
+/// The rows, which ascend, as a range, where they follow one another.
+fn consecutive(rows: &[u32]) -> Option<Range<u32>> {
+    let (&first, &last) = (rows.first()?, rows.last()?);
+    let end = last.checked_add(1)?;
+    (end.checked_sub(first)? as usize == rows.len()).then_some(first..end)
 }
