@@ -141,6 +141,32 @@ SPLIT_OFF = {
 FIELDS = {"first": "0", "second": "1"}
 
 
+def track(i):
+    return {
+        "at": [i, -i],
+        "name": b"n" * (i % 4),
+        "label": b"odd" if i % 2 else b"even",
+        "path": [i] * (i % 3),
+        "last": hit(i),
+    }
+
+
+# TClonesArrays of objects that lie member by member, and, for TLorentzVector streams itself, do not.
+CLONES = {
+    "clones": lambda i: [hit(i * k) for k in few(i)],
+    "tracks": lambda i: [track(i + k) for k in few(i)],
+    "fourvectors": lambda i: [{"fP": vector3(i, k, 2), "fE": 50} for k in few(i)],
+}
+# The same as members of an object.
+OWNED = {
+    "before": lambda i: i,
+    "tracks": lambda i: [track(i + k) for k in few(i)],
+    "sure": lambda i: [hit(i + k) for k in few(i)],
+    "none": lambda i: [],
+    "value": lambda i: [hit(i - k) for k in few(i)],
+}
+
+
 @pytest.fixture(scope="module")
 def folder(root_program, tmp_path_factory):
     if shutil.which("c++") is None:
@@ -266,13 +292,26 @@ def test_pointers_to_anything_are_refused_by_name(folder):
             read(tree, path)
 
 
-def test_clones_arrays_unsplit_are_refused_when_listed(folder):
-    tree = core.File(str(folder / "zstd.root")).tree("split0_entries0")
-    for name in ("clones", "fourvectors"):
-        (branch,) = (b for b in tree.branches() if b["path"] == name)
-        assert not branch["supported"]
-        with pytest.raises(UnsupportedError, match="TClonesArray"):
-            read(tree, name)
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_clones_arrays_that_were_stored_whole(folder, compression):
+    """Member by member, which is ROOT's way where it can, and one object after another."""
+    for split, _, tree in trees(folder, compression):
+        check(tree, "one_by_one", lambda i: [track(i + k) for k in few(i)])
+        check(tree, "never", lambda i: [])
+        if split == 0:
+            for name, formula in CLONES.items():
+                check(tree, name, formula)
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_clones_arrays_that_are_members(folder, compression):
+    for split, _, tree in trees(folder, compression):
+        if split == 0:
+            found = read(tree, "owner.").to_list()
+            assert found == [{"before": i, "after": -i} for i in ENTRIES]
+        if split == 1:
+            for name, formula in OWNED.items():
+                check(tree, f"owner./owner.{name}", formula)
 
 
 def test_classes_without_members(folder):

@@ -149,6 +149,7 @@ fn short(layout: &Layout) -> String {
         Layout::Object(object) => format!("object({})", object.class.name),
         Layout::Sized { item, .. } => format!("sized({})", short(item)),
         Layout::Pointer(object) => format!("pointer({})", object.class.name),
+        Layout::Clones(clones) => format!("clones({})", clones.class.escape_ascii()),
         Layout::Absent { reason } => format!("absent({reason})"),
         Layout::Bits => "bits".to_owned(),
         Layout::Unsupported { reason } => format!("unsupported({reason})"),

@@ -3,6 +3,7 @@
 
 mod builtin;
 mod class;
+mod clones;
 mod cpp;
 mod dims;
 mod element;
@@ -15,6 +16,7 @@ use crate::reader::text;
 use crate::tbranch::{RawBranch, RawTree};
 
 pub(crate) use class::Classes;
+pub(crate) use clones::named as named_clones;
 
 /// Longest name that is repeated in the metadata of other branches.
 const LONGEST_NAME: usize = 4096;
@@ -79,7 +81,11 @@ pub(crate) fn interpret(branch: &RawBranch, tree: &RawTree, classes: &Classes) -
         }
         "TBranchObject" => {
             let class = text(branch.class_name);
-            Interpretation::known(classes.named_object(&class), class)
+            let known = match clones::in_object_branch(&class) {
+                Some(layout) => Ok(layout),
+                None => classes.named_object(&class),
+            };
+            Interpretation::known(known, class)
         }
         other => Interpretation::unsupported(
             format!("a branch of class {other}"),

@@ -109,6 +109,9 @@ pub enum Layout {
         /// What stands against reading it, in words for the user.
         reason: String,
     },
+    /// A TClonesArray that was stored whole: its header, then its items (ROOT: TClonesArray::Streamer). Decoded
+    /// to a list of them.
+    Clones(Box<Clones>),
     /// `TObject::fBits`: a u32, followed by a u16 where the object is referenced (bit 4); decoded to the u32.
     Bits,
     /// Known by name only; reading is an `UnsupportedError`.
@@ -116,6 +119,29 @@ pub enum Layout {
         /// Why, in words for the user.
         reason: String,
     },
+}
+
+/// A TClonesArray that was stored whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clones {
+    /// What is before the array.
+    pub before: Before,
+    /// The items' class as arrays of this branch name it, `Hit;3`; empty where none has been looked at. No
+    /// description of the tree says it.
+    pub class: Vec<u8>,
+    /// The items: [`Layout::Object`], or [`Layout::Absent`] as long as their class is not known.
+    pub item: Layout,
+}
+
+/// What is before an object that fills its entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Before {
+    /// Nothing.
+    Nothing,
+    /// These bytes: its class's name.
+    Exactly(Vec<u8>),
+    /// Byte count and class of a pointer, which may be null (ROOT: TBufferFile::WriteObjectAny).
+    Pointer,
 }
 
 /// An object of a class: bases and members in the order of its streamer info.

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod basket;
+pub mod clones;
 mod clusters;
 pub mod compress;
 pub mod directory;
@@ -27,4 +28,4 @@ mod tleaf;
 pub mod tree;
 mod ttree;
 
-pub use ttree::parse_tree;
+pub use ttree::{name_clones, parse_tree};

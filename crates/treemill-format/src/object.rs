@@ -4,14 +4,14 @@
 use crate::error::Result;
 use crate::reader::{Reader, malformed, text, unsupported};
 
-const BYTE_COUNT_MASK: u32 = 0x4000_0000;
-const NEW_CLASS_TAG: u32 = 0xffff_ffff;
+pub(crate) const BYTE_COUNT_MASK: u32 = 0x4000_0000;
+pub(crate) const NEW_CLASS_TAG: u32 = 0xffff_ffff;
 const CLASS_MASK: u32 = 0x8000_0000;
 const MEMBERWISE: u16 = 0x4000;
 /// References count from 2 so that 0 and 1 stay free (ROOT: kMapOffset).
 const MAP_OFFSET: u32 = 2;
 /// TObject::kIsReferenced: a process id follows the bits.
-const IS_REFERENCED: u32 = 1 << 4;
+pub(crate) const IS_REFERENCED: u32 = 1 << 4;
 
 /// What precedes an object's members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

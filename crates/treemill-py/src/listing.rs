@@ -149,6 +149,7 @@ fn described_branch(branch: &Branch, is_readable: bool) -> Described {
         Layout::Number(_) | Layout::Bits => ("number", Some(&branch.layout), None),
         Layout::Array { item, len } => ("array", Some(&**item), Some(u64::from(*len))),
         Layout::Counted { item, .. } | Layout::Vector { item, .. } => ("list", Some(&**item), None),
+        Layout::Clones(clones) => ("list", Some(&clones.item), None),
         Layout::String { .. } => ("string", None, None),
         Layout::Record(members) if members.is_empty() => (Described::GROUP, None, None),
         Layout::Record(_) | Layout::Object(_) => ("record", None, None),

@@ -76,6 +76,7 @@ fn known_type(layout: &Layout, counter: Option<&str>) -> Option<ColumnType> {
         Layout::Record(_)
         | Layout::Object(_)
         | Layout::Pointer(_)
+        | Layout::Clones(_)
         | Layout::Absent { .. }
         | Layout::Sized { .. }
         | Layout::Unsupported { .. } => None,

@@ -243,7 +243,7 @@ fn queries_and_partials_go_between_threads() {
     moved::<Scratch>();
 }
 
-/// Forty events of which every tenth has x below 1, and lists of one item each.
+/// Forty events, numbered i, of which every tenth has x below 1, and lists of one item each.
 fn forty() -> Table {
     let x: Vec<f64> = (0..40).map(|i| f64::from(i % 10)).collect();
     let n: Vec<f64> = (0..40).map(|i| f64::from(i % 3)).collect();
@@ -254,6 +254,7 @@ fn forty() -> Table {
         .scalar("x", DType::F64, &x)
         .scalar("y", DType::F64, &x)
         .scalar("z", DType::F64, &x)
+        .scalar("i", DType::F64, &(0..40).map(f64::from).collect::<Vec<_>>())
         .scalar("n", DType::I32, &n)
         .list("a_p", DType::F64, Some("n"), &lists)
         .list("a_q", DType::F64, Some("n"), &lists)
@@ -298,9 +299,19 @@ fn of_what_filters_leave_no_more_is_read() {
         .at(None)
         .sum("y");
     assert_eq!(entries_of(&both), named(&[("x", 40), ("y", 40), ("z", 4)]));
-    // Where most are left, the batch is read as it is.
+    // Where most are left, the batch is read as it is, ...
     let most = Steps::new().filter("x < 5").sum("y");
     assert_eq!(entries_of(&most), named(&[("x", 40), ("y", 40)]));
+    let most = Steps::new().filter("i > 10").sum("y");
+    assert_eq!(entries_of(&most), named(&[("i", 40), ("y", 40)]));
+    // ... but not where they lie together.
+    let together = Steps::new().filter("i >= 26").sum("y");
+    assert_eq!(entries_of(&together), named(&[("i", 40), ("y", 14)]));
+    let before_others = Steps::new().filter("i >= 26 and y > 5").sum("z");
+    assert_eq!(
+        entries_of(&before_others),
+        named(&[("i", 40), ("y", 14), ("z", 8)])
+    );
 }
 
 #[test]

@@ -42,6 +42,17 @@ struct Loaded {
     offset: Option<u64>,
 }
 
+impl Loaded {
+    /// What is wrong in it, with all that is known of the place.
+    fn wrong(&self, error: &FormatError, file: &str, branch: &Branch) -> ReadError {
+        let base = match &self.place {
+            Place::Window(bytes) => Some(bytes.start),
+            _ => None,
+        };
+        ReadError::format(error, file, base).within(&branch.name, self.entries.clone(), self.offset)
+    }
+}
+
 /// Reads one branch.
 #[derive(Debug)]
 pub(crate) struct Cursor {
@@ -111,28 +122,24 @@ impl Cursor {
             self.load(context, branch, at)?;
             let Some(loaded) = &self.loaded else { break };
             let stop = loaded.entries.end.min(range.end);
-            let data = self.data(branch, &loaded.place);
-            let entries = run(
-                &branch.layout,
-                data,
-                &self.starts,
-                &loaded.entries,
-                at..stop,
-            );
-            append(&mut column, &branch.layout, entries).map_err(|e| {
-                let base = match &loaded.place {
-                    Place::Window(bytes) => Some(bytes.start),
-                    _ => None,
-                };
-                ReadError::format(&e, name, base).within(
-                    &branch.name,
-                    loaded.entries.clone(),
-                    loaded.offset,
-                )
-            })?;
+            self.append_run(&mut column, branch, loaded, at..stop)
+                .map_err(|e| loaded.wrong(&e, name, branch))?;
             at = stop;
         }
         Ok(column)
+    }
+
+    /// Appends the entries `wanted` of the basket at hand.
+    fn append_run(
+        &self,
+        column: &mut Column,
+        branch: &Branch,
+        loaded: &Loaded,
+        wanted: Range<u64>,
+    ) -> Result<(), FormatError> {
+        let data = self.data(branch, &loaded.place);
+        let entries = run(&branch.layout, data, &self.starts, &loaded.entries, wanted);
+        append(column, &branch.layout, entries)
     }
 
     /// A column with room for the entries of `range`, as far as the file's bytes bear them out.

@@ -1,6 +1,7 @@
 //! Opening files: from the header to the key lists to the trees, each step's bytes fetched when the
 //! parser has said where they are.
 
+use crate::clones;
 use crate::near::near;
 use crate::{ErrorKind, ReadError, TreeFile};
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,8 +122,10 @@ impl File {
         let packed = fetch.bytes(key.payload())?;
         let mut unpacked = Vec::new();
         let object = fetch.unpack(key, &packed, &mut unpacked)?;
-        let tree = parse_tree(&key.class, object, key.key_len, &*self.infos(&fetch)?)
+        let infos = self.infos(&fetch)?;
+        let mut tree = parse_tree(&key.class, object, key.key_len, &infos)
             .map_err(|e| fetch.wrong(&e, None).at(key.seek))?;
+        clones::describe(&fetch, &mut tree, &infos)?;
         let tree = Arc::new(TreeFile::new(Arc::clone(&self.source), tree));
         trees.insert(key.seek, Arc::clone(&tree));
         Ok(tree)
@@ -191,19 +194,19 @@ impl File {
 }
 
 /// Brings whole records.
-struct Fetch<'a> {
+pub(crate) struct Fetch<'a> {
     source: &'a dyn Source,
 }
 
 impl Fetch<'_> {
-    fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>, ReadError> {
+    pub(crate) fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>, ReadError> {
         let mut request = [Request::new(range)];
         self.source.read(&mut request).map_err(ReadError::source)?;
         let [request] = request;
         Ok(request.buffer)
     }
 
-    fn wrong(&self, error: &FormatError, base: Option<u64>) -> ReadError {
+    pub(crate) fn wrong(&self, error: &FormatError, base: Option<u64>) -> ReadError {
         ReadError::format(error, self.source.name(), base)
     }
 
@@ -214,9 +217,18 @@ impl Fetch<'_> {
         packed: &'b [u8],
         unpacked: &'b mut Vec<u8>,
     ) -> Result<&'b [u8], ReadError> {
-        Decompressor::new()
-            .unpack(packed, key.object_bytes, unpacked)
+        self.unpacked(packed, key.object_bytes, unpacked)
             .map_err(|e| self.wrong(&e, Some(key.payload().start)))
+    }
+
+    /// A record's bytes, uncompressed where they are not so already.
+    pub(crate) fn unpacked<'b>(
+        &self,
+        packed: &'b [u8],
+        len: usize,
+        unpacked: &'b mut Vec<u8>,
+    ) -> Result<&'b [u8], FormatError> {
+        Decompressor::new().unpack(packed, len, unpacked)
     }
 
     fn streamer_infos(&self, range: Range<u64>) -> Result<StreamerInfos, ReadError> {

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod checks;
+mod clones;
 mod counters;
 pub mod decode;
 mod driver;

@@ -52,8 +52,12 @@ fn compare(near: &Table, far: &Table, column: usize, options: Options) -> Result
         let array = batch.column(0)?;
         for (which, batches) in picked.iter_mut().enumerate() {
             let mut batch = batches.next_batch().unwrap();
-            for (number, one_in) in [1, 2, 5, 400].into_iter().enumerate() {
-                let rows = some(batch.rows(), one_in, batch.entries().start + number as u64);
+            for (number, one_in) in [1, 2, 5, 400, 0].into_iter().enumerate() {
+                let rows = match one_in {
+                    // Some in a row.
+                    0 => (batch.rows() as u32 / 3..batch.rows() as u32 / 2).collect(),
+                    _ => some(batch.rows(), one_in, batch.entries().start + number as u64),
+                };
                 let found = batch.column_at(0, &rows)?;
                 let expected = take(&array, &UInt32Array::from(rows), None).unwrap();
                 assert_eq!(found.data_type(), array.data_type());

@@ -78,6 +78,34 @@ struct Opaque : public Nothing {
   int after;
 };
 
+class Place : public TObject {
+ public:
+  double at[2] = {0, 0};
+  std::string name;
+  ClassDef(Place, 1)
+};
+
+class Track : public Place {
+ public:
+  TString label;
+  std::vector<short> path;
+  Hit last;
+  Track(int i = 0) : label(i % 2 ? "odd" : "even"), path(i % 3, i), last(i) {
+    at[0] = i; at[1] = -i; name = std::string(i % 4, 'n');
+  }
+  ClassDef(Track, 5)
+};
+
+// Arrays that are members: passed over in whole objects, branches of their own at split level 1.
+struct Owner : public Nothing {
+  int before;
+  TClonesArray *tracks = new TClonesArray("every::Track");
+  TClonesArray *sure = new TClonesArray("every::Hit");  //->
+  TClonesArray *none = nullptr;
+  TClonesArray value = TClonesArray("every::Hit");
+  int after;
+};
+
 struct Ranges {
   Double32_t plain;
   Double32_t bits;  //[0,0,10]
@@ -128,6 +156,14 @@ void fill(Pointers &p, int i) {
   for (auto *one : p.smalls) delete one;
   p.hits.clear(); p.smalls.clear();
   for (int k = 0; k < i % 4; ++k) { p.hits.push_back(new Hit(i + k)); p.smalls.push_back(new Small(small(i + k))); }
+}
+
+void fill(Owner &o, int i) {
+  o.before = i; o.after = -i;
+  o.tracks->Delete(); o.sure->Clear(); o.value.Clear();
+  for (int k = 0; k < i % 4; ++k) {
+    new ((*o.tracks)[k]) Track(i + k); new ((*o.sure)[k]) Hit(i + k); new (o.value[k]) Hit(i - k);
+  }
 }
 
 void fill(Opaque &o, int i) {
@@ -192,6 +228,11 @@ void add(TTree &tree, int split, int entries) {
   TVector3 vector; auto *pvector = &vector;
   std::vector<TVector3> vectors; auto *pvectors = &vectors;
   TClonesArray clones("every::Hit"); auto *pclones = &clones;
+  TClonesArray tracks("every::Track"); auto *ptracks = &tracks;
+  TClonesArray one_by_one("every::Track"); auto *pone_by_one = &one_by_one;
+  TClonesArray never("every::Hit"); auto *pnever = &never;
+  one_by_one.BypassStreamer(kFALSE);
+  Owner owner; auto *powner = &owner;
   TClonesArray fourvectors("TLorentzVector"); auto *pfourvectors = &fourvectors;
   Letters letters;
   struct { Int_t n; Float_t x[8]; } counted;
@@ -214,6 +255,10 @@ void add(TTree &tree, int split, int entries) {
   tree.Branch("vector", "TVector3", &pvector, size, split);
   tree.Branch("vectors", &pvectors, size, split);
   tree.Branch("clones", &pclones, size, split);
+  tree.Branch("tracks", &ptracks, size, split);
+  tree.Branch("one_by_one", &pone_by_one, size, 0);
+  tree.Branch("never", &pnever, size, 0);
+  tree.Branch("owner.", &powner, size, split);
   tree.Branch("fourvectors", &pfourvectors, size, split);
   tree.Branch("letters", &letters,
               "L/L:l/l:G/G:g/g:D/D:d/d[0,10,12]:I/I:i/i:F/F:f/f[0,10,12]:S/S:s/s:B/B:b/b:O/O:C[9]/C", size);
@@ -224,11 +269,13 @@ void add(TTree &tree, int split, int entries) {
     row = smalls(i % 5);
     for (auto *hit : hits) delete hit;
     hits.clear(); map.clear(); vectors.clear(); clones.Clear(); fourvectors.Clear();
+    tracks.Delete(); one_by_one.Delete(); fill(owner, i);
     for (int k = 0; k < i % 4; ++k) {
       hits.push_back(new Hit(k));
       map[k] = std::vector<std::string>(k, "m");
       vectors.push_back(TVector3(i, k, 1));
       new (clones[k]) Hit(i * k);
+      new (tracks[k]) Track(i + k); new (one_by_one[k]) Track(i + k);
       new (fourvectors[k]) TLorentzVector(i, k, 2, 50);
     }
     pair = {i, std::string(i % 4, 'p')};

@@ -102,10 +102,7 @@ impl<'i> Classes<'i> {
         let Layout::Object(object) = self.value(name, MAX_DEPTH)? else {
             return Err(format!("class {name}, which is no class of objects"));
         };
-        let len = u8::try_from(name.len()).map_err(|_| "a class with a name too long")?;
-        let mut before = vec![len];
-        before.extend_from_slice(name.as_bytes());
-        before.push(0);
+        let before = tagged(name).ok_or("a class with a name too long")?;
         Ok(Layout::Object(Object {
             class: object.class.clone(),
             form: Form::Bare,
@@ -218,6 +215,12 @@ impl<'i> Classes<'i> {
             _ => Err(no()),
         }
     }
+}
+
+/// The name of a class as a leaf writes it before an object (TLeafObject::FillBasket).
+pub(super) fn tagged(name: &str) -> Option<Vec<u8>> {
+    let len = u8::try_from(name.len()).ok()?;
+    Some([&[len], name.as_bytes(), &[0]].concat())
 }
 
 /// A C array of fixed size.

@@ -2,7 +2,9 @@
 
 use super::class::{Classes, Known, MAX_DEPTH, NOT_DESCRIBED};
 use super::dims::dims;
-use super::{Interpretation, branch_name, builtin, cpp, leaf_branch_name, number, pointers};
+use super::{
+    Interpretation, branch_name, builtin, clones, cpp, leaf_branch_name, number, pointers,
+};
 use crate::layout::{Form, Layout, Number, Object};
 use crate::reader::text;
 use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
@@ -108,6 +110,9 @@ fn type_name(branch: &RawBranch, element: &ElementBranch, member: Option<&Elemen
 /// A whole object in a top-level branch.
 fn whole(branch: &RawBranch, element: &ElementBranch, classes: &Classes) -> Interpretation {
     let class = text(branch.class_name);
+    if let Some(layout) = clones::member(OBJECT, &class) {
+        return Interpretation::new(layout, class);
+    }
     let known = match description(branch, element, classes.infos) {
         Some(info) if !cpp::is_collection(&class) => {
             // It fills the entry, and has no header unless it streams itself.
@@ -154,6 +159,13 @@ fn single(
         BITS => Interpretation::new(Layout::Bits, "unsigned int"),
         1..=59 => numbers(branch, element, member, leaf, tree),
         TSTRING if leaf.len <= 1 => Interpretation::new(Layout::String { header: 0 }, "TString"),
+        code if leaf.counter.is_none() && leaf.len <= 1 && is_clones(member) => {
+            Interpretation::known(
+                clones::member(code, &cpp_type)
+                    .ok_or_else(|| format!("members of type {cpp_type}")),
+                cpp_type,
+            )
+        }
         _ if leaf.counter.is_none() && member.is_some() && is_object(element.code) => {
             let known = object(element.code, &cpp_type, leaf, classes);
             Interpretation::known(known, cpp_type)
@@ -164,6 +176,13 @@ fn single(
         ),
         _ => Interpretation::unsupported(format!("members of type {cpp_type}"), cpp_type),
     }
+}
+
+/// Whether a member is a TClonesArray that was not split.
+fn is_clones(member: Option<&Element>) -> bool {
+    member.is_some_and(|member| {
+        is_object(member.code) && clones::member(member.code, &member.type_name).is_some()
+    })
 }
 
 fn is_object(code: i32) -> bool {

@@ -12,6 +12,11 @@ use crate::streamer::{Element, ElementKind};
 const IN_PLACE: [i32; 2] = [63, 68];
 const ANYWHERE: [i32; 2] = [64, 69];
 
+/// Whether the object lies where the pointer is, without anything before it.
+pub(super) fn is_in_place(code: i32) -> bool {
+    IN_PLACE.contains(&code)
+}
+
 pub(super) fn is_pointer(code: i32) -> bool {
     IN_PLACE.contains(&code) || ANYWHERE.contains(&code)
 }

@@ -8,8 +8,20 @@ use crate::kernel::gather;
 use crate::schema::ColumnType;
 use crate::value::{Buf, Value};
 
-/// Where at most one event in so many is left, only those are decoded and computed on.
+/// Where at most one event in so many is left, only those are decoded and computed on, ...
 const FEW: usize = 4;
+/// ... and where they lie within one in so many, next to one another: what is around them need not be
+/// read at all.
+const NARROW: usize = 2;
+
+/// Whether these positions, which ascend, are so few of `n`, or so close together.
+fn are_few(positions: &[u32], n: usize) -> bool {
+    let span = match (positions.first(), positions.last()) {
+        (Some(first), Some(last)) => (last - first) as usize + 1,
+        _ => 0,
+    };
+    positions.len() <= n / FEW || span <= n / NARROW
+}
 
 /// The events that passed the filters so far.
 #[derive(Default)]
@@ -76,17 +88,17 @@ impl Batch<'_> {
         let value = self.value(from, mask)?;
         let n = self.selections[from].events;
         let flags = self.holds(&value, above.among.as_ref(), n);
-        let count = flags.iter().map(|flag| usize::from(*flag)).sum::<usize>();
-        if count == 0 || count == n || (!is_end && count > n / FEW) {
+        let mut positions: Vec<u32> = self.pool.take(n);
+        let count = gather::positions(&flags, &mut positions);
+        positions.truncate(count);
+        if count == 0 || count == n || !(is_end || are_few(&positions, n)) {
+            self.pool.give_vec(positions);
             let all = count == n;
             return Ok((count > 0).then(|| Reached {
                 selection: from,
                 among: (!all).then(|| flags.into()),
             }));
         }
-        let mut positions: Vec<u32> = self.pool.take(n);
-        let found = gather::positions(&flags, &mut positions);
-        positions.truncate(found);
         self.pool.give_vec(flags);
         let mut selection = Selection::new(Some(from), positions.len());
         selection.items.insert((EVENT, from), positions.into());
@@ -140,7 +152,12 @@ impl Batch<'_> {
         let Some(home) = self.reached(cut).filter(|_| cut > 0) else {
             return 0;
         };
-        if self.selections[home].events > self.rows / FEW {
+        let selection = &self.selections[home];
+        let few = match selection.items.get(&(EVENT, 0)) {
+            Some(positions) => are_few(positions, self.rows),
+            None => selection.events <= self.rows / FEW,
+        };
+        if !few {
             return 0;
         }
         let mut walk = Some(s);

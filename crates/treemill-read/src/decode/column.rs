@@ -96,6 +96,10 @@ impl Column {
                 present: Vec::new(),
                 item: Box::new(Column::object(spares, object)?),
             },
+            Layout::Clones(clones) => Column::List {
+                offsets: offsets(spares),
+                item: Box::new(Column::with(spares, &clones.item, 0)?),
+            },
             Layout::Absent { .. } => Column::Nothing,
             Layout::Sized { .. } => return Err(mismatch()),
             Layout::Bits => Column::Numbers(Numbers::new(Number::U32, rows, spares)),
@@ -241,12 +245,8 @@ impl Column {
                         .map_err(broken)?,
                 )
             }
-            (
-                Column::List { offsets, item },
-                Layout::Counted { item: of, .. }
-                | Layout::Vector { item: of, .. }
-                | Layout::Sized { item: of, .. },
-            ) => {
+            (Column::List { offsets, item }, layout) => {
+                let of = item_of(layout).ok_or_else(mismatch)?;
                 let item_field = Arc::new(field("item", of)?);
                 let offsets = offset_buffer(offsets, spares)?;
                 let values = item.finish_into(spares, of)?;
@@ -274,6 +274,17 @@ impl Column {
             }
             _ => return Err(mismatch()),
         })
+    }
+}
+
+/// What a list is a list of.
+fn item_of(layout: &Layout) -> Option<&Layout> {
+    match layout {
+        Layout::Counted { item, .. } | Layout::Vector { item, .. } | Layout::Sized { item, .. } => {
+            Some(item)
+        }
+        Layout::Clones(clones) => Some(&clones.item),
+        _ => None,
     }
 }
 

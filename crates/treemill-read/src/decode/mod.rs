@@ -10,6 +10,7 @@
 mod bits;
 mod bulk;
 mod bytes;
+mod clones;
 mod column;
 mod compile;
 mod jagged;
@@ -137,6 +138,8 @@ fn unsupported(what: &str) -> FormatError {
 mod bulk_tests;
 #[cfg(test)]
 mod by_hand;
+#[cfg(test)]
+mod clones_tests;
 #[cfg(test)]
 mod object_tests;
 #[cfg(test)]

@@ -150,6 +150,17 @@ fn member_wise(
     let count = i32::from_be_bytes(take(body)?);
     let count = usize::try_from(count)
         .map_err(|_| malformed(0, format!("a collection of {count} items")))?;
+    by_members(offsets, column, item, count, body)
+}
+
+/// Appends so many items that lie member by member.
+pub(super) fn by_members(
+    offsets: &mut Vec<i32>,
+    column: &mut Column,
+    item: &Layout,
+    count: usize,
+    body: &mut &[u8],
+) -> Result<()> {
     let (rows, own, of) = match (column, item) {
         (Column::Object { rows, parts }, Layout::Object(of)) => (rows, parts, of),
         (_, Layout::Absent { .. }) if count == 0 => return push_offset(offsets, 0),

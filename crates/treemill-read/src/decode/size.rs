@@ -52,6 +52,7 @@ pub fn leaves(layout: &Layout) -> usize {
         }
         Layout::Object(object) => of_object(object),
         Layout::Pointer(object) => of_object(object),
+        Layout::Clones(clones) => leaves(&clones.item),
         _ => 1,
     }
 }
@@ -119,6 +120,8 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
         }
         Layout::Object(object) => object_least(object).map(Size::AtLeast),
         Layout::Pointer(object) => object_least(object).map(|_| Size::AtLeast(4)),
+        // A pointer to nothing; else more.
+        Layout::Clones(clones) => some_bytes(&clones.item).map(|_| Size::AtLeast(4)),
         // One, so that the count of such items is bounded.
         Layout::Absent { .. } => Ok(Size::AtLeast(1)),
         Layout::Bits => Ok(Size::AtLeast(4)),

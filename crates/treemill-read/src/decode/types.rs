@@ -45,6 +45,7 @@ pub fn arrow_type(layout: &Layout) -> Result<DataType> {
             object_fields(object, &mut fields)?;
             DataType::Struct(fields.into())
         }
+        Layout::Clones(clones) => DataType::List(Arc::new(field("item", &clones.item)?)),
         // Of an item that nobody knows nothing can be said.
         Layout::Absent { .. } => DataType::Struct(Fields::empty()),
         Layout::Sized { item, .. } => DataType::List(Arc::new(field("item", item)?)),

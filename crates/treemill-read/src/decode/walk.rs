@@ -1,6 +1,7 @@
 //! The general way: values whose size is known only by reading them (strings, nested vectors,
 //! records of such), one after another.
 
+use super::clones::clones;
 use super::column::{Column, mismatch, push_offset};
 use super::size::{Size, size_of};
 use super::{Entries, malformed, object, pointer, shared, unsupported};
@@ -55,6 +56,7 @@ pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> 
         (Column::Pointer { present, item }, Layout::Pointer(of)) => {
             pointer::pointer(present, item, of, bytes)
         }
+        (Column::List { offsets, item }, Layout::Clones(of)) => clones(offsets, item, of, bytes),
         (_, Layout::Absent { reason }) => Err(unsupported(reason)),
         (Column::Numbers(numbers), Layout::Bits) => {
             numbers.take(&mut object::bits(bytes)?.as_slice())
@@ -212,7 +214,7 @@ pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
             .try_for_each(|(_, member)| skip_value(member, bytes)),
         Layout::Number(_) => skip(bytes, size_of(layout)?.least()),
         // Appended and thrown away: where such values end is known only by reading all of them.
-        Layout::Object(_) | Layout::Pointer(_) | Layout::Bits => {
+        Layout::Object(_) | Layout::Pointer(_) | Layout::Clones(_) | Layout::Bits => {
             value(&mut Column::new(layout, 0)?, layout, bytes)
         }
         Layout::Absent { reason } => Err(unsupported(reason)),

@@ -1,0 +1,190 @@
+//! What stands before the items of a TClonesArray that was stored whole: its own header, and the class of
+//! its items, which nothing but the array itself names. Pure; knows no layouts of items.
+//!
+//! Source: ROOT's `TClonesArray::Streamer`, `TObject::Streamer` and `TBufferFile::WriteObjectAny`.
+
+use crate::error::Result;
+use crate::layout::Before;
+use crate::object::{BYTE_COUNT_MASK, IS_REFERENCED, NEW_CLASS_TAG};
+use crate::reader::{Reader, malformed, unsupported};
+
+/// Name of the class.
+pub const CLONES: &str = "TClonesArray";
+
+/// The version in use since ROOT 3.
+const VERSION: u16 = 4;
+/// fBits: the items' members lie member by member (TClonesArray: kBypassStreamer).
+const BY_MEMBER: u32 = 1 << 12;
+
+/// An array up to its items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head<'a> {
+    /// The items' class and its version, `Hit;3`.
+    pub class: &'a [u8],
+    /// Whether the items lie member by member; else one after another, each behind a byte that says
+    /// whether it is there.
+    pub by_member: bool,
+    /// How many items.
+    pub count: usize,
+    /// The items' bytes.
+    pub body: &'a [u8],
+}
+
+/// Reads the array at the front of `bytes`, which are moved past it; `None` where it is a pointer to
+/// nothing.
+///
+/// # Errors
+/// `Malformed` where the bytes break off; `Unsupported` where something else lies there.
+pub fn head<'a>(before: &Before, bytes: &mut &'a [u8]) -> Result<Option<Head<'a>>> {
+    let mut r = Reader::new(bytes);
+    let pointed_to = match before {
+        Before::Nothing => None,
+        Before::Exactly(expected) => {
+            if r.take(expected.len())? != expected.as_slice() {
+                return Err(unsupported(format!(
+                    "an object of another class than {CLONES}"
+                )));
+            }
+            None
+        }
+        Before::Pointer => {
+            let word = r.u32()?;
+            if word == 0 {
+                *bytes = bytes.get(r.position()..).unwrap_or_default();
+                return Ok(None);
+            }
+            let body = counted(&mut r, word)?;
+            let mut inner = Reader::new(body);
+            if inner.u32()? != NEW_CLASS_TAG {
+                return Err(unsupported("an object whose class is named elsewhere"));
+            }
+            let name = [CLONES.as_bytes(), b"\0"].concat();
+            if inner.take(name.len())? != name.as_slice() {
+                return Err(unsupported(format!(
+                    "a pointer to another class than {CLONES}"
+                )));
+            }
+            Some(inner)
+        }
+    };
+    let found = match pointed_to {
+        None => array(&mut r)?,
+        Some(mut inner) => {
+            let found = array(&mut inner)?;
+            if inner.remaining() > 0 {
+                return Err(malformed(
+                    "an object ends before its pointer's byte count",
+                    0,
+                ));
+            }
+            found
+        }
+    };
+    *bytes = bytes.get(r.position()..).unwrap_or_default();
+    Ok(Some(found))
+}
+
+/// As many bytes as a byte count announces.
+fn counted<'a>(r: &mut Reader<'a>, word: u32) -> Result<&'a [u8]> {
+    if word & BYTE_COUNT_MASK == 0 || word == NEW_CLASS_TAG {
+        return Err(unsupported("an object without a byte count"));
+    }
+    r.take((word & !BYTE_COUNT_MASK) as usize)
+}
+
+/// The array's own members.
+fn array<'a>(r: &mut Reader<'a>) -> Result<Head<'a>> {
+    let word = r.u32()?;
+    let body = counted(r, word)?;
+    let mut r = Reader::new(body);
+    let version = r.u16()?;
+    if version != VERSION {
+        return Err(unsupported(format!("version {version} of {CLONES}")));
+    }
+    let _version = r.u16()?;
+    let _unique = r.u32()?;
+    let bits = r.u32()?;
+    if bits & IS_REFERENCED != 0 {
+        r.skip(2)?;
+    }
+    let _name = r.string()?;
+    let class = r.string()?;
+    let count = r.count()?;
+    let _lower_bound = r.i32()?;
+    Ok(Head {
+        class,
+        by_member: bits & BY_MEMBER != 0,
+        count,
+        body: body.get(r.position()..).unwrap_or_default(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use super::*;
+
+    /// An array of two items of two bytes each, as ROOT 6 writes it.
+    fn stored(bits: u32) -> Vec<u8> {
+        let mut body = vec![0, 4, 0, 1, 0, 0, 0, 0];
+        body.extend(bits.to_be_bytes());
+        body.extend(b"\x04Hits\x05Hit;3");
+        body.extend([0, 0, 0, 2, 0, 0, 0, 0, 9, 8, 7, 6]);
+        let mut bytes = (0x4000_0000 | body.len() as u32).to_be_bytes().to_vec();
+        bytes.extend(body);
+        bytes
+    }
+
+    #[test]
+    fn an_array_says_its_items_class_and_order() {
+        let mut bytes = stored(BY_MEMBER);
+        bytes.push(1);
+        let mut rest = bytes.as_slice();
+        let found = head(&Before::Nothing, &mut rest).unwrap().unwrap();
+        assert_eq!((found.class, found.by_member), (&b"Hit;3"[..], true));
+        assert_eq!((found.count, found.body), (2, &[9, 8, 7, 6][..]));
+        assert_eq!(rest, [1]);
+        let bytes = stored(0);
+        let found = head(&Before::Nothing, &mut bytes.as_slice()).unwrap();
+        assert!(!found.unwrap().by_member);
+    }
+
+    #[test]
+    fn pointers_and_names_before_it_are_passed_over() {
+        let mut named = b"\x0cTClonesArray\0".to_vec();
+        let before = Before::Exactly(named.clone());
+        named.extend(stored(0));
+        assert_eq!(head(&before, &mut &named[..]).unwrap().unwrap().count, 2);
+        named[1] = b'X';
+        assert!(head(&before, &mut &named[..]).is_err());
+
+        let mut inner = NEW_CLASS_TAG.to_be_bytes().to_vec();
+        inner.extend(b"TClonesArray\0");
+        inner.extend(stored(0));
+        let mut pointer = (0x4000_0000 | inner.len() as u32).to_be_bytes().to_vec();
+        pointer.extend(inner);
+        pointer.push(5);
+        let mut rest = &pointer[..];
+        assert_eq!(head(&Before::Pointer, &mut rest).unwrap().unwrap().count, 2);
+        assert_eq!(rest, [5]);
+        let mut null = &[0, 0, 0, 0, 5][..];
+        assert_eq!(head(&Before::Pointer, &mut null).unwrap(), None);
+        assert_eq!(null, [5]);
+    }
+
+    #[test]
+    fn every_cut_and_changed_byte_is_an_error_or_another_array() {
+        let bytes = stored(BY_MEMBER);
+        for len in 0..bytes.len() {
+            assert!(head(&Before::Nothing, &mut &bytes[..len]).is_err());
+        }
+        for at in 0..bytes.len() {
+            for value in 0..=255 {
+                let mut changed = bytes.clone();
+                changed[at] = value;
+                let _ = head(&Before::Nothing, &mut &changed[..]);
+                let _ = head(&Before::Pointer, &mut &changed[..]);
+            }
+        }
+    }
+}

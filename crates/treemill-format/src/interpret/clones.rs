@@ -1,0 +1,60 @@
+//! TClonesArrays that were stored whole. The class of their items is said by nothing but the arrays, so
+//! that a layout is made in two steps: without it, and with what the branch's first array says.
+
+use super::class::{Classes, MAX_DEPTH, NOT_DESCRIBED, tagged};
+use super::pointers::{self, pointee};
+use super::unsupported;
+use crate::clones::CLONES;
+use crate::layout::{Before, Clones, Layout};
+use crate::reader::text;
+
+/// A TBranchObject of this class.
+pub(super) fn in_object_branch(class: &str) -> Option<Layout> {
+    (class == CLONES).then(|| unnamed(Before::Exactly(tagged(class).unwrap_or_default())))
+}
+
+/// A branch of its own for a member of this type and code, or a whole array.
+pub(super) fn member(code: i32, type_name: &str) -> Option<Layout> {
+    match pointee(type_name) {
+        Some(CLONES) if pointers::is_in_place(code) => Some(unnamed(Before::Nothing)),
+        Some(CLONES) if pointers::is_pointer(code) => Some(unnamed(Before::Pointer)),
+        None if type_name == CLONES => Some(unnamed(Before::Nothing)),
+        _ => None,
+    }
+}
+
+fn unnamed(before: Before) -> Layout {
+    Layout::Clones(Box::new(Clones {
+        before,
+        class: Vec::new(),
+        item: Layout::Absent {
+            reason: format!("items of a {CLONES} whose first array names no class"),
+        },
+    }))
+}
+
+/// The layout of arrays whose items are of this class and version, `Hit;3`.
+pub(crate) fn named(clones: &Clones, class: &[u8], classes: &Classes) -> Layout {
+    let said = text(class);
+    let name_and_version = said
+        .rsplit_once(';')
+        .and_then(|(name, version)| Some((name, version.parse().ok()?)));
+    let Some((name, version)) = name_and_version else {
+        return unsupported(format!("a {CLONES} of {said:?}"));
+    };
+    let item = match classes.infos.find(name, version, None) {
+        Some(info) => classes.described(info, MAX_DEPTH),
+        None => Err(format!(
+            "version {version} of class {name}, {NOT_DESCRIBED}"
+        )),
+    };
+    match item {
+        Ok(item @ Layout::Object(_)) => Layout::Clones(Box::new(Clones {
+            before: clones.before.clone(),
+            class: class.to_vec(),
+            item,
+        })),
+        Ok(_) => unsupported(format!("a {CLONES} of {said}")),
+        Err(what) => unsupported(format!("a {CLONES} of {said}: {what}")),
+    }
+}
