@@ -159,7 +159,7 @@ impl Cursor {
         let each = stored.checked_div(leaves(layout) as u64).unwrap_or(0);
         self.spares
             .foresee(if context.again { 0 } else { room(each) });
-        Column::with(&mut self.spares, layout, room(rows))
+        Column::plain(&mut self.spares, layout, room(rows), context.bytes)
     }
 
     /// Makes the basket that holds `entry` the one at hand.

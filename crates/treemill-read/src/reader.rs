@@ -17,6 +17,7 @@ pub struct Reader {
     cursors: Vec<Cursor>,
     decompressor: Decompressor,
     counters: Arc<Counters>,
+    bytes: bool,
 }
 
 /// Reads one column.
@@ -35,6 +36,8 @@ pub(crate) struct Context<'a, F = ()> {
     pub(crate) stop: u64,
     /// Whether the arrays' memory is wanted again, for the batch after this.
     pub(crate) again: bool,
+    /// Whether booleans are wanted as bytes, as far as that can be.
+    pub(crate) bytes: bool,
 }
 
 impl Context<'_> {
@@ -47,6 +50,7 @@ impl Context<'_> {
             options: self.options,
             stop: self.stop,
             again: self.again,
+            bytes: self.bytes,
         }
     }
 }
@@ -106,6 +110,7 @@ impl Reader {
             cursors,
             decompressor: Decompressor::new(),
             counters: Arc::default(),
+            bytes: false,
         })
     }
 
@@ -113,6 +118,14 @@ impl Reader {
     #[must_use]
     pub fn with_counters(mut self, counters: Arc<Counters>) -> Self {
         self.counters = counters;
+        self
+    }
+
+    /// Lets columns of booleans come as numbers of a byte, 0 or 1, instead of Arrow's bits, where they are
+    /// a tree's and in no list: for those who would take the bits apart again.
+    #[must_use]
+    pub fn with_bytes_for_booleans(mut self) -> Self {
+        self.bytes = true;
         self
     }
 
@@ -199,6 +212,7 @@ impl Batches<'_> {
             cursors,
             decompressor,
             counters,
+            bytes,
             ..
         } = &mut *self.reader;
         Batch {
@@ -213,6 +227,7 @@ impl Batches<'_> {
                 options: &self.options,
                 stop: self.stop,
                 again: self.again,
+                bytes: *bytes,
             },
         }
     }
@@ -241,7 +256,7 @@ impl Batch<'_> {
     }
 
     /// Column `index` of the reader's: one value for each entry, of the type that
-    /// [`Table::arrow_field`] gives.
+    /// [`Table::arrow_field`] gives, but for [`Reader::with_bytes_for_booleans`].
     ///
     /// # Errors
     /// `Source` where bytes could not be had, `Format` where they are damaged; with file, column,
