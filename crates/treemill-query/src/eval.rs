@@ -15,7 +15,7 @@ mod picks;
 mod pieces;
 mod reduce;
 
-use crate::compile::{EVENT, Graph, Homes, LevelId, NodeId, Program};
+use crate::compile::{EVENT, Graph, Homes, Joint, LevelId, NodeId, Program};
 use crate::error::{ProcessError, QueryError};
 use crate::kernel::pieces::Pieces;
 use crate::pool::Pool;
@@ -31,6 +31,9 @@ pub(crate) struct Plan {
     pub graph: Graph,
     /// Programs of nodes computed position by position.
     pub programs: HashMap<NodeId, Program>,
+    /// Those that are computed together, and in which of these each is.
+    pub joints: Vec<Joint>,
+    pub joint_of: HashMap<NodeId, usize>,
     /// Columns, as `Query::columns` lists them.
     pub fields: Vec<Field>,
     /// Schema's column to `fields`.

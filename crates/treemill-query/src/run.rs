@@ -1,53 +1,26 @@
 //! Runs programs (operations position by position) over values, chunk by chunk.
 
+mod parts;
+
+pub(crate) use parts::{Input, Items};
+
 use crate::chunk::Wide;
-use crate::compile::{Argument, Leaf, Program, Read, Step, Type};
+use crate::compile::{Argument, Program, Step, Type, Work};
 use crate::kernel::comparison::narrow;
+use crate::kernel::forms::MOST;
 use crate::kernel::pieces::{Pieces, WIDTH};
-use crate::kernel::{Kernel, Lane, Map};
-use crate::pool::{Pool, Pooled};
+use crate::kernel::{Kernel, Map};
+use crate::pool::Pool;
 use crate::value::{Data, Value, View};
+use parts::{Chunk, Source};
 use std::ops::Range;
 
 /// Positions that a program treats at a time: so few that its registers stay in the first-level cache.
 const CHUNK: usize = 512;
-
-/// What a leaf gives.
-pub(crate) enum Input {
-    /// Position by position.
-    Value(Value),
-    /// The values of the items of which the positions are combinations.
-    Items(Items),
-}
-
-/// Items' values, widened, with room behind the last for reading several at a time.
-pub(crate) enum Items {
-    F(Vec<f64>),
-    I(Vec<i64>),
-    B(Vec<u8>),
-}
-
 /// What a program's registers hold, by type.
 struct Registers<'a> {
     leaves: Vec<Source<'a>>,
     registers: Vec<Chunk>,
-}
-
-/// A chunk of one type.
-#[derive(Default)]
-enum Chunk {
-    F(Vec<f64>),
-    I(Vec<i64>),
-    B(Vec<u8>),
-    #[default]
-    None,
-}
-
-/// A leaf: its value, and its current chunk where the data cannot be used as they are.
-struct Source<'a> {
-    input: &'a Input,
-    read: Read,
-    chunk: Chunk,
 }
 
 /// The result of a program over `n` positions; inputs are those of `program.leaves`, in order. All
@@ -60,6 +33,19 @@ pub(crate) fn run(
     n: usize,
     pool: &mut Pool,
 ) -> Value {
+    let found = run_joint(program, inputs, pieces, ty, n, pool).pop();
+    found.unwrap_or_else(|| Value::scalar(Data::Bool(vec![0].into())))
+}
+
+/// As `run`, of a program with several results, all of one type.
+pub(crate) fn run_joint(
+    program: &Program,
+    inputs: &[Input],
+    pieces: Option<&Pieces>,
+    ty: Type,
+    n: usize,
+    pool: &mut Pool,
+) -> Vec<Value> {
     let scalar = |input: &Input| matches!(input, Input::Value(value) if value.is_scalar());
     let constant = inputs.iter().all(scalar);
     let n = if constant { 1 } else { n };
@@ -73,13 +59,19 @@ pub(crate) fn run(
         registers: program
             .registers
             .iter()
-            .map(|lane| Chunk::take(*lane, CHUNK, pool))
+            .map(|lane| Chunk::take(*lane, CHUNK + WIDTH, pool))
             .collect(),
     };
-    let Some((last, inner)) = program.steps.split_last() else {
-        return Value::scalar(Data::Bool(vec![0].into()));
+    // One result is written where it is wanted; several are copied there.
+    let (last, inner) = match program.steps.split_last() {
+        Some((last, inner)) if program.results.is_empty() => (Some(last), inner),
+        _ => (None, program.steps.as_slice()),
     };
-    let mut out = Chunk::take(last.kernel.result(), n, pool);
+    let lanes = program.results.iter().map(|from| program.registers[*from]);
+    let mut outs: Vec<Chunk> = lanes
+        .chain(last.map(|step| step.work.result()))
+        .map(|lane| Chunk::take(lane, n + WIDTH, pool))
+        .collect();
     let (mut at, mut piece) = (0, 0);
     while at < n {
         let (size, last_piece) = match pieces {
@@ -92,12 +84,16 @@ pub(crate) fn run(
         for leaf in &mut registers.leaves {
             leaf.read(at, size, pieces, piece..last_piece);
         }
+        let part = pieces.map(|pieces| (pieces, piece..last_piece));
         for step in inner {
-            let mut to = std::mem::take(&mut registers.registers[step.register]);
-            registers.step(step, at, 0, size, &mut to);
-            registers.registers[step.register] = to;
+            registers.do_step(step, at, size, part.clone());
         }
-        registers.step(last, at, at, size, &mut out);
+        if let (Some(last), Some(out)) = (last, outs.first_mut()) {
+            registers.work(last, at, at, size, part, out);
+        }
+        for (from, out) in program.results.iter().zip(&mut outs) {
+            registers.registers[*from].copy_to(out, at, size);
+        }
         at += size;
         piece = last_piece;
     }
@@ -105,135 +101,15 @@ pub(crate) fn run(
     for chunk in chunks.chain(registers.registers) {
         chunk.give(pool);
     }
-    Value {
-        data: out.into_data(ty, pool),
-        view: if constant { View::Scalar } else { View::Direct },
-        valid: None,
-    }
-}
-
-impl Items {
-    /// The first `n` values of a list.
-    pub fn take(value: &Value, lane: Lane, n: usize, pool: &mut Pool) -> Self {
-        fn all<T: Wide + Pooled>(value: &Value, n: usize, pool: &mut Pool) -> Vec<T> {
-            let mut out: Vec<T> = pool.take(n + WIDTH);
-            T::read(value, 0, &mut out[..n]);
-            out[n..].fill(T::default());
-            out
+    let values = outs.into_iter().map(|mut out| {
+        out.truncate(n);
+        Value {
+            data: out.into_data(ty, pool),
+            view: if constant { View::Scalar } else { View::Direct },
+            valid: None,
         }
-        match lane {
-            Lane::F => Self::F(all(value, n, pool)),
-            Lane::I => Self::I(all(value, n, pool)),
-            Lane::B => Self::B(all(value, n, pool)),
-        }
-    }
-
-    pub fn give(self, pool: &mut Pool) {
-        match self {
-            Self::F(vec) => pool.give_vec(vec),
-            Self::I(vec) => pool.give_vec(vec),
-            Self::B(vec) => pool.give_vec(vec),
-        }
-    }
-}
-
-impl Chunk {
-    fn take(lane: Lane, n: usize, pool: &mut Pool) -> Self {
-        match lane {
-            Lane::F => Self::F(pool.take(n)),
-            Lane::I => Self::I(pool.take(n)),
-            Lane::B => Self::B(pool.take(n)),
-        }
-    }
-
-    fn give(self, pool: &mut Pool) {
-        match self {
-            Self::F(vec) => pool.give_vec(vec),
-            Self::I(vec) => pool.give_vec(vec),
-            Self::B(vec) => pool.give_vec(vec),
-            Self::None => (),
-        }
-    }
-
-    fn into_data(self, ty: Type, pool: &mut Pool) -> Data {
-        match self {
-            Self::F(vec) => Data::F64(vec.into()),
-            Self::I(vec) if ty == Type::UInt => {
-                let mut unsigned = pool.take(vec.len());
-                for (to, from) in unsigned.iter_mut().zip(&vec) {
-                    *to = *from as u64;
-                }
-                pool.give_vec(vec);
-                Data::U64(unsigned.into())
-            }
-            Self::I(vec) => Data::I64(vec.into()),
-            Self::B(vec) => Data::Bool(vec.into()),
-            Self::None => Data::Bool(Vec::new().into()),
-        }
-    }
-}
-
-impl<'a> Source<'a> {
-    fn new(input: &'a Input, leaf: &Leaf, pool: &mut Pool) -> Self {
-        let direct = match (input, leaf.lane) {
-            (Input::Items(_), _) => false,
-            (Input::Value(value), Lane::F) => f64::direct(value).is_some(),
-            (Input::Value(value), Lane::I) => i64::direct(value).is_some(),
-            (Input::Value(value), Lane::B) => u8::direct(value).is_some(),
-        };
-        let chunk = if direct {
-            Chunk::None
-        } else {
-            Chunk::take(leaf.lane, CHUNK + WIDTH, pool)
-        };
-        Self {
-            input,
-            read: leaf.read,
-            chunk,
-        }
-    }
-
-    fn read(&mut self, at: usize, size: usize, pieces: Option<&Pieces>, range: Range<usize>) {
-        match (self.input, pieces) {
-            (Input::Value(value), _) => self.along(value, at, size),
-            (Input::Items(items), Some(pieces)) => match (items, &mut self.chunk, self.read) {
-                (Items::F(items), Chunk::F(to), Read::Sum) => pieces.sums(range, items, to),
-                (Items::F(items), Chunk::F(to), Read::Item { which }) => {
-                    pieces.items(range, which, items, to);
-                }
-                (Items::I(items), Chunk::I(to), Read::Item { which }) => {
-                    pieces.items(range, which, items, to);
-                }
-                (Items::B(items), Chunk::B(to), Read::Item { which }) => {
-                    pieces.items(range, which, items, to);
-                }
-                _ => (),
-            },
-            (Input::Items(_), None) => (),
-        }
-    }
-
-    fn along(&mut self, value: &Value, at: usize, size: usize) {
-        // A constant fills its chunk once.
-        let (at, size) = match (value.is_scalar(), at) {
-            (true, 0) => (0, CHUNK),
-            (true, _) => return,
-            (false, at) => (at, size),
-        };
-        match &mut self.chunk {
-            Chunk::F(to) => f64::read(value, at, &mut to[..size]),
-            Chunk::I(to) => i64::read(value, at, &mut to[..size]),
-            Chunk::B(to) => u8::read(value, at, &mut to[..size]),
-            Chunk::None => (),
-        }
-    }
-
-    fn value(&self) -> Option<&'a Value> {
-        match self.input {
-            Input::Value(value) => Some(value),
-            Input::Items(_) => None,
-        }
-    }
+    });
+    values.collect()
 }
 
 /// Slices of one type by argument.
@@ -267,8 +143,74 @@ impl Registers<'_> {
     getter!(i, i64, I);
     getter!(b, u8, B);
 
-    /// Runs a step on the chunk at `at`; writes `size` results at `to_at`.
-    fn step(&self, step: &Step, at: usize, to_at: usize, size: usize, to: &mut Chunk) {
+    /// Does a step on the chunk at `at`; its registers take the results.
+    fn do_step(
+        &mut self,
+        step: &Step,
+        at: usize,
+        size: usize,
+        part: Option<(&Pieces, Range<usize>)>,
+    ) {
+        let mut to = std::mem::take(&mut self.registers[step.register]);
+        match (step.work, step.twin) {
+            (Work::Twin, _) => (),
+            (Work::Pair(run), Some(twin)) => {
+                let mut second = std::mem::take(&mut self.registers[twin]);
+                if let (Chunk::F(first), Chunk::F(second)) = (&mut to, &mut second) {
+                    let from = self.f(step.arguments.first(), at, size);
+                    run(from, &mut first[..size], &mut second[..size]);
+                }
+                self.registers[twin] = second;
+            }
+            _ => self.work(step, at, 0, size, part, &mut to),
+        }
+        self.registers[step.register] = to;
+    }
+
+    /// Does a step on the chunk at `at`, which is some of the pieces; writes `size` results at `to_at`.
+    fn work(
+        &self,
+        step: &Step,
+        at: usize,
+        to_at: usize,
+        size: usize,
+        part: Option<(&Pieces, Range<usize>)>,
+        to: &mut Chunk,
+    ) {
+        match (step.work, part, to) {
+            (Work::Kernel(kernel), _, to) => self.step(step, kernel, at, to_at, size, to),
+            (Work::Form(form), Some((pieces, range)), Chunk::F(to)) => {
+                let mut items: [&[f64]; MOST] = [&[]; MOST];
+                for (items, argument) in items.iter_mut().zip(&step.arguments) {
+                    *items = self.items(argument);
+                }
+                form.run(pieces, range, items, &mut to[to_at..]);
+            }
+            (Work::Form(_) | Work::Pair(_) | Work::Twin, ..) => (),
+        }
+    }
+
+    /// The values of all items, of a leaf that has them as they are.
+    fn items(&self, argument: &Argument) -> &[f64] {
+        match argument {
+            Argument::Leaf(leaf) => match self.leaves[*leaf].input {
+                Input::Items(Items::F(items)) => items,
+                _ => &[],
+            },
+            Argument::Register(_) => &[],
+        }
+    }
+
+    /// Runs a kernel on the chunk at `at`; writes `size` results at `to_at`.
+    fn step(
+        &self,
+        step: &Step,
+        kernel: Kernel,
+        at: usize,
+        to_at: usize,
+        size: usize,
+        to: &mut Chunk,
+    ) {
         let arguments = &step.arguments;
         let f = |i: usize| self.f(arguments.get(i), at, size);
         let i = |k: usize| self.i(arguments.get(k), at, size);
@@ -276,7 +218,7 @@ impl Registers<'_> {
         match to {
             Chunk::F(to) => {
                 let to = &mut to[to_at..to_at + size];
-                match step.kernel {
+                match kernel {
                     Kernel::FtoF(run) => run(f(0), to),
                     Kernel::FFtoF(run) => run(f(0), f(1), to),
                     Kernel::BFFtoF(run) => run(b(0), f(1), f(2), to),
@@ -287,7 +229,7 @@ impl Registers<'_> {
             }
             Chunk::I(to) => {
                 let to = &mut to[to_at..to_at + size];
-                match step.kernel {
+                match kernel {
                     Kernel::ItoI(run) => run(i(0), to),
                     Kernel::IItoI(run) => run(i(0), i(1), to),
                     Kernel::BIItoI(run) => run(b(0), i(1), i(2), to),
@@ -298,7 +240,7 @@ impl Registers<'_> {
             }
             Chunk::B(to) => {
                 let to = &mut to[to_at..to_at + size];
-                match step.kernel {
+                match kernel {
                     Kernel::FFtoB(run) => run(f(0), f(1), to),
                     Kernel::IItoB(run) => run(i(0), i(1), to),
                     Kernel::IFtoB(run) => run(i(0), f(1), to),

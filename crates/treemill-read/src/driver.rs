@@ -170,7 +170,8 @@ impl Cursor {
         let borne_out = stored.saturating_mul(MOST_PACKED).checked_div(least);
         let most = borne_out.unwrap_or(0).max(MOST_RESERVED);
         let rows = range.end.saturating_sub(range.start).min(most);
-        Column::with(&mut self.spares, layout, usize::try_from(rows).unwrap_or(0))
+        let room = usize::try_from(rows).unwrap_or(0);
+        Column::plain(&mut self.spares, layout, room, context.bytes)
     }
 
     /// Bytes that the file has of the entries of `range`; memory for them is looked for.

@@ -19,6 +19,7 @@ pub struct Reader {
     decompressor: Decompressor,
     counters: Arc<Counters>,
     counts: Counts,
+    bytes: bool,
 }
 
 /// Reads one column.
@@ -39,6 +40,8 @@ pub(crate) struct Context<'a, F = ()> {
     pub(crate) stop: u64,
     /// Whether the arrays' memory is wanted again, for the batch after this.
     pub(crate) again: bool,
+    /// Whether booleans are wanted as bytes, as far as that can be.
+    pub(crate) bytes: bool,
 }
 
 impl Context<'_> {
@@ -52,6 +55,7 @@ impl Context<'_> {
             options: self.options,
             stop: self.stop,
             again: self.again,
+            bytes: self.bytes,
         }
     }
 }
@@ -118,6 +122,7 @@ impl Reader {
             decompressor: Decompressor::new(),
             counters: Arc::default(),
             counts,
+            bytes: false,
         })
     }
 
@@ -125,6 +130,14 @@ impl Reader {
     #[must_use]
     pub fn with_counters(mut self, counters: Arc<Counters>) -> Self {
         self.counters = counters;
+        self
+    }
+
+    /// Lets columns of booleans come as numbers of a byte, 0 or 1, instead of Arrow's bits, where they are
+    /// a tree's and in no list: for those who would take the bits apart again.
+    #[must_use]
+    pub fn with_bytes_for_booleans(mut self) -> Self {
+        self.bytes = true;
         self
     }
 
@@ -212,6 +225,7 @@ impl Batches<'_> {
             decompressor,
             counters,
             counts,
+            bytes,
             ..
         } = &mut *self.reader;
         Batch {
@@ -227,6 +241,7 @@ impl Batches<'_> {
                 options: &self.options,
                 stop: self.stop,
                 again: self.again,
+                bytes: *bytes,
             },
         }
     }
@@ -255,7 +270,7 @@ impl Batch<'_> {
     }
 
     /// Column `index` of the reader's: one value for each entry, of the type that
-    /// [`Table::arrow_field`] gives.
+    /// [`Table::arrow_field`] gives, but for [`Reader::with_bytes_for_booleans`].
     ///
     /// # Errors
     /// `Source` where bytes could not be had, `Format` where they are damaged; with file, column,

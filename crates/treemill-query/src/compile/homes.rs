@@ -3,7 +3,7 @@
 //! this but speed.
 
 use super::plan::{Needs, Want};
-use super::{LevelId, LevelKind, Op};
+use super::{LevelId, LevelKind, NodeId, Op};
 use std::collections::HashMap;
 
 /// The filters of a query as a tree: for each the one above. 0 is the whole dataset.
@@ -44,9 +44,11 @@ impl Cuts {
     }
 }
 
-/// The cuts at which columns (by number among those needed) and list columns' levels are read.
+/// The cuts at which nodes are wanted, and columns (by number among those needed) and list columns' levels are read.
 #[derive(Debug, Default)]
 pub(crate) struct Homes {
+    /// Where values are wanted.
+    pub nodes: HashMap<NodeId, usize>,
     pub columns: Vec<usize>,
     pub levels: HashMap<LevelId, usize>,
 }
@@ -87,10 +89,11 @@ impl Homes {
                 *home = Some(home.map_or(cut, |home| cuts.meet(home, cut)));
             }
         };
-        let mut levels = HashMap::new();
+        let (mut nodes, mut levels) = (HashMap::new(), HashMap::new());
         for (want, cut) in &known {
             match want {
                 Want::Node(id) => {
+                    nodes.insert(*id, *cut);
                     if let Op::Column(column) = graph.node(*id).op
                         && let Some(column) = needs.column_of.get(&column)
                     {
@@ -107,6 +110,7 @@ impl Homes {
             }
         }
         Self {
+            nodes,
             columns: homes.into_iter().map(|home| home.unwrap_or(0)).collect(),
             levels,
         }

@@ -5,11 +5,13 @@ mod call;
 mod choice;
 mod compare;
 mod conjuncts;
+mod forms;
 mod free;
 mod functions;
 mod graph;
 mod homes;
 mod index;
+mod joint;
 mod kept;
 mod kinematics;
 mod level;
@@ -28,9 +30,10 @@ mod vectors;
 
 pub(crate) use graph::{Constant, Graph, Node, NodeId, Op, Reducer, Type};
 pub(crate) use homes::{Cuts, Homes};
+pub(crate) use joint::Joint;
 pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
 
-pub(crate) use program::{Argument, Leaf, Program, Read, Step};
+pub(crate) use program::{Argument, Leaf, Program, Read, Step, Work};
 
 use crate::error::QueryError;
 use crate::schema::{self, Schema};

@@ -1,6 +1,7 @@
 //! What evaluation needs beside the graph: programs, and which columns in which order.
 
 use super::homes::{Cuts, Homes};
+use super::joint::joints;
 use super::{Compiler, LevelId, LevelKind, NodeId, Op, program::program};
 use crate::eval::{Plan, Source};
 use crate::schema::ColumnType;
@@ -26,21 +27,21 @@ impl Compiler<'_> {
             needs.want(*want);
         }
         let homes = Homes::new(&needs, &all, cuts);
-        let Needs {
-            columns,
-            column_of,
-            sources,
-            seen,
-            ..
-        } = needs;
-        let live = |id: &NodeId| seen.contains(&Want::Node(*id));
-        let uses = self.uses(wanted, &seen);
+        let live = |id: &NodeId| needs.is_live(*id);
+        let uses = self.uses(wanted, &needs.seen);
         let ids = 0..self.graph.nodes.len() as NodeId;
         let programs = ids
             .clone()
             .filter(live)
             .filter_map(|id| Some((id, program(&self.graph, &uses, id)?)))
             .collect();
+        let (joints, joint_of) = joints(&needs, &programs, &homes, &uses, &all);
+        let Needs {
+            columns,
+            column_of,
+            sources,
+            ..
+        } = needs;
         let local = ids.filter(|id| self.graph.is_local(*id)).collect();
         let mut column_nodes = HashMap::new();
         for (id, node) in self.graph.nodes.iter().enumerate() {
@@ -58,6 +59,8 @@ impl Compiler<'_> {
         let level_names = levels.map(|level| self.describe(level)).collect();
         Plan {
             programs,
+            joints,
+            joint_of,
             fields,
             column_of,
             column_nodes,
@@ -116,6 +119,10 @@ pub(super) struct Needs<'a, 'b> {
 }
 
 impl Needs<'_, '_> {
+    fn is_live(&self, id: NodeId) -> bool {
+        self.seen.contains(&Want::Node(id))
+    }
+
     /// Depth first, without recursion: a query's depth is not bounded by its expressions' alone.
     fn want(&mut self, want: Want) {
         let mut stack = vec![(want, false)];

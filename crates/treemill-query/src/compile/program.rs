@@ -1,7 +1,8 @@
 //! Operations position by position that are done together, a chunk at a time, so that what lies
 //! between them never leaves the first-level cache.
 
-use super::{Graph, LevelId, Node, NodeId, Op, Type, tuple};
+use super::{Graph, LevelId, Node, NodeId, Op, Type, forms, joint, tuple};
+use crate::kernel::forms::Form;
 use crate::kernel::{Kernel, Lane, Map};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,15 +35,33 @@ pub(crate) enum Read {
     Item { which: u8 },
     /// The sum of the values of a combination's items, from the first on.
     Sum,
+    /// The items' values themselves, of which a form makes sums.
+    Items,
 }
 
-/// One operation.
+/// What a step does.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    /// One operation, position by position.
+    Kernel(Kernel),
+    /// Several, on sums over combinations' items.
+    Form(Form),
+    /// Two of one argument; the twin's register takes the second.
+    Pair(fn(&[f64], &mut [f64], &mut [f64])),
+    /// Done already, with the step of which it is the twin.
+    Twin,
+}
+
+/// One step.
 #[derive(Clone)]
 pub(crate) struct Step {
-    pub kernel: Kernel,
+    pub work: Work,
     pub arguments: Vec<Argument>,
-    /// The register that takes the result; the last step's result is the program's.
+    /// The register that takes the result; the last step's result is the program's, unless it names
+    /// results.
     pub register: usize,
+    /// The register that takes the second result.
+    pub twin: Option<usize>,
 }
 
 /// Operations in order; the last one gives the result.
@@ -50,10 +69,14 @@ pub(crate) struct Step {
 pub(crate) struct Program {
     pub leaves: Vec<Leaf>,
     pub steps: Vec<Step>,
+    /// The registers that hold the results in the end, where there are several.
+    pub results: Vec<usize>,
     /// Types of the registers.
     pub registers: Vec<Lane>,
     /// The level of combinations that it goes through, if a leaf is read by items.
     pub tuples: Option<LevelId>,
+    /// Whether what it gives is of all of those, and the value only at some of them.
+    pub is_cut: bool,
     /// The operation, if it is only one.
     pub only: Option<Map>,
 }
@@ -65,31 +88,32 @@ pub(crate) fn program(graph: &Graph, uses: &[u32], id: NodeId) -> Option<Program
     operation(root)?;
     // Where the result is missing depends on the condition: inputs keep values and flags of their own.
     let apart = root.op == Op::Select && root.missing;
-    let builder = Builder { graph, uses, apart };
-    let fused = builder.fused(id);
-    let mut program = Program::default();
-    // Inputs have smaller numbers.
-    for id in &fused {
-        let node = graph.node(*id);
-        let map = operation(node)?;
-        let kernel = map.kernel();
-        let mut arguments = Vec::with_capacity(3);
-        for (input, lane) in node.inputs.iter().zip(kernel.arguments()) {
-            arguments.push(match fused.iter().position(|known| known == input) {
-                Some(step) => Argument::Register(step),
-                None => Argument::Leaf(builder.leaf(&mut program, *input, *lane)),
-            });
+    let mut builder = Builder {
+        graph,
+        uses,
+        apart,
+        cuts: true,
+    };
+    match builder.program(&[id]) {
+        // What a cut has left of combinations is computed for all of them, where that takes no list of
+        // positions and no long time.
+        Some((program, is_whole)) if is_whole || !program.is_cut => Some(program),
+        _ => {
+            builder.cuts = false;
+            builder.program(&[id]).map(|(program, _)| program)
         }
-        let register = program.steps.len();
-        program.only = Some(map).filter(|_| fused.len() == 1);
-        program.steps.push(Step {
-            kernel,
-            arguments,
-            register,
-        });
     }
-    program.place();
-    Some(program)
+}
+
+/// One program of several nodes at one level, ascending, none of which combinations are read for.
+pub(super) fn joint_program(graph: &Graph, uses: &[u32], roots: &[NodeId]) -> Option<Program> {
+    let builder = Builder {
+        graph,
+        uses,
+        apart: false,
+        cuts: false,
+    };
+    builder.program(roots).map(|(program, _)| program)
 }
 
 /// The operation on the values that are not missing.
@@ -112,33 +136,71 @@ struct Builder<'a> {
     uses: &'a [u32],
     /// Whether inputs stay values, each at every position.
     apart: bool,
+    /// Whether combinations are read through cuts on them.
+    cuts: bool,
 }
 
 impl Builder<'_> {
-    /// The nodes that become steps, ascending: the root, and from it down all that nobody else wants.
-    fn fused(&self, root: NodeId) -> Vec<NodeId> {
-        let mut steps = BTreeSet::from([root]);
-        if self.apart {
-            return vec![root];
+    /// The program, and where it `is_cut`, whether all leaves are of all combinations and its steps are
+    /// worth doing for all.
+    fn program(&self, roots: &[NodeId]) -> Option<(Program, bool)> {
+        let fused = self.fused(roots);
+        let mut program = Program::default();
+        let mut maps = Vec::with_capacity(fused.len());
+        // Inputs have smaller numbers.
+        for id in &fused {
+            let node = self.graph.node(*id);
+            let map = operation(node)?;
+            let kernel = map.kernel();
+            let mut arguments = Vec::with_capacity(3);
+            for (input, lane) in node.inputs.iter().zip(kernel.arguments()) {
+                arguments.push(match fused.iter().position(|known| known == input) {
+                    Some(step) => Argument::Register(step),
+                    None => Argument::Leaf(self.leaf(&mut program, *input, *lane)),
+                });
+            }
+            let register = program.steps.len();
+            program.only = Some(map).filter(|_| fused.len() == 1);
+            maps.push(map);
+            program.steps.push(Step {
+                work: Work::Kernel(kernel),
+                arguments,
+                register,
+                twin: None,
+            });
+            if roots.len() > 1 && roots.contains(id) {
+                program.results.push(register);
+            }
         }
+        let is_whole = self.uncut(&mut program) && maps.iter().all(|map| map.is_quick());
+        forms::fuse(&mut program, &maps);
+        if program.steps.len() == maps.len() {
+            joint::pair(&mut program, &maps);
+        }
+        program.place();
+        Some((program, is_whole))
+    }
+
+    /// The nodes that become steps, ascending: the roots, and from them down all that nobody else wants.
+    fn fused(&self, roots: &[NodeId]) -> Vec<NodeId> {
+        if self.apart {
+            return roots.to_vec();
+        }
+        let mut steps: BTreeSet<NodeId> = roots.iter().copied().collect();
         // How many of the steps want each node: decided from the largest down, when all are known.
-        let mut wanted: BTreeMap<NodeId, u32> = BTreeMap::new();
-        let mut last = root;
-        loop {
-            for input in &self.graph.node(last).inputs {
+        let mut wanted: BTreeMap<NodeId, u32> = roots.iter().map(|id| (*id, 0)).collect();
+        while let Some((id, count)) = wanted.pop_last() {
+            if !steps.contains(&id) {
+                if steps.len() >= MOST_STEPS || !self.is_step(id, count) {
+                    continue;
+                }
+                steps.insert(id);
+            }
+            for input in &self.graph.node(id).inputs {
                 *wanted.entry(*input).or_default() += 1;
             }
-            let next = loop {
-                let Some((id, count)) = wanted.pop_last() else {
-                    return steps.into_iter().collect();
-                };
-                if steps.len() < MOST_STEPS && self.is_step(id, count) {
-                    break id;
-                }
-            };
-            steps.insert(next);
-            last = next;
         }
+        steps.into_iter().collect()
     }
 
     /// Whether a node that is not the root, and that so many steps want, becomes one.
@@ -172,6 +234,7 @@ impl Builder<'_> {
             leaf.node = found.node;
             leaf.read = read;
             program.tuples = Some(found.level);
+            program.is_cut = found.is_cut;
         }
         let known = program.leaves.iter().position(|known| *known == leaf);
         known.unwrap_or_else(|| {
@@ -193,11 +256,68 @@ impl Builder<'_> {
 
     /// Programs know no flags of single items.
     fn is_readable(&self, found: &tuple::Item) -> bool {
-        !self.apart && !self.graph.node(found.node).missing
+        let is_read = !found.is_cut || self.cuts;
+        is_read && !self.apart && !self.graph.node(found.node).missing
+    }
+
+    /// Leaves that are read along, of a program that `is_cut`: their values at all combinations. Gives
+    /// whether all have them.
+    fn uncut(&self, program: &mut Program) -> bool {
+        let Some(level) = program.tuples.filter(|_| program.is_cut) else {
+            return true;
+        };
+        let leaves = program.leaves.iter_mut();
+        leaves.filter(|leaf| leaf.read == Read::Along).all(|leaf| {
+            match tuple::uncut(self.graph, leaf.node) {
+                Some((node, of)) if of == level => {
+                    leaf.node = node;
+                    true
+                }
+                _ => self.graph.as_const(leaf.node).is_some(),
+            }
+        })
+    }
+}
+
+impl Work {
+    /// Type of the result.
+    pub fn result(&self) -> Lane {
+        match self {
+            Self::Kernel(kernel) => kernel.result(),
+            Self::Form(_) | Self::Pair(_) | Self::Twin => Lane::F,
+        }
     }
 }
 
 impl Program {
+    /// Leaves out the steps that are gone, and the leaves that no other wants.
+    pub(super) fn keep(&mut self, gone: &[bool]) {
+        let mut left = 0;
+        let numbers: Vec<usize> = gone
+            .iter()
+            .map(|gone| {
+                left += usize::from(!gone);
+                left.saturating_sub(1)
+            })
+            .collect();
+        let mut gone = gone.iter();
+        self.steps.retain(|_| gone.next() != Some(&true));
+        let all = std::mem::take(&mut self.leaves);
+        for argument in self.steps.iter_mut().flat_map(|step| &mut step.arguments) {
+            *argument = match *argument {
+                Argument::Register(step) => Argument::Register(numbers[step]),
+                Argument::Leaf(leaf) => {
+                    let leaf = all[leaf];
+                    let known = self.leaves.iter().position(|known| *known == leaf);
+                    Argument::Leaf(known.unwrap_or_else(|| {
+                        self.leaves.push(leaf);
+                        self.leaves.len() - 1
+                    }))
+                }
+            };
+        }
+    }
+
     /// Gives registers to steps: one that nobody reads any more takes another result.
     fn place(&mut self) {
         let mut last_read: Vec<usize> = (0..self.steps.len()).collect();
@@ -208,19 +328,21 @@ impl Program {
                 }
             }
         }
+        for result in &self.results {
+            last_read[*result] = usize::MAX;
+        }
         let mut free: Vec<usize> = Vec::new();
-        let mut places: Vec<usize> = Vec::with_capacity(self.steps.len());
-        for (i, step) in self.steps.iter_mut().enumerate() {
-            let lane = step.kernel.result();
-            let fitting = free.iter().rposition(|r| self.registers[*r] == lane);
-            step.register = match fitting {
-                Some(place) => free.remove(place),
-                None => {
-                    self.registers.push(lane);
-                    self.registers.len() - 1
-                }
-            };
-            places.push(step.register);
+        let mut places: Vec<Option<usize>> = vec![None; self.steps.len()];
+        for i in 0..self.steps.len() {
+            if places[i].is_none() {
+                places[i] = Some(self.free_register(i, &mut free));
+            }
+            if let Some(twin) = self.steps[i].twin {
+                places[twin] = Some(self.free_register(twin, &mut free));
+                self.steps[i].twin = places[twin];
+            }
+            let step = &mut self.steps[i];
+            step.register = places[i].unwrap_or_default();
             // An argument's register is free once it has been read, for the steps after this.
             let mut done: Vec<usize> = Vec::new();
             for argument in &mut step.arguments {
@@ -228,10 +350,25 @@ impl Program {
                     if last_read[*from] == i && !done.contains(from) {
                         done.push(*from);
                     }
-                    *argument = Argument::Register(places[*from]);
+                    *argument = Argument::Register(places[*from].unwrap_or_default());
                 }
             }
-            free.extend(done.into_iter().map(|from| places[from]));
+            free.extend(done.into_iter().filter_map(|from| places[from]));
+        }
+        for result in &mut self.results {
+            *result = places[*result].unwrap_or_default();
+        }
+    }
+
+    /// A register for a step's result: one that is free, or a new one.
+    fn free_register(&mut self, step: usize, free: &mut Vec<usize>) -> usize {
+        let lane = self.steps[step].work.result();
+        match free.iter().rposition(|r| self.registers[*r] == lane) {
+            Some(place) => free.remove(place),
+            None => {
+                self.registers.push(lane);
+                self.registers.len() - 1
+            }
         }
     }
 }

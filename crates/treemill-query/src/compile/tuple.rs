@@ -12,11 +12,13 @@ pub(crate) struct Item {
     /// The level of the combinations.
     pub level: LevelId,
     pub which: u8,
+    /// Whether only some of the combinations are shown.
+    pub is_cut: bool,
 }
 
 /// What a node shows of a combination's items, if that is all that it does.
 pub(crate) fn item(graph: &Graph, id: NodeId) -> Option<Item> {
-    let mut walk = id;
+    let (mut walk, mut is_cut) = (id, false);
     loop {
         let node = graph.node(walk);
         let (Op::Pick(which), Some(input)) = (&node.op, node.inputs.first()) else {
@@ -25,11 +27,13 @@ pub(crate) fn item(graph: &Graph, id: NodeId) -> Option<Item> {
         match graph.level(node.level).kind {
             // The same items under another name.
             LevelKind::Same { .. } => walk = *input,
+            LevelKind::Filtered { .. } => (walk, is_cut) = (*input, true),
             LevelKind::Combinations { of, .. } if graph.node(*input).level == of => {
                 return Some(Item {
                     node: *input,
                     level: node.level,
                     which: *which,
+                    is_cut,
                 });
             }
             _ => return None,
@@ -60,6 +64,21 @@ pub(crate) fn sum(graph: &Graph, id: NodeId) -> Option<Item> {
         match (before, which.checked_sub(1)) {
             (Some(before), Some(next)) => (walk, wanted) = (before, Some(next)),
             (None, None) => return found,
+            _ => return None,
+        }
+    }
+}
+
+/// The value at the level of combinations that a node shows some of, and that level.
+pub(crate) fn uncut(graph: &Graph, id: NodeId) -> Option<(NodeId, LevelId)> {
+    let mut walk = id;
+    loop {
+        let node = graph.node(walk);
+        match (&graph.level(node.level).kind, &node.op, node.inputs.first()) {
+            (LevelKind::Combinations { .. }, ..) => return Some((walk, node.level)),
+            (LevelKind::Same { .. } | LevelKind::Filtered { .. }, Op::Pick(_), Some(input)) => {
+                walk = *input
+            }
             _ => return None,
         }
     }

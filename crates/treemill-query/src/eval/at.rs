@@ -21,6 +21,11 @@ impl Batch<'_> {
         let (value, picks) = match item {
             Some(item) => {
                 let value = self.node(s, item.node)?;
+                let level = plan.graph.node(node.inputs[0]).level;
+                let places = match item.is_cut {
+                    true => self.uncut_places(s, level, places)?,
+                    false => places,
+                };
                 (value, self.items_at(s, item, &places, &flags)?)
             }
             None => (self.node(s, node.inputs[0])?, places),
@@ -101,12 +106,9 @@ impl Batch<'_> {
             // u64 beyond i64 looks negative here, and is out of range as it should be.
             let inside = place >= 0 && place < len;
             valid[i] = u8::from(inside);
-            // Any position that exists will do for what is missing.
-            picks[i] = if inside {
-                (i64::from(start) + place) as u32
-            } else {
-                0
-            };
+            // Any position that exists will do for what is missing. Without a branch: that there is none
+            // cannot be foretold.
+            picks[i] = (i64::from(start).wrapping_add(place) as u32) * u32::from(inside);
         }
         let absent = rows.and_then(|(_, flags)| flags);
         for flags in [absent, self.presence(&index, n)].into_iter().flatten() {

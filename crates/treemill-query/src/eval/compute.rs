@@ -2,10 +2,10 @@
 
 use super::{Batch, Made, SelectionId};
 use crate::chunk::for_chunks;
-use crate::compile::{Argument, Constant, LevelKind, Node, NodeId, Op, Read, Reducer, Type};
+use crate::compile::{Argument, Constant, Joint, LevelKind, Node, NodeId, Op, Read, Reducer, Type};
 use crate::error::QueryError;
 use crate::kernel::{Compare, reduce};
-use crate::run::{Input, Items, run, run_narrow};
+use crate::run::{Input, Items, run, run_joint, run_narrow};
 use crate::value::{Data, Strings, Value, View};
 use std::sync::Arc;
 
@@ -18,6 +18,9 @@ impl Batch<'_> {
         }
         if let Some(value) = self.inherited(s, id)? {
             return Ok(value);
+        }
+        if let Some(joint) = plan.joint_of.get(&id) {
+            return self.joint(s, id, &plan.joints[*joint]);
         }
         if plan.programs.contains_key(&id) {
             return self.program(s, id, node);
@@ -142,6 +145,10 @@ impl Batch<'_> {
             Some(level) => Some(self.pieces(s, level)?),
             None => None,
         };
+        let kept = match program.is_cut {
+            true => self.kept_of(s, node.level)?,
+            false => None,
+        };
         let along = program.leaves.iter().zip(&values);
         let along = along.filter(|(leaf, _)| leaf.read == Read::Along);
         let along: Vec<&Value> = along.map(|(_, value)| value).collect();
@@ -164,7 +171,7 @@ impl Batch<'_> {
         let mut inputs = Vec::with_capacity(values.len());
         for (leaf, value) in program.leaves.iter().zip(values) {
             inputs.push(match (&pieces, leaf.read) {
-                (Some((_, items)), Read::Item { .. } | Read::Sum) => {
+                (Some((_, items)), Read::Item { .. } | Read::Sum | Read::Items) => {
                     Input::Items(Items::take(&value, leaf.lane, *items, self.pool))
                 }
                 _ => Input::Value(value),
@@ -184,7 +191,31 @@ impl Batch<'_> {
             result.valid = valid;
             result = self.spread_scalar(result, n);
         }
+        if let Some(kept) = kept {
+            result = self.picked(&result, &kept);
+        }
         Ok(result)
+    }
+
+    /// The value of one of several nodes, all of which are computed.
+    fn joint(&mut self, s: SelectionId, id: NodeId, joint: &Joint) -> Made<Value> {
+        let leaves = &joint.program.leaves;
+        let mut values = Vec::with_capacity(leaves.len());
+        for leaf in leaves {
+            values.push(self.node(s, leaf.node)?);
+        }
+        let n = self.common_length(&values.iter().collect::<Vec<_>>())?;
+        let inputs: Vec<Input> = values.into_iter().map(Input::Value).collect();
+        let results = run_joint(&joint.program, &inputs, None, Type::Float, n, self.pool);
+        let mut wanted = None;
+        for (node, value) in joint.nodes.iter().zip(results) {
+            if *node == id {
+                wanted = Some(value);
+            } else {
+                self.selections[s].values.entry(*node).or_insert(value);
+            }
+        }
+        wanted.ok_or_else(|| QueryError::new("a value was not computed").into())
     }
 
     /// Positions of the values that are not scalars; all have as many.

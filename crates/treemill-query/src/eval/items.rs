@@ -79,7 +79,7 @@ impl Batch<'_> {
     }
 
     /// `first[picks[i]]`, made once for each pair of lists.
-    fn through(&mut self, first: &Buf<u32>, picks: &Buf<u32>) -> Buf<u32> {
+    pub(super) fn through(&mut self, first: &Buf<u32>, picks: &Buf<u32>) -> Buf<u32> {
         let key = (first.as_ptr() as usize, picks.as_ptr() as usize);
         if let Some([_, _, known]) = self.composed.get(&key)
             && known.len() == picks.len()

@@ -4,7 +4,7 @@ use super::{Batch, Made, SelectionId};
 use crate::compile::tuple::Item;
 use crate::compile::{LevelId, LevelKind};
 use crate::error::QueryError;
-use crate::kernel::pieces::Pieces;
+use crate::kernel::pieces::{Pieces, ROOM};
 use crate::kernel::tuples;
 use crate::pool::Pool;
 use crate::value::Buf;
@@ -24,11 +24,46 @@ impl Batch<'_> {
         // Bounded as the level is: each piece has a combination at least.
         self.offsets(s, level)?;
         let count = Pieces::count(&inner, *size);
-        let fixed = (1..*size).map(|_| self.pool.take(count)).collect();
-        let (at, moving) = (self.pool.take(count + 1), self.pool.take(count));
+        let room = count + ROOM;
+        let fixed = (1..*size).map(|_| self.pool.take(room)).collect();
+        let (at, moving) = (self.pool.take(room + 1), self.pool.take(room));
         let made = Arc::new(Pieces::new(&inner, at, fixed, moving));
         self.selections[s].pieces.insert(level, made.clone());
         Ok((made, items))
+    }
+
+    /// Positions of what cuts have left of combinations, among them all; `None`: nothing was cut.
+    pub(super) fn kept_of(&mut self, s: SelectionId, level: LevelId) -> Made<Option<Buf<u32>>> {
+        let plan = self.plan;
+        let (mut walk, mut kept) = (level, None);
+        loop {
+            match &plan.graph.level(walk).kind {
+                LevelKind::Same { of, .. } => walk = *of,
+                LevelKind::Filtered { of, .. } => {
+                    let picks = self.picks(s, walk, 0)?;
+                    kept = Some(match kept {
+                        None => picks,
+                        Some(upper) => self.through(&picks, &upper),
+                    });
+                    walk = *of;
+                }
+                _ => return Ok(kept),
+            }
+        }
+    }
+
+    /// Positions of combinations, each of one list, as their numbers among all; of lists without, any.
+    pub(super) fn uncut_places(
+        &mut self,
+        s: SelectionId,
+        level: LevelId,
+        places: Buf<u32>,
+    ) -> Made<Buf<u32>> {
+        Ok(match self.kept_of(s, level)? {
+            // Where nothing was left, there is none to show.
+            Some(kept) if !kept.is_empty() => self.through(&kept, &places),
+            _ => places,
+        })
     }
 
     /// Positions of an item of one combination of each list; of lists without, any position.
@@ -55,13 +90,12 @@ impl Batch<'_> {
         let numbered = tuples::Numbered::new(*size);
         for (list, place) in places.iter().enumerate() {
             let (start, stop) = (inner[list] as u32, inner[list + 1] as u32);
-            let combination = if present[list] != 0 {
-                numbered.get(start, stop, place - outer[list] as u32)
-            } else {
-                [0; tuples::LARGEST]
-            };
+            // Without a branch: whether a list has a combination cannot be foretold.
+            let here = u32::from(present[list]);
+            let number = place.wrapping_sub(outer[list] as u32) * here;
+            let combination = numbered.get(start, stop, number);
             for (to, item) in found.iter_mut().zip(combination) {
-                to[list] = item;
+                to[list] = item * here;
             }
         }
         let found: Vec<Buf<u32>> = found.into_iter().map(Buf::from).collect();

@@ -69,6 +69,22 @@ pub(crate) enum Test {
     FitsInt,
 }
 
+impl Real1 {
+    pub fn is_quick(self) -> bool {
+        use Real1::{Abs, Degrees, Radians, Sign, SignedSqrt, Sqrt, Square};
+        matches!(
+            self,
+            Sqrt | SignedSqrt | Square | Abs | Sign | Radians | Degrees
+        )
+    }
+}
+
+impl Real2 {
+    pub fn is_quick(self) -> bool {
+        !matches!(self, Self::Atan2 | Self::Hypot | Self::Fmod)
+    }
+}
+
 pub(crate) fn real1(op: Real1) -> fn(&[f64], &mut [f64]) {
     match op {
         Real1::Sqrt => |a, out| map1(a, out, f64::sqrt),

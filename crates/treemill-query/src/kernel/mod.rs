@@ -5,6 +5,7 @@
 
 pub(crate) mod arithmetic;
 pub(crate) mod comparison;
+pub(crate) mod forms;
 pub(crate) mod gather;
 pub(crate) mod logic;
 pub(crate) mod math;
@@ -175,6 +176,18 @@ impl Map {
             Self::IntToReal => Kernel::ItoF(logic::convert),
             Self::UIntToReal => Kernel::ItoF(arithmetic::uint_to_real),
             Self::RealToInt => Kernel::FtoI(logic::convert),
+        }
+    }
+
+    /// Whether it takes no more than a few instructions.
+    pub fn is_quick(self) -> bool {
+        use Arithmetic::{Add, Mul, Sub};
+        match self {
+            Self::Real(op) => matches!(op, Add | Sub | Mul | Arithmetic::Div),
+            Self::Int(op) | Self::UInt(op) => matches!(op, Add | Sub | Mul),
+            Self::Real1(op) => op.is_quick(),
+            Self::Real2(op) => op.is_quick(),
+            _ => true,
         }
     }
 

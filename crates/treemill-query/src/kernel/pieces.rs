@@ -9,6 +9,12 @@ use std::ops::Range;
 /// by the next piece; so no branch depends on their lengths.
 pub(crate) const WIDTH: usize = 4;
 
+/// Numbers that are copied at a time, and room that buffers must therefore have.
+pub(crate) const ROOM: usize = 8;
+
+/// Items of the longest list whose pieces are copied.
+const SHORT: usize = 12;
+
 /// The combinations of all lists, in order.
 #[derive(Default)]
 pub(crate) struct Pieces {
@@ -36,47 +42,68 @@ impl Pieces {
         lengths.map(|n| pieces[n]).sum()
     }
 
-    /// Of as many items as there are buffers in `fixed`, and one more. Buffers have the length that
+    /// Of as many items as there are buffers in `fixed`, and one more. Buffers are `ROOM` longer than
     /// `Pieces::count` says, `at` one more.
     #[inline(never)]
     pub fn new(offsets: &[i32], at: Vec<u32>, fixed: Vec<Vec<u32>>, moving: Vec<u32>) -> Self {
         let mut found = Self { at, fixed, moving };
-        let mut to = Writer {
-            at: &mut found.at,
-            moving: &mut found.moving,
-            count: 0,
-            sum: 0,
-        };
+        let short = Patterns::new(found.fixed.len());
+        let (mut count, mut sum) = (0, 0);
         for ends in offsets.windows(2) {
             let (start, stop) = (ends[0] as u32, ends[1] as u32);
-            match found.fixed.as_mut_slice() {
-                [a] => {
-                    for i in start..stop {
-                        to.run(i + 1, stop, |n| a[n] = i);
-                    }
-                }
-                [a, b] => {
-                    for i in start..stop {
-                        for j in i + 1..stop {
-                            to.run(j + 1, stop, |n| (a[n], b[n]) = (i, j));
-                        }
-                    }
-                }
-                [a, b, c] => {
-                    for i in start..stop {
-                        for j in i + 1..stop {
-                            for k in j + 1..stop {
-                                to.run(k + 1, stop, |n| (a[n], b[n], c[n]) = (i, j, k));
-                            }
-                        }
-                    }
-                }
-                _ => (),
-            }
+            (count, sum) = match short.get(stop - start) {
+                Some(pattern) => short.copy(pattern, start, &mut found, count, sum),
+                None => found.write_list(start, stop, count, sum),
+            };
         }
-        let (count, sum) = (to.count, to.sum);
-        found.at[count] = sum;
+        found.finish(count, sum);
         found
+    }
+
+    /// Notes where the last piece ends, and leaves out what lies behind.
+    fn finish(&mut self, count: usize, sum: u32) {
+        self.at[count] = sum;
+        self.at.truncate(count + 1);
+        self.moving.truncate(count);
+        for fixed in &mut self.fixed {
+            fixed.truncate(count);
+        }
+    }
+
+    /// The pieces of one list from number `count` on, before which there are `sum` combinations; gives
+    /// both behind it.
+    fn write_list(&mut self, start: u32, stop: u32, count: usize, sum: u32) -> (usize, u32) {
+        let mut to = Writer {
+            at: &mut self.at,
+            moving: &mut self.moving,
+            count,
+            sum,
+        };
+        match self.fixed.as_mut_slice() {
+            [a] => {
+                for i in start..stop {
+                    to.run(i + 1, stop, |n| a[n] = i);
+                }
+            }
+            [a, b] => {
+                for i in start..stop {
+                    for j in i + 1..stop {
+                        to.run(j + 1, stop, |n| (a[n], b[n]) = (i, j));
+                    }
+                }
+            }
+            [a, b, c] => {
+                for i in start..stop {
+                    for j in i + 1..stop {
+                        for k in j + 1..stop {
+                            to.run(k + 1, stop, |n| (a[n], b[n], c[n]) = (i, j, k));
+                        }
+                    }
+                }
+            }
+            _ => (),
+        }
+        (to.count, to.sum)
     }
 
     /// Number of combinations.
@@ -92,7 +119,7 @@ impl Pieces {
     }
 
     /// The values of each combination's `which`-th item, for some of the pieces. `out` has room for
-    /// `WIDTH` more, `items` has as many more.
+    /// `WIDTH` more.
     #[inline(never)]
     pub fn items<T: Copy + Default>(
         &self,
@@ -165,15 +192,21 @@ fn add(
 
 /// An item's value and those of the next.
 #[inline(always)]
-fn neighbours<T: Copy + Default>(items: &[T], first: u32) -> [T; WIDTH] {
+pub(super) fn neighbours<T: Copy + Default>(items: &[T], first: u32) -> [T; WIDTH] {
     match items[first as usize..].first_chunk() {
         Some(found) => *found,
-        None => [T::default(); WIDTH],
+        None => last(items, first),
     }
 }
 
+/// The last items, and any values behind them.
+#[cold]
+fn last<T: Copy + Default>(items: &[T], first: u32) -> [T; WIDTH] {
+    std::array::from_fn(|i| items.get(first as usize + i).copied().unwrap_or_default())
+}
+
 #[inline(always)]
-fn write<T>(out: &mut [T], at: u32, values: [T; WIDTH]) {
+pub(super) fn write<T>(out: &mut [T], at: u32, values: [T; WIDTH]) {
     if let Some(to) = out[at as usize..].first_chunk_mut() {
         *to = values;
     }
@@ -200,5 +233,89 @@ impl Writer<'_> {
             self.sum += size;
             item += size;
         }
+    }
+}
+
+/// The pieces of lists as short as most are, one list of each length after another: written anew for
+/// each list, the loops' ends would be mispredicted.
+struct Patterns {
+    all: Pieces,
+    /// By length.
+    lists: Vec<Pattern>,
+}
+
+#[derive(Clone, Copy)]
+struct Pattern {
+    first: usize,
+    pieces: usize,
+    combinations: u32,
+}
+
+impl Patterns {
+    /// Of combinations of one item more than `fixed`.
+    fn new(fixed: usize) -> Self {
+        let mut all = Pieces::default();
+        let mut lists = Vec::with_capacity(SHORT + 1);
+        let room: usize = (0..=SHORT as i32)
+            .map(|n| Pieces::count(&[0, n], fixed as u8 + 1))
+            .sum();
+        all.at = vec![0; room + ROOM];
+        all.moving = vec![0; room + ROOM];
+        all.fixed = vec![vec![0; room + ROOM]; fixed];
+        let mut count = 0;
+        for n in 0..=SHORT as u32 {
+            let (end, combinations) = all.write_list(0, n, count, 0);
+            lists.push(Pattern {
+                first: count,
+                pieces: end - count,
+                combinations,
+            });
+            count = end;
+        }
+        Self { all, lists }
+    }
+
+    fn get(&self, len: u32) -> Option<Pattern> {
+        self.lists.get(len as usize).copied()
+    }
+
+    /// As `Pieces::write_list`, of a list that begins at `start`.
+    #[inline(always)]
+    fn copy(
+        &self,
+        pattern: Pattern,
+        start: u32,
+        to: &mut Pieces,
+        count: usize,
+        sum: u32,
+    ) -> (usize, u32) {
+        let Pattern { first, pieces, .. } = pattern;
+        // Some at a time, and always once: of most lists that is all, and no branch depends on them.
+        let mut done = 0;
+        loop {
+            let (from, at) = (first + done, count + done);
+            moved(&self.all.at[from..], &mut to.at[at..], sum);
+            moved(&self.all.moving[from..], &mut to.moving[at..], start);
+            for (all, to) in self.all.fixed.iter().zip(&mut to.fixed) {
+                moved(&all[from..], &mut to[at..], start);
+            }
+            done += ROOM;
+            if done >= pieces {
+                break;
+            }
+        }
+        (count + pieces, sum + pattern.combinations)
+    }
+}
+
+/// The first numbers, so much larger.
+#[inline(always)]
+fn moved(from: &[u32], to: &mut [u32], by: u32) {
+    if let (Some(from), Some(to)) = (from.first_chunk(), to.first_chunk_mut()) {
+        let mut block: [u32; ROOM] = *from;
+        for x in &mut block {
+            *x += by;
+        }
+        *to = block;
     }
 }

@@ -109,6 +109,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_best_is_the_first_of_the_best_and_nan_comes_last() {
+        // Many values that repeat, the last there can be, and NaN; lists of every length up to 13.
+        let data: Vec<f64> = (0..400_u32)
+            .map(|i| match i * i % 11 {
+                0 => f64::NAN,
+                1 => f64::INFINITY,
+                x => f64::from(x % 5),
+            })
+            .collect();
+        for longest in 1..=13 {
+            let mut offsets = vec![0_i32];
+            while let Some(&end) = offsets.last().filter(|end| **end < 400) {
+                let len = offsets.len() as i32 % (longest + 1);
+                offsets.push((end + len).min(400));
+            }
+            best(
+                &data,
+                &offsets,
+                f64::INFINITY,
+                |a, b| a < b,
+                f64::is_nan,
+                |list, place| {
+                    let (start, stop) = (offsets[list] as usize, offsets[list + 1] as usize);
+                    let order = |i: &usize| (data[*i].is_nan(), data[*i].to_bits());
+                    assert_eq!(place, (start..stop).min_by_key(order), "{start} {stop}");
+                },
+            );
+        }
+    }
+
+    #[test]
     fn counts_are_those_of_loops() {
         // Lists of every length up to 20, at every distance from a word's and the mask's end.
         let mask: Vec<u8> = (0..231_u32).map(|i| (i * i % 7 % 2) as u8).collect();

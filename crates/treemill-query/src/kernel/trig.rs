@@ -57,48 +57,69 @@ const EXP: [f64; 12] = [
 ];
 
 pub(crate) fn sin(a: &[f64], out: &mut [f64]) {
-    turned(a, out, 0, f64::sin);
+    let mut inside = true;
+    for (to, x) in out.iter_mut().zip(a) {
+        inside &= x.abs() <= LARGEST_ANGLE;
+        *to = turned(*x).0;
+    }
+    if !inside {
+        repair(a, out, LARGEST_ANGLE, f64::sin);
+    }
 }
 
 pub(crate) fn cos(a: &[f64], out: &mut [f64]) {
-    // A quarter turn ahead.
-    turned(a, out, 1, f64::cos);
-}
-
-/// The sine, so many quarter turns ahead.
-#[inline(always)]
-fn turned(a: &[f64], out: &mut [f64], ahead: u64, exact: fn(f64) -> f64) {
     let mut inside = true;
     for (to, x) in out.iter_mut().zip(a) {
-        let x = *x;
         inside &= x.abs() <= LARGEST_ANGLE;
-        let rounded = x * std::f64::consts::FRAC_2_PI + ROUND;
-        let (turns, quarter) = (rounded - ROUND, rounded.to_bits().wrapping_add(ahead));
-        // What is left, and what that has lost by rounding.
-        let near = x - turns * HALF_PI[0];
-        let off = turns * HALF_PI[1];
-        let rest = near - off;
-        let off = turns * HALF_PI[2] - ((near - rest) - off);
-        let r = rest - off;
-        let lost = (rest - r) - off;
-
-        let z = r * r;
-        let tail = SIN[1] + z * (SIN[2] + z * (SIN[3] + z * (SIN[4] + z * SIN[5])));
-        let cube = z * r;
-        let sine = r - ((z * (0.5 * lost - cube * tail) - lost) - cube * SIN[0]);
-        let tail = COS[2] + z * (COS[3] + z * (COS[4] + z * COS[5]));
-        let tail = z * (COS[0] + z * (COS[1] + z * tail));
-        let half = 0.5 * z;
-        let first = 1.0 - half;
-        let cosine = first + (((1.0 - first) - half) + (z * tail - r * lost));
-
-        let size = if quarter & 1 == 0 { sine } else { cosine };
-        // The third and fourth quarter are negative.
-        *to = f64::from_bits(size.to_bits() ^ ((quarter & 2) << 62));
+        *to = turned(*x).1;
     }
     if !inside {
-        repair(a, out, LARGEST_ANGLE, exact);
+        repair(a, out, LARGEST_ANGLE, f64::cos);
     }
+}
+
+/// Both, in little more time than one of them.
+pub(crate) fn sin_cos(a: &[f64], sines: &mut [f64], cosines: &mut [f64]) {
+    let mut inside = true;
+    for ((sine, cosine), x) in sines.iter_mut().zip(cosines.iter_mut()).zip(a) {
+        inside &= x.abs() <= LARGEST_ANGLE;
+        (*sine, *cosine) = turned(*x);
+    }
+    if !inside {
+        repair(a, sines, LARGEST_ANGLE, f64::sin);
+        repair(a, cosines, LARGEST_ANGLE, f64::cos);
+    }
+}
+
+/// Sine and cosine of an angle that is not too large.
+#[inline(always)]
+fn turned(x: f64) -> (f64, f64) {
+    let rounded = x * std::f64::consts::FRAC_2_PI + ROUND;
+    let (turns, quarter) = (rounded - ROUND, rounded.to_bits());
+    // What is left, and what that has lost by rounding.
+    let near = x - turns * HALF_PI[0];
+    let off = turns * HALF_PI[1];
+    let rest = near - off;
+    let off = turns * HALF_PI[2] - ((near - rest) - off);
+    let r = rest - off;
+    let lost = (rest - r) - off;
+
+    let z = r * r;
+    let tail = SIN[1] + z * (SIN[2] + z * (SIN[3] + z * (SIN[4] + z * SIN[5])));
+    let cube = z * r;
+    let sine = r - ((z * (0.5 * lost - cube * tail) - lost) - cube * SIN[0]);
+    let tail = COS[2] + z * (COS[3] + z * (COS[4] + z * COS[5]));
+    let tail = z * (COS[0] + z * (COS[1] + z * tail));
+    let half = 0.5 * z;
+    let first = 1.0 - half;
+    let cosine = first + (((1.0 - first) - half) + (z * tail - r * lost));
+
+    // The cosine is the sine a quarter turn ahead; the third and fourth quarter are negative.
+    let signed = |quarter: u64| {
+        let size = if quarter & 1 == 0 { sine } else { cosine };
+        f64::from_bits(size.to_bits() ^ ((quarter & 2) << 62))
+    };
+    (signed(quarter), signed(quarter.wrapping_add(1)))
 }
 
 pub(crate) fn sinh(a: &[f64], out: &mut [f64]) {
@@ -181,5 +202,9 @@ mod tests {
         check("sin", sin, f64::sin, 1e5);
         check("cos", cos, f64::cos, 1e5);
         check("sinh", sinh, f64::sinh, 700.0);
+        let sines = |a: &[f64], out: &mut [f64]| sin_cos(a, out, &mut vec![9.0; a.len()]);
+        check("sin of both", sines, f64::sin, 1e5);
+        let cosines = |a: &[f64], out: &mut [f64]| sin_cos(a, &mut vec![9.0; a.len()], out);
+        check("cos of both", cosines, f64::cos, 1e5);
     }
 }

@@ -59,8 +59,10 @@ fn choose(n: u64, size: u8) -> u64 {
 /// Combinations found by their numbers.
 pub(crate) struct Numbered {
     size: u8,
-    /// Of lists as short as most are, written out by length: counting mispredicts many branches.
-    short: Vec<Vec<[u32; LARGEST]>>,
+    /// Of lists as short as most are, written out: counting mispredicts many branches. Where those of
+    /// each length start; of such as have none, one of any items.
+    first: Vec<usize>,
+    all: Vec<[u32; LARGEST]>,
 }
 
 /// Items of the longest list whose combinations are written out.
@@ -68,24 +70,23 @@ const SHORT: u32 = 12;
 
 impl Numbered {
     pub fn new(size: u8) -> Self {
-        let all = |n: u32| {
-            let count = choose(u64::from(n), size) as u32;
-            (0..count)
-                .map(|number| combination(0, n, size, number))
-                .collect()
-        };
-        Self {
-            size,
-            short: (0..=SHORT).map(all).collect(),
+        let (mut first, mut all) = (Vec::new(), Vec::new());
+        for n in 0..=SHORT {
+            first.push(all.len());
+            let count = (choose(u64::from(n), size) as u32).max(1);
+            all.extend((0..count).map(|number| combination(0, n, size, number)));
         }
+        Self { size, first, all }
     }
 
-    /// The positions of a combination's items, by its number among those of `start .. stop`.
+    /// The positions of a combination's items, by its number among those of `start .. stop`; of a list
+    /// without, by number 0, any.
+    #[inline(always)]
     pub fn get(&self, start: u32, stop: u32, number: u32) -> [u32; LARGEST] {
-        let Some(list) = self.short.get((stop - start) as usize) else {
+        let Some(first) = self.first.get((stop - start) as usize) else {
             return combination(start, stop, self.size, number);
         };
-        let mut found = list[number as usize];
+        let mut found = self.all[first + number as usize];
         for item in &mut found {
             *item += start;
         }
@@ -246,7 +247,7 @@ mod tests {
 
     #[test]
     fn pieces_and_single_combinations_say_what_the_lists_of_positions_say() {
-        use crate::kernel::pieces::{Pieces, WIDTH};
+        use crate::kernel::pieces::{Pieces, ROOM, WIDTH};
         // Lengths below and above the width of a piece.
         let offsets = [0, 4, 4, 5, 7, 21, 21, 27];
         let items: Vec<f64> = (0..27 + WIDTH).map(|i| (i * i) as f64 + 0.25).collect();
@@ -256,8 +257,9 @@ mod tests {
             let mut all = vec![vec![99; total]; usize::from(size)];
             combinations(&offsets, &mut all);
             let count = Pieces::count(&offsets, size);
-            let fixed = (1..size).map(|_| vec![0; count]).collect();
-            let pieces = Pieces::new(&offsets, vec![0; count + 1], fixed, vec![0; count]);
+            let buffer = || vec![77; count + ROOM + 1];
+            let fixed = (1..size).map(|_| buffer()).collect();
+            let pieces = Pieces::new(&offsets, buffer(), fixed, buffer());
             assert_eq!(pieces.moving.len(), count);
             assert_eq!(pieces.combinations(), total);
             for most in [WIDTH, 3 * WIDTH, 1000 * WIDTH] {

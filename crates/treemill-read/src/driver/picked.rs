@@ -26,7 +26,7 @@ impl Cursor {
         self.go_alone();
         let name = context.file.source().name();
         self.spares.foresee(0);
-        let mut column = Column::with(&mut self.spares, &branch.layout, rows.len())
+        let mut column = Column::plain(&mut self.spares, &branch.layout, rows.len(), context.bytes)
             .map_err(|e| ReadError::format(&e, name, None))?;
         let mut places: Vec<u32> = Vec::new();
         let mut gathered = std::mem::take(&mut self.gathered);

@@ -1,0 +1,188 @@
+//! What programs read and write a chunk at a time: values, items of combinations, registers. Knows of
+//! programs only how their leaves are read.
+
+use super::CHUNK;
+use crate::chunk::Wide;
+use crate::compile::{Leaf, Read, Type};
+use crate::kernel::Lane;
+use crate::kernel::pieces::{Pieces, WIDTH};
+use crate::pool::{Pool, Pooled};
+use crate::value::{Buf, Data, Value};
+use std::ops::Range;
+
+/// What a leaf gives.
+pub(crate) enum Input {
+    /// Position by position.
+    Value(Value),
+    /// The values of the items of which the positions are combinations.
+    Items(Items),
+}
+
+/// Items' values, widened.
+pub(crate) enum Items {
+    F(Buf<f64>),
+    I(Buf<i64>),
+    B(Buf<u8>),
+}
+
+/// A chunk of one type.
+#[derive(Default)]
+pub(super) enum Chunk {
+    F(Vec<f64>),
+    I(Vec<i64>),
+    B(Vec<u8>),
+    #[default]
+    None,
+}
+
+/// A leaf: its value, and its current chunk where the data cannot be used as they are.
+pub(super) struct Source<'a> {
+    pub input: &'a Input,
+    read: Read,
+    pub chunk: Chunk,
+}
+
+impl Items {
+    /// The first `n` values of a list: its own, or a copy.
+    pub fn take(value: &Value, lane: Lane, n: usize, pool: &mut Pool) -> Self {
+        fn all<T: Wide + Pooled>(value: &Value, n: usize, pool: &mut Pool) -> Buf<T> {
+            if let Some(own) = T::shared(value).filter(|own| own.len() >= n) {
+                return own;
+            }
+            let mut out: Vec<T> = pool.take(n);
+            T::read(value, 0, &mut out);
+            out.into()
+        }
+        match lane {
+            Lane::F => Self::F(all(value, n, pool)),
+            Lane::I => Self::I(all(value, n, pool)),
+            Lane::B => Self::B(all(value, n, pool)),
+        }
+    }
+
+    pub fn give(self, pool: &mut Pool) {
+        match self {
+            Self::F(items) => pool.give(items),
+            Self::I(items) => pool.give(items),
+            Self::B(items) => pool.give(items),
+        }
+    }
+}
+
+impl Chunk {
+    pub fn take(lane: Lane, n: usize, pool: &mut Pool) -> Self {
+        match lane {
+            Lane::F => Self::F(pool.take(n)),
+            Lane::I => Self::I(pool.take(n)),
+            Lane::B => Self::B(pool.take(n)),
+        }
+    }
+
+    pub fn give(self, pool: &mut Pool) {
+        match self {
+            Self::F(vec) => pool.give_vec(vec),
+            Self::I(vec) => pool.give_vec(vec),
+            Self::B(vec) => pool.give_vec(vec),
+            Self::None => (),
+        }
+    }
+
+    /// Copies its first results to where those of the position `at` belong.
+    pub fn copy_to(&self, out: &mut Self, at: usize, size: usize) {
+        match (self, out) {
+            (Self::F(from), Self::F(to)) => to[at..at + size].copy_from_slice(&from[..size]),
+            (Self::I(from), Self::I(to)) => to[at..at + size].copy_from_slice(&from[..size]),
+            (Self::B(from), Self::B(to)) => to[at..at + size].copy_from_slice(&from[..size]),
+            _ => (),
+        }
+    }
+
+    pub fn truncate(&mut self, n: usize) {
+        match self {
+            Self::F(vec) => vec.truncate(n),
+            Self::I(vec) => vec.truncate(n),
+            Self::B(vec) => vec.truncate(n),
+            Self::None => (),
+        }
+    }
+
+    pub fn into_data(self, ty: Type, pool: &mut Pool) -> Data {
+        match self {
+            Self::F(vec) => Data::F64(vec.into()),
+            Self::I(vec) if ty == Type::UInt => {
+                let mut unsigned = pool.take(vec.len());
+                for (to, from) in unsigned.iter_mut().zip(&vec) {
+                    *to = *from as u64;
+                }
+                pool.give_vec(vec);
+                Data::U64(unsigned.into())
+            }
+            Self::I(vec) => Data::I64(vec.into()),
+            Self::B(vec) => Data::Bool(vec.into()),
+            Self::None => Data::Bool(Vec::new().into()),
+        }
+    }
+}
+
+impl<'a> Source<'a> {
+    pub fn new(input: &'a Input, leaf: &Leaf, pool: &mut Pool) -> Self {
+        let direct = match (input, leaf.lane) {
+            (Input::Items(_), _) => false,
+            (Input::Value(value), Lane::F) => f64::direct(value).is_some(),
+            (Input::Value(value), Lane::I) => i64::direct(value).is_some(),
+            (Input::Value(value), Lane::B) => u8::direct(value).is_some(),
+        };
+        let chunk = if direct || leaf.read == Read::Items {
+            Chunk::None
+        } else {
+            Chunk::take(leaf.lane, CHUNK + WIDTH, pool)
+        };
+        Self {
+            input,
+            read: leaf.read,
+            chunk,
+        }
+    }
+
+    pub fn read(&mut self, at: usize, size: usize, pieces: Option<&Pieces>, range: Range<usize>) {
+        match (self.input, pieces) {
+            (Input::Value(value), _) => self.along(value, at, size),
+            (Input::Items(items), Some(pieces)) => match (items, &mut self.chunk, self.read) {
+                (Items::F(items), Chunk::F(to), Read::Sum) => pieces.sums(range, items, to),
+                (Items::F(items), Chunk::F(to), Read::Item { which }) => {
+                    pieces.items(range, which, items, to);
+                }
+                (Items::I(items), Chunk::I(to), Read::Item { which }) => {
+                    pieces.items(range, which, items, to);
+                }
+                (Items::B(items), Chunk::B(to), Read::Item { which }) => {
+                    pieces.items(range, which, items, to);
+                }
+                _ => (),
+            },
+            (Input::Items(_), None) => (),
+        }
+    }
+
+    fn along(&mut self, value: &Value, at: usize, size: usize) {
+        // A constant fills its chunk once.
+        let (at, size) = match (value.is_scalar(), at) {
+            (true, 0) => (0, CHUNK),
+            (true, _) => return,
+            (false, at) => (at, size),
+        };
+        match &mut self.chunk {
+            Chunk::F(to) => f64::read(value, at, &mut to[..size]),
+            Chunk::I(to) => i64::read(value, at, &mut to[..size]),
+            Chunk::B(to) => u8::read(value, at, &mut to[..size]),
+            Chunk::None => (),
+        }
+    }
+
+    pub fn value(&self) -> Option<&'a Value> {
+        match self.input {
+            Input::Value(value) => Some(value),
+            Input::Items(_) => None,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Values that are computed together, as coordinates of vectors are, are those that each has alone: any
+//! of them, before and behind a filter, in batches of all sizes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
+
+mod common;
+
+use common::Steps;
+use common::table::Table;
+use proptest::prelude::*;
+use treemill_query::DType;
+
+const VALUES: &[&str] = &[
+    "sum(j.px for j in A)",
+    "sum(j.py for j in A)",
+    "sum(j.pz for j in A)",
+    "sum(j.energy for j in A)",
+    "sum(sin(j.phi) for j in A)",
+    "sum(cos(j.phi) for j in A)",
+    "sum(cos(j.phi) - sin(j.phi) * j.pt for j in A)",
+    "sum(j.px for j in A if j.pt > 3)",
+    "sum(j.energy - j.pz for j in A if j.px > 0)",
+    "sum((a + b).mass for a, b in combinations(A, 2))",
+    "max((a + b).pt for a, b in combinations(A, 2) if a.px > b.py)",
+    "min(A, key=lambda j: j.px).energy",
+    "cos(phi)",
+    "sin(phi) * pt",
+    "sin(phi) + cos(phi)",
+    "pt * cos(phi)",
+    "cos(sin(phi)) * sin(sin(phi))",
+    "pt * 2 + 1",
+];
+
+/// pt, eta, phi, mass.
+type Vector = [f64; 4];
+
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        10 => (-64..64_i32).prop_map(|x| f64::from(x) / 16.0),
+        1 => Just(f64::NAN),
+        1 => Just(f64::INFINITY),
+        1 => Just(3e5),
+    ]
+}
+
+fn events() -> impl Strategy<Value = Vec<(Vector, Vec<Vector>)>> {
+    let vector = || prop::array::uniform4(number());
+    let event = (vector(), prop::collection::vec(vector(), 0..6));
+    prop::collection::vec(event, 1..40)
+}
+
+fn table(events: &[(Vector, Vec<Vector>)]) -> Table {
+    let scalar = |c: usize| -> Vec<f64> { events.iter().map(|event| event.0[c]).collect() };
+    let counts: Vec<f64> = events.iter().map(|event| event.1.len() as f64).collect();
+    let mut table = Table::new()
+        .scalar("nA", DType::U32, &counts)
+        .scalar("pt", DType::F32, &scalar(0))
+        .scalar("phi", DType::F64, &scalar(2));
+    for (c, name) in ["pt", "eta", "phi", "mass"].iter().enumerate() {
+        let of = |event: &(Vector, Vec<Vector>)| event.1.iter().map(|v| v[c]).collect();
+        let lists: Vec<Vec<f64>> = events.iter().map(of).collect();
+        table = table.list(&format!("A_{name}"), DType::F32, Some("nA"), &lists);
+    }
+    table
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn as_alone(
+        events in events(),
+        before in prop::sample::subsequence(VALUES, 0..5),
+        behind in prop::sample::subsequence(VALUES, 1..9),
+        size in 1..50_usize,
+    ) {
+        let table = table(&events);
+        let all = |before: &[&str], behind: &[&str]| {
+            let steps = before.iter().fold(Steps::new(), |steps, text| steps.sum(text));
+            let steps = steps.filter("pt > 0");
+            let steps = behind.iter().fold(steps, |steps, text| steps.sum(text).max(text));
+            let outcomes = steps.run_in(&table, size);
+            outcomes.iter().map(|one| format!("{one:?}")).collect::<Vec<_>>()
+        };
+        let together = all(&before, &behind);
+        let mut alone: Vec<String> = before.iter().flat_map(|text| all(&[text], &[])).collect();
+        alone.extend(behind.iter().flat_map(|text| all(&[], &[text])));
+        prop_assert_eq!(together, alone, "{:?} | {:?}", before, behind);
+    }
+}
