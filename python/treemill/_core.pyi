@@ -39,7 +39,13 @@ class Tree:
     def aliases(self) -> dict[str, str]: ...
     def branches(self) -> list[dict[str, Any]]: ...
     def read(
-        self, names: Sequence[str], start: int, stop: int, control: Control | None = None
+        self,
+        names: Sequence[str],
+        start: int,
+        stop: int,
+        control: Control | None = None,
+        *,
+        flags: bool = False,
     ) -> list[Column]: ...
 
 class Query:

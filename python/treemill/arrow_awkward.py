@@ -8,7 +8,8 @@ Knows Arrow, awkward and numpy; knows nothing of files.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,30 +17,46 @@ import numpy as np
 __all__ = ["numpy_array", "records"]
 
 
-def records(names: Sequence[str], columns: Sequence[Any], optional: Collection[str] = ()) -> Any:
+def records(
+    names: Sequence[str],
+    columns: Sequence[Any],
+    optional: Collection[str] = (),
+    flags: Collection[str] = (),
+) -> Any:
     """An awkward array of records from pyarrow.ChunkedArrays of one length. `optional`: names of
-    those that may have missing values, which their types do not tell."""
+    those that may have missing values, which their types do not tell; `flags`: of bytes that stand
+    for bools."""
     import awkward as ak
 
-    pairs = zip(names, columns, strict=True)
-    contents = [nullable(_one_chunk(column), name in optional) for name, column in pairs]
+    contents = []
+    for name, column in zip(names, columns, strict=True):
+        chunk = _one_chunk(column)
+        made = _flags(chunk) if name in flags else nullable(chunk, name in optional)
+        contents.append(made)
     length = len(columns[0]) if columns else 0
     return ak.Array(ak.contents.RecordArray(contents, list(names), length=length))
 
 
-def numpy_array(column: Any) -> Any:
+def numpy_array(column: Any, flags: bool = False) -> Any:
     """A numpy array from a pyarrow.ChunkedArray: one or more dimensions where every entry has the
-    same number of values, else an object array of arrays or strings."""
+    same number of values, else an object array of arrays or strings. `flags`: bytes stand for
+    bools."""
     import awkward as ak
 
     chunk = _one_chunk(column)
-    array = ak.Array(nullable(chunk, chunk.null_count > 0))
+    array = ak.Array(_flags(chunk) if flags else nullable(chunk, chunk.null_count > 0))
     if isinstance(array.layout, (ak.contents.NumpyArray, ak.contents.RegularArray)):
         return ak.to_numpy(array)
     made = np.empty(len(array), dtype=object)
     for i, entry in enumerate(array):
         made[i] = entry if isinstance(entry, (str, bytes)) else _entry(entry)
     return made
+
+
+def _flags(array: Any) -> Any:
+    import awkward as ak
+
+    return ak.contents.NumpyArray(_numbers(array).view(np.bool_))
 
 
 def _entry(entry: Any) -> Any:
@@ -58,11 +75,10 @@ def _one_chunk(column: Any) -> Any:
 
 def nullable(array: Any, is_nullable: bool) -> Any:
     """The awkward layout of a pyarrow.Array, an option where it may have missing values."""
-    import awkward as ak
-    import pyarrow.types as types
-
-    if not is_nullable or types.is_union(array.type):
+    if not is_nullable or array.type.id in _unions():
         return content(array)
+    import awkward as ak
+
     valid = array.is_valid().to_numpy(zero_copy_only=False)
     index = np.where(valid, np.cumsum(valid) - 1, -1).astype(np.int64)
     return ak.contents.IndexedOptionArray(ak.index.Index64(index), content(array.drop_null()))
@@ -70,34 +86,76 @@ def nullable(array: Any, is_nullable: bool) -> Any:
 
 def content(array: Any) -> Any:
     """The awkward layout of a pyarrow.Array without missing values of its own."""
+    return _makers().get(array.type.id, _plain)(array)
+
+
+@cache
+def _makers() -> dict[int, Callable[[Any], Any]]:
+    """What makes layouts of arrays whose types have these numbers; of all others `_plain`."""
+    from pyarrow import lib
+
+    strings = (lib.Type_STRING, lib.Type_LARGE_STRING, lib.Type_BINARY, lib.Type_LARGE_BINARY)
+    return {
+        **dict.fromkeys(_unions(), _union),
+        **dict.fromkeys(strings, _string),
+        lib.Type_STRUCT: _record,
+        lib.Type_FIXED_SIZE_LIST: _regular,
+        lib.Type_LIST: _list,
+        lib.Type_LARGE_LIST: _list,
+        lib.Type_NA: _nothing,
+    }
+
+
+@cache
+def _unions() -> frozenset[int]:
+    from pyarrow import lib
+
+    return frozenset((lib.Type_SPARSE_UNION, lib.Type_DENSE_UNION))
+
+
+def _plain(array: Any) -> Any:
     import awkward as ak
-    import pyarrow.types as types
+
+    return ak.contents.NumpyArray(_numbers(array))
+
+
+def _nothing(array: Any) -> Any:
+    import awkward as ak
+
+    return ak.contents.NumpyArray(np.full(len(array), np.nan))  # a type for what has none
+
+
+def _record(array: Any) -> Any:
+    import awkward as ak
 
     kind = array.type
-    if types.is_union(kind):
-        return _union(array)
-    if types.is_struct(kind):
-        members = [kind.field(i) for i in range(kind.num_fields)]
-        names = [member.name for member in members]
-        # No C++ member is called by a number: this is a std::pair or std::tuple. A class without
-        # members is an empty tuple, as in uproot.
-        is_tuple = names == [str(i) for i in range(len(names))]
-        pairs = zip(array.flatten(), members, strict=True)
-        parts = [nullable(part, member.nullable) for part, member in pairs]
-        return ak.contents.RecordArray(parts, None if is_tuple else names, length=len(array))
-    if _is_string(kind):
-        return _string(array)
-    if types.is_fixed_size_list(kind):
-        inner, size = nullable(array.flatten(), kind.value_field.nullable), kind.list_size
-        return ak.contents.RegularArray(inner, size, zeros_length=len(array))
-    if types.is_list(kind) or types.is_large_list(kind):
-        offsets, first = _offsets(array, 64 if types.is_large_list(kind) else 32)
-        items = array.values.slice(first, int(offsets[-1]))
-        inner = nullable(items, kind.value_field.nullable)
-        return ak.contents.ListOffsetArray(ak.index.Index64(offsets), inner)
-    if types.is_null(kind):
-        return ak.contents.NumpyArray(np.full(len(array), np.nan))  # a type for what has none
-    return ak.contents.NumpyArray(_numbers(array))
+    members = [kind.field(i) for i in range(kind.num_fields)]
+    names = [member.name for member in members]
+    # No C++ member is called by a number: this is a std::pair or std::tuple. A class without
+    # members is an empty tuple, as in uproot.
+    is_tuple = names == [str(i) for i in range(len(names))]
+    pairs = zip(array.flatten(), members, strict=True)
+    parts = [nullable(part, member.nullable) for part, member in pairs]
+    return ak.contents.RecordArray(parts, None if is_tuple else names, length=len(array))
+
+
+def _regular(array: Any) -> Any:
+    import awkward as ak
+
+    kind = array.type
+    inner = nullable(array.flatten(), kind.value_field.nullable)
+    return ak.contents.RegularArray(inner, kind.list_size, zeros_length=len(array))
+
+
+def _list(array: Any) -> Any:
+    import awkward as ak
+
+    offsets, first = _offsets(array)
+    items = array.values
+    if first or len(items) != offsets[-1]:
+        items = items.slice(first, int(offsets[-1]))
+    inner = nullable(items, array.type.value_field.nullable)
+    return ak.contents.ListOffsetArray(ak.index.Index64(offsets), inner)
 
 
 def _union(array: Any) -> Any:
@@ -120,22 +178,28 @@ def _union(array: Any) -> Any:
     return ak.contents.UnionArray(ak.index.Index8(tags), ak.index.Index64(index), parts)
 
 
-def _is_string(kind: Any) -> bool:
-    import pyarrow.types as types
+@cache
+def _dtypes() -> dict[int, Any]:
+    """numpy's types of numbers by the numbers of Arrow's."""
+    from pyarrow import lib
 
-    tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-    return any(test(kind) for test in tests)
+    names = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+    made = {getattr(lib, f"Type_{name.upper()}"): np.dtype(name) for name in names}
+    floats = {"float16": "HALF_FLOAT", "float32": "FLOAT", "float64": "DOUBLE"}
+    return made | {getattr(lib, f"Type_{arrow}"): np.dtype(n) for n, arrow in floats.items()}
 
 
 def _numbers(array: Any) -> Any:
-    import pyarrow.types as types
-
-    if types.is_integer(array.type) or types.is_floating(array.type):
-        kind, raw = np.dtype(array.type.to_pandas_dtype()), array.buffers()[1]
+    kind = _dtypes().get(array.type.id)
+    if kind is not None:
+        raw = array.buffers()[1]
         if raw is None or len(array) == 0:
             return np.zeros(0, dtype=kind)
         # pyarrow's own to_numpy imports pandas where that is installed, which takes a second.
         return np.frombuffer(raw, kind, len(array), array.offset * kind.itemsize)
+
+    import pyarrow.types as types
+
     if not types.is_boolean(array.type):
         return array.to_numpy()
     if len(array) == 0:
@@ -148,12 +212,19 @@ def _numbers(array: Any) -> Any:
     return bools[skipped:].view(np.bool_)
 
 
-def _offsets(array: Any, bits: int) -> tuple[Any, int]:
+@cache
+def _large() -> frozenset[int]:
+    from pyarrow import lib
+
+    return frozenset((lib.Type_LARGE_LIST, lib.Type_LARGE_STRING, lib.Type_LARGE_BINARY))
+
+
+def _offsets(array: Any) -> tuple[Any, int]:
     """64-bit offsets that begin with 0, and where that is in the array's items."""
     raw = array.buffers()[1]
     if raw is None or len(array) == 0:
         return np.zeros(1, dtype=np.int64), 0
-    stored = np.frombuffer(raw, dtype=f"int{bits}")
+    stored = np.frombuffer(raw, dtype=np.int64 if array.type.id in _large() else np.int32)
     stored = stored[array.offset : array.offset + len(array) + 1]
     first = int(stored[0])
     offsets = stored.astype(np.int64)
@@ -164,10 +235,8 @@ def _offsets(array: Any, bits: int) -> tuple[Any, int]:
 
 def _string(array: Any) -> Any:
     import awkward as ak
-    import pyarrow.types as types
 
-    large = types.is_large_string(array.type) or types.is_large_binary(array.type)
-    offsets, first = _offsets(array, 64 if large else 32)
+    offsets, first = _offsets(array)
     raw = array.buffers()[2]
     data = np.zeros(0, np.uint8) if raw is None else np.frombuffer(raw, dtype=np.uint8)
     letters = ak.contents.NumpyArray(

@@ -96,6 +96,8 @@ class Dataset:
         self.bytes = Remembered(
             self.trees, lambda tree: {b["name"]: b["total_bytes"] for b in tree.described()}
         )
+        self.plans = Remembered(self.trees, lambda tree: {})
+        """Of reading.py, by the names that were asked for."""
         self._branches = Remembered(self.trees, lambda tree: Branches(branch_list(tree)))
         root = Node(Origin(self, self._run))
         self._root = root if selected is None else root.filter(SELECTED, "entry list")
@@ -234,9 +236,18 @@ class Dataset:
         """Columns of entries `[start, stop)`, counted over the whole chain; negative ones from its
         end, as in slices. `names`: branch names or globs; None: all that can be read. Raises
         QueryError for an unknown name, UnsupportedError for a branch that treemill cannot read."""
+        return self._read(names, start, stop)
+
+    def _read(
+        self,
+        names: str | Sequence[str] | None,
+        start: int | None,
+        stop: int | None,
+        flags: bool = False,
+    ) -> Columns:
         from .reading import read
 
-        return read(self.settled(), names, start, stop)
+        return read(self.settled(), names, start, stop, flags)
 
     def arrays(
         self,
@@ -245,7 +256,7 @@ class Dataset:
         stop: int | None = None,
     ) -> Any:
         """Like `read`, as an awkward array of records, with uproot's layout and field names."""
-        return self.read(names, start, stop).to_awkward()
+        return self._read(names, start, stop, flags=True).to_awkward()
 
     def to_arrow(
         self,
@@ -263,7 +274,7 @@ class Dataset:
         stop: int | None = None,
     ) -> dict[str, Any]:
         """Like `read`, as numpy arrays by name; jagged branches as object arrays of arrays."""
-        return self.read(names, start, stop).to_numpy()
+        return self._read(names, start, stop, flags=True).to_numpy()
 
     # Queries.
 

@@ -138,19 +138,27 @@ class FileTree:
             self._samples[name] = self._others.sample(name)
         return self._samples[name]
 
-    def read(self, names: Sequence[str], start: int, stop: int, control: Any = None) -> list[Any]:
+    def read(
+        self,
+        names: Sequence[str],
+        start: int,
+        stop: int,
+        control: Any = None,
+        flags: bool = False,
+    ) -> list[Any]:
         """One column for each name, of the entries `[start, stop)`: what pyarrow.array takes.
-        `control` counts what the core reads. Raises QueryError for a branch that the file lacks
+        `control` counts what the core reads. `flags`: columns of the core may be flags, bytes that
+        stand for bools (core.Column.flags). Raises QueryError for a branch that the file lacks
         and that has no default, UnsupportedError for one that neither the core nor uproot reads."""
         names = list(names)
-        found = self._read_cores(names, start, stop, control)
+        found = self._read_cores(names, start, stop, control, flags)
         if not isinstance(found, TreemillError):
             return found
         if len(names) == 1:
             return [self._otherwise(names[0], start, stop, control, found)]
         # Apart only where something is not the core's.
         ours = [name for name in names if self._is_cores(name)]
-        read = self._read_cores(ours, start, stop, control)
+        read = self._read_cores(ours, start, stop, control, flags)
         if isinstance(read, TreemillError):  # unsupported is some value, as it turns out
             ours, read = [], []
         known = dict(zip(ours, read, strict=True))
@@ -160,10 +168,10 @@ class FileTree:
         ]
 
     def _read_cores(
-        self, names: list[str], start: int, stop: int, control: Any
+        self, names: list[str], start: int, stop: int, control: Any, flags: bool
     ) -> list[Any] | QueryError | UnsupportedError:
         try:
-            columns: list[Any] = self.core.read(names, start, stop, control)
+            columns: list[Any] = self.core.read(names, start, stop, control, flags=flags)
         except (QueryError, UnsupportedError) as error:
             return error
         return columns

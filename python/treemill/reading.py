@@ -4,11 +4,13 @@ numpy are made from these. Knows no query."""
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .errors import QueryError, UnsupportedError
+from .filetree import FileTree
+from .foreign import Table
 from .groups import Group, group_of, is_group, leaves, record
 from .schemas import cast, widest
 
@@ -27,39 +29,88 @@ class Columns:
     chunks: tuple[Any, ...]
     optional: frozenset[str] = frozenset()
     """Names of those that may have missing values."""
+    flags: frozenset[str] = frozenset()
+    """Names of bytes that stand for bools, as numpy has them and Arrow has not."""
 
     def to_arrow(self) -> Any:
         """A pyarrow.Table."""
         import pyarrow
 
-        return pyarrow.table(list(self.chunks), names=list(self.names))
+        pairs = zip(self.names, self.chunks, strict=True)
+        chunks = [each.cast(pyarrow.bool_()) if n in self.flags else each for n, each in pairs]
+        return pyarrow.table(chunks, names=list(self.names))
 
     def to_awkward(self) -> Any:
         """An awkward array of records, laid out as uproot's `tree.arrays`."""
         from .arrow_awkward import records
 
-        return records(self.names, self.chunks, self.optional)
+        return records(self.names, self.chunks, self.optional, self.flags)
 
     def to_numpy(self) -> dict[str, Any]:
         """numpy arrays by name."""
         from .arrow_awkward import numpy_array
 
         pairs = zip(self.names, self.chunks, strict=True)
-        return {name: numpy_array(column) for name, column in pairs}
+        return {name: numpy_array(column, name in self.flags) for name, column in pairs}
 
 
-def read(
-    dataset: Dataset, names: str | Sequence[str] | None, start: int | None, stop: int | None
-) -> Columns:
-    """See Dataset.read."""
-    branches = dataset.branches  # Asked for once: each time the file is looked at anew.
+@dataclass(frozen=True)
+class _Plan:
+    """What is read for the names that somebody asks for, as the first file has it."""
+
+    wanted: tuple[str, ...]
+    groups: dict[str, Group]
+    columns: tuple[str, ...]
+    """Names and paths of branches that have the data."""
+    optional: frozenset[str]
+    doubtful: tuple[str, ...]
+    """Of which only the values tell whether any is missing: defaults, and what uproot reads."""
+
+
+_MOST_PLANS = 1000
+"""That a dataset remembers."""
+
+
+def _plan(dataset: Dataset, names: str | tuple[str, ...] | None) -> _Plan:
+    known: dict[Any, _Plan] = dataset.plans[0]
+    found = known.get(names)
+    if found is not None:
+        return found
+    table = dataset.table(0)
+    branches = dataset.branches
     wanted = select(dataset, branches, names)
     groups = {n: group for n in wanted if (group := _group(branches, n)) is not None}
     paths = [leaf.path for group in groups.values() for leaf in leaves(group)]
-    columns = _columns(dataset, [*(n for n in wanted if n not in groups), *paths], start, stop)
-    chunks = [record(groups[name], columns) if name in groups else columns[name] for name in wanted]
-    optional = frozenset(name for name in wanted if _is_optional(dataset, branches, name, columns))
-    return Columns(tuple(wanted), tuple(chunks), optional)
+    columns = dict.fromkeys([*(n for n in wanted if n not in groups), *paths])
+    optional, doubtful = set(), []
+    for name in wanted:
+        branch = branches.get(name)
+        if branch is not None and branch.kind == "optional":
+            optional.add(name)
+        elif dataset.trees.missing.has(name) or (branch is not None and not branch.supported):
+            doubtful.append(name)
+    made = _Plan(tuple(wanted), groups, tuple(columns), frozenset(optional), tuple(doubtful))
+    # What friends have may change without the file.
+    if not isinstance(table, Table) and len(known) < _MOST_PLANS:
+        known[names] = made
+    return made
+
+
+def read(
+    dataset: Dataset,
+    names: str | Sequence[str] | None,
+    start: int | None,
+    stop: int | None,
+    flags: bool = False,
+) -> Columns:
+    """See Dataset.read. `flags`: bools may come as bytes."""
+    plan = _plan(dataset, names if names is None or isinstance(names, str) else tuple(names))
+    groups = plan.groups
+    # Members of groups are put together by Arrow, which has no bytes for bools.
+    columns, found = _columns(dataset, plan.columns, start, stop, flags and not groups)
+    chunks = [record(groups[n], columns) if n in groups else columns[n] for n in plan.wanted]
+    doubtful = [n for n in plan.doubtful if n in columns and columns[n].null_count > 0]
+    return Columns(plan.wanted, tuple(chunks), plan.optional.union(doubtful), found)
 
 
 def _ranges(
@@ -77,20 +128,26 @@ def _ranges(
 
 
 def _columns(
-    dataset: Dataset, names: Sequence[str], start: int | None, stop: int | None
-) -> dict[str, Any]:
-    """pyarrow.ChunkedArrays by name or path, one chunk per file, of one type each."""
+    dataset: Dataset, names: Sequence[str], start: int | None, stop: int | None, flags: bool
+) -> tuple[dict[str, Any], frozenset[str]]:
+    """pyarrow.ChunkedArrays by name or path, one chunk per file, of one type each; and which of
+    them are bytes that stand for bools."""
     import pyarrow
 
     parts: dict[str, list[Any]] = {name: [] for name in names}
-    files = []
-    names = list(parts)
+    files, found = [], []
+    # Of several files types are compared.
+    one = flags and len(dataset.trees.locations) == 1
     for file, first, last, kept in _ranges(dataset, start, stop):
         files.append(dataset.trees.locations[file].path)
-        for name, column in zip(names, dataset.table(file).read(names, first, last), strict=True):
+        table = dataset.table(file)
+        options = {"flags": True} if one and isinstance(table, FileTree) else {}
+        for name, column in zip(names, table.read(names, first, last, **options), strict=True):
             array = pyarrow.array(column)
+            if options and getattr(column, "flags", False):
+                found.append(name)
             parts[name].append(array if kept is None else array.take(pyarrow.array(kept)))
-    return {name: _chunked(name, each, files) for name, each in parts.items()}
+    return {name: _chunked(name, each, files) for name, each in parts.items()}, frozenset(found)
 
 
 def _group(branches: Branches, name: str) -> Group | None:
@@ -102,20 +159,11 @@ def _group(branches: Branches, name: str) -> Group | None:
     return group if group.members else None
 
 
-def _is_optional(
-    dataset: Dataset, branches: Branches, name: str, columns: Mapping[str, Any]
-) -> bool:
-    branch = branches.get(name)
-    if branch is not None and branch.kind == "optional":
-        return True
-    # Of a default, or of what uproot reads: the core's columns tell by their kind.
-    may = dataset.trees.missing.has(name) or (branch is not None and not branch.supported)
-    return may and name in columns and columns[name].null_count > 0
-
-
 def _chunked(name: str, parts: list[Any], files: list[str]) -> Any:
     import pyarrow
 
+    if len(parts) == 1:
+        return pyarrow.chunked_array(parts)
     first, kind = parts[0].type, widest([array.type for array in parts])
     if kind is None:
         other = next(i for i, array in enumerate(parts) if widest([first, array.type]) is None)

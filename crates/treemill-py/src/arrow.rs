@@ -2,8 +2,8 @@
 //! (https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html).
 
 use arrow_array::{Array, ArrayRef, ffi};
-use arrow_schema::Field;
 use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{DataType, Field};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -14,11 +14,23 @@ use treemill_query::LISTS;
 pub struct Column {
     field: Field,
     array: ArrayRef,
+    flags: bool,
 }
 
 impl Column {
+    /// `array` is of the field's type; booleans may be bytes, 0 or 1.
     pub fn new(field: Field, array: ArrayRef) -> Self {
-        Self { field, array }
+        let flags = matches!(field.data_type(), DataType::Boolean)
+            && matches!(array.data_type(), DataType::UInt8);
+        let field = match flags {
+            true => field.with_data_type(array.data_type().clone()),
+            false => field,
+        };
+        Self {
+            field,
+            array,
+            flags,
+        }
     }
 
     /// Its values.
@@ -43,6 +55,12 @@ impl Column {
     #[getter]
     fn group(&self) -> Option<u32> {
         self.field.metadata().get(LISTS)?.parse().ok()
+    }
+
+    /// Whether its numbers are booleans, 0 or 1.
+    #[getter]
+    fn flags(&self) -> bool {
+        self.flags
     }
 
     /// Whether values may be missing, which the type does not tell.

@@ -6,6 +6,7 @@ use crate::errors::read_error;
 use crate::listing;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::ops::Range;
 use std::sync::Arc;
 use treemill_read::{Counters, ReadError, Reader, Table};
 use treemill_source::Local;
@@ -125,8 +126,9 @@ impl Tree {
     }
 
     /// One Arrow column for each name, of the entries `[start, stop)`. Bytes are counted in
-    /// `control`, if one is given.
-    #[pyo3(signature = (names, start, stop, control=None))]
+    /// `control`, if one is given. `flags`: booleans may come as numbers of a byte, 0 or 1, which
+    /// `Column.flags` tells.
+    #[pyo3(signature = (names, start, stop, control=None, *, flags=false))]
     fn read(
         &self,
         py: Python<'_>,
@@ -134,9 +136,10 @@ impl Tree {
         start: u64,
         stop: u64,
         control: Option<&Control>,
+        flags: bool,
     ) -> PyResult<Vec<Column>> {
         let counters = control.map(|c| Arc::clone(&c.counters));
-        py.detach(|| self.columns(&names, start, stop, counters))
+        py.detach(|| self.columns(&names, start..stop, flags, counters))
             .map_err(|e| read_error(py, &e))
     }
 }
@@ -145,8 +148,8 @@ impl Tree {
     fn columns(
         &self,
         names: &[String],
-        start: u64,
-        stop: u64,
+        range: Range<u64>,
+        flags: bool,
         counters: Option<Arc<Counters>>,
     ) -> Result<Vec<Column>, ReadError> {
         let indices = names
@@ -155,10 +158,13 @@ impl Tree {
             .collect::<Result<Vec<_>, _>>()?;
         let mut reader =
             Reader::new(self.inner.clone(), &indices)?.with_counters(counters.unwrap_or_default());
+        if flags {
+            reader = reader.with_bytes_for_booleans();
+        }
         let mut columns = Vec::with_capacity(indices.len());
         for (column, (&index, name)) in indices.iter().zip(names).enumerate() {
             let field = self.inner.arrow_field(index)?.with_name(name);
-            columns.push(Column::new(field, reader.read(column, start..stop)?));
+            columns.push(Column::new(field, reader.read(column, range.clone())?));
         }
         Ok(columns)
     }

@@ -196,7 +196,8 @@ impl Bound {
             Some(state) if Arc::ptr_eq(&state.counters, &control.counters) => Ok(state),
             _ => Ok(State {
                 reader: Reader::new(self.tree.clone(), &self.origins.branches)?
-                    .with_counters(Arc::clone(&control.counters)),
+                    .with_counters(Arc::clone(&control.counters))
+                    .with_bytes_for_booleans(),
                 scratch: Scratch::again(),
                 counters: Arc::clone(&control.counters),
             }),

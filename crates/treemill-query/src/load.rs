@@ -175,9 +175,13 @@ fn flags(nulls: Option<&NullBuffer>) -> Option<Buf<u8>> {
 fn numbers(array: &ArrayRef, item: DType) -> Result<Value, String> {
     let data = match item {
         DType::Bool => {
-            let bools = array.as_boolean_opt().ok_or_else(|| unlike(array))?;
-            let bytes: Vec<u8> = bools.values().iter().map(u8::from).collect();
-            Data::Bool(bytes.into())
+            if let Ok(bytes) = buffer::<UInt8Type>(array) {
+                Data::Bool(bytes)
+            } else {
+                let bools = array.as_boolean_opt().ok_or_else(|| unlike(array))?;
+                let bytes: Vec<u8> = bools.values().iter().map(u8::from).collect();
+                Data::Bool(bytes.into())
+            }
         }
         DType::I8 => Data::I8(buffer::<Int8Type>(array)?),
         DType::I16 => Data::I16(buffer::<Int16Type>(array)?),

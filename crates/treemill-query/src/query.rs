@@ -27,7 +27,8 @@ pub trait Columns {
     fn first(&self) -> u64 {
         0
     }
-    /// The column `Query::columns()[index]`, `rows()` long, of the type that the schema said.
+    /// The column `Query::columns()[index]`, `rows()` long, of the type that the schema said; bools may
+    /// also come as bytes, 0 or 1.
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>>;
     /// Whether `column_at` can be asked for this column. The same in all batches.
     fn can_pick(&self, _index: usize) -> bool {

@@ -1,6 +1,7 @@
 //! Readers: a table's entries in batches, whose columns are read when they are asked for. Knows of
 //! trees and RNTuples only that their cursors make arrays of entries.
 
+use crate::counts::{Counts, Role};
 use crate::driver::Cursor as BranchCursor;
 use crate::plan::{self, Options};
 use crate::rntuple::{Cursor as FieldCursor, NTupleFile};
@@ -17,6 +18,8 @@ pub struct Reader {
     cursors: Vec<Cursor>,
     decompressor: Decompressor,
     counters: Arc<Counters>,
+    counts: Counts,
+    bytes: bool,
 }
 
 /// Reads one column.
@@ -30,11 +33,15 @@ pub(crate) struct Context<'a, F = ()> {
     pub(crate) file: &'a F,
     pub(crate) decompressor: &'a mut Decompressor,
     pub(crate) counters: &'a Counters,
+    /// What the table's branches have found out for one another.
+    pub(crate) counts: &'a mut Counts,
     pub(crate) options: &'a Options,
     /// Where the range being read ends: nothing beyond is asked for ahead of time.
     pub(crate) stop: u64,
     /// Whether the arrays' memory is wanted again, for the batch after this.
     pub(crate) again: bool,
+    /// Whether booleans are wanted as bytes, as far as that can be.
+    pub(crate) bytes: bool,
 }
 
 impl Context<'_> {
@@ -44,19 +51,21 @@ impl Context<'_> {
             file,
             decompressor: self.decompressor,
             counters: self.counters,
+            counts: self.counts,
             options: self.options,
             stop: self.stop,
             again: self.again,
+            bytes: self.bytes,
         }
     }
 }
 
 impl Cursor {
-    fn new(table: &Table, column: usize) -> Result<Self, ReadError> {
+    fn new(table: &Table, column: usize, role: Role) -> Result<Self, ReadError> {
         Ok(match table {
             Table::Tree(file) => {
                 file.readable(column)?;
-                Cursor::Branch(Arc::clone(file), BranchCursor::new(column))
+                Cursor::Branch(Arc::clone(file), BranchCursor::new(column, role))
             }
             Table::NTuple(file) => Cursor::Field(Arc::clone(file), FieldCursor::new(file, column)?),
         })
@@ -98,7 +107,13 @@ impl Reader {
     /// `Unsupported`, by the column's name and with the reason, where one cannot be read.
     pub fn new(table: impl Into<Table>, columns: &[usize]) -> Result<Self, ReadError> {
         let table = table.into();
-        let cursors = columns.iter().map(|&column| Cursor::new(&table, column));
+        let (counts, roles) = match &table {
+            Table::Tree(file) => Counts::new(file, columns),
+            // Its fields share their offsets by the format.
+            Table::NTuple(_) => (Counts::default(), vec![Role::Alone; columns.len()]),
+        };
+        let cursors = columns.iter().zip(roles);
+        let cursors = cursors.map(|(&column, role)| Cursor::new(&table, column, role));
         let cursors = cursors.collect::<Result<_, _>>()?;
         Ok(Reader {
             table,
@@ -106,6 +121,8 @@ impl Reader {
             cursors,
             decompressor: Decompressor::new(),
             counters: Arc::default(),
+            counts,
+            bytes: false,
         })
     }
 
@@ -113,6 +130,14 @@ impl Reader {
     #[must_use]
     pub fn with_counters(mut self, counters: Arc<Counters>) -> Self {
         self.counters = counters;
+        self
+    }
+
+    /// Lets columns of booleans come as numbers of a byte, 0 or 1, instead of Arrow's bits, where they are
+    /// a tree's and in no list: for those who would take the bits apart again.
+    #[must_use]
+    pub fn with_bytes_for_booleans(mut self) -> Self {
+        self.bytes = true;
         self
     }
 
@@ -199,6 +224,8 @@ impl Batches<'_> {
             cursors,
             decompressor,
             counters,
+            counts,
+            bytes,
             ..
         } = &mut *self.reader;
         Batch {
@@ -210,9 +237,11 @@ impl Batches<'_> {
                 file: &(),
                 decompressor,
                 counters,
+                counts,
                 options: &self.options,
                 stop: self.stop,
                 again: self.again,
+                bytes: *bytes,
             },
         }
     }
@@ -241,7 +270,7 @@ impl Batch<'_> {
     }
 
     /// Column `index` of the reader's: one value for each entry, of the type that
-    /// [`Table::arrow_field`] gives.
+    /// [`Table::arrow_field`] gives, but for [`Reader::with_bytes_for_booleans`].
     ///
     /// # Errors
     /// `Source` where bytes could not be had, `Format` where they are damaged; with file, column,

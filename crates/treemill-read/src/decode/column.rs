@@ -107,6 +107,20 @@ impl Column {
         })
     }
 
+    /// As [`Column::with`]; where `bytes`, booleans that are not within lists or objects become numbers
+    /// of a byte, 0 or 1.
+    ///
+    /// # Errors
+    /// As [`Column::new`].
+    pub fn plain(spares: &mut Spares, layout: &Layout, rows: usize, bytes: bool) -> Result<Self> {
+        match layout {
+            Layout::Number(Number::Bool) if bytes => {
+                Ok(Column::Numbers(Numbers::flags(rows, spares)))
+            }
+            layout => Column::with(spares, layout, rows),
+        }
+    }
+
     fn object(spares: &mut Spares, object: &Object) -> Result<Self> {
         let part = |part: &Part| match part {
             Part::Field(_, Layout::Sized { item, .. }) => Ok(Column::List {

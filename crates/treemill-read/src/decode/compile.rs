@@ -26,14 +26,10 @@ pub(super) fn compile<'c>(
     }
     Some(match (column, layout) {
         (column @ Column::Numbers(_), Layout::Bits) => Step::Bits(fixed(column, &BITS, 4, room)),
-        (Column::Bytes { offsets, bytes }, Layout::String { header }) => Step::Text(Text {
-            offsets,
-            to: bytes,
-            header: if headless { 0 } else { usize::from(*header) },
-            shares: *header > 0,
-            ends: Vec::with_capacity(room / 8),
-            bytes: Vec::with_capacity(room),
-        }),
+        (Column::Bytes { offsets, bytes }, Layout::String { header }) => {
+            let own = if headless { 0 } else { usize::from(*header) };
+            Step::Text(Text::new(offsets, bytes, own, *header > 0, room))
+        }
         (Column::List { offsets, item: to }, Layout::Vector { item, header }) => {
             let head = match &**item {
                 _ if headless => Head::Bytes(0),

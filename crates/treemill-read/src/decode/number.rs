@@ -16,6 +16,8 @@ use treemill_format::layout::{Number, Truncation};
 pub enum Numbers {
     /// Packed to bits.
     Bool(Bits),
+    /// Booleans of a byte each, 0 or 1.
+    Flags(Vec<u8>),
     I8(Vec<i8>),
     I16(Vec<i16>),
     I32(Vec<i32>),
@@ -35,6 +37,7 @@ macro_rules! for_each_form {
     ($numbers:expr, $do:ident) => {
         match $numbers {
             Numbers::Bool(v) => $do!(v, 1, |[b]: [u8; 1]| b),
+            Numbers::Flags(v) => $do!(v, 1, |[b]: [u8; 1]| u8::from(b != 0)),
             Numbers::I8(v) => $do!(v, 1, i8::from_be_bytes),
             Numbers::I16(v) => $do!(v, 2, i16::from_be_bytes),
             Numbers::I32(v) => $do!(v, 4, i32::from_be_bytes),
@@ -86,6 +89,11 @@ impl Numbers {
             Number::Float16(t) => Numbers::Float16(spares.vec(capacity), t),
             Number::Double32(t) => Numbers::Double32(spares.vec(capacity), t),
         }
+    }
+
+    /// An empty column for booleans of a byte each.
+    pub fn flags(capacity: usize, spares: &mut Spares) -> Self {
+        Numbers::Flags(spares.vec(capacity))
     }
 
     /// Appends the numbers that lie one after another in `bytes`; a rest shorter than a number is
@@ -156,7 +164,7 @@ impl Numbers {
             Numbers::I16(v) => primitive::<arrow::Int16Type>(v, spares),
             Numbers::I32(v) => primitive::<arrow::Int32Type>(v, spares),
             Numbers::I64(v) => primitive::<arrow::Int64Type>(v, spares),
-            Numbers::U8(v) => primitive::<arrow::UInt8Type>(v, spares),
+            Numbers::U8(v) | Numbers::Flags(v) => primitive::<arrow::UInt8Type>(v, spares),
             Numbers::U16(v) => primitive::<arrow::UInt16Type>(v, spares),
             Numbers::U32(v) => primitive::<arrow::UInt32Type>(v, spares),
             Numbers::U64(v) => primitive::<arrow::UInt64Type>(v, spares),

@@ -124,7 +124,8 @@ impl Step<'_> {
         };
         match self {
             Step::Fixed(_) | Step::Counter(..) | Step::Bits(_) | Step::Hidden(_) => true,
-            Step::Text(text) => fits(text.offsets, &text.ends),
+            // What did not fit was not appended.
+            Step::Text(_) => true,
             Step::List(list) | Step::Sized(list, ..) => {
                 fits(list.offsets, list.ends.as_slice()) && list.item.is_sound()
             }
@@ -137,9 +138,8 @@ impl Step<'_> {
     pub(super) fn append(self) -> Result<()> {
         match self {
             Step::Fixed(fixed) | Step::Counter(fixed, _) | Step::Bits(fixed) => fixed.append(),
-            Step::Text(text) => {
-                append_ends(text.offsets, &text.ends);
-                text.to.extend_from_slice(&text.bytes);
+            Step::Text(mut text) => {
+                text.is_sound = true;
                 Ok(())
             }
             Step::List(list) | Step::Sized(list, ..) => {
@@ -207,18 +207,50 @@ impl Fixed<'_> {
     }
 }
 
-/// Strings: a header, a length byte (255: an i32 follows), the bytes.
+/// Strings: a header, a length byte (255: an i32 follows), the bytes. They are appended at once, and taken
+/// back if it turns out that not all entries are sound.
 pub(super) struct Text<'c> {
-    pub(super) offsets: &'c mut Vec<i32>,
-    pub(super) to: &'c mut Vec<u8>,
+    offsets: &'c mut Vec<i32>,
+    to: &'c mut Vec<u8>,
     pub(super) header: usize,
     /// Whether several, as members of several objects, have one header.
     pub(super) shares: bool,
-    pub(super) ends: Vec<i32>,
-    pub(super) bytes: Vec<u8>,
+    /// How many offsets and bytes there were before.
+    before: (usize, usize),
+    is_sound: bool,
 }
 
-impl Text<'_> {
+impl Drop for Text<'_> {
+    fn drop(&mut self) {
+        if !self.is_sound {
+            self.offsets.truncate(self.before.0);
+            self.to.truncate(self.before.1);
+        }
+    }
+}
+
+impl<'c> Text<'c> {
+    /// `room`: bytes that there may be.
+    pub(super) fn new(
+        offsets: &'c mut Vec<i32>,
+        to: &'c mut Vec<u8>,
+        header: usize,
+        shares: bool,
+        room: usize,
+    ) -> Self {
+        let before = (offsets.len(), to.len());
+        offsets.reserve(room / 8);
+        to.reserve(room);
+        Text {
+            offsets,
+            to,
+            header,
+            shares,
+            before,
+            is_sound: false,
+        }
+    }
+
     #[inline]
     pub(super) fn body(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
         let ([short], at) = data.take(at)?;
@@ -227,7 +259,7 @@ impl Text<'_> {
             len => (usize::from(len), at),
         };
         let (from, end) = data.piece(at, len)?;
-        gather(&mut self.bytes, from, len)?;
+        gather(self.to, from, len)?;
         self.end()?;
         Some(end)
     }
@@ -235,7 +267,7 @@ impl Text<'_> {
     /// Ends a string where the bytes end.
     #[inline]
     pub(super) fn end(&mut self) -> Option<()> {
-        self.ends.push(i32::try_from(self.bytes.len()).ok()?);
+        self.offsets.push(i32::try_from(self.to.len()).ok()?);
         Some(())
     }
 }
