@@ -8,6 +8,7 @@ Measurements, each with options of its own (`--help`):
   types       every kind of branch, beside uproot
   bookings    many bookings in one pass; what filters save
   metadata    opening a file of 1,800 branches, beside ROOT and uproot
+  packetizer  what a request costs the packetizer: one line, no options but [WORKERS FILES]
 """
 
 import importlib
@@ -21,6 +22,7 @@ MEASUREMENTS = {
     "types": "bench.types.__main__",
     "bookings": "bench.bookings",
     "metadata": "bench.metadata",
+    "packetizer": "bench.packetizer",
 }
 
 

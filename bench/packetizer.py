@@ -1,4 +1,4 @@
-"""What a request costs the packetizer: `python -m bench.packetizer [WORKERS] [FILES]`.
+"""What a request costs the packetizer: `python -m bench packetizer [WORKERS FILES]`.
 
 Workers that take no time at all ask one after another until the query is over; the time is all
 spent in the packetizer. Prints microseconds of CPU per event (a request is one) and per packet.
@@ -78,16 +78,17 @@ def measure(workers: int, files: int) -> tuple[int, int, float, float]:
     return events, packets, spent, worst
 
 
-def main() -> None:
+def main(arguments: list[str]) -> int:
     """Measures and prints one line."""
-    workers, files = (int(a) for a in (sys.argv[1:] or ["5000", "100000"]))
+    workers, files = (int(a) for a in (arguments or ["5000", "100000"]))
     events, packets, spent, worst = measure(workers, files)
     print(
         f"{workers:,} workers, {files:,} files: {events:,} events, {packets:,} packets; "
         f"{1e6 * spent / events:.1f} us per event, {1e6 * spent / packets:.1f} us per packet, "
         f"the longest {1e3 * worst:.1f} ms"
     )
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

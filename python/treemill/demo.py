@@ -58,18 +58,17 @@ def command(
 
 def book(data: Dataset) -> tuple[dict[str, Booking], dict[str, Booking]]:
     """The query: histograms and numbers by their titles."""
+    import boost_histogram as bh
+
     jets = data.define("ht", "sum(Jet_pt[(Jet_pt > 30) & (abs(Jet_eta) < 2.4)])")
-    good = jets.filter("nMuon >= 2 and sum(Jet_pt > 30) >= 1", name="two muons and a jet").define(
-        "mass",
-        "sqrt(2 * Muon_pt[0] * Muon_pt[1]"
-        " * (cosh(Muon_eta[0] - Muon_eta[1]) - cos(Muon_phi[0] - Muon_phi[1])))",
-    )
+    good = jets.filter("nMuon >= 2 and sum(Jet_pt > 30) >= 1", name="two muons and a jet")
+    good = good.define("mass", "(Muon[0] + Muon[1]).mass")
     pair = good.filter("Muon_charge[0] != Muon_charge[1]", name="opposite charges")
     gev = "[GeV]"
     histograms = {
         "MET, all events": data.hist("MET_pt", bins=(100, 0, 200), label=f"MET {gev}"),
         "Jets, all events": data.hist("Jet_pt", bins=(100, 0, 200), label=f"jet $p_T$ {gev}"),
-        "Number of jets": data.hist("nJet", bins=(15, 0, 15), label="jets"),
+        "Number of jets": data.hist("nJet", bins=bh.axis.Integer(0, 15), label="jets"),
         "Two muons and a jet: MET, weighted": good.hist(
             "MET_pt", bins=(100, 0, 200), weight="genWeight", label=f"MET {gev}"
         ),

@@ -5,6 +5,7 @@ Knows the classes of hist, numpy and awkward; knows nothing of how the numbers c
 
 from __future__ import annotations
 
+import copy
 import keyword
 import math
 from collections.abc import Callable, Sequence
@@ -167,11 +168,20 @@ _TAKEN = {"weight", "sample", "threads"}
 
 def _axis(axis: FixedAxis, index: int, wanted: Hist) -> Any:
     if axis.given is not None:
-        return axis.given
+        return _labelled(axis.given, wanted.labels[index])
     text = wanted.exprs[index].text
     same = sum(expr.text == text for expr in wanted.exprs) > 1
     plain = text.isidentifier() and text not in _TAKEN and not keyword.iskeyword(text) and not same
     return _make(axis.spec, text if plain else "", wanted.labels[index] or text)
+
+
+def _labelled(given: Any, label: str | None) -> Any:
+    """The user's axis, which is left as it is, with the label that it was booked with."""
+    if label is None:
+        return given
+    own = copy.copy(given)
+    own.label = label
+    return own
 
 
 def _make(spec: dict[str, Any], name: str, label: str) -> Any:

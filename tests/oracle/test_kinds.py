@@ -151,7 +151,8 @@ def track(i):
     }
 
 
-# TClonesArrays of objects that lie member by member, and, for TLorentzVector streams itself, do not.
+# TClonesArrays of objects that lie member by member, and, for TLorentzVector streams itself, that
+# do not.
 CLONES = {
     "clones": lambda i: [hit(i * k) for k in few(i)],
     "tracks": lambda i: [track(i + k) for k in few(i)],

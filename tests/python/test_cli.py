@@ -56,9 +56,9 @@ def test_draw_in_the_terminal(paths):
 def test_draw_several_files_and_globs(paths):
     done = run("draw", *(f"{path}:Events" for path in paths), "nJet")
     assert done.exit_code == 0
-    assert "sum 12322" in done.output
+    assert "sum 12,322" in done.output
     glob = paths[0].replace("events_0", "events_*")
-    assert "sum 12322" in run("draw", f"{glob}:Events", "nJet").output
+    assert "sum 12,322" in run("draw", f"{glob}:Events", "nJet").output
 
 
 def test_draw_to_json(paths, tmp_path, truth):

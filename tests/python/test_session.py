@@ -90,6 +90,8 @@ def test_axes_come_back(session, events):
     assert (made.axes[0].label, made.axes[0].metadata) == ("MET [GeV]", "mine")
     assert made.axes.name == ("met", "jets")
     assert made.name == "both"
+    own = session.run(events.hist("nJet", bins=jets, label="number"))
+    assert (own.axes[0].label, jets.label) == ("number", "jets")
     own = session.run(events.hist("MET_pt", bins=(2, 0, 9), label="MET"))
     assert (own.axes[0].name, own.axes[0].label) == ("MET_pt", "MET")
     own = session.run(events.hist("MET_pt + 1", bins=(2, 0, 9)))

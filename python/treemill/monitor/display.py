@@ -7,6 +7,7 @@ plotting library.
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -56,7 +57,7 @@ def _bars(histogram: Any, title: str, width: int) -> str:
     top = max(max(columns, default=0.0), 0.0)
     lines = [title] if title else []
     for row in range(_HEIGHT, 0, -1):
-        mark = f"{top * row / _HEIGHT:>{gutter - 2}.4g} " if row in (_HEIGHT, _HEIGHT // 2) else ""
+        mark = f"{_number(top * row / _HEIGHT)} " if row in (_HEIGHT, _HEIGHT // 2) else ""
         cells = "".join(_cell(value, top, row) for value in columns)
         lines.append(f"{mark:>{gutter - 1}}│{cells}")
     lines.append(f"{'0 ':>{gutter - 1}}└{'─' * len(columns)}")
@@ -141,8 +142,13 @@ def _sums(histogram: Any) -> str:
     inside = _total(histogram.sum())
     everything = _total(histogram.sum(flow=True))
     outside = everything - inside
-    words = f"sum {inside:.8g}"
-    return words + (f", outside {outside:.6g}" if outside else "")
+    words = f"sum {_number(inside)}"
+    return words + (f", outside {_number(outside)}" if outside else "")
+
+
+def _number(value: float) -> str:
+    """Large ones with all digits before the point."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e8 else f"{value:.4g}"
 
 
 def _total(value: Any) -> float:
@@ -224,4 +230,7 @@ def _counts_label(histogram: Any) -> str:
     if histogram.ndim > 1 or type(axis).__name__ != "Regular":
         return what
     width = (axis.edges[-1] - axis.edges[0]) / axis.size
-    return f"{what} / {width:.3g}"
+    unit = re.search(r"\[(.+)\]$", axis.label)
+    if unit is None:
+        return what if width == 1 else f"{what} / {width:.3g}"
+    return f"{what} / {width:.3g} {unit[1]}"

@@ -38,11 +38,17 @@ def save(rows: Sequence[Sequence[Panel]], path: str) -> None:
     figure = Figure(figsize=(4.2 * columns, 3.0 * len(rows)), layout="constrained")
     axes = figure.subplots(len(rows), columns, squeeze=False)
     for y, row in enumerate(rows):
+        named: set[str] = set()
         for x, panel in enumerate(row):
             _draw(axes[y][x], panel)
+            # Lines of one name have one colour, and are named once in a row.
+            labels = {series.label for series in panel.series}
+            if not labels <= named:
+                axes[y][x].legend(fontsize=7)
+            named |= labels
         for axis in axes[y][len(row) :]:
             axis.set_axis_off()
-    figure.savefig(path, dpi=80)
+    figure.savefig(path, dpi=110)
 
 
 def _draw(axis: Any, panel: Panel) -> None:
@@ -62,4 +68,3 @@ def _draw(axis: Any, panel: Panel) -> None:
     axis.set_ylabel(panel.y, fontsize=8)
     axis.set_ylim(bottom=0)
     axis.tick_params(labelsize=7)
-    axis.legend(fontsize=7)
