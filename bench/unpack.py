@@ -1,5 +1,7 @@
 """Runs the program that reads and decompresses one branch and does nothing else
-(crates/treemill-read/examples/unpack.rs): what no reader can do in less. Judges nothing.
+(crates/treemill-read/examples/unpack.rs): what no reader can do in less that takes whole baskets.
+treemill need not, of several branches of one counter or where a query's filters leave nothing.
+Judges nothing.
 """
 
 import json

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import uproot
 
 SMALL = 60_000
@@ -46,6 +48,19 @@ def _blocks(packed: bytes) -> Iterator[Seed]:
             body = packed[at + 9 : at + 9 + size]
             yield CODECS[packed[at : at + 2]], full.to_bytes(2, "big") + body
         at += 9 + size
+
+
+def _long_frames() -> Iterator[Seed]:
+    """Zstandard's frames of several blocks, of which fronts are wanted."""
+    for repeated in (6, 40):
+        words = np.repeat(
+            np.arange(60_000 // repeated, dtype=np.uint64) * 2654435761 >> 7, repeated
+        )
+        data = words.astype(">u4").tobytes()[:200_000]
+        body = pa.compress(data, codec="zstd", asbytes=True)
+        for wanted in (16, 140_000):
+            sizes = (size // 16 for size in (len(data), wanted))
+            yield "zstd", b"".join(size.to_bytes(2, "big") for size in sizes) + body
 
 
 def _envelopes(content: bytes, ntuple: Any) -> bytes:
@@ -93,13 +108,19 @@ def seeds(path: Path) -> Iterator[Seed]:
 def main(folder: Path, paths: list[Path]) -> None:
     """Write all seeds that are small; a file that cannot be taken apart gives fewer."""
     made = 0
+
+    def write(name: str, found: Iterator[Seed]) -> None:
+        nonlocal made
+        for target, data in found:
+            if len(data) <= SMALL:
+                made += 1
+                (folder / target).mkdir(parents=True, exist_ok=True)
+                (folder / target / f"{name}-{made}").write_bytes(data)
+
+    write("long", _long_frames())
     for path in paths:
         try:
-            for target, data in seeds(path):
-                if len(data) <= SMALL:
-                    made += 1
-                    (folder / target).mkdir(parents=True, exist_ok=True)
-                    (folder / target / f"{path.stem}-{made}").write_bytes(data)
+            write(path.stem, seeds(path))
         except Exception as error:
             print(f"{path.name}: {type(error).__name__}: {error}", file=sys.stderr)
     print(f"{made} seeds below {folder}")

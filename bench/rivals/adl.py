@@ -14,6 +14,7 @@ ADL_RIVALS = (
 )
 
 DECOMPRESSION = Rival("adl-limit", "decompression alone", "unpack", LIMIT)
-"""No rival: what reading and decompressing the task's branches takes, of which nothing is made."""
+"""No rival: what reading and decompressing all baskets of the task's branches takes, of which
+nothing is made."""
 
 MEASURED = (*ADL_RIVALS, DECOMPRESSION)

@@ -1,4 +1,4 @@
-//! A whole file, and the first branches of its first tree.
+//! A whole file, and the first branches of its first tree, alone and together.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -18,6 +18,15 @@ fuzz_target!(|data: &[u8]| {
     for branch in 0..tree.tree().branches.len().min(8) {
         if let Ok(mut reader) = Reader::new(Arc::clone(&tree), &[branch]) {
             let _ = reader.read(0, 0..tree.tree().entries.min(1000));
+        }
+    }
+    // Those of one counter go by one another's counts.
+    let readable = |branch: &usize| Reader::new(Arc::clone(&tree), &[*branch]).is_ok();
+    let some = tree.tree().branches.len().min(8);
+    let together: Vec<usize> = (0..some).filter(readable).collect();
+    if let Ok(mut reader) = Reader::new(Arc::clone(&tree), &together) {
+        for column in 0..together.len() {
+            let _ = reader.read(column, 0..tree.tree().entries.min(1000));
         }
     }
 });

@@ -1,9 +1,11 @@
 //! A branch's cursor: the one place where plan, source, decompression and decoding meet. It keeps
 //! one basket ready (and its buffers for the next), and makes columns of runs of entries.
 
+mod counted;
 mod picked;
 
 use crate::checks::{agreed, check_fixed, run};
+use crate::counts::{Ends, Role};
 use crate::decode::{Column, Gathered, Spares, append, leaves, size_of, starts};
 use crate::plan;
 use crate::reader::Context;
@@ -57,9 +59,12 @@ impl Loaded {
 #[derive(Debug)]
 pub(crate) struct Cursor {
     branch: usize,
+    role: Role,
     window: Window,
     unpacked: Vec<u8>,
+    /// Of the entries of the basket at hand: in bytes, or their items' ends, where others know them.
     starts: Vec<u32>,
+    known: Option<Ends>,
     counts: Vec<u32>,
     loaded: Option<Loaded>,
     spares: Spares,
@@ -75,12 +80,14 @@ impl Drop for Cursor {
 }
 
 impl Cursor {
-    pub(crate) fn new(branch: usize) -> Self {
+    pub(crate) fn new(branch: usize, role: Role) -> Self {
         Cursor {
             branch,
+            role,
             window: Window::default(),
             unpacked: Vec::new(),
             starts: Vec::new(),
+            known: None,
             counts: Vec::new(),
             loaded: None,
             spares: Spares::default(),
@@ -97,14 +104,22 @@ impl Cursor {
     ) -> Result<ArrayRef, ReadError> {
         let file = context.file;
         let branch = file.readable(self.branch)?;
+        if let Some(array) = self.shared(context, branch, &range)? {
+            return Ok(array);
+        }
         let column = self.column(context, branch, range.clone())?;
         let array = column.finish_into(&mut self.spares, &branch.layout);
-        if !context.again {
-            self.spares.clear();
-        }
+        self.leave_spares(context);
         array.map_err(|e| {
             ReadError::format(&e, file.source().name(), None).within(&branch.name, range, None)
         })
+    }
+
+    /// Gives memory away that no later batch of this reader wants.
+    fn leave_spares(&mut self, context: &Context<'_, TreeFile>) {
+        if !context.again {
+            self.spares.clear();
+        }
     }
 
     fn column(
@@ -150,16 +165,27 @@ impl Cursor {
         range: &Range<u64>,
     ) -> Result<Column, FormatError> {
         let layout = &branch.layout;
-        let stored = plan::stored_bytes(branch, range).min(context.file.source().size());
+        let stored = self.expect(context, branch, range);
         let least = size_of(layout)?.least().max(1) as u64;
         let borne_out = stored.saturating_mul(MOST_PACKED).checked_div(least);
         let most = borne_out.unwrap_or(0).max(MOST_RESERVED);
         let rows = range.end.saturating_sub(range.start).min(most);
-        let room = |bytes: u64| usize::try_from(bytes).unwrap_or(0);
-        let each = stored.checked_div(leaves(layout) as u64).unwrap_or(0);
-        self.spares
-            .foresee(if context.again { 0 } else { room(each) });
-        Column::plain(&mut self.spares, layout, room(rows), context.bytes)
+        let room = usize::try_from(rows).unwrap_or(0);
+        Column::plain(&mut self.spares, layout, room, context.bytes)
+    }
+
+    /// Bytes that the file has of the entries of `range`; memory for them is looked for.
+    fn expect(
+        &mut self,
+        context: &Context<'_, TreeFile>,
+        branch: &Branch,
+        range: &Range<u64>,
+    ) -> u64 {
+        let stored = plan::stored_bytes(branch, range).min(context.file.source().size());
+        let each = stored.checked_div(leaves(&branch.layout) as u64);
+        let each = each.filter(|_| !context.again).unwrap_or(0);
+        self.spares.foresee(usize::try_from(each).unwrap_or(0));
+        stored
     }
 
     /// Makes the basket that holds `entry` the one at hand.
@@ -175,6 +201,7 @@ impl Cursor {
             return Ok(());
         }
         self.loaded = None;
+        self.known = None;
         let index = plan::basket_of(branch, entry).ok_or_else(|| ReadError {
             kind: ErrorKind::Format,
             message: match branch.entries {
@@ -201,6 +228,7 @@ impl Cursor {
                 self.load_embedded(context, branch, embedded)?
             }
         };
+        self.tell_counts(context, branch, &loaded);
         self.loaded = Some(loaded);
         Ok(())
     }
@@ -237,9 +265,15 @@ impl Cursor {
         if self.unpacked.capacity() == 0 && !is_stored {
             self.unpacked = shelf::BYTES.take();
         }
+        self.known = self.known_ends(context, &basket.entries, header.border);
+        // Entry offsets that say what is known are left alone.
+        let wanted = match self.known {
+            Some(_) => header.border,
+            None => header.uncompressed_len,
+        };
         let payload = context
             .decompressor
-            .unpack(packed, header.uncompressed_len, &mut self.unpacked)
+            .unpack_front(packed, header.uncompressed_len, wanted, &mut self.unpacked)
             .map_err(|e| ReadError::format(&e, name, Some(packed_at)))?;
         context
             .counters
@@ -252,7 +286,8 @@ impl Cursor {
         let base = is_stored.then_some(packed_at);
         let in_payload = |e| ReadError::format(&e, name, base);
         let data = header.data(payload).map_err(in_payload)?;
-        if !check_fixed(&branch.layout, data.len(), header.entries).map_err(in_payload)? {
+        let known = self.known.is_some();
+        if !known && !check_fixed(&branch.layout, data.len(), header.entries).map_err(in_payload)? {
             let parts = header.split(payload).map_err(in_payload)?;
             if parts.stored_offsets.is_empty() {
                 let data_len = data.len();
@@ -267,6 +302,7 @@ impl Cursor {
                     .entry_starts(parts, &mut self.starts)
                     .map_err(in_payload)?;
             }
+            self.settle_ends(context, &basket.entries);
         }
         Ok(Loaded {
             entries: basket.entries.clone(),
@@ -320,65 +356,12 @@ impl Cursor {
                         .map_err(wrong)?;
                 }
             }
+            self.settle_ends(context, entries);
         }
         Ok(Loaded {
             entries: entries.clone(),
             place: Place::Embedded(index),
             offset: None,
-        })
-    }
-
-    /// Finds the starts of a basket's entries from the values of the branch's counter.
-    fn starts_from_counter(
-        &mut self,
-        context: &mut Context<'_, TreeFile>,
-        branch: &Branch,
-        entries: &Range<u64>,
-        data_len: usize,
-    ) -> Result<(), ReadError> {
-        let file = context.file;
-        let name = file.source().name();
-        let wrong = |what: String| {
-            let error = FormatError::Malformed { what, at: 0 };
-            ReadError {
-                message: error.to_string(),
-                ..ReadError::format(&error, name, Some(0))
-            }
-            .within(&branch.name, entries.clone(), None)
-        };
-        let Layout::Counted { item, header } = &branch.layout else {
-            return Err(wrong("only counted items have a counter".to_owned()));
-        };
-        let counter_index = branch.counter.as_deref().and_then(|n| file.branch(n));
-        let Some(counter_index) = counter_index else {
-            return Err(wrong(
-                "basket has no entry offsets, and the branch no counter".to_owned(),
-            ));
-        };
-        let counter_branch = file.readable(counter_index)?;
-        if !matches!(counter_branch.layout, Layout::Number(_)) {
-            return Err(wrong(format!(
-                "counter {} is not a number",
-                counter_branch.name
-            )));
-        }
-        let cursor = match &mut self.counter {
-            Some(cursor) => cursor,
-            none => none.insert(Box::new(Cursor::new(counter_index))),
-        };
-        let values = cursor.column(context, counter_branch, entries.clone())?;
-        let counts = match &values {
-            Column::Numbers(numbers) => numbers.to_counts(&mut self.counts),
-            _ => None,
-        };
-        if counts.is_none() {
-            return Err(wrong(format!(
-                "counter {} has values that are no counts",
-                counter_branch.name
-            )));
-        }
-        starts::from_counts(item, *header, &self.counts, data_len, &mut self.starts).map_err(|e| {
-            ReadError::format(&e, name, None).within(&branch.name, entries.clone(), None)
         })
     }
 

@@ -6,6 +6,7 @@
 mod checks;
 mod clones;
 mod counters;
+mod counts;
 pub mod decode;
 mod driver;
 mod error;

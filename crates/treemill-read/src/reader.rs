@@ -1,6 +1,7 @@
 //! Readers: a table's entries in batches, whose columns are read when they are asked for. Knows of
 //! trees and RNTuples only that their cursors make arrays of entries.
 
+use crate::counts::{Counts, Role};
 use crate::driver::Cursor as BranchCursor;
 use crate::plan::{self, Options};
 use crate::rntuple::{Cursor as FieldCursor, NTupleFile};
@@ -17,6 +18,7 @@ pub struct Reader {
     cursors: Vec<Cursor>,
     decompressor: Decompressor,
     counters: Arc<Counters>,
+    counts: Counts,
     bytes: bool,
 }
 
@@ -31,6 +33,8 @@ pub(crate) struct Context<'a, F = ()> {
     pub(crate) file: &'a F,
     pub(crate) decompressor: &'a mut Decompressor,
     pub(crate) counters: &'a Counters,
+    /// What the table's branches have found out for one another.
+    pub(crate) counts: &'a mut Counts,
     pub(crate) options: &'a Options,
     /// Where the range being read ends: nothing beyond is asked for ahead of time.
     pub(crate) stop: u64,
@@ -47,6 +51,7 @@ impl Context<'_> {
             file,
             decompressor: self.decompressor,
             counters: self.counters,
+            counts: self.counts,
             options: self.options,
             stop: self.stop,
             again: self.again,
@@ -56,11 +61,11 @@ impl Context<'_> {
 }
 
 impl Cursor {
-    fn new(table: &Table, column: usize) -> Result<Self, ReadError> {
+    fn new(table: &Table, column: usize, role: Role) -> Result<Self, ReadError> {
         Ok(match table {
             Table::Tree(file) => {
                 file.readable(column)?;
-                Cursor::Branch(Arc::clone(file), BranchCursor::new(column))
+                Cursor::Branch(Arc::clone(file), BranchCursor::new(column, role))
             }
             Table::NTuple(file) => Cursor::Field(Arc::clone(file), FieldCursor::new(file, column)?),
         })
@@ -102,7 +107,13 @@ impl Reader {
     /// `Unsupported`, by the column's name and with the reason, where one cannot be read.
     pub fn new(table: impl Into<Table>, columns: &[usize]) -> Result<Self, ReadError> {
         let table = table.into();
-        let cursors = columns.iter().map(|&column| Cursor::new(&table, column));
+        let (counts, roles) = match &table {
+            Table::Tree(file) => Counts::new(file, columns),
+            // Its fields share their offsets by the format.
+            Table::NTuple(_) => (Counts::default(), vec![Role::Alone; columns.len()]),
+        };
+        let cursors = columns.iter().zip(roles);
+        let cursors = cursors.map(|(&column, role)| Cursor::new(&table, column, role));
         let cursors = cursors.collect::<Result<_, _>>()?;
         Ok(Reader {
             table,
@@ -110,6 +121,7 @@ impl Reader {
             cursors,
             decompressor: Decompressor::new(),
             counters: Arc::default(),
+            counts,
             bytes: false,
         })
     }
@@ -212,6 +224,7 @@ impl Batches<'_> {
             cursors,
             decompressor,
             counters,
+            counts,
             bytes,
             ..
         } = &mut *self.reader;
@@ -224,6 +237,7 @@ impl Batches<'_> {
                 file: &(),
                 decompressor,
                 counters,
+                counts,
                 options: &self.options,
                 stop: self.stop,
                 again: self.again,

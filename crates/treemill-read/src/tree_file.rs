@@ -1,5 +1,6 @@
 //! A tree and the source that its baskets lie in.
 
+use crate::counts::Proofs;
 use crate::decode;
 use crate::near::near;
 use crate::{ErrorKind, ReadError};
@@ -13,6 +14,7 @@ pub struct TreeFile {
     source: Arc<dyn Source>,
     tree: Tree,
     by_name: HashMap<String, usize>,
+    proofs: Proofs,
 }
 
 impl std::fmt::Debug for TreeFile {
@@ -35,6 +37,7 @@ impl TreeFile {
         }
         TreeFile {
             source,
+            proofs: Proofs::new(tree.branches.len()),
             tree,
             by_name,
         }
@@ -44,6 +47,11 @@ impl TreeFile {
     #[must_use]
     pub fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    /// What has been seen of its branches' counts.
+    pub(crate) fn proofs(&self) -> &Proofs {
+        &self.proofs
     }
 
     /// Where its bytes come from.

@@ -16,8 +16,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use treemill_format::basket::BasketHeader;
 use treemill_format::compress::Decompressor;
 use treemill_format::layout::Layout;
+use treemill_format::tree::Branch;
 use treemill_read::decode::{Column, Entries, append};
-use treemill_read::{File, Reader};
+use treemill_read::{File, Options, Reader, TreeFile};
 use treemill_source::{Latency, Memory};
 use treemill_testing::{Counting, peak_of};
 
@@ -29,6 +30,9 @@ const OF_FILE: usize = 150;
 const OF_BASKETS: usize = 300;
 /// Branches read of each damaged file.
 const BRANCHES: usize = 6;
+/// Branches read together, each by buffers of its own, and how often.
+const TOGETHER: usize = 4;
+const OF_TOGETHER: usize = 50;
 /// Trees opened of each damaged file.
 const TREES: usize = 2;
 
@@ -135,6 +139,53 @@ fn read_some(bytes: Vec<u8>, dice: &mut Dice) {
     }
 }
 
+/// Opens a file and reads some branches of each tree together.
+fn read_some_together(bytes: Vec<u8>, dice: &mut Dice) {
+    let source = Arc::new(Memory::new("damaged", bytes, Latency::Local));
+    let Ok(file) = File::open(source) else { return };
+    for key in file.trees().iter().take(TREES) {
+        if let Ok(tree) = file.tree(&format!("{};{}", key.path, key.cycle)) {
+            let branches = tree.tree().branches.len();
+            read_together(&tree, dice.below(branches), dice);
+        }
+    }
+}
+
+/// Reads a branch and some that have the same counter, which go by one another's counts, in small batches.
+fn read_together(tree: &Arc<TreeFile>, branch: usize, dice: &mut Dice) {
+    let branches = &tree.tree().branches;
+    let from = branches.iter().enumerate().cycle().skip(branch);
+    let mut from = from.take(branches.len());
+    let Some(counter) = from.find_map(|(_, branch)| branch.counter.clone()) else {
+        return;
+    };
+    let is_counted = |(_, of): &(usize, &Branch)| of.counter.as_ref() == Some(&counter);
+    let counted = branches.iter().enumerate().filter(is_counted);
+    let mut columns: Vec<usize> = counted.map(|(index, _)| index).take(TOGETHER - 1).collect();
+    columns.extend(tree.branch(&counter));
+    let first = dice.below(columns.len());
+    columns.rotate_left(first);
+    let Ok(mut reader) = Reader::new(Arc::clone(tree), &columns) else {
+        return;
+    };
+    let options = Options {
+        batch_entries: 1 + dice.below(200) as u64,
+        ..Options::default()
+    };
+    let Ok(mut batches) = reader.batches(0..tree.tree().entries.min(500), options) else {
+        return;
+    };
+    while let Some(mut batch) = batches.next_batch() {
+        let rows: Vec<u32> = (0..batch.rows() as u32).step_by(3).collect();
+        for index in 0..columns.len() {
+            let _ = match dice.below(3) {
+                0 => batch.column_at(index, &rows),
+                _ => batch.column(index),
+            };
+        }
+    }
+}
+
 /// The entries of one basket of every kind of layout in a file, uncompressed.
 fn baskets(path: &Path, bytes: &[u8]) -> Vec<(Layout, Vec<u8>, Vec<u32>, usize)> {
     let source = Arc::new(Memory::new("sound", bytes.to_vec(), Latency::Local));
@@ -216,8 +267,8 @@ fn torture(path: &Path) -> usize {
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ bytes.len() as u64);
     let mut done = 0;
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
-    let mut check = |taken: usize, what: &str, turn: usize| {
-        let most = allowed(bytes.len());
+    let mut check = |taken: usize, columns: usize, what: &str, turn: usize| {
+        let most = allowed(bytes.len()) * columns;
         assert!(
             taken <= most,
             "{name}: {what} {turn} takes {taken} bytes of {most}"
@@ -228,7 +279,13 @@ fn torture(path: &Path) -> usize {
         let mut damaged = bytes.clone();
         damage(&mut damaged, &mut dice);
         let ((), taken) = peak_of(|| read_some(damaged, &mut dice));
-        check(taken, "damaged file", turn);
+        check(taken, 1, "damaged file", turn);
+    }
+    for turn in 0..OF_TOGETHER {
+        let mut damaged = bytes.clone();
+        damage(&mut damaged, &mut dice);
+        let ((), taken) = peak_of(|| read_some_together(damaged, &mut dice));
+        check(taken, TOGETHER, "damaged file, together,", turn);
     }
     let baskets = baskets(path, &bytes);
     for turn in 0..OF_BASKETS * usize::from(!baskets.is_empty()) {
@@ -240,7 +297,7 @@ fn torture(path: &Path) -> usize {
             *start = (*start).min(data.len() as u32);
         }
         let ((), taken) = peak_of(|| decode(layout, &data, &starts, *count));
-        check(taken, "damaged basket", turn);
+        check(taken, 1, "damaged basket", turn);
     }
     done
 }

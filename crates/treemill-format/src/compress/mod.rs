@@ -121,6 +121,26 @@ impl Decompressor {
         Ok(out)
     }
 
+    /// As [`Decompressor::unpack`], of which the first `wanted` bytes are needed: at least these, and
+    /// all where the record is stored or its codec cannot stop. Blocks behind them are not touched,
+    /// but their sizes are checked as those of a whole record.
+    ///
+    /// # Errors
+    /// As [`Decompressor::decompress`], for the blocks that were decompressed.
+    pub fn unpack_front<'a>(
+        &mut self,
+        src: &'a [u8],
+        uncompressed_len: usize,
+        wanted: usize,
+        out: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8]> {
+        if let Some(stored) = src.get(..uncompressed_len) {
+            return Ok(stored);
+        }
+        let filled = self.fill(src, uncompressed_len, wanted, out)?;
+        Ok(out.get(..filled).unwrap_or_default())
+    }
+
     /// As [`Decompressor::unpack`], of bytes whose checksum the caller has verified: a codec's own
     /// checksum of what they stand for, which finds the same damage, is passed over where that saves time.
     ///
@@ -151,29 +171,49 @@ impl Decompressor {
         uncompressed_len: usize,
         out: &mut Vec<u8>,
     ) -> Result<()> {
+        self.fill(src, uncompressed_len, uncompressed_len, out)
+            .map(|_| ())
+    }
+
+    /// Decompresses at least the first `wanted` bytes into `out`, which is made `uncompressed_len`
+    /// long; says how many there are. What is behind them in `out` has no meaning.
+    fn fill(
+        &mut self,
+        src: &[u8],
+        uncompressed_len: usize,
+        wanted: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<usize> {
         check_sizes(src, uncompressed_len)?;
         out.resize(uncompressed_len, 0);
+        let wanted = wanted.min(uncompressed_len);
         let mut unread = src;
         let mut unfilled = out.as_mut_slice();
-        while !unfilled.is_empty() {
+        let mut filled = 0_usize;
+        while filled < wanted {
             let at = src.len().saturating_sub(unread.len());
             let block = Block::parse(unread, at)?;
             // `check_sizes` has seen that the blocks' sizes add up.
             let Some((target, later)) = unfilled.split_at_mut_checked(block.uncompressed) else {
                 return Err(malformed(at, "a block is longer than its record"));
             };
-            match block.codec {
-                Codec::Zlib => self.zlib.decompress(block.body, target),
-                Codec::OldDeflate => self.zlib.decompress_bare(block.body, target),
-                Codec::Lzma => self.lzma.decompress(block.body, target),
-                Codec::Lz4 => self.lz4.decompress(block.body, target),
-                Codec::Zstd => self.zstd.decompress(block.body, target),
-            }
-            .map_err(|what| malformed(at, &what))?;
+            let whole = target.len();
+            let needed = wanted.saturating_sub(filled).min(whole);
+            let found = match block.codec {
+                Codec::Zlib => self.zlib.decompress(block.body, target).map(|()| whole),
+                Codec::OldDeflate => self
+                    .zlib
+                    .decompress_bare(block.body, target)
+                    .map(|()| whole),
+                Codec::Lzma => self.lzma.decompress(block.body, target).map(|()| whole),
+                Codec::Lz4 => self.lz4.decompress(block.body, target).map(|()| whole),
+                Codec::Zstd => self.zstd.decompress(block.body, target, needed),
+            };
+            filled = filled.saturating_add(found.map_err(|what| malformed(at, &what))?);
             unread = block.rest;
             unfilled = later;
         }
-        Ok(())
+        Ok(filled)
     }
 }
 

@@ -201,7 +201,138 @@ fn a_record_as_long_as_its_object_is_stored() {
     assert_eq!(d.unpack(&src, 500, &mut out).unwrap(), data);
 }
 
+/// What every codec makes a little shorter, of so many bytes.
+fn noise(len: usize) -> Vec<u8> {
+    let word = |i: u32| ((i / 3).wrapping_mul(2_654_435_761) >> 7).to_be_bytes();
+    (0..).flat_map(word).take(len).collect()
+}
+
+#[test]
+fn the_front_of_a_record_is_had_without_the_rest() {
+    let data = noise(1 << 20);
+    let mut d = Decompressor::new();
+    for tag in TAGS {
+        for block_len in [data.len(), 300_000] {
+            let src = record(tag, &data, block_len);
+            for wanted in [0, 1, 131_072, 131_073, 400_000, data.len()] {
+                let mut out = Vec::new();
+                let front = d.unpack_front(&src, data.len(), wanted, &mut out).unwrap();
+                assert!(
+                    front.len() >= wanted && data.starts_with(front),
+                    "{tag:?} {wanted}"
+                );
+                let longest = if tag == b"ZS" { 131_072 } else { block_len };
+                assert!(
+                    front.len() < wanted + longest,
+                    "{tag:?} {wanted} {}",
+                    front.len()
+                );
+            }
+            // In between, and afterwards, whole ones as ever.
+            let mut out = Vec::new();
+            assert!(
+                d.unpack(&src, data.len(), &mut out).unwrap() == data,
+                "{tag:?}"
+            );
+        }
+    }
+    let stored = d
+        .unpack_front(&data, data.len(), 10, &mut Vec::new())
+        .unwrap()
+        .len();
+    assert_eq!(stored, data.len());
+}
+
+#[test]
+fn what_lies_behind_the_front_is_not_looked_at_and_its_size_is() {
+    let data = noise(1 << 20);
+    let mut d = Decompressor::new();
+    let mut out = Vec::new();
+    let mut src = record(b"ZS", &data, data.len());
+    let len = src.len();
+    src[len - 60..].fill(0xa5);
+    assert!(d.unpack(&src, data.len(), &mut out).is_err());
+    let front = d.unpack_front(&src, data.len(), 500_000, &mut out).unwrap();
+    assert!(data.starts_with(front));
+    for tag in TAGS {
+        let mut src = record(tag, &data, 600_000);
+        let second =
+            9 + usize::from(src[3]) + (usize::from(src[4]) << 8) + (usize::from(src[5]) << 16);
+        assert_eq!(&src[second..second + 2], tag);
+        src[second + 20] ^= 0x10;
+        assert!(
+            d.unpack_front(&src, data.len(), 600_000, &mut out).is_ok(),
+            "{tag:?}"
+        );
+        src[second + 6] ^= 1;
+        assert!(
+            d.unpack_front(&src, data.len(), 600_000, &mut out).is_err(),
+            "{tag:?}"
+        );
+    }
+}
+
+#[test]
+fn checksums_are_verified_of_fronts_too() {
+    let data = noise(1 << 20);
+    let mut d = Decompressor::new();
+    let mut with_checksum = zstd_safe::CCtx::create();
+    with_checksum
+        .set_parameter(zstd_safe::CParameter::ChecksumFlag(true))
+        .unwrap();
+    let mut body = Vec::with_capacity(zstd_safe::compress_bound(data.len()));
+    with_checksum.compress2(&mut body, &data).unwrap();
+    let mut zstd = b"ZS\x01".to_vec();
+    zstd.extend(&(body.len() as u32).to_le_bytes()[..3]);
+    zstd.extend(&(data.len() as u32).to_le_bytes()[..3]);
+    zstd.extend(body);
+    let records = [
+        zstd,
+        block(b"ZL", &data),
+        block(b"XZ", &data),
+        block(b"L4", &data),
+    ];
+    for mut src in records {
+        let mut out = Vec::new();
+        let all = d.unpack_front(&src, data.len(), 10, &mut out).unwrap();
+        assert_eq!(all.len(), data.len());
+        let last = src.len() - 1;
+        src[last] ^= 1;
+        let front = d.unpack_front(&src, data.len(), 10, &mut out);
+        assert!(front.is_err(), "{}", src[..2].escape_ascii());
+    }
+}
+
+#[test]
+fn announced_lengths_must_be_right_for_a_front() {
+    let data = noise(1 << 20);
+    for wrong in [data.len() - 1, data.len() + 1] {
+        let mut src = block(b"ZS", &data);
+        src[6..9].copy_from_slice(&(wrong as u32).to_le_bytes()[..3]);
+        let mut out = Vec::new();
+        let front = Decompressor::new().unpack_front(&src, wrong, 10, &mut out);
+        assert!(front.is_err(), "{wrong}");
+    }
+}
+
 proptest! {
+    #[test]
+    fn fronts_of_changed_or_cut_frames_never_panic(
+        at in 0_usize..300_000, to in any::<u8>(), cut in 0_usize..1000, wanted in 0_usize..300_000,
+    ) {
+        let data = noise(300_000);
+        let mut src = block(b"ZS", &data);
+        let at = at % src.len();
+        src[at] = to;
+        // The header of the frame and of its first blocks: what steers the streaming.
+        src[9 + at % 16] ^= to;
+        src.truncate(src.len() - cut);
+        let mut d = Decompressor::new();
+        let _ = d.unpack_front(&src, data.len(), wanted, &mut Vec::new());
+        let sound = block(b"ZS", &data);
+        prop_assert!(d.unpack(&sound, data.len(), &mut Vec::new()).unwrap() == data);
+    }
+
     #[test]
     fn any_bytes_come_back(data in proptest::collection::vec(any::<u8>(), 1..3000), block_len in 1_usize..3000) {
         let mut out = Vec::new();

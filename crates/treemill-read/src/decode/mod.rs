@@ -14,6 +14,7 @@ mod clones;
 mod column;
 mod compile;
 mod jagged;
+mod known;
 mod lists;
 mod number;
 mod object;
@@ -31,6 +32,7 @@ mod types;
 mod walk;
 
 pub use column::Column;
+pub use known::{Items, Picked, join_offsets};
 pub use picked::{Gathered, append_picked};
 pub use size::{Size, leaves, size_of};
 pub use spares::Spares;

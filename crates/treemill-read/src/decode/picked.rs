@@ -14,7 +14,7 @@ use treemill_format::layout::Layout;
 /// Memory for entries laid side by side, which is used again.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
     starts: Vec<u32>,
 }
 
@@ -56,7 +56,7 @@ pub fn append_picked(
 }
 
 /// Entries of one size.
-fn gather(data: &[u8], size: usize, places: &[u32], to: &mut Vec<u8>) -> Result<()> {
+pub(super) fn gather(data: &[u8], size: usize, places: &[u32], to: &mut Vec<u8>) -> Result<()> {
     to.reserve(places.len().saturating_mul(size).min(data.len()));
     // Copies of a size that the compiler knows are single moves.
     match size {

@@ -2,11 +2,14 @@
 //! decompressed, and of the others only those entries are decoded.
 
 use super::Cursor;
-use crate::decode::{Column, append_picked};
+use crate::counts::Role;
+use crate::decode::{Column, Items, append_picked, join_offsets};
 use crate::reader::Context;
 use crate::{ReadError, TreeFile};
 use arrow_array::ArrayRef;
 use std::ops::Range;
+use treemill_format::layout::Layout;
+use treemill_format::tree::Branch;
 
 impl Cursor {
     /// The entries at `rows` of `range`, which ascend and lie within it, as an Arrow array.
@@ -17,6 +20,10 @@ impl Cursor {
         rows: &[u32],
     ) -> Result<ArrayRef, ReadError> {
         let branch = context.file.readable(self.branch)?;
+        if let Some(array) = self.at_known_ends(context, branch, &range, rows)? {
+            return Ok(array);
+        }
+        self.go_alone();
         let name = context.file.source().name();
         self.spares.foresee(0);
         let mut column = Column::plain(&mut self.spares, &branch.layout, rows.len(), context.bytes)
@@ -29,7 +36,7 @@ impl Cursor {
             self.load(context, branch, entry(row))?;
             let Some(loaded) = &self.loaded else { break };
             let held = &loaded.entries;
-            let (here, later) = rest.split_at(rest.partition_point(|&row| entry(row) < held.end));
+            let (here, later) = split(rest, range.start, held);
             rest = later;
             if let Some(wanted) = consecutive(here) {
                 let wanted = entry(wanted.start)..entry(wanted.end);
@@ -54,11 +61,62 @@ impl Cursor {
         }
         self.gathered = gathered;
         let array = column.finish_into(&mut self.spares, &branch.layout);
-        if !context.again {
-            self.spares.clear();
-        }
+        self.leave_spares(context);
         array.map_err(|e| ReadError::format(&e, name, None).within(&branch.name, range, None))
     }
+
+    /// As lists that share their offsets with the counter's other branches; `None` where they have to be
+    /// made of the branch's own entry offsets.
+    fn at_known_ends(
+        &mut self,
+        context: &mut Context<'_, TreeFile>,
+        branch: &Branch,
+        range: &Range<u64>,
+        rows: &[u32],
+    ) -> Result<Option<ArrayRef>, ReadError> {
+        let (Role::Items { slot, .. }, Layout::Counted { item, .. }) = (self.role, &branch.layout)
+        else {
+            return Ok(None);
+        };
+        let name = context.file.source().name();
+        let wrong = |e| ReadError::format(&e, name, None);
+        self.spares.foresee(0);
+        let mut items = Items::new(&mut self.spares, item).map_err(wrong)?;
+        let mut offsets = Vec::new();
+        let mut gathered = std::mem::take(&mut self.gathered);
+        let mut rest = rows;
+        while let Some(&row) = rest.first() {
+            self.load(context, branch, range.start.saturating_add(u64::from(row)))?;
+            let (Some(loaded), Some(ends)) = (&self.loaded, &self.known) else {
+                return Ok(None);
+            };
+            let held = &loaded.entries;
+            let (here, later) = split(rest, range.start, held);
+            rest = later;
+            let picks = context.counts.picks(slot, held, ends, range.start, here);
+            let Some(picks) = picks else {
+                return Ok(None);
+            };
+            items
+                .append_picked(
+                    self.data(branch, &loaded.place),
+                    &picks.items,
+                    &mut gathered,
+                )
+                .map_err(|e| loaded.wrong(&e, name, branch))?;
+            offsets.push(picks.offsets.clone());
+        }
+        self.gathered = gathered;
+        let array = join_offsets(offsets).and_then(|all| items.finish(all, &mut self.spares));
+        self.leave_spares(context);
+        let array = array.map_err(|e| wrong(e).within(&branch.name, range.clone(), None))?;
+        Ok(Some(array))
+    }
+}
+
+/// The rows whose entries are among `held`, and those after them.
+fn split<'a>(rows: &'a [u32], first: u64, held: &Range<u64>) -> (&'a [u32], &'a [u32]) {
+    rows.split_at(rows.partition_point(|&row| first.saturating_add(u64::from(row)) < held.end))
 }
 
 /// The rows, which ascend, as a range, where they follow one another.

@@ -1,0 +1,252 @@
+//! How many items the entries have, for all branches of a reader that one branch counts: who finds out
+//! first tells the others, whose own entry offsets say the same and need not be decompressed.
+//!
+//! Knows neither bytes nor files. That the branches of a counter agree is a promise of the file, which is
+//! not taken on trust: a branch's first basket shows it ([`Proofs`]), and each basket has as many bytes as
+//! its items need.
+
+mod ends;
+mod slot;
+
+pub(crate) use ends::{Ends, ends_of_counts, ends_of_starts};
+
+use arrow_buffer::{OffsetBuffer, ScalarBuffer};
+use ends::{Picks, pick};
+use slot::{Run, Slot};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::TreeFile;
+use crate::decode::{Size, size_of};
+use treemill_format::layout::Layout;
+
+/// Entries of a counter that are remembered between batches.
+const MOST: u64 = 1 << 20;
+/// Picks of a counter that are remembered.
+const PICKS: usize = 4;
+
+/// What a reader's branch has to do with the counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Nothing: nobody else has its counts, or they contradict it.
+    Alone,
+    /// Its entries are so many items of `size` bytes as the counter of this slot says.
+    Items { slot: usize, size: usize },
+    /// It is the counter of this slot.
+    Counter { slot: usize },
+}
+
+/// Which branches of a file have shown that their entries' lengths are those that their counter's other
+/// branches have, and which counters have not been obeyed. Shared by all readers of the file.
+#[derive(Debug, Default)]
+pub(crate) struct Proofs(Vec<AtomicU8>);
+
+const SHOWN: u8 = 1;
+const REFUTED: u8 = 2;
+
+impl Proofs {
+    pub(crate) fn new(branches: usize) -> Self {
+        Proofs((0..branches).map(|_| AtomicU8::new(0)).collect())
+    }
+
+    fn has(&self, branch: usize, mark: u8) -> bool {
+        let marks = self.0.get(branch);
+        marks.is_some_and(|marks| marks.load(Ordering::Relaxed) & mark != 0)
+    }
+
+    fn set(&self, branch: usize, mark: u8) {
+        if let Some(marks) = self.0.get(branch) {
+            marks.fetch_or(mark, Ordering::Relaxed);
+        }
+    }
+
+    /// A basket of this branch was as the counts say.
+    pub(crate) fn show(&self, branch: usize) {
+        self.set(branch, SHOWN);
+    }
+
+    pub(crate) fn is_shown(&self, branch: usize) -> bool {
+        self.has(branch, SHOWN)
+    }
+}
+
+/// The counts of a reader's counters.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    slots: Vec<Slot>,
+}
+
+impl Counts {
+    /// The counts of a reader of these branches, of which nothing is known yet, and each branch's role.
+    pub(crate) fn new(file: &TreeFile, branches: &[usize]) -> (Self, Vec<Role>) {
+        let items: Vec<_> = branches.iter().map(|&b| counted(file, b)).collect();
+        let mut users: HashMap<usize, usize> = HashMap::new();
+        for &(counter, _) in items.iter().flatten() {
+            let of = users.entry(counter).or_default();
+            *of = of.saturating_add(1);
+        }
+        for branch in branches {
+            // A counter that is read itself can tell, too.
+            users
+                .entry(*branch)
+                .and_modify(|n| *n = n.saturating_add(1));
+        }
+        let mut slots: Vec<Slot> = Vec::new();
+        let mut slot_of = HashMap::new();
+        let mut slot = |counter: usize| {
+            let shared = users.get(&counter).is_some_and(|&n| n > 1);
+            let obeyed = !file.proofs().has(counter, REFUTED);
+            (shared && obeyed).then(|| {
+                *slot_of.entry(counter).or_insert_with(|| {
+                    slots.push(Slot::new(counter));
+                    slots.len().saturating_sub(1)
+                })
+            })
+        };
+        let roles = branches.iter().zip(&items).map(|(&branch, items)| {
+            let role = match *items {
+                Some((counter, size)) => slot(counter).map(|slot| Role::Items { slot, size }),
+                None => slot(branch).map(|slot| Role::Counter { slot }),
+            };
+            role.unwrap_or(Role::Alone)
+        });
+        let roles = roles.collect();
+        (Counts { slots }, roles)
+    }
+
+    /// The ends of the items of these entries, if they are known.
+    pub(crate) fn known(&self, slot: usize, entries: &Range<u64>) -> Option<Ends> {
+        let slot = self.slots.get(slot)?;
+        let part = slot.run(entries.start).and_then(|run| run.part(entries));
+        let ends = match part {
+            Some(part) => part,
+            None => slot.join(entries, Vec::new())?.into(),
+        };
+        let by = slot.teller(entries);
+        Some(Ends { ends, by })
+    }
+
+    /// Remembers the ends of the items of these entries, which a branch (`by`) has; `all`: for as long as the
+    /// reader is there.
+    pub(crate) fn learn(
+        &mut self,
+        slot: usize,
+        by: usize,
+        entries: Range<u64>,
+        ends: Vec<i32>,
+        all: bool,
+    ) {
+        let Some(slot) = self.slots.get_mut(slot) else {
+            return;
+        };
+        let first = entries.start;
+        let ends = ends.into();
+        let run = Run {
+            entries,
+            ends,
+            by: Some(by),
+        };
+        if !run.is_whole() {
+            return;
+        }
+        slot.insert(run);
+        if !all {
+            slot.forget(MOST, first);
+        }
+    }
+
+    /// List offsets of these entries, from 0 on, the same buffer for all who ask; `None` where they are not
+    /// known. `all` as of [`Counts::learn`].
+    pub(crate) fn offsets(
+        &mut self,
+        slot: usize,
+        entries: &Range<u64>,
+        all: bool,
+    ) -> Option<OffsetBuffer<i32>> {
+        let slot = self.slots.get_mut(slot)?;
+        if let Some((of, offsets)) = &slot.offsets
+            && of == entries
+        {
+            return Some(offsets.clone());
+        }
+        slot.offsets = None;
+        let exact = slot
+            .run(entries.start)
+            .filter(|run| run.entries == *entries);
+        let found = match exact {
+            Some(run) => run.ends.clone(),
+            None => {
+                // Memory is taken for what is there only.
+                let count = slot.count(entries)?;
+                let room = slot.spares.vec(count.checked_add(1)?);
+                let made = ScalarBuffer::from(slot.join(entries, room)?);
+                if all {
+                    // The results hold them; what they were made of is not needed beside them.
+                    let by = slot.teller(entries);
+                    let (entries, ends) = (entries.clone(), made.clone());
+                    slot.insert(Run { entries, ends, by });
+                } else {
+                    slot.spares.hold(made.inner());
+                }
+                made
+            }
+        };
+        let offsets = treemill_offsets::ascending(found)?;
+        slot.offsets = Some((entries.clone(), offsets.clone()));
+        Some(offsets)
+    }
+
+    /// The items of some entries of a basket that holds the entries `held`, whose ends are `ends`: of those
+    /// at `rows` after entry `first`. `None` where the basket has no such entry.
+    pub(crate) fn picks(
+        &mut self,
+        slot: usize,
+        held: &Range<u64>,
+        ends: &Ends,
+        first: u64,
+        rows: &[u32],
+    ) -> Option<Arc<Picks>> {
+        let slot = self.slots.get_mut(slot)?;
+        let is_known =
+            |picks: &&Arc<Picks>| (&picks.held, picks.first) == (held, first) && picks.rows == rows;
+        if let Some(picks) = slot.picks.iter().find(is_known) {
+            return Some(Arc::clone(picks));
+        }
+        let picks = Arc::new(pick(held, ends, first, rows)?);
+        if slot.picks.len() >= PICKS {
+            slot.picks.remove(0);
+        }
+        slot.picks.push(Arc::clone(&picks));
+        Some(picks)
+    }
+
+    /// A branch contradicts the counts: from now on nobody of this file goes by this counter's.
+    pub(crate) fn refute(&self, slot: usize, file: &TreeFile) {
+        if let Some(slot) = self.slots.get(slot) {
+            file.proofs().set(slot.counter, REFUTED);
+        }
+    }
+
+    /// Whether no branch contradicted this counter's others.
+    pub(crate) fn are_obeyed(&self, slot: usize, file: &TreeFile) -> bool {
+        let slot = self.slots.get(slot);
+        slot.is_some_and(|slot| !file.proofs().has(slot.counter, REFUTED))
+    }
+}
+
+/// The counter of a branch whose entries are items of a fixed size and nothing else, and that size.
+fn counted(file: &TreeFile, branch: usize) -> Option<(usize, usize)> {
+    let branch = file.tree().branches.get(branch)?;
+    let Layout::Counted { item, header: 0 } = &branch.layout else {
+        return None;
+    };
+    let Ok(Size::Fixed(size @ 1..)) = size_of(item) else {
+        return None;
+    };
+    Some((file.branch(branch.counter.as_deref()?)?, size))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Lists whose ends are known beforehand: only their items are decoded.
+
+use super::column::{Column, mismatch, too_many};
+use super::picked::{Gathered, gather};
+use super::spares::Spares;
+use super::types::field;
+use super::{malformed, size::size_of};
+use arrow_array::{ArrayRef, ListArray};
+use arrow_buffer::OffsetBuffer;
+use std::ops::Range;
+use std::sync::Arc;
+use treemill_format::error::Result;
+use treemill_format::layout::Layout;
+
+/// Some of a basket's items, by their numbers, which ascend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Picked {
+    /// All between two of them.
+    Together(Range<usize>),
+    Single(Vec<u32>),
+}
+
+/// Items of lists while they are read: a column of them.
+pub struct Items<'a> {
+    layout: &'a Layout,
+    size: usize,
+    items: Column,
+}
+
+impl<'a> Items<'a> {
+    /// None yet. `layout` is an item's, of a fixed size.
+    ///
+    /// # Errors
+    /// `Unsupported` where it cannot be read.
+    pub fn new(spares: &mut Spares, layout: &'a Layout) -> Result<Self> {
+        Ok(Items {
+            layout,
+            size: size_of(layout)?.least(),
+            items: Column::with(spares, layout, 0)?,
+        })
+    }
+
+    /// Appends the items of these numbers of `data`.
+    ///
+    /// # Errors
+    /// `Malformed` where there are not so many.
+    pub fn append(&mut self, data: &[u8], items: Range<usize>) -> Result<()> {
+        let place = |n: usize| n.checked_mul(self.size);
+        let bytes = place(items.start).zip(place(items.end));
+        let bytes = bytes.and_then(|(from, to)| data.get(from..to));
+        let bytes = bytes.ok_or_else(|| absent(items.end))?;
+        self.items.append_packed(self.layout, bytes, items.len())
+    }
+
+    /// Appends the items that were picked.
+    ///
+    /// # Errors
+    /// `Malformed` where there are not so many.
+    pub fn append_picked(
+        &mut self,
+        data: &[u8],
+        items: &Picked,
+        gathered: &mut Gathered,
+    ) -> Result<()> {
+        let items = match items {
+            Picked::Together(items) => return self.append(data, items.clone()),
+            Picked::Single(items) => items,
+        };
+        let bytes = &mut gathered.bytes;
+        bytes.clear();
+        gather(data, self.size, items, bytes)?;
+        self.items.append_packed(self.layout, bytes, items.len())
+    }
+
+    /// The lists that end where `offsets` say.
+    ///
+    /// # Errors
+    /// `Malformed` where these are not the offsets of the items here, a mistake of this crate.
+    pub fn finish(self, offsets: OffsetBuffer<i32>, spares: &mut Spares) -> Result<ArrayRef> {
+        let values = self.items.finish_into(spares, self.layout)?;
+        let item = Arc::new(field("item", self.layout)?);
+        let list = ListArray::try_new(item, offsets, values, None);
+        let list = list.map_err(|e| malformed(0, format!("decoded column: {e}")))?;
+        Ok(Arc::new(list))
+    }
+}
+
+/// Offsets of the lists of several arrays, one after another: a single array's as they are.
+///
+/// # Errors
+/// `Unsupported` where there are more items than a list's offsets can count.
+pub fn join_offsets(mut parts: Vec<OffsetBuffer<i32>>) -> Result<OffsetBuffer<i32>> {
+    if let [_] = parts.as_slice()
+        && let Some(only) = parts.pop()
+    {
+        return Ok(only);
+    }
+    let mut joined = vec![0_i32];
+    for part in &parts {
+        let base = joined.last().copied().unwrap_or(0);
+        // The last is the largest.
+        let last = part.last();
+        base.checked_add(last).ok_or_else(too_many)?;
+        joined.extend(part.iter().skip(1).map(|end| base.wrapping_add(*end)));
+    }
+    treemill_offsets::ascending(joined.into()).ok_or_else(mismatch)
+}
+
+fn absent(item: usize) -> treemill_format::error::FormatError {
+    malformed(0, format!("the basket has no item {item}"))
+}
