@@ -6,6 +6,8 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from .foreign import in_words
+
 if TYPE_CHECKING:
     from .filetree import FileTree
     from .foreign import Table
@@ -30,6 +32,8 @@ class Branch(NamedTuple):
     unsupported."""
     dtype: str | None
     """numpy's name of its numbers."""
+    item: str | None
+    """Of lists and arrays of what is no number: how the items read."""
     counter: str | None
     """The branch that counts its items, where one does."""
     length: int | None
@@ -66,13 +70,7 @@ class Branch(NamedTuple):
             return "as uproot reads it"
         if not self.supported:
             return f"unsupported: {self.reason}" if self.reason else "unsupported"
-        dtype = self.dtype or "?"
-        forms = {
-            "number": dtype,
-            "list": f"list[{dtype}]",
-            "array": f"{dtype}[{self.length}]",
-        }
-        return forms.get(self.kind, self.kind)
+        return in_words(self.kind, self.item or self.dtype, self.length)
 
     @property
     def readable(self) -> bool:

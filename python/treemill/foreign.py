@@ -151,7 +151,7 @@ class Table:
 def _described(column: Any, own: Mapping[str, Any]) -> dict[str, Any]:
     """A foreign column as core.Tree describes its branches; `own`: the branch that it stands
     for."""
-    kind, numbers, length = _kind(column)
+    kind, numbers, item, length = _kind(column.type)
     metadata = column.metadata or {}
     counter = metadata.get(_COUNTER)
     return {
@@ -163,6 +163,7 @@ def _described(column: Any, own: Mapping[str, Any]) -> dict[str, Any]:
         "reason": None,
         "kind": "optional" if column.nullable else kind,
         "dtype": numbers,
+        "item": item,
         "len": length,
         "counter": own.get("counter") if counter is None else counter.decode(),
         "is_member": _UNLISTED in metadata,
@@ -172,18 +173,29 @@ def _described(column: Any, own: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _kind(column: Any) -> tuple[str, str | None, int | None]:
+def _kind(kind: Any) -> tuple[str, str | None, str | None, int | None]:
+    """Of an Arrow type: what it is; of what numbers, or else of what items in words; how many."""
     import pyarrow.types as types
 
-    kind = column.type
-    if types.is_list(kind) or types.is_large_list(kind):
-        return "list", _dtype(kind.value_type), None
-    if types.is_fixed_size_list(kind):
-        return "array", _dtype(kind.value_type), kind.list_size
     if types.is_struct(kind):
-        return "record", None, None
-    dtype = _dtype(kind)
-    return ("string" if dtype is None else "number"), dtype, None
+        return "record", None, None, None
+    is_array = types.is_fixed_size_list(kind)
+    if not (is_array or types.is_list(kind) or types.is_large_list(kind)):
+        dtype = _dtype(kind)
+        return ("string" if dtype is None else "number"), dtype, None, None
+    dtype = _dtype(kind.value_type)
+    item = None
+    if dtype is None:
+        inner, numbers, items, length = _kind(kind.value_type)
+        item = in_words(inner, items or numbers, length)
+    return ("array", dtype, item, kind.list_size) if is_array else ("list", dtype, item, None)
+
+
+def in_words(kind: str, item: str | None, length: int | None) -> str:
+    """`float32`, `list[float32]`, `float32[3]`, `string` …"""
+    item = item or "?"
+    forms = {"number": item, "list": f"list[{item}]", "array": f"{item}[{length}]"}
+    return forms.get(kind, kind)
 
 
 def _dtype(kind: Any) -> str | None:

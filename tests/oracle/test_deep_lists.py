@@ -43,6 +43,14 @@ def test_lists_as_elements(sample, session, texts, where):
     check(session, sample, texts, where)
 
 
+def test_how_they_read_is_said(sample):
+    said = [sample.dataset.branches[name].reads_as for name in ("pts", "deep", "cube")]
+    item = "float32"
+    for found in said:
+        item = f"list[{item}]"
+        assert found == item
+
+
 AWKWARD = {
     "sum(cube)": lambda a: ak.sum(ak.values_astype(a.cube, float), axis=-1),
     "len(cube)": lambda a: ak.num(a.cube, axis=-1),

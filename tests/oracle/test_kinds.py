@@ -151,14 +151,40 @@ def track(i):
     }
 
 
-# TClonesArrays of objects that lie member by member, and, for TLorentzVector streams itself, that
-# do not.
+def matrix(rows, columns, elements):
+    return {
+        "fNrows": rows,
+        "fNcols": columns,
+        "fRowLwb": 0,
+        "fColLwb": 0,
+        "fNelems": rows * columns,
+        "fNrowIndex": 0,
+        "fTol": np.finfo(float).eps,
+        "fElements": elements,
+    }
+
+
+def covariance(i):
+    """The upper right triangle is what ROOT stores."""
+    return matrix(i % 4, i % 4, [i + 10 * r + c for r in few(i) for c in range(r, i % 4)])
+
+
+def fit(i):
+    rows, columns = i % 3 + 1, i % 2 + 1
+    return {
+        "before": i,
+        "full": matrix(rows, columns, [i + k for k in range(rows * columns)]),
+        "covariance": covariance(i),
+        "after": -i,
+    }
+
+
+# Of objects that lie member by member, and of TLorentzVector, which streams itself.
 CLONES = {
     "clones": lambda i: [hit(i * k) for k in few(i)],
     "tracks": lambda i: [track(i + k) for k in few(i)],
     "fourvectors": lambda i: [{"fP": vector3(i, k, 2), "fE": 50} for k in few(i)],
 }
-# The same as members of an object.
 OWNED = {
     "before": lambda i: i,
     "tracks": lambda i: [track(i + k) for k in few(i)],
@@ -302,6 +328,19 @@ def test_clones_arrays_that_were_stored_whole(folder, compression):
         if split == 0:
             for name, formula in CLONES.items():
                 check(tree, name, formula)
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_matrices(folder, compression):
+    """The number of elements is a member of a base class, or follows from one."""
+    for split, _, tree in trees(folder, compression):
+        check(tree, "covariance", covariance)
+        check(tree, "fits", lambda i: [fit(i + k) for k in few(i)])
+        if split == 0:
+            check(tree, "fit.", fit)
+        else:
+            for name in fit(0):
+                check(tree, f"fit./fit.{name}", lambda i, name=name: fit(i)[name])
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)

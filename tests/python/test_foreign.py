@@ -103,6 +103,16 @@ def test_queries_use_them_like_branches(events, expr, each):
     assert tm.run(events.sum(expr)) == pytest.approx(sum(each(i) for i in NUMBERS))
 
 
+def test_how_they_read_is_said(events):
+    found = {name: events.branches[name].reads_as for name in ("up_x", "deep", "number", "word")}
+    assert found == {
+        "up_x": "list[float64]",
+        "deep": "list[list[int16]]",
+        "number": "int64",
+        "word": "optional",
+    }
+
+
 def test_own_and_foreign_columns_meet_in_one_expression(events, truth):
     ours = tm.run(events.filter("number % 2 == 0 and nMuon >= 1").sum("MET_pt * n_up"))
     number = np.array(NUMBERS)

@@ -90,13 +90,13 @@ pub enum Layout {
     Record(Vec<(String, Layout)>),
     /// An object as its class's streamer info says.
     Object(Object),
-    /// In an object: a byte that says whether an array is there, then as many items as the part with
-    /// this index, a number, has said (`float *x; //[n]`; ROOT: kOffsetP). Without `flag` the byte is not there.
+    /// In an object: a byte that says whether an array is there, then as many items as a part before it
+    /// has said (`float *x; //[n]`; ROOT: kOffsetP). Without `flag` the byte is not there.
     Sized {
         /// What repeats.
         item: Box<Layout>,
-        /// Index of the part that counts, before this one.
-        counter: usize,
+        /// What counts them.
+        counter: Counter,
         /// Whether the byte is there.
         flag: bool,
     },
@@ -142,6 +142,36 @@ pub enum Before {
     Exactly(Vec<u8>),
     /// Byte count and class of a pointer, which may be null (ROOT: TBufferFile::WriteObjectAny).
     Pointer,
+}
+
+/// What says how many items another part of the same object has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counter {
+    /// Index of the part: a number, or the base class that has it.
+    pub part: usize,
+    /// In a base class, the index of the number among that one's parts.
+    pub inherited: Option<usize>,
+    /// The number is n of a triangle's n (n + 1) / 2 items.
+    pub triangle: bool,
+}
+
+impl Counter {
+    /// The part that has said the number itself, if it is one.
+    #[must_use]
+    pub fn own(self) -> Option<usize> {
+        (self.inherited.is_none() && !self.triangle).then_some(self.part)
+    }
+}
+
+impl From<usize> for Counter {
+    /// A number among the object's own parts.
+    fn from(part: usize) -> Self {
+        Counter {
+            part,
+            inherited: None,
+            triangle: false,
+        }
+    }
 }
 
 /// An object of a class: bases and members in the order of its streamer info.

@@ -64,7 +64,18 @@ pub fn describe(shape: &Shape) -> Described {
         Shape::Record { .. } => ("record", None, None),
         Shape::Variant { .. } => ("variant", None, None),
     };
-    Described { kind, dtype, len }
+    let item = match shape {
+        Shape::List { item, .. } | Shape::Array { item, .. } if dtype.is_none() => {
+            Some(describe(item).words())
+        }
+        _ => None,
+    };
+    Described {
+        kind,
+        dtype,
+        item,
+        len,
+    }
 }
 
 /// The C++ type of the field at `index`.

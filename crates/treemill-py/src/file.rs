@@ -4,10 +4,11 @@ use crate::arrow::Column;
 use crate::control::Control;
 use crate::errors::read_error;
 use crate::listing;
+use crate::schema::Known;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use treemill_read::{Counters, ReadError, Reader, Table};
 use treemill_source::Local;
 
@@ -52,7 +53,10 @@ impl File {
     /// The tree or RNTuple of that path; `;cycle` may follow, else it is the newest.
     fn tree(&self, py: Python<'_>, name: &str) -> PyResult<Tree> {
         py.detach(|| self.inner.table(name))
-            .map(|inner| Tree { inner })
+            .map(|inner| Tree {
+                inner,
+                known: OnceLock::new(),
+            })
             .map_err(|e| read_error(py, &e))
     }
 }
@@ -61,6 +65,7 @@ impl File {
 #[pyclass(frozen)]
 pub struct Tree {
     pub inner: Table,
+    known: OnceLock<Known>,
 }
 
 #[pymethods]
@@ -145,6 +150,11 @@ impl Tree {
 }
 
 impl Tree {
+    /// What queries may ask of it: a tree of thousands of branches is asked often.
+    pub fn known(&self) -> &Known {
+        self.known.get_or_init(|| Known::new(&self.inner))
+    }
+
     fn columns(
         &self,
         names: &[String],

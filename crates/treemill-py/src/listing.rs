@@ -35,6 +35,8 @@ struct Listed<'a> {
 pub struct Described {
     pub kind: &'static str,
     pub dtype: Option<DType>,
+    /// Of lists and arrays of what is no number: what the items are, in words.
+    pub item: Option<String>,
     pub len: Option<u64>,
 }
 
@@ -42,9 +44,22 @@ impl Described {
     const UNSUPPORTED: Described = Described {
         kind: "unsupported",
         dtype: None,
+        item: None,
         len: None,
     };
     const GROUP: &'static str = "group";
+
+    /// `list[float32]`, `float32[3]`, `string` …
+    pub fn words(self) -> String {
+        let dtype = self.dtype.map_or("?", DType::name);
+        let item = self.item.unwrap_or_else(|| dtype.to_owned());
+        match (self.kind, self.len) {
+            ("number", _) => item,
+            ("list", _) => format!("list[{item}]"),
+            ("array", Some(len)) => format!("{item}[{len}]"),
+            (kind, _) => kind.to_owned(),
+        }
+    }
 }
 
 /// All columns, parents before their children, as dicts.
@@ -91,6 +106,7 @@ impl Listed<'_> {
         )?;
         item.set_item(intern!(py, "kind"), self.shape.kind)?;
         item.set_item(intern!(py, "dtype"), self.shape.dtype.map(DType::name))?;
+        item.set_item(intern!(py, "item"), &self.shape.item)?;
         item.set_item(intern!(py, "len"), self.shape.len)?;
         item.set_item(intern!(py, "counter"), self.counter)?;
         item.set_item(intern!(py, "is_member"), self.is_member)?;
@@ -145,8 +161,19 @@ fn listed_field<'a>(
 }
 
 fn described_branch(branch: &Branch, is_readable: bool) -> Described {
-    let (kind, item, len) = match &branch.layout {
-        Layout::Number(_) | Layout::Bits => ("number", Some(&branch.layout), None),
+    let described = described(&branch.layout);
+    match is_readable || described.kind == Described::GROUP {
+        true => described,
+        false => Described {
+            kind: Described::UNSUPPORTED.kind,
+            ..described
+        },
+    }
+}
+
+fn described(layout: &Layout) -> Described {
+    let (kind, item, len) = match layout {
+        Layout::Number(_) | Layout::Bits => ("number", Some(layout), None),
         Layout::Array { item, len } => ("array", Some(&**item), Some(u64::from(*len))),
         Layout::Counted { item, .. } | Layout::Vector { item, .. } => ("list", Some(&**item), None),
         Layout::Clones(clones) => ("list", Some(&clones.item), None),
@@ -158,10 +185,13 @@ fn described_branch(branch: &Branch, is_readable: bool) -> Described {
             ("unsupported", None, None)
         }
     };
-    let is_listed_so = is_readable || kind == Described::GROUP;
+    let dtype = item.and_then(dtype);
     Described {
-        kind: if is_listed_so { kind } else { "unsupported" },
-        dtype: item.and_then(dtype),
+        kind,
+        dtype,
+        item: item
+            .filter(|_| dtype.is_none())
+            .map(|item| described(item).words()),
         len,
     }
 }

@@ -2,9 +2,9 @@
 //! columns. Pure: only looks up names.
 
 use crate::foreign::Foreign;
-use crate::schema::{Place, schema};
+use crate::schema::{Known, Place};
+use std::borrow::Cow;
 use treemill_query::{QueryError, Schema};
-use treemill_read::Table;
 
 /// Where one column of the query comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,10 +16,10 @@ pub enum Origin {
 }
 
 /// What the tree and the foreign columns together offer to a query.
-pub struct Offer {
-    pub schema: Schema,
-    /// Of the schema's fields, `None` for the foreign ones, which come last.
-    places: Vec<Option<Place>>,
+pub struct Offer<'a> {
+    pub schema: Cow<'a, Schema>,
+    /// Of the schema's fields but for the foreign ones, which come last.
+    places: &'a [Place],
 }
 
 /// The origins of a query's columns, and the branches that the tree's reader is to read for them.
@@ -41,44 +41,36 @@ impl Origins {
     }
 }
 
-impl Offer {
+impl<'a> Offer<'a> {
     /// A foreign column takes the place of a branch of the same name.
-    pub fn new(tree: &Table, foreign: Option<&Foreign>) -> Self {
-        let (own, places) = schema(tree);
-        let mut places: Vec<Option<Place>> = places.into_iter().map(Some).collect();
-        let Some(foreign) = foreign else {
-            return Self {
-                schema: own,
-                places,
-            };
-        };
-        let mut fields = own.fields;
-        for field in foreign.fields() {
+    pub fn new(tree: &'a Known, foreign: Option<&Foreign>) -> Self {
+        let mut schema = Cow::Borrowed(&tree.schema);
+        for field in foreign.into_iter().flat_map(Foreign::fields) {
+            let fields = &mut schema.to_mut().fields;
             // The name is free now, without moving the fields behind it.
             for hidden in fields.iter_mut().filter(|known| known.name == field.name) {
                 hidden.name.clear();
             }
             fields.push(field);
-            places.push(None);
         }
         Self {
-            schema: Schema { fields },
-            places,
+            schema,
+            places: &tree.places,
         }
     }
 
     /// Finds the query's columns.
     pub fn origins(&self, columns: &[String]) -> Result<Origins, QueryError> {
         let mut found = Origins::default();
-        let own = self.places.iter().filter(|place| place.is_some()).count();
         for name in columns {
             let fields = &self.schema.fields;
             let index = fields.iter().position(|field| field.name == *name);
-            let place = index.and_then(|i| Some((i, self.places.get(i)?)));
-            let origin = match place {
-                None => return Err(QueryError::new(format!("no column {name}"))),
-                Some((i, None)) => Origin::Foreign(i - own),
-                Some((_, Some(Place { branch, member }))) => {
+            let Some(index) = index else {
+                return Err(QueryError::new(format!("no column {name}")));
+            };
+            let origin = match self.places.get(index) {
+                None => Origin::Foreign(index - self.places.len()),
+                Some(Place { branch, member }) => {
                     let known = found.branches.iter().position(|b| b == branch);
                     let index = known.unwrap_or_else(|| {
                         found.branches.push(*branch);

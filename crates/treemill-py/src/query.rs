@@ -49,7 +49,7 @@ impl Query {
     ) -> PyResult<Bound> {
         let foreign = foreign.map(Foreign::new).transpose()?;
         let rescue = rescue.map(Provider::new);
-        py.detach(|| Bound::new(&self.spec, tree.inner.clone(), foreign, rescue))
+        py.detach(|| Bound::new(&self.spec, tree, foreign, rescue))
             .map_err(|e| e.raise(py))
     }
 }
@@ -114,19 +114,19 @@ impl Bound {
 impl Bound {
     fn new(
         spec: &Spec,
-        tree: Table,
+        tree: &Tree,
         foreign: Option<Foreign>,
         rescue: Option<Provider>,
     ) -> Result<Self, Failure> {
-        let offer = Offer::new(&tree, foreign.as_ref());
+        let offer = Offer::new(tree.known(), foreign.as_ref());
         let query = treemill_query::Query::compile(spec, &offer.schema)?;
         let origins = offer.origins(query.columns())?;
         for &branch in &origins.branches {
-            tree.arrow_field(branch)?;
+            tree.inner.arrow_field(branch)?;
         }
         Ok(Self {
             query,
-            tree,
+            tree: tree.inner.clone(),
             foreign,
             rescue,
             origins,

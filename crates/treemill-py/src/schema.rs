@@ -19,11 +19,21 @@ pub struct Place {
     pub member: Vec<usize>,
 }
 
-/// The columns, and where each comes from.
-pub fn schema(table: &Table) -> (Schema, Vec<Place>) {
-    match table {
-        Table::Tree(file) => tree_schema(file.tree(), table),
-        Table::NTuple(file) => fields::schema(file),
+/// What a table has for queries.
+#[derive(Debug)]
+pub struct Known {
+    pub schema: Schema,
+    /// Where each of the schema's columns comes from.
+    pub places: Vec<Place>,
+}
+
+impl Known {
+    pub fn new(table: &Table) -> Self {
+        let (schema, places) = match table {
+            Table::Tree(file) => tree_schema(file.tree(), table),
+            Table::NTuple(file) => fields::schema(file),
+        };
+        Self { schema, places }
     }
 }
 

@@ -14,6 +14,8 @@
 #include <TH2.h>
 #include <TList.h>
 #include <TLorentzVector.h>
+#include <TMatrixD.h>
+#include <TMatrixDSym.h>
 #include <TNtuple.h>
 #include <TNtupleD.h>
 #include <TObjString.h>
@@ -106,6 +108,13 @@ struct Owner : public Nothing {
   int after;
 };
 
+struct Fit {
+  int before;
+  TMatrixD full;
+  TMatrixDSym covariance;
+  int after;
+};
+
 struct Ranges {
   Double32_t plain;
   Double32_t bits;  //[0,0,10]
@@ -164,6 +173,19 @@ void fill(Owner &o, int i) {
   for (int k = 0; k < i % 4; ++k) {
     new ((*o.tracks)[k]) Track(i + k); new ((*o.sure)[k]) Hit(i + k); new (o.value[k]) Hit(i - k);
   }
+}
+
+inline Fit fit(int i) {
+  Fit f{i, TMatrixD(i % 3 + 1, i % 2 + 1), TMatrixDSym(i % 4), -i};
+  for (int k = 0; k < f.full.GetNoElements(); ++k) f.full.GetMatrixArray()[k] = i + k;
+  for (int r = 0; r < i % 4; ++r) for (int c = r; c < i % 4; ++c) f.covariance(r, c) = f.covariance(c, r) = i + 10 * r + c;
+  return f;
+}
+
+void set(Fit &to, const Fit &from) {
+  to.before = from.before; to.after = from.after;
+  to.full.ResizeTo(from.full); to.full = from.full;
+  to.covariance.ResizeTo(from.covariance); to.covariance = from.covariance;
 }
 
 void fill(Opaque &o, int i) {
@@ -232,6 +254,9 @@ void add(TTree &tree, int split, int entries) {
   TClonesArray one_by_one("every::Track"); auto *pone_by_one = &one_by_one;
   TClonesArray never("every::Hit"); auto *pnever = &never;
   one_by_one.BypassStreamer(kFALSE);
+  TMatrixDSym *pcovariance = new TMatrixDSym;
+  Fit one_fit; auto *pfit = &one_fit;
+  std::vector<Fit> fits; auto *pfits = &fits;
   Owner owner; auto *powner = &owner;
   TClonesArray fourvectors("TLorentzVector"); auto *pfourvectors = &fourvectors;
   Letters letters;
@@ -258,6 +283,9 @@ void add(TTree &tree, int split, int entries) {
   tree.Branch("tracks", &ptracks, size, split);
   tree.Branch("one_by_one", &pone_by_one, size, 0);
   tree.Branch("never", &pnever, size, 0);
+  tree.Branch("fit.", &pfit, size, split);
+  tree.Branch("fits", &pfits, size, 0);
+  tree.Branch("covariance", "TMatrixDSym", &pcovariance, size, split);
   tree.Branch("owner.", &powner, size, split);
   tree.Branch("fourvectors", &pfourvectors, size, split);
   tree.Branch("letters", &letters,
@@ -270,6 +298,9 @@ void add(TTree &tree, int split, int entries) {
     for (auto *hit : hits) delete hit;
     hits.clear(); map.clear(); vectors.clear(); clones.Clear(); fourvectors.Clear();
     tracks.Delete(); one_by_one.Delete(); fill(owner, i);
+    set(one_fit, fit(i)); pcovariance->ResizeTo(one_fit.covariance); *pcovariance = one_fit.covariance;
+    fits.clear(); fits.resize(i % 4);
+    for (int k = 0; k < i % 4; ++k) set(fits[k], fit(i + k));
     for (int k = 0; k < i % 4; ++k) {
       hits.push_back(new Hit(k));
       map[k] = std::vector<std::string>(k, "m");
@@ -374,6 +405,11 @@ void big(const char *path, Long64_t entries, int items) {
 #pragma link C++ class every::Arrays+;
 #pragma link C++ class every::Pointers+;
 #pragma link C++ class every::Opaque+;
+#pragma link C++ class every::Place+;
+#pragma link C++ class every::Track+;
+#pragma link C++ class every::Owner+;
+#pragma link C++ class every::Fit+;
+#pragma link C++ class std::vector<every::Fit>+;
 #pragma link C++ class every::Ranges+;
 #pragma link C++ class every::Nested+;
 #pragma link C++ class std::vector<every::Small>+;

@@ -1,6 +1,7 @@
 //! Classes whose Streamer writes something else than their members, by what they write. Knows no file.
 
-use crate::layout::{Class, Form, Hidden, Layout, Number, Object, Part};
+use super::class::number_part;
+use crate::layout::{Class, Counter, Form, Hidden, Layout, Number, Object, Part};
 
 /// Classes that write themselves otherwise than their streamer info says (they have a Streamer of their own)
 /// and that nothing here knows how to read.
@@ -62,7 +63,7 @@ pub(super) fn built_in(name: &str) -> Option<Layout> {
                     "refs".to_owned(),
                     Layout::Sized {
                         item: Box::new(Layout::Number(Number::I32)),
-                        counter: 2,
+                        counter: 2.into(),
                         flag: false,
                     },
                 ),
@@ -73,6 +74,55 @@ pub(super) fn built_in(name: &str) -> Option<Layout> {
         _ => return None,
     };
     Some(object(name, form, parts))
+}
+
+/// Names that branches may have for classes of matrices and vectors, and what the file calls them.
+const TYPEDEFS: [(&str, &str); 6] = [
+    ("TMatrixD", "TMatrixT<double>"),
+    ("TMatrixF", "TMatrixT<float>"),
+    ("TMatrixDSym", "TMatrixTSym<double>"),
+    ("TMatrixFSym", "TMatrixTSym<float>"),
+    ("TVectorD", "TVectorT<double>"),
+    ("TVectorF", "TVectorT<float>"),
+];
+
+/// The name that the file describes a class by.
+pub(super) fn described_name(name: &str) -> &str {
+    let found = TYPEDEFS.iter().find(|(typedef, _)| *typedef == name);
+    found.map_or(name, |(_, name)| name)
+}
+
+/// How the names of symmetric matrices' classes begin.
+pub(super) const SYMMETRIC: &str = "TMatrixTSym<";
+
+/// A symmetric matrix, from what its description would have it to be: its base class without anything
+/// before it, then the upper right triangle, row by row, as `fElements` (TMatrixTSym::Streamer).
+pub(super) fn symmetric(described: Object) -> Option<Layout> {
+    let [
+        Part::Base(base),
+        Part::Field(name, Layout::Sized { item, .. }),
+    ] = &described.parts[..]
+    else {
+        return None;
+    };
+    let triangle = Layout::Sized {
+        item: item.clone(),
+        counter: Counter {
+            part: 0,
+            inherited: Some(number_part(&base.parts, "fNrows")?),
+            triangle: true,
+        },
+        flag: false,
+    };
+    let parts = vec![
+        Part::Base(base.clone()),
+        Part::Field(name.clone(), triangle),
+    ];
+    Some(Layout::Object(Object {
+        form: Form::Bare,
+        parts,
+        ..described
+    }))
 }
 
 /// A TObject that is a value of its own (TObject::Streamer).

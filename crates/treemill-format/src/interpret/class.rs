@@ -3,7 +3,7 @@
 
 use super::builtin::{self, OWN_STREAMER, built_in};
 use super::{cpp, number, pointers};
-use crate::layout::{Class, Form, Hidden, Layout, Object, Part};
+use crate::layout::{Class, Counter, Form, Hidden, Layout, Object, Part};
 use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
@@ -73,6 +73,7 @@ impl<'i> Classes<'i> {
         if let Some(value) = built_in(name) {
             return Ok(value);
         }
+        let name = builtin::described_name(name);
         let info = self.infos.newest(name);
         self.described(
             info.ok_or_else(|| format!("class {name}, {NOT_DESCRIBED}"))?,
@@ -82,7 +83,7 @@ impl<'i> Classes<'i> {
 
     /// Whether the file describes some version of a class, by which its objects would be read.
     pub fn knows(&self, name: &str) -> bool {
-        built_in(name).is_none() && self.infos.newest(name).is_some()
+        built_in(name).is_none() && self.infos.newest(builtin::described_name(name)).is_some()
     }
 
     /// A base class, at the version that the derived class was written with where that is described.
@@ -102,7 +103,7 @@ impl<'i> Classes<'i> {
         let Layout::Object(object) = self.value(name, MAX_DEPTH)? else {
             return Err(format!("class {name}, which is no class of objects"));
         };
-        let before = tagged(name).ok_or("a class with a name too long")?;
+        let before = tagged(&object.class.name).ok_or("a class with a name too long")?;
         Ok(Layout::Object(Object {
             class: object.class.clone(),
             form: Form::Bare,
@@ -131,7 +132,7 @@ impl<'i> Classes<'i> {
         self.within.borrow_mut().push(name.clone());
         let parts = self.parts(info, depth);
         self.within.borrow_mut().pop();
-        Ok(Layout::Object(Object {
+        let object = Object {
             class: Class {
                 name: name.clone(),
                 version: info.version,
@@ -139,7 +140,11 @@ impl<'i> Classes<'i> {
             },
             form: Form::Framed,
             parts: parts?,
-        }))
+        };
+        if name.starts_with(builtin::SYMMETRIC) {
+            return builtin::symmetric(object).ok_or_else(|| format!("objects of class {name}"));
+        }
+        Ok(Layout::Object(object))
     }
 
     fn parts(&self, info: &StreamerInfo, depth: usize) -> Known<Vec<Part>> {
@@ -239,16 +244,32 @@ fn fixed(element: &Element, item: Layout) -> Option<Layout> {
     Some(element.dims.iter().rev().fold(item, wrap))
 }
 
-/// An array that an earlier member of the same class counts.
+/// The number of this name among the parts.
+pub(super) fn number_part(parts: &[Part], name: &str) -> Option<usize> {
+    let is_it = |part: &Part| matches!(part, Part::Field(of, Layout::Number(_)) if of == name);
+    parts.iter().position(is_it)
+}
+
+/// An array that an earlier member of the same class, or of a base class of it, counts.
 fn sized(element: &Element, item: Layout, before: &[Part]) -> Option<Layout> {
     let ElementKind::CountedBy { member, .. } = &element.kind else {
         return None;
     };
-    let counts =
-        |part: &Part| matches!(part, Part::Field(name, Layout::Number(_)) if name == member);
+    let own = number_part(before, member).map(Counter::from);
+    let inherited = || {
+        let mut parts = before.iter().enumerate();
+        parts.find_map(|(part, base)| match base {
+            Part::Base(base) => Some(Counter {
+                part,
+                inherited: Some(number_part(&base.parts, member)?),
+                triangle: false,
+            }),
+            _ => None,
+        })
+    };
     Some(Layout::Sized {
         item: Box::new(item),
-        counter: before.iter().position(counts)?,
+        counter: own.or_else(inherited)?,
         flag: true,
     })
 }

@@ -86,7 +86,7 @@ fn description<'i>(
     element: &ElementBranch,
     infos: &'i StreamerInfos,
 ) -> Option<&'i StreamerInfo> {
-    let class = std::str::from_utf8(branch.class_name).ok()?;
+    let class = builtin::described_name(std::str::from_utf8(branch.class_name).ok()?);
     infos
         .find(class, element.version, Some(element.checksum))
         .or_else(|| infos.find_checksum(class, element.checksum))
@@ -117,11 +117,14 @@ fn whole(branch: &RawBranch, element: &ElementBranch, classes: &Classes) -> Inte
         Some(info) if !cpp::is_collection(&class) => {
             // It fills the entry, and has no header unless it streams itself.
             let form = match element.kind {
-                OWN_STREAMER => Form::Framed,
-                _ => Form::Bare,
+                OWN_STREAMER => None,
+                _ => Some(Form::Bare),
             };
             classes.described(info, MAX_DEPTH).map(|value| match value {
-                Layout::Object(object) => Layout::Object(Object { form, ..object }),
+                Layout::Object(object) => {
+                    let form = form.unwrap_or(object.form);
+                    Layout::Object(Object { form, ..object })
+                }
                 value => value,
             })
         }

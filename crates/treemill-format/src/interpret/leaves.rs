@@ -132,7 +132,7 @@ fn record(leaves: &[&RawLeaf], branch: &RawBranch, tree: &RawTree) -> Interpreta
                     name,
                     Layout::Sized {
                         item,
-                        counter,
+                        counter: counter.into(),
                         flag: false,
                     },
                 )

@@ -78,7 +78,7 @@ fn rich(form: Form, arrays: bool) -> Layout {
         let counter = parts.len();
         let sized = |flag| Layout::Sized {
             item: Box::new(NUMBER),
-            counter,
+            counter: counter.into(),
             flag,
         };
         parts.push(field("n", Layout::Number(Number::I32)));
@@ -97,7 +97,7 @@ fn references() -> Layout {
     let field = |name: &str, layout| Part::Field(name.to_owned(), layout);
     let sized = Layout::Sized {
         item: Box::new(NUMBER),
-        counter: 2,
+        counter: 2.into(),
         flag: false,
     };
     Layout::Object(Object {
@@ -228,7 +228,7 @@ fn encode(layout: &Layout, dice: &mut Dice<'_>) -> Vec<u8> {
                             flag,
                         },
                     ) => {
-                        let count = usize::from(bytes[begins[*counter] + 3]);
+                        let count = usize::from(bytes[begins[counter.part] + 3]);
                         let mut more = if *flag { vec![dice.byte() % 2] } else { vec![] };
                         let count = if more == [0] { 0 } else { count };
                         more.extend(items(item, count, dice));

@@ -98,7 +98,7 @@ fn object<'c>(
                     let Column::List { offsets, item: to } = column else {
                         return None;
                     };
-                    let counter = counters.get(*counter)?.as_ref()?;
+                    let counter = counters.get(counter.own()?)?.as_ref()?;
                     let item = compile(to, item, false, room)?;
                     Step::Sized(
                         list(offsets, item, Head::Bytes(0), false, room),
@@ -122,7 +122,7 @@ fn object<'c>(
 /// Whether another part is as long as this one says.
 fn counts(of: &Object, index: usize) -> bool {
     of.parts.iter().any(
-        |part| matches!(part, Part::Field(_, Layout::Sized { counter, .. }) if *counter == index),
+        |part| matches!(part, Part::Field(_, Layout::Sized { counter, .. }) if counter.own() == Some(index)),
     )
 }
 

@@ -7,7 +7,7 @@ use super::size::{Size, shared_least, size_of};
 use super::walk::{headless, items, skip, take, value};
 use super::{malformed, pointer, unsupported};
 use treemill_format::error::Result;
-use treemill_format::layout::{Class, Form, Hidden, Layout, Object, Part};
+use treemill_format::layout::{Class, Counter, Form, Hidden, Layout, Object, Part};
 
 /// Marks byte counts (TBufferFile: kByteCountMask).
 pub(super) const BYTE_COUNT: u32 = 0x4000_0000;
@@ -218,6 +218,12 @@ pub(super) fn parts(
                 match order {
                     Order::Objects => object(own, base, bytes)?,
                     // A base's members take part in the order, and it has no header.
+                    Order::Members(_) if base.form == Form::Bare => {
+                        let class = &base.class.name;
+                        return Err(unsupported(&format!(
+                            "member by member, base class {class}, which streams itself"
+                        )));
+                    }
                     Order::Members(_) => parts(own, base, order, bytes)?,
                 }
             }
@@ -229,9 +235,9 @@ pub(super) fn parts(
                     flag,
                 },
             ) => {
-                let counter = before.get(*counter).ok_or_else(mismatch)?;
                 for nth in (1..=count).rev() {
-                    sized(column, item, *flag, counted(counter, nth)?, bytes)?;
+                    let items = items_of(*counter, before, nth)?;
+                    sized(column, item, *flag, items, bytes)?;
                 }
             }
             Part::Field(_, layout) => match order {
@@ -270,6 +276,23 @@ fn sized(
     let count = if there { count } else { 0 };
     push_offset(offsets, count)?;
     items(to, item, count, bytes)
+}
+
+/// How many items there are by what the parts before had `back` objects ago (1: the last).
+fn items_of(counter: Counter, before: &[Column], back: usize) -> Result<usize> {
+    let part = before.get(counter.part).ok_or_else(mismatch)?;
+    let n = match (counter.inherited, part) {
+        (None, numbers) => counted(numbers, back)?,
+        (Some(inner), Column::Object { parts, .. }) => {
+            counted(parts.get(inner).ok_or_else(mismatch)?, back)?
+        }
+        _ => return Err(mismatch()),
+    };
+    if !counter.triangle {
+        return Ok(n);
+    }
+    // Rows beyond any memory are found out when their bytes are counted.
+    Ok(n.saturating_mul(n.saturating_add(1)) / 2)
 }
 
 /// The value that a counting member had `back` objects ago (1: the last).

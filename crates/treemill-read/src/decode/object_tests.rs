@@ -7,10 +7,11 @@
 )]
 
 use super::by_hand::{CHECKSUM, entry, field, hit, list, number, object};
+use super::object::MEMBER_WISE;
 use super::*;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int16Type, Int32Type, UInt32Type};
-use treemill_format::layout::{Form, Hidden, Number, Part};
+use arrow_array::types::{Int16Type, Int32Type, UInt8Type, UInt32Type};
+use treemill_format::layout::{Counter, Form, Hidden, Number, Object, Part};
 
 /// Byte count, version, body.
 fn framed(version: u16, body: &[u8]) -> Vec<u8> {
@@ -81,7 +82,7 @@ fn a_collection_says_in_which_order_its_items_lie() {
 fn an_array_is_as_long_as_the_member_that_counts_says() {
     let sized = Layout::Sized {
         item: Box::new(Layout::Number(Number::I16)),
-        counter: 0,
+        counter: 0.into(),
         flag: true,
     };
     let layout = Layout::Object(object(
@@ -124,4 +125,61 @@ fn collections_of_items_share_a_header() {
     assert_eq!(array.as_list::<i32>().value(0).len(), 2);
     let none = entry(&layout, &[]).unwrap();
     assert_eq!(none.as_list::<i32>().value(0).len(), 0);
+}
+
+/// A base class with n, which says how many numbers the object itself has.
+fn counted_by_base(triangle: bool) -> Object {
+    let base = object(Form::Framed, vec![number("n", Number::I32)]);
+    let sized = Layout::Sized {
+        item: Box::new(Layout::Number(Number::U8)),
+        counter: Counter {
+            part: 0,
+            inherited: Some(0),
+            triangle,
+        },
+        flag: !triangle,
+    };
+    let form = if triangle { Form::Bare } else { Form::Framed };
+    object(form, vec![Part::Base(base), field("items", sized)])
+}
+
+#[test]
+fn a_member_of_a_base_class_counts() {
+    let read = |layout: &Layout, bytes: &[u8]| {
+        let array = entry(layout, bytes)?;
+        let items = array.as_struct().column(1).as_list::<i32>().value(0);
+        let items: Vec<u8> = items.as_primitive::<UInt8Type>().values().to_vec();
+        Ok::<_, FormatError>(items)
+    };
+    let base = |n: i32| framed(3, &n.to_be_bytes());
+    let array = Layout::Object(counted_by_base(false));
+    let stored = |n, rest: &[u8]| framed(3, &[&base(n), rest].concat());
+    assert_eq!(read(&array, &stored(2, &[1, 7, 8])).unwrap(), [7, 8]);
+    assert!(read(&array, &stored(2, &[0])).unwrap().is_empty());
+    let triangle = Layout::Object(counted_by_base(true));
+    let stored = |n, rest: &[u8]| [&base(n), rest].concat();
+    assert_eq!(
+        read(&triangle, &stored(3, &[1, 2, 3, 4, 5, 6])).unwrap(),
+        [1, 2, 3, 4, 5, 6]
+    );
+    for (n, rest) in [
+        (3, &[1, 2, 3, 4, 5][..]),
+        (-1, &[]),
+        (i32::MAX, &[0; 40]),
+        (2, &[0; 4]),
+    ] {
+        assert!(read(&triangle, &stored(n, rest)).is_err(), "{n}");
+    }
+}
+
+#[test]
+fn bases_that_stream_themselves_are_refused_member_by_member() {
+    let own = counted_by_base(true);
+    let layout = list(
+        Layout::Object(object(Form::Framed, vec![Part::Base(own)])),
+        6,
+    );
+    let body = [&[0, 3, 0, 0, 0, 1][..], &framed(3, &[0, 0, 0, 0])].concat();
+    let error = entry(&layout, &framed(9 | MEMBER_WISE, &body)).unwrap_err();
+    assert!(error.to_string().contains("streams itself"), "{error}");
 }

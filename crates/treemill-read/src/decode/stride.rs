@@ -203,14 +203,15 @@ impl Stride {
                         flag: false,
                     },
                 ) => {
-                    let Some(Part::Field(_, Layout::Number(Number::I32))) = of.parts.get(*counter)
+                    let counter = counter.own()?;
+                    let Some(Part::Field(_, Layout::Number(Number::I32))) = of.parts.get(counter)
                     else {
                         return None;
                     };
                     let Ok(Size::Fixed(size)) = size_of(item) else {
                         return None;
                     };
-                    let place = *places.get(*counter)?;
+                    let place = *places.get(counter)?;
                     let said = *first.get(place..)?.first_chunk::<4>()?;
                     *self.expected.get_mut(place..)?.first_chunk_mut::<4>()? = said;
                     *self.mask.get_mut(place..)?.first_chunk_mut::<4>()? = [0xff; 4];
