@@ -186,7 +186,7 @@ fn check(events: &[Vec<Item>], size: usize, which: usize, is_cut: bool, dtype: D
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn sums_of_vectors(
         events in events(),

@@ -4,7 +4,7 @@
 
 use super::plan::{Needs, Want};
 use super::program::{Argument, Program, Work, joint_program};
-use super::{Homes, NodeId, Op, Type};
+use super::{Homes, LevelId, NodeId, Op, Type};
 use crate::kernel::{Map, Real1, trig};
 use std::collections::{HashMap, HashSet};
 
@@ -18,12 +18,11 @@ pub(crate) struct Joint {
     pub nodes: Vec<NodeId>,
 }
 
-/// Groups in the making, by level and by the cut at which their values are wanted.
+/// A group in the making.
 struct Group {
-    place: (u32, usize),
+    /// The level, and the cut at which its values are wanted.
+    place: (LevelId, usize),
     nodes: Vec<NodeId>,
-    /// What they are read from.
-    sources: HashSet<NodeId>,
 }
 
 /// Those of the values that are `wanted` which are computed together, and in which group each is.
@@ -37,6 +36,8 @@ pub(super) fn joints(
     let graph = &needs.compiler.graph;
     let mut groups: Vec<Group> = Vec::new();
     let mut group_of: HashMap<NodeId, usize> = HashMap::new();
+    // The last group of a place that reads a column.
+    let mut readers: HashMap<((LevelId, usize), NodeId), usize> = HashMap::new();
     let mut evaluated: Vec<NodeId> = evaluated(needs, programs, wanted).into_iter().collect();
     evaluated.sort_unstable();
     for id in evaluated {
@@ -44,53 +45,40 @@ pub(super) fn joints(
         let (Some(program), Some(cut)) = (programs.get(&id), homes.nodes.get(&id)) else {
             continue;
         };
-        if node.missing || node.ty != Type::Float || program.tuples.is_some() {
-            continue;
-        }
         let place = (node.level, *cut);
-        let mut sources = HashSet::new();
-        let mut members = HashSet::new();
-        let mut is_simple = true;
-        for leaf in &program.leaves {
-            if let Some(group) = group_of.get(&leaf.node) {
-                members.insert(*group);
-            } else if graph.as_const(leaf.node).is_some() {
-            } else if is_column(needs, leaf.node) {
-                sources.insert(leaf.node);
-            } else {
-                is_simple = false;
+        let Some(reads) = Reads::of(needs, program, &group_of)
+            .filter(|_| !node.missing && node.ty == Type::Float && program.tuples.is_none())
+        else {
+            continue;
+        };
+        let fits = |group: &usize| {
+            let group = &groups[*group];
+            group.place == place && group.nodes.len() < MOST
+        };
+        let number = match reads.groups.as_slice() {
+            [] => {
+                let of = |column: &NodeId| readers.get(&(place, *column)).copied();
+                let known = reads.columns.iter().filter_map(of).find(fits);
+                known.unwrap_or(groups.len())
             }
-        }
-        // What needs another group's values would make groups wait for one another.
-        let found = match members.iter().collect::<Vec<_>>().as_slice() {
-            [] => groups
-                .iter()
-                .position(|group| group.place == place && !group.sources.is_disjoint(&sources)),
-            [one] => Some(**one),
+            [one] if fits(one) => *one,
+            // Groups must not wait for one another.
             _ => continue,
         };
-        let fits = |group: &Group| group.place == place && group.nodes.len() < MOST;
-        let found = match found {
-            Some(found) if groups.get(found).is_some_and(fits) => Some(found),
-            Some(_) if !members.is_empty() => continue,
-            _ => None,
-        };
-        if !is_simple || (sources.is_empty() && members.is_empty()) {
-            continue;
-        }
-        let number = found.unwrap_or(groups.len());
-        match groups.get_mut(number) {
-            Some(group) => {
-                group.nodes.push(id);
-                group.sources.extend(sources);
-            }
-            None => groups.push(Group {
+        if number == groups.len() {
+            groups.push(Group {
                 place,
-                nodes: vec![id],
-                sources,
-            }),
+                nodes: Vec::new(),
+            });
         }
+        groups[number].nodes.push(id);
         group_of.insert(id, number);
+        readers.extend(
+            reads
+                .columns
+                .iter()
+                .map(|column| ((place, *column), number)),
+        );
     }
     let mut joints = Vec::new();
     let mut joint_of = HashMap::new();
@@ -110,6 +98,36 @@ pub(super) fn joints(
         });
     }
     (joints, joint_of)
+}
+
+/// What a program reads: columns, and values of groups.
+struct Reads {
+    columns: Vec<NodeId>,
+    groups: Vec<usize>,
+}
+
+impl Reads {
+    /// `None`: something else, or nothing but constants.
+    fn of(
+        needs: &Needs<'_, '_>,
+        program: &Program,
+        group_of: &HashMap<NodeId, usize>,
+    ) -> Option<Self> {
+        let (mut columns, mut groups) = (Vec::new(), Vec::new());
+        for leaf in &program.leaves {
+            if let Some(group) = group_of.get(&leaf.node) {
+                groups.push(*group);
+            } else if is_column(needs, leaf.node) {
+                columns.push(leaf.node);
+            } else if needs.compiler.graph.as_const(leaf.node).is_none() {
+                return None;
+            }
+        }
+        groups.sort_unstable();
+        groups.dedup();
+        let some = !columns.is_empty() || !groups.is_empty();
+        some.then_some(Self { columns, groups })
+    }
 }
 
 /// Whether a node shows a column's values, none of them missing.
