@@ -93,3 +93,29 @@ proptest! {
         prop_assert_eq!(together, alone, "{:?} | {:?}", before, behind);
     }
 }
+
+#[test]
+fn values_of_more_steps_than_a_program_has() {
+    // Each is made from the one before, which is wanted too.
+    let mut steps = Steps::new().define("v0", "pt * 2 + phi");
+    for i in 1..6 {
+        let term = |k: usize| format!("(v{} * {k}.25 - {k}.5)", i - 1);
+        let terms: Vec<String> = (1..8).map(term).collect();
+        steps = steps.define(&format!("v{i}"), &terms.join(" + "));
+    }
+    let all = (0..6).fold(steps.clone(), |steps, i| steps.sum(&format!("v{i}")));
+    let events: Vec<(Vector, Vec<Vector>)> = (0..20)
+        .map(|n| {
+            (
+                [1.0; 4],
+                vec![[f64::from(n) / 4.0, 0.5, 0.25, 1.0]; n as usize % 5],
+            )
+        })
+        .collect();
+    let table = table(&events);
+    let together = all.run(&table);
+    for (i, found) in together.iter().enumerate() {
+        let alone = steps.clone().sum(&format!("v{i}")).run(&table);
+        assert_eq!(format!("{found:?}"), format!("{:?}", alone[0]));
+    }
+}

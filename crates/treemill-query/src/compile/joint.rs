@@ -86,9 +86,11 @@ pub(super) fn joints(
         let Some(program) = joint_program(graph, uses, &group.nodes) else {
             continue;
         };
-        // What a program gives, it cannot read.
-        let own = |leaf: &super::Leaf| group.nodes.contains(&leaf.node);
-        if program.tuples.is_some() || program.leaves.iter().any(own) {
+        // It reads columns alone. A program too long for all of its steps would read what is left over as
+        // values, and those may be made from what it gives itself: each would wait for the other.
+        let is_source =
+            |leaf: &super::Leaf| graph.as_const(leaf.node).is_some() || is_column(needs, leaf.node);
+        if program.tuples.is_some() || !program.leaves.iter().all(is_source) {
             continue;
         }
         joint_of.extend(group.nodes.iter().map(|id| (*id, joints.len())));
