@@ -10,8 +10,8 @@
 
 mod common;
 
-use common::Steps;
 use common::table::Table;
+use common::{Steps, combinations};
 use treemill_query::{DType, Number, Outcome};
 
 /// Lists of 0 to 11 items, in no order of length; values that repeat.
@@ -38,21 +38,6 @@ fn table() -> Table {
         .list("A_x", DType::F32, Some("nA"), &lists)
         .list("A_n", DType::I16, Some("nA"), &lists)
         .list("A_b", DType::Bool, Some("nA"), &flags)
-}
-
-/// All combinations of a list's items, in order.
-fn combinations(list: &[f64], size: usize) -> Vec<Vec<f64>> {
-    if size == 0 {
-        return vec![Vec::new()];
-    }
-    let mut all = Vec::new();
-    for (i, first) in list.iter().enumerate() {
-        for mut rest in combinations(&list[i + 1..], size - 1) {
-            rest.insert(0, *first);
-            all.push(rest);
-        }
-    }
-    all
 }
 
 /// The sum over events of an expression, in batches of several sizes, which must agree.

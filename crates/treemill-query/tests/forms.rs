@@ -10,8 +10,8 @@
 
 mod common;
 
-use common::Steps;
 use common::table::Table;
+use common::{Steps, combinations};
 use proptest::prelude::*;
 use treemill_query::{DType, Number, Outcome};
 
@@ -75,21 +75,6 @@ const VALUES: &[(&str, Value)] = &[
     ("mt", |[_, _, z, e]| signed_root(e * e - z * z)),
     ("mt2", |[_, _, z, e]| e * e - z * z),
 ];
-
-/// All combinations of a list's items, in order.
-fn combinations(list: &[Item], size: usize) -> Vec<Vec<Item>> {
-    if size == 0 {
-        return vec![Vec::new()];
-    }
-    let mut all = Vec::new();
-    for (i, first) in list.iter().enumerate() {
-        for mut rest in combinations(&list[i + 1..], size - 1) {
-            rest.insert(0, *first);
-            all.push(rest);
-        }
-    }
-    all
-}
 
 fn summed(items: &[Item]) -> [f64; 4] {
     std::array::from_fn(|c| items[1..].iter().fold(items[0].0[c], |sum, x| sum + x.0[c]))

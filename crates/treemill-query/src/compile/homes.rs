@@ -44,7 +44,8 @@ impl Cuts {
     }
 }
 
-/// The cuts at which nodes are wanted, and columns (by number among those needed) and list columns' levels are read.
+/// The cuts at which nodes are wanted, and columns (by number among those needed) and list columns'
+/// levels are read.
 #[derive(Debug, Default)]
 pub(crate) struct Homes {
     /// Where values are wanted.

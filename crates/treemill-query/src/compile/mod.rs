@@ -21,6 +21,7 @@ mod loops;
 mod names;
 mod objects;
 mod operators;
+mod pairs;
 mod plan;
 mod program;
 mod reduce;

@@ -1,7 +1,7 @@
 //! Operations position by position that are done together, a chunk at a time, so that what lies
 //! between them never leaves the first-level cache.
 
-use super::{Graph, LevelId, Node, NodeId, Op, Type, forms, joint, tuple};
+use super::{Graph, LevelId, Node, NodeId, Op, Type, forms, pairs, tuple};
 use crate::kernel::forms::Form;
 use crate::kernel::{Kernel, Lane, Map};
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,7 +175,7 @@ impl Builder<'_> {
         let is_whole = self.uncut(&mut program) && maps.iter().all(|map| map.is_quick());
         forms::fuse(&mut program, &maps);
         if program.steps.len() == maps.len() {
-            joint::pair(&mut program, &maps);
+            pairs::pair(&mut program, &maps);
         }
         program.place();
         Some((program, is_whole))

@@ -159,3 +159,18 @@ pub fn values(outcome: &Outcome) -> Vec<f64> {
         other => panic!("{other:?} is no histogram"),
     }
 }
+
+/// All choices of so many items of a list, in the language's order.
+pub fn combinations<T: Copy>(list: &[T], size: usize) -> Vec<Vec<T>> {
+    if size == 0 {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for (i, first) in list.iter().enumerate() {
+        for mut rest in combinations(&list[i + 1..], size - 1) {
+            rest.insert(0, *first);
+            all.push(rest);
+        }
+    }
+    all
+}
