@@ -165,7 +165,7 @@ impl Cursor {
         range: &Range<u64>,
     ) -> Result<Column, FormatError> {
         let layout = &branch.layout;
-        let stored = self.expect(context, branch, range);
+        let stored = self.foresee(context, branch, range);
         let least = size_of(layout)?.least().max(1) as u64;
         let borne_out = stored.saturating_mul(MOST_PACKED).checked_div(least);
         let most = borne_out.unwrap_or(0).max(MOST_RESERVED);
@@ -175,7 +175,7 @@ impl Cursor {
     }
 
     /// Bytes that the file has of the entries of `range`; memory for them is looked for.
-    fn expect(
+    fn foresee(
         &mut self,
         context: &Context<'_, TreeFile>,
         branch: &Branch,

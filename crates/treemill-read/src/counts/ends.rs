@@ -1,6 +1,6 @@
 //! Where items end, from starts in bytes, from counts, and for single entries. Pure.
 
-use crate::decode::Picked;
+use crate::decode::{Picked, consecutive};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use std::ops::Range;
 
@@ -111,10 +111,11 @@ pub(super) fn pick(held: &Range<u64>, ends: &Ends, first: u64, rows: &[u32]) -> 
         let entry = first.checked_add(u64::from(row))?;
         usize::try_from(entry.checked_sub(held.start)?).ok()
     };
-    let (start, last) = (place(*rows.first()?)?, place(*rows.last()?)?);
-    let stop = last.checked_add(1)?;
+    // Of no rows there are no picks: who asks for them must not go on.
+    rows.first()?;
     let mut offsets = Vec::with_capacity(rows.len().saturating_add(1));
-    let items = if stop.checked_sub(start)? == rows.len() {
+    let items = if let Some(run) = consecutive(rows) {
+        let (start, stop) = (place(run.start)?, place(run.end)?);
         let part = ends.ends.get(start..=stop)?;
         let before = *part.first()?;
         offsets.extend(part.iter().map(|end| end.wrapping_sub(before)));

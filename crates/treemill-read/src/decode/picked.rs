@@ -8,6 +8,7 @@
 use super::column::Column;
 use super::size::{Size, size_of};
 use super::{Entries, append, malformed};
+use std::ops::Range;
 use treemill_format::error::{FormatError, Result};
 use treemill_format::layout::Layout;
 
@@ -124,6 +125,14 @@ fn runs(
         append(column, layout, entries)?;
     }
     Ok(())
+}
+
+/// Numbers that ascend as a range, where they follow one another.
+#[must_use]
+pub fn consecutive(numbers: &[u32]) -> Option<Range<u32>> {
+    let (&first, &last) = (numbers.first()?, numbers.last()?);
+    let end = last.checked_add(1)?;
+    (end.checked_sub(first)? as usize == numbers.len()).then_some(first..end)
 }
 
 fn absent() -> FormatError {

@@ -50,7 +50,7 @@ impl Cursor {
         };
         let name = context.file.source().name();
         let wrong = |e| ReadError::format(&e, name, None);
-        self.expect(context, branch, range);
+        self.foresee(context, branch, range);
         let mut items = Items::new(&mut self.spares, item).map_err(wrong)?;
         let mut at = range.start;
         while at < range.end {

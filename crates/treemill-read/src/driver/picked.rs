@@ -3,7 +3,7 @@
 
 use super::Cursor;
 use crate::counts::Role;
-use crate::decode::{Column, Items, append_picked, join_offsets};
+use crate::decode::{Column, Items, append_picked, consecutive, join_offsets};
 use crate::reader::Context;
 use crate::{ReadError, TreeFile};
 use arrow_array::ArrayRef;
@@ -117,11 +117,4 @@ impl Cursor {
 /// The rows whose entries are among `held`, and those after them.
 fn split<'a>(rows: &'a [u32], first: u64, held: &Range<u64>) -> (&'a [u32], &'a [u32]) {
     rows.split_at(rows.partition_point(|&row| first.saturating_add(u64::from(row)) < held.end))
-}
-
-/// The rows, which ascend, as a range, where they follow one another.
-fn consecutive(rows: &[u32]) -> Option<Range<u32>> {
-    let (&first, &last) = (rows.first()?, rows.last()?);
-    let end = last.checked_add(1)?;
-    (end.checked_sub(first)? as usize == rows.len()).then_some(first..end)
 }
