@@ -76,16 +76,11 @@ def main(arguments: list[str]) -> int:
     described = {name: data.describe(path) for name, path in files.items()}
     verdicts = [*goals.warm(goals.medians(cells, RIVALS))]
     verdicts += [*goals.cold(shells), *goals.memory(sweeps)]
-    numbers = {
-        "machine": facts,
-        "files": described,
-        "rounds": chosen.rounds,
-        "clock": chosen.clock,
-        "warm": [cell.as_dict() for cell in cells],
+    others = {
         "cold": {name: times.as_dict() for name, times in shells.items()},
         "memory": [sweep.as_dict() for sweep in sweeps],
-        "goals": [verdict.as_dict() for verdict in verdicts],
     }
+    numbers = tables.numbers(facts, described, chosen, cells, verdicts, **others)
     about = machine.about(facts, tables.sizes(described), chosen.rounds, chosen.clock)
     title = f"treemill and its rivals{', RNTuple' * chosen.ntuples}, {publish.today()}"
     text = report.markdown(title, about, cells, shells, sweeps, verdicts)

@@ -1,8 +1,10 @@
-"""What pages of results are made of: Markdown from what was measured. Measures nothing and knows no
-measurement by name.
+"""What pages of results are made of, and the raw numbers beside them: Markdown from what was
+measured. Measures nothing and knows no measurement by name.
 """
 
+from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from .goals import Verdict
 from .measured import Row
@@ -28,6 +30,21 @@ def sizes(files: Mapping[str, Mapping[str, object]]) -> str:
     """Of a measurement's files, as `data.describe` knows them: one fact."""
     each = ", ".join(f"{name} {int(str(f['bytes'])) / 1e6:.0f} MB" for name, f in files.items())
     return f"{next(iter(files.values()))['events']:,} events: {each}"
+
+
+def numbers(
+    facts: Mapping[str, Any],
+    files: Mapping[str, object],
+    chosen: Namespace,
+    cells: Iterable[Cell],
+    verdicts: Iterable[Verdict],
+    **others: object,
+) -> dict[str, object]:
+    """The raw numbers of rivals on files: about the machine, the files and the run, all times, what
+    else was measured, and the goals."""
+    about = {"machine": facts, "files": files, "rounds": chosen.rounds, "clock": chosen.clock}
+    goals = [verdict.as_dict() for verdict in verdicts]
+    return {**about, "warm": [cell.as_dict() for cell in cells], **others, "goals": goals}
 
 
 def spread(times: Times | None) -> str:

@@ -55,18 +55,11 @@ def main(arguments: list[str]) -> int:
         return 1
     described = {name: data.describe(path) for name, path in files.items()}
     verdicts = [*goals.warm(medians(cells, MEASURED)), *goals.cold(first)]
-    numbers = {
-        "machine": facts,
-        "files": described,
-        "rounds": chosen.rounds,
-        "clock": chosen.clock,
-        "warm": [cell.as_dict() for cell in cells],
-        "cold": [
-            {"task": task, "program": program} | times.as_dict()
-            for (task, program), times in first.items()
-        ],
-        "goals": [verdict.as_dict() for verdict in verdicts],
-    }
+    programs = [
+        {"task": task, "program": program} | times.as_dict()
+        for (task, program), times in first.items()
+    ]
+    numbers = tables.numbers(facts, described, chosen, cells, verdicts, cold=programs)
     about = machine.about(facts, tables.sizes(described), chosen.rounds, chosen.clock)
     title = f"The eight tasks of the analysis description benchmark, {publish.today()}"
     text = report.markdown(title, about, cells, first, verdicts)
