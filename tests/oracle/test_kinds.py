@@ -348,7 +348,10 @@ def test_clones_arrays_that_are_members(folder, compression):
     for split, _, tree in trees(folder, compression):
         if split == 0:
             found = read(tree, "owner.").to_list()
-            assert found == [{"before": i, "after": -i} for i in ENTRIES]
+            assert found == [
+                {name: formula(i) for name, formula in OWNED.items()} | {"after": -i}
+                for i in ENTRIES
+            ]
         if split == 1:
             for name, formula in OWNED.items():
                 check(tree, f"owner./owner.{name}", formula)

@@ -5,7 +5,7 @@
 
 use crate::error::Result;
 use crate::layout::Before;
-use crate::object::{BYTE_COUNT_MASK, IS_REFERENCED, NEW_CLASS_TAG};
+use crate::object::{BYTE_COUNT_MASK, CLASS_MASK, IS_REFERENCED, NEW_CLASS_TAG};
 use crate::reader::{Reader, malformed, unsupported};
 
 /// Name of the class.
@@ -55,14 +55,16 @@ pub fn head<'a>(before: &Before, bytes: &mut &'a [u8]) -> Result<Option<Head<'a>
             }
             let body = counted(&mut r, word)?;
             let mut inner = Reader::new(body);
-            if inner.u32()? != NEW_CLASS_TAG {
-                return Err(unsupported("an object whose class is named elsewhere"));
-            }
-            let name = [CLONES.as_bytes(), b"\0"].concat();
-            if inner.take(name.len())? != name.as_slice() {
-                return Err(unsupported(format!(
-                    "a pointer to another class than {CLONES}"
-                )));
+            match inner.u32()? {
+                NEW_CLASS_TAG if inner.c_string()? == CLONES.as_bytes() => {}
+                NEW_CLASS_TAG => {
+                    return Err(unsupported(format!(
+                        "a pointer to another class than {CLONES}"
+                    )));
+                }
+                // Named by an array before; no other class can be meant.
+                tag if tag & CLASS_MASK != 0 => {}
+                _ => return Err(unsupported("an object that is pointed to twice")),
             }
             Some(inner)
         }
@@ -87,7 +89,7 @@ pub fn head<'a>(before: &Before, bytes: &mut &'a [u8]) -> Result<Option<Head<'a>
 /// As many bytes as a byte count announces.
 fn counted<'a>(r: &mut Reader<'a>, word: u32) -> Result<&'a [u8]> {
     if word & BYTE_COUNT_MASK == 0 || word == NEW_CLASS_TAG {
-        return Err(unsupported("an object without a byte count"));
+        return Err(unsupported("an object without a byte count of its own"));
     }
     r.take((word & !BYTE_COUNT_MASK) as usize)
 }

@@ -11,13 +11,11 @@ mod leaves;
 mod number;
 mod pointers;
 
-use crate::layout::Layout;
+use crate::layout::{Clones, Layout};
 use crate::reader::text;
 use crate::tbranch::{RawBranch, RawTree};
 
 pub(crate) use class::Classes;
-pub(crate) use clones::named as named_clones;
-
 /// Longest name that is repeated in the metadata of other branches.
 const LONGEST_NAME: usize = 4096;
 
@@ -69,6 +67,14 @@ fn unsupported(reason: impl Into<String>) -> Layout {
     Layout::Unsupported {
         reason: reason.into(),
     }
+}
+
+/// The arrays whose items are of this class and version, `Hit;3`.
+///
+/// # Errors
+/// What stands against reading them, in words for the user.
+pub(crate) fn named_clones(clones: &Clones, class: &[u8], classes: &Classes) -> Result<Layout, String> {
+    clones::named(clones, class, classes)
 }
 
 /// Interprets one branch of a tree.

@@ -126,10 +126,11 @@ pub enum Layout {
 pub struct Clones {
     /// What is before the array.
     pub before: Before,
-    /// The items' class as arrays of this branch name it, `Hit;3`; empty where none has been looked at. No
-    /// description of the tree says it.
+    /// The items' class as the arrays name it, `Hit;3`; empty where none has been looked at. No description
+    /// of the tree says it.
     pub class: Vec<u8>,
-    /// The items: [`Layout::Object`], or [`Layout::Absent`] as long as their class is not known.
+    /// The items: [`Layout::Object`], or [`Layout::Absent`] as long as their class is not known
+    /// ([`crate::open`]).
     pub item: Layout,
 }
 

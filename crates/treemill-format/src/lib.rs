@@ -18,6 +18,7 @@ mod interpret;
 pub mod key;
 pub mod layout;
 mod object;
+pub mod open;
 mod program;
 pub mod reader;
 mod relations;
@@ -28,4 +29,4 @@ mod tleaf;
 pub mod tree;
 mod ttree;
 
-pub use ttree::{name_clones, parse_tree};
+pub use ttree::parse_tree;

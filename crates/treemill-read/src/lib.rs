@@ -4,13 +4,13 @@
 #![forbid(unsafe_code)]
 
 mod checks;
-mod clones;
 mod counters;
 mod counts;
 pub mod decode;
 mod driver;
 mod error;
 mod file;
+mod first_look;
 mod near;
 pub mod plan;
 mod reader;

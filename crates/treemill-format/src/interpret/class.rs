@@ -2,7 +2,8 @@
 //! branches; what is not certain to lie as described (custom streamers) is refused by name.
 
 use super::builtin::{self, OWN_STREAMER, built_in};
-use super::{cpp, number, pointers};
+use super::{clones, cpp, number, pointers};
+use crate::clones::CLONES;
 use crate::layout::{Class, Counter, Form, Hidden, Layout, Object, Part};
 use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -175,11 +176,21 @@ impl<'i> Classes<'i> {
                 (_, name) => Err(format!("base class {name}")),
             };
         }
+        if let Some(array) = self.clones(element) {
+            return Ok(Part::Field(element.name.clone(), array));
+        }
         if let Some(hidden) = pointers::hidden(element, self, depth) {
             return Ok(Part::Hidden(hidden));
         }
         let field = |layout| Part::Field(element.name.clone(), layout);
         self.member(element, before, depth).map(field)
+    }
+
+    /// A TClonesArray, or a pointer to one. Where that could be to another class, it is passed over.
+    fn clones(&self, element: &Element) -> Option<Layout> {
+        let is_one = element.array_length <= 1 && element.kind == ElementKind::Plain;
+        let array = is_one.then(|| clones::member(element.code, &element.type_name));
+        array.flatten().filter(|_| !self.is_base(CLONES))
     }
 
     /// A data member.

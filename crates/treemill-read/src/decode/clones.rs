@@ -1,13 +1,16 @@
 //! TClonesArrays that were stored whole: lists of objects, one after another or member by member.
 //! Source: ROOT's `TClonesArray::Streamer` and `TStreamerInfo::WriteBufferClones`.
 
+use super::bytes::Bytes;
 use super::column::{Column, push_offset};
+use super::lists::List;
 use super::object::by_members;
+use super::steps::Step;
 use super::unsupported;
 use super::walk::{take, value};
 use treemill_format::clones::head;
 use treemill_format::error::Result;
-use treemill_format::layout::Clones;
+use treemill_format::layout::{Clones, Layout};
 
 /// Appends the array at the front of `bytes` as a list; a pointer to none is an empty one.
 pub(super) fn clones(
@@ -19,9 +22,15 @@ pub(super) fn clones(
     let Some(array) = head(&of.before, bytes)? else {
         return push_offset(offsets, 0);
     };
+    if let Column::Nothing = item {
+        *item = Column::Met(array.class.to_vec());
+    }
     if array.count == 0 {
         // Headers of members that nobody has, at most.
         return push_offset(offsets, 0);
+    }
+    if let Layout::Absent { reason } = &of.item {
+        return Err(unsupported(reason));
     }
     if array.class != of.class.as_slice() {
         return Err(unsupported(&format!(
@@ -46,4 +55,41 @@ pub(super) fn clones(
         return Ok(());
     }
     Err(unsupported("a TClonesArray that holds more than its items"))
+}
+
+/// Arrays among the [`super::steps`].
+pub(super) struct Arrays<'c> {
+    pub(super) of: &'c Clones,
+    /// The items, whose step is that of objects.
+    pub(super) list: List<'c>,
+}
+
+impl Arrays<'_> {
+    /// Goes past one array.
+    pub(super) fn one(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
+        let mut rest = data.0.get(at..)?;
+        let found = head(&self.of.before, &mut rest).ok()?;
+        let end = data.0.len().checked_sub(rest.len())?;
+        let Some(array) = found.filter(|array| array.count > 0) else {
+            self.list.ends.push(0)?;
+            return Some(end);
+        };
+        let Step::Object(items) = &mut *self.list.item else {
+            return None;
+        };
+        if array.class != self.of.class.as_slice() {
+            return None;
+        }
+        self.list.ends.push(array.count)?;
+        // An array's items are the last that belongs to it.
+        let start = end.checked_sub(array.body.len())?;
+        let stop = match array.by_member {
+            true => items.by_member(data, start, array.count)?,
+            false => (0..array.count).try_fold(start, |at, _| {
+                let ([there], at) = data.take(at)?;
+                (there != 0).then(|| items.one(data, at))?
+            })?,
+        };
+        (stop == end).then_some(end)
+    }
 }

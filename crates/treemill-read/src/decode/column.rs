@@ -44,6 +44,8 @@ pub enum Column {
     },
     /// A part of which nothing is kept; [`Layout::Absent`], of which there is none.
     Nothing,
+    /// [`Layout::Absent`] after the data have said what would be there: the name of its class.
+    Met(Vec<u8>),
 }
 
 impl Column {
@@ -144,7 +146,7 @@ impl Column {
             | Column::Record { rows, .. }
             | Column::Object { rows, .. } => *rows,
             Column::Pointer { present, .. } => present.len(),
-            Column::Nothing => 0,
+            Column::Nothing | Column::Met(_) => 0,
             Column::List { offsets, .. } | Column::Bytes { offsets, .. } => {
                 offsets.len().saturating_sub(1)
             }
@@ -233,7 +235,7 @@ impl Column {
                 let items = finish_object(rows, parts, object, spares, arrow_type(layout)?)?;
                 expand(&items, &BooleanBuffer::from(present))?
             }
-            (Column::Nothing, Layout::Absent { .. }) => {
+            (Column::Nothing | Column::Met(_), Layout::Absent { .. }) => {
                 Arc::new(StructArray::new_empty_fields(0, None))
             }
             (Column::Fixed { rows, item }, Layout::Array { item: of, len }) => {

@@ -1,6 +1,7 @@
 //! The steps of a layout, bound to the columns that they fill. Layouts, and parts of them, for which there
 //! are none are left to [`super::walk`].
 
+use super::clones::Arrays;
 use super::column::Column;
 use super::lists::{Ends, Head, List};
 use super::size::{Size, size_of};
@@ -39,6 +40,14 @@ pub(super) fn compile<'c>(
             };
             let item = item_of(to, item, room)?;
             Step::List(list(offsets, item, head, *header > 0, room))
+        }
+        (Column::List { offsets, item: to }, Layout::Clones(of)) => {
+            let Layout::Object(item) = &of.item else {
+                return None;
+            };
+            let item = object(to, item, false, room)?;
+            let list = list(offsets, item, Head::Bytes(0), false, room);
+            Step::Arrays(Arrays { of, list })
         }
         (column @ Column::Object { .. }, Layout::Object(of)) => object(column, of, false, room)?,
         _ => return None,

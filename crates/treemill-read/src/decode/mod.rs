@@ -16,6 +16,7 @@ mod compile;
 mod jagged;
 mod known;
 mod lists;
+mod look;
 mod number;
 mod object;
 mod packer;
@@ -32,6 +33,7 @@ mod types;
 mod walk;
 
 pub use column::Column;
+pub use look::look;
 pub use known::{Items, Picked, join_offsets};
 pub use picked::{Gathered, append_picked, consecutive};
 pub use size::{Size, leaves, size_of};

@@ -1,0 +1,106 @@
+//! What only the data of a branch say, the class of a TClonesArray's items, is found out when its tree is
+//! opened, by a look into some of its baskets. Those of all such branches are read together.
+
+use crate::checks::agreed;
+use crate::decode::look;
+use crate::file::Fetch;
+use crate::ReadError;
+use treemill_format::basket::BasketHeader;
+use treemill_format::error::FormatError;
+use treemill_format::open::{Describer, give_up, is_open};
+use treemill_format::streamer::StreamerInfos;
+use treemill_format::tree::{BasketRef, Branch, Tree};
+
+/// Bytes of baskets that are read together, so that damaged metadata take no memory for more.
+const MOST_TOGETHER: u64 = 8 << 20;
+
+/// Fills in what the tree's branches leave open. What the first baskets do not say is looked for in another one;
+/// what the data then have not said stays open, and is an error where it is needed. Where a branch's data
+/// contradict what they say of themselves, nothing is made of them, and the layout says why.
+///
+/// # Errors
+/// `Source` where bytes could not be had.
+pub(crate) fn describe(
+    fetch: &Fetch<'_>,
+    tree: &mut Tree,
+    infos: &StreamerInfos,
+) -> Result<(), ReadError> {
+    let describer = Describer::new(infos);
+    for choose in [first, middle] {
+        let is_open = |branch: &&mut Branch| is_open(&branch.layout);
+        let open = tree.branches.iter_mut().filter(is_open);
+        let mut open: Vec<_> = open.map(|b| (choose(b).cloned(), b)).collect();
+        let mut bytes = 0_u64;
+        let together = |_: &(Option<BasketRef>, _), (next, _): &(Option<BasketRef>, _)| {
+            let more = next.as_ref().map_or(0, |basket| len(basket));
+            bytes = bytes.saturating_add(more);
+            let fits = bytes <= MOST_TOGETHER;
+            bytes = if fits { bytes } else { more };
+            fits
+        };
+        for some in open.chunk_by_mut(together) {
+            look_into(fetch, some, &describer)?;
+        }
+    }
+    Ok(())
+}
+
+fn len(basket: &BasketRef) -> u64 {
+    basket.bytes.end.saturating_sub(basket.bytes.start)
+}
+
+/// Reads baskets of several branches and looks into them.
+fn look_into(
+    fetch: &Fetch<'_>,
+    some: &mut [(Option<BasketRef>, &mut Branch)],
+    describer: &Describer<'_>,
+) -> Result<(), ReadError> {
+    let baskets = some.iter().filter_map(|(basket, _)| basket.as_ref());
+    let ranges = baskets.map(|basket| basket.bytes.clone()).collect();
+    let mut records = fetch.all(ranges)?.into_iter();
+    for (basket, branch) in some {
+        let record = match basket {
+            Some(basket) => records.next().map(|record| (&*basket, record)),
+            None => None,
+        };
+        if let Err(e) = into(fetch, branch, record, describer) {
+            give_up(&mut branch.layout, &e.message);
+        }
+    }
+    Ok(())
+}
+
+fn first(branch: &Branch) -> Option<&BasketRef> {
+    branch.baskets.iter().find(|b| !b.entries.is_empty())
+}
+
+fn middle(branch: &Branch) -> Option<&BasketRef> {
+    branch.baskets.get(branch.baskets.len() / 2)
+}
+
+/// Looks into a basket of a branch, or into those in the tree's record where there are no others.
+fn into(
+    fetch: &Fetch<'_>,
+    branch: &mut Branch,
+    stored: Option<(&BasketRef, Vec<u8>)>,
+    describer: &Describer<'_>,
+) -> Result<(), ReadError> {
+    let Branch {
+        layout, embedded, ..
+    } = branch;
+    match stored {
+        Some((basket, record)) => {
+            let wrong = |e: FormatError| fetch.wrong(&e, Some(basket.bytes.start));
+            let header = BasketHeader::parse(&record).map_err(wrong)?;
+            let packed = agreed(&header, &record, basket).map_err(wrong)?;
+            let mut unpacked = Vec::new();
+            let payload = fetch.unpacked(packed, header.uncompressed_len, &mut unpacked);
+            let data = header.data(payload.map_err(wrong)?).map_err(wrong)?;
+            look(layout, data, describer).map_err(wrong)
+        }
+        None => embedded
+            .iter()
+            .try_for_each(|basket| look(layout, &basket.data, describer))
+            .map_err(|e| fetch.wrong(&e, None)),
+    }
+}
