@@ -152,6 +152,7 @@ fn short(layout: &Layout) -> String {
         Layout::Clones(clones) => format!("clones({})", clones.class.escape_ascii()),
         Layout::Absent { reason } => format!("absent({reason})"),
         Layout::Bits => "bits".to_owned(),
+        Layout::CharStar => "char*".to_owned(),
         Layout::Unsupported { reason } => format!("unsupported({reason})"),
     }
 }

@@ -86,7 +86,10 @@ pub enum Layout {
         /// Bytes to skip before the length.
         header: u8,
     },
-    /// Fields one after another: a leaf list, or a struct's members.
+    /// A big-endian i32 length, then the bytes: a `char*` that is a member; one to nothing has none.
+    CharStar,
+    /// Fields one after another: a leaf list, or a struct's members. Of a string among them nothing is
+    /// written where it is empty, which the length of the entry tells.
     Record(Vec<(String, Layout)>),
     /// An object as its class's streamer info says.
     Object(Object),

@@ -46,6 +46,7 @@ pub fn is_open(layout: &Layout) -> bool {
         Layout::Pointer(object) => is_open_within(object),
         Layout::Number(_)
         | Layout::String { .. }
+        | Layout::CharStar
         | Layout::Absent { .. }
         | Layout::Bits
         | Layout::Unsupported { .. } => false,
@@ -81,6 +82,7 @@ pub fn give_up(layout: &mut Layout, reason: &str) {
         Layout::Pointer(object) => give_up_within(object, reason),
         Layout::Number(_)
         | Layout::String { .. }
+        | Layout::CharStar
         | Layout::Absent { .. }
         | Layout::Bits
         | Layout::Unsupported { .. } => {}

@@ -177,7 +177,7 @@ fn described(layout: &Layout) -> Described {
         Layout::Array { item, len } => ("array", Some(&**item), Some(u64::from(*len))),
         Layout::Counted { item, .. } | Layout::Vector { item, .. } => ("list", Some(&**item), None),
         Layout::Clones(clones) => ("list", Some(&clones.item), None),
-        Layout::String { .. } => ("string", None, None),
+        Layout::String { .. } | Layout::CharStar => ("string", None, None),
         Layout::Record(members) if members.is_empty() => (Described::GROUP, None, None),
         Layout::Record(_) | Layout::Object(_) => ("record", None, None),
         Layout::Pointer(_) => ("optional", None, None),

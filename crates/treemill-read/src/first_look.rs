@@ -32,7 +32,7 @@ pub(crate) fn describe(
         let mut open: Vec<_> = open.map(|b| (choose(b).cloned(), b)).collect();
         let mut bytes = 0_u64;
         let together = |_: &(Option<BasketRef>, _), (next, _): &(Option<BasketRef>, _)| {
-            let more = next.as_ref().map_or(0, |basket| len(basket));
+            let more = next.as_ref().map_or(0, len);
             bytes = bytes.saturating_add(more);
             let fits = bytes <= MOST_TOGETHER;
             bytes = if fits { bytes } else { more };

@@ -4,10 +4,10 @@
 use super::builtin::{self, OWN_STREAMER, built_in};
 use super::{clones, cpp, number, pointers};
 use crate::clones::CLONES;
-use crate::layout::{Class, Counter, Form, Hidden, Layout, Object, Part};
+use crate::layout::{Class, Counter, Form, Hidden, Layout, Number, Object, Part};
 use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Objects within objects.
 pub(super) const MAX_DEPTH: usize = 16;
@@ -17,6 +17,8 @@ pub(super) const MAX_DEPTH: usize = 16;
 const MAX_PARTS: usize = 200_000;
 
 /// EReadWrite codes (TVirtualStreamerInfo).
+const CHAR_STAR: i32 = 7;
+const UINT: i32 = 13;
 const BITS: i32 = 15;
 const OBJECT: i32 = 61;
 const ANY: i32 = 62;
@@ -38,6 +40,8 @@ pub(crate) struct Classes<'i> {
     pub(super) within: RefCell<Vec<String>>,
     /// The classes from which others derive.
     bases: OnceCell<HashSet<&'i str>>,
+    /// Collections of enumerators, whose names are no classes' and no numbers', and the items' codes.
+    enums: OnceCell<HashMap<&'i str, i32>>,
 }
 
 /// Said of classes, and looked for by those who can do without.
@@ -53,6 +57,7 @@ impl<'i> Classes<'i> {
             left: Cell::new(MAX_PARTS),
             within: RefCell::new(Vec::new()),
             bases: OnceCell::new(),
+            enums: OnceCell::new(),
         }
     }
 
@@ -66,6 +71,25 @@ impl<'i> Classes<'i> {
                 .collect()
         });
         bases.contains(name)
+    }
+
+    /// How the items of this name are stored, if some member of the file's classes is a collection of them
+    /// and its description says that they are numbers: so it does of enumerators only, which are stored as
+    /// four bytes whatever they are declared as (TGenCollectionProxy).
+    pub fn enumerator(&self, name: &str) -> Option<Number> {
+        let enums = self.enums.get_or_init(|| {
+            let elements = self.infos.iter().flat_map(|info| &info.elements);
+            let named = elements.filter_map(|element| match element.kind {
+                ElementKind::Stl { item, .. } => Some((cpp::items(&element.type_name)?, item)),
+                _ => None,
+            });
+            named.collect()
+        });
+        match enums.get(name) {
+            Some(&UINT) => Some(Number::U32),
+            Some(1..=3 | 11 | 12) => Some(Number::I32),
+            _ => None,
+        }
     }
 
     /// A value of a class by its name, as the newest of its descriptions has it; objects of another version
@@ -202,6 +226,7 @@ impl<'i> Classes<'i> {
         );
         match element.code {
             BITS => Ok(Layout::Bits),
+            CHAR_STAR if element.array_length <= 1 => Ok(Layout::CharStar),
             1..=59 if basic != BITS => {
                 let (number, _) =
                     number::by_code(basic, || Some(element.range())).ok_or_else(no)?;

@@ -124,6 +124,7 @@ pub fn short(layout: &Layout) -> String {
         Layout::Clones(clones) => format!("clones {}", short(&clones.item)),
         Layout::Absent { reason } => format!("absent: {reason}"),
         Layout::Bits => "bits".to_owned(),
+        Layout::CharStar => "char*".to_owned(),
         Layout::Unsupported { reason } => format!("unsupported: {reason}"),
     }
 }

@@ -31,7 +31,7 @@ pub enum Column {
         offsets: Vec<i32>,
         item: Box<Column>,
     },
-    /// [`Layout::String`].
+    /// [`Layout::String`] and [`Layout::CharStar`].
     Bytes { offsets: Vec<i32>, bytes: Vec<u8> },
     /// [`Layout::Record`].
     Record { rows: usize, fields: Vec<Column> },
@@ -82,7 +82,7 @@ impl Column {
                 offsets: offsets(spares),
                 item: Box::new(Column::with(spares, item, 0)?),
             },
-            Layout::String { .. } => Column::Bytes {
+            Layout::String { .. } | Layout::CharStar => Column::Bytes {
                 offsets: offsets(spares),
                 bytes: spares.vec(0),
             },
@@ -254,7 +254,7 @@ impl Column {
                 let values = item.finish_into(spares, of)?;
                 Arc::new(ListArray::try_new(item_field, offsets, values, None).map_err(broken)?)
             }
-            (Column::Bytes { offsets, bytes }, Layout::String { .. }) => {
+            (Column::Bytes { offsets, bytes }, Layout::String { .. } | Layout::CharStar) => {
                 let offsets = offset_buffer(offsets, spares)?;
                 let bytes = Buffer::from_vec(bytes);
                 spares.hold(&bytes);

@@ -6,7 +6,7 @@ use super::unsupported;
 use super::walk::value;
 use treemill_format::error::Result;
 use treemill_format::layout::{Layout, Object, Part};
-use treemill_format::open::{Describer, is_open, passed_over};
+use treemill_format::open::{Describer, passed_over};
 
 /// The most classes that are found out for one branch: a class may have arrays of itself.
 const MOST_FOUND: usize = 64;
@@ -17,20 +17,15 @@ const MOST_FOUND: usize = 64;
 /// # Errors
 /// As [`super::append`], where the entries do not fit what they themselves say.
 pub fn look(layout: &mut Layout, data: &[u8], describer: &Describer<'_>) -> Result<()> {
-    let mut found = 0;
-    while is_open(layout) {
+    for _ in 0..MOST_FOUND {
         let mut column = Column::new(layout, 0)?;
         let outcome = values(&mut column, layout, data);
+        // What was found last is to fit as well.
         if !settle(&column, layout, describer) {
             return outcome;
         }
-        found += 1;
-        if found == MOST_FOUND {
-            return Err(unsupported("arrays within arrays of their own class"));
-        }
     }
-    // What was found last is to fit as well.
-    values(&mut Column::new(layout, 0)?, layout, data)
+    Err(unsupported("arrays within arrays of their own class"))
 }
 
 fn values(column: &mut Column, layout: &Layout, mut data: &[u8]) -> Result<()> {

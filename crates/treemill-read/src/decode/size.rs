@@ -106,8 +106,8 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
             let mut total = Size::Fixed(0);
             for (_, field) in fields {
                 let size = match field {
-                    // The last of a leaf list, of which nothing is written where it is empty.
-                    Layout::String { header: 0 } if total.least() > 0 => Size::AtLeast(0),
+                    // Nothing is written where it is empty.
+                    Layout::String { header: 0 } if fields.len() > 1 => Size::AtLeast(0),
                     field => inner(field)?,
                 };
                 let sum = total.least().saturating_add(size.least());
@@ -124,7 +124,7 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
         Layout::Clones(clones) => some_bytes(&clones.item).map(|_| Size::AtLeast(4)),
         // One, so that the count of such items is bounded.
         Layout::Absent { .. } => Ok(Size::AtLeast(1)),
-        Layout::Bits => Ok(Size::AtLeast(4)),
+        Layout::Bits | Layout::CharStar => Ok(Size::AtLeast(4)),
         Layout::Sized { .. } => Err(unsupported("counted items outside an object")),
         Layout::Unsupported { reason } => Err(unsupported(reason)),
     }

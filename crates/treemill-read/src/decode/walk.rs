@@ -71,24 +71,36 @@ pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> 
         }
         (Column::Bytes { offsets, bytes: to }, Layout::String { header }) => {
             skip(bytes, usize::from(*header))?;
-            let text = take_string(bytes)?;
-            push_offset(offsets, text.len())?;
-            to.extend_from_slice(text);
-            Ok(())
+            append_text(offsets, to, take_string(bytes)?)
+        }
+        (Column::Bytes { offsets, bytes: to }, Layout::CharStar) => {
+            append_text(offsets, to, take_char_star(bytes)?)
         }
         (Column::Record { rows, fields }, Layout::Record(members)) => {
             *rows = rows.saturating_add(1);
+            let mut rest = size_of(layout)?.least();
             for (field, (_, member)) in fields.iter_mut().zip(members) {
                 match field {
-                    // A leaf list's last leaf, a TLeafC, of which nothing is written where it is empty.
-                    Column::Bytes { offsets, .. } if bytes.is_empty() => push_offset(offsets, 0)?,
-                    field => value(field, member, bytes)?,
+                    // A TLeafC, of which nothing is written where it is empty: then what is left is as
+                    // long as the leaves behind it.
+                    Column::Bytes { offsets, .. } if bytes.len() <= rest => push_offset(offsets, 0)?,
+                    Column::Bytes { .. } => value(field, member, bytes)?,
+                    field => {
+                        value(field, member, bytes)?;
+                        rest = rest.saturating_sub(size_of(member)?.least());
+                    }
                 }
             }
             Ok(())
         }
         _ => Err(mismatch()),
     }
+}
+
+fn append_text(offsets: &mut Vec<i32>, to: &mut Vec<u8>, text: &[u8]) -> Result<()> {
+    push_offset(offsets, text.len())?;
+    to.extend_from_slice(text);
+    Ok(())
 }
 
 /// Whether items could lie member by member.
@@ -209,6 +221,11 @@ pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
             skip(bytes, usize::from(*header))?;
             take_string(bytes).map(|_| ())
         }
+        Layout::CharStar => take_char_star(bytes).map(|_| ()),
+        Layout::Record(members) if is_string_first(members) => Err(unsupported(
+            "a leaf list with a string before other leaves in a basket that does not say where its \
+             entries are",
+        )),
         Layout::Record(members) => members
             .iter()
             .try_for_each(|(_, member)| skip_value(member, bytes)),
@@ -224,6 +241,13 @@ pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
     }
 }
 
+/// Whether a string is before something else, so that only an entry's end tells whether it was written.
+fn is_string_first(members: &[(String, Layout)]) -> bool {
+    let before = members.split_last().map_or(&[][..], |(_, before)| before);
+    let mut kinds = before.iter().map(|(_, member)| member);
+    kinds.any(|member| matches!(member, Layout::String { .. }))
+}
+
 fn skip_items(layout: &Layout, count: usize, bytes: &mut &[u8]) -> Result<()> {
     let size = size_of(layout)?;
     let least = count.saturating_mul(size.least());
@@ -236,14 +260,20 @@ fn skip_items(layout: &Layout, count: usize, bytes: &mut &[u8]) -> Result<()> {
 
 /// A TString's or std::string's bytes: a length byte, where 255 announces an i32.
 fn take_string<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
-    let [short] = take(bytes)?;
-    let len = match short {
-        255 => {
-            let len = i32::from_be_bytes(take(bytes)?);
-            usize::try_from(len).map_err(|_| malformed(0, format!("a string of {len} bytes")))?
-        }
-        len => usize::from(len),
-    };
+    match take(bytes)? {
+        [255] => take_char_star(bytes),
+        [len] => take_text(bytes, usize::from(len)),
+    }
+}
+
+/// An i32 length and as many bytes.
+fn take_char_star<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
+    let len = i32::from_be_bytes(take(bytes)?);
+    let len = usize::try_from(len).map_err(|_| malformed(0, format!("a string of {len} bytes")))?;
+    take_text(bytes, len)
+}
+
+fn take_text<'a>(bytes: &mut &'a [u8], len: usize) -> Result<&'a [u8]> {
     let Some((text, rest)) = bytes.split_at_checked(len) else {
         return Err(malformed(
             0,
