@@ -73,7 +73,11 @@ fn unsupported(reason: impl Into<String>) -> Layout {
 ///
 /// # Errors
 /// What stands against reading them, in words for the user.
-pub(crate) fn named_clones(clones: &Clones, class: &[u8], classes: &Classes) -> Result<Layout, String> {
+pub(crate) fn named_clones(
+    clones: &Clones,
+    class: &[u8],
+    classes: &Classes,
+) -> Result<Layout, String> {
     clones::named(clones, class, classes)
 }
 

@@ -1,15 +1,15 @@
 //! What only the data of a branch say, the class of a TClonesArray's items, is found out when its tree is
 //! opened, by a look into some of its baskets. Those of all such branches are read together.
 
+use crate::ReadError;
 use crate::checks::agreed;
 use crate::decode::look;
 use crate::file::Fetch;
-use crate::ReadError;
-use treemill_format::basket::BasketHeader;
+use treemill_format::basket::{BasketHeader, ascending};
 use treemill_format::error::FormatError;
 use treemill_format::open::{Describer, give_up, is_open};
 use treemill_format::streamer::StreamerInfos;
-use treemill_format::tree::{BasketRef, Branch, Tree};
+use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket, Tree};
 
 /// Bytes of baskets that are read together, so that damaged metadata take no memory for more.
 const MOST_TOGETHER: u64 = 8 << 20;
@@ -95,12 +95,30 @@ fn into(
             let packed = agreed(&header, &record, basket).map_err(wrong)?;
             let mut unpacked = Vec::new();
             let payload = fetch.unpacked(packed, header.uncompressed_len, &mut unpacked);
-            let data = header.data(payload.map_err(wrong)?).map_err(wrong)?;
-            look(layout, data, describer).map_err(wrong)
+            let payload = payload.map_err(wrong)?;
+            let parts = header.split(payload).map_err(wrong)?;
+            let mut starts = Vec::new();
+            if !parts.stored_offsets.is_empty() {
+                header.entry_starts(parts, &mut starts).map_err(wrong)?;
+            }
+            let data = header.data(payload).map_err(wrong)?;
+            look(layout, data, &starts, describer).map_err(wrong)
         }
         None => embedded
             .iter()
-            .try_for_each(|basket| look(layout, &basket.data, describer))
+            .filter_map(|basket| Some((&basket.data, sound_starts(basket)?)))
+            .try_for_each(|(data, starts)| look(layout, data, starts, describer))
             .map_err(|e| fetch.wrong(&e, None)),
     }
+}
+
+/// Where the entries of such a basket start, if it says so; `None` where it says what cannot be.
+fn sound_starts(basket: &EmbeddedBasket) -> Option<&[u32]> {
+    let Some(starts) = &basket.offsets else {
+        return Some(&[]);
+    };
+    let within = starts
+        .last()
+        .is_some_and(|&end| end as usize <= basket.data.len());
+    (within && ascending(starts)).then_some(starts)
 }

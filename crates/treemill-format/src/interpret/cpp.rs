@@ -126,7 +126,10 @@ fn item(type_name: &str, classes: &Classes, depth: usize) -> Known<Layout> {
             None if name.ends_with('*') => {
                 pointers::layout(POINTER, name, classes, depth).or_else(absent)
             }
-            None => match (collection(name, 0, classes, depth), enumerator(name, classes)) {
+            None => match (
+                collection(name, 0, classes, depth),
+                enumerator(name, classes),
+            ) {
                 (Some(known), _) => known,
                 (None, Some(number)) => Ok(Layout::Number(number)),
                 (None, None) => classes.value(name, depth),

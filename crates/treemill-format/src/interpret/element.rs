@@ -279,6 +279,9 @@ fn collected(
         CHAR_STAR if scalar => Some((Ok(Layout::CharStar), 0)),
         TSTRING if scalar => Some((Ok(Layout::String { header: 0 }), 0)),
         BASE if scalar => Some((shared_base(&cpp_type, classes), 0)),
+        code if scalar && is_clones(member) => {
+            clones::member(code, &cpp_type).map(|of| (Ok(of), 0))
+        }
         code if member.is_some() && is_object(code) => {
             Some((object(code, &cpp_type, leaf, classes), 0))
         }

@@ -2,8 +2,8 @@
 //! they are met on the way, and throws them away.
 
 use super::column::Column;
-use super::unsupported;
-use super::walk::value;
+use super::walk::{append, value};
+use super::{Entries, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::{Layout, Object, Part};
 use treemill_format::open::{Describer, passed_over};
@@ -11,15 +11,21 @@ use treemill_format::open::{Describer, passed_over};
 /// The most classes that are found out for one branch: a class may have arrays of itself.
 const MOST_FOUND: usize = 64;
 
-/// Fills in what `layout` leaves open, as the entries say that lie in `data` one after another. What they do
-/// not say stays open.
+/// Fills in what `layout` leaves open, as the entries in `data` say. `starts` are theirs and the end of the
+/// last, as in [`Entries`]; none are needed where each entry is one value. What the entries do not say stays
+/// open.
 ///
 /// # Errors
 /// As [`super::append`], where the entries do not fit what they themselves say.
-pub fn look(layout: &mut Layout, data: &[u8], describer: &Describer<'_>) -> Result<()> {
+pub fn look(
+    layout: &mut Layout,
+    data: &[u8],
+    starts: &[u32],
+    describer: &Describer<'_>,
+) -> Result<()> {
     for _ in 0..MOST_FOUND {
         let mut column = Column::new(layout, 0)?;
-        let outcome = values(&mut column, layout, data);
+        let outcome = values(&mut column, layout, data, starts);
         // What was found last is to fit as well.
         if !settle(&column, layout, describer) {
             return outcome;
@@ -28,7 +34,19 @@ pub fn look(layout: &mut Layout, data: &[u8], describer: &Describer<'_>) -> Resu
     Err(unsupported("arrays within arrays of their own class"))
 }
 
-fn values(column: &mut Column, layout: &Layout, mut data: &[u8]) -> Result<()> {
+fn values(column: &mut Column, layout: &Layout, mut data: &[u8], starts: &[u32]) -> Result<()> {
+    if let Some(count) = starts.len().checked_sub(1) {
+        let entries = Entries {
+            data,
+            starts,
+            count,
+        };
+        return append(column, layout, entries);
+    }
+    if let Layout::Counted { .. } = layout {
+        // Where these entries end nobody says.
+        return Ok(());
+    }
     while !data.is_empty() {
         value(column, layout, &mut data)?;
     }
@@ -55,7 +73,9 @@ fn settle(column: &Column, layout: &mut Layout, describer: &Describer<'_>) -> bo
             let mut pairs = fields.iter().zip(members);
             return pairs.any(|(field, (_, member))| settle(field, member, describer));
         }
-        (Column::Object { parts, .. }, Layout::Object(of)) => return parts_of(parts, of, describer),
+        (Column::Object { parts, .. }, Layout::Object(of)) => {
+            return parts_of(parts, of, describer);
+        }
         (Column::Pointer { item, .. }, Layout::Pointer(of)) => match &**item {
             Column::Object { parts, .. } => return parts_of(parts, of, describer),
             _ => return false,

@@ -33,8 +33,8 @@ mod types;
 mod walk;
 
 pub use column::Column;
-pub use look::look;
 pub use known::{Items, Picked, join_offsets};
+pub use look::look;
 pub use picked::{Gathered, append_picked, consecutive};
 pub use size::{Size, leaves, size_of};
 pub use spares::Spares;

@@ -83,7 +83,9 @@ pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> 
                 match field {
                     // A TLeafC, of which nothing is written where it is empty: then what is left is as
                     // long as the leaves behind it.
-                    Column::Bytes { offsets, .. } if bytes.len() <= rest => push_offset(offsets, 0)?,
+                    Column::Bytes { offsets, .. } if bytes.len() <= rest => {
+                        push_offset(offsets, 0)?
+                    }
                     Column::Bytes { .. } => value(field, member, bytes)?,
                     field => {
                         value(field, member, bytes)?;
