@@ -1,5 +1,5 @@
-"""Kinds of members that few files have, as real ROOT writes them (`root/rare.C`), split and whole, beside
-the values that they were given. Of many only the data say what their items are.
+"""Kinds of members that few files have, as real ROOT writes them (`root/rare.C`), split and whole,
+beside the values that they were given. Of many only the data say what their items are.
 """
 
 import shutil
@@ -123,10 +123,12 @@ def test_members_of_items_that_are_split_off(trees):
 
 
 def test_arrays_within_the_items_of_split_arrays(trees):
-    for path, of in (("owners/owners", "owners"), ("owner./owner.inners/owner.inners", "inners")):
-        items = UNSPLIT[of] if of in UNSPLIT else lambda i: owner(i)["inners"]
+    own = {"owners/owners": UNSPLIT["owners"]}
+    of_owner = {"owner./owner.inners/owner.inners": lambda i: owner(i)["inners"]}
+    for path, items in (own | of_owner).items():
         for member in ("number", "hits", "inners"):
-            check(trees[99], f"{path}.{member}", lambda i, m=member: [one[m] for one in items(i)])
+            expected = [[item[member] for item in items(i)] for i in ENTRIES]
+            assert read(trees[99], f"{path}.{member}").to_list() == expected
 
 
 def test_what_uproot_reads_is_the_same(folder):
