@@ -104,10 +104,12 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
         }
         Layout::Record(fields) => {
             let mut total = Size::Fixed(0);
-            for (_, field) in fields {
+            for (index, (_, field)) in fields.iter().enumerate() {
+                let behind = fields.get(index.saturating_add(1)..).unwrap_or_default();
+                let others = fixed_sum(behind).map(|sum| sum.saturating_add(total.least()));
                 let size = match field {
                     // Nothing is written where it is empty.
-                    Layout::String { header: 0 } if fields.len() > 1 => Size::AtLeast(0),
+                    Layout::String { header: 0 } if others > Some(0) => Size::AtLeast(0),
                     field => inner(field)?,
                 };
                 let sum = total.least().saturating_add(size.least());
@@ -128,6 +130,16 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
         Layout::Sized { .. } => Err(unsupported("counted items outside an object")),
         Layout::Unsupported { reason } => Err(unsupported(reason)),
     }
+}
+
+/// The bytes of members that all have a fixed size.
+pub(super) fn fixed_sum(members: &[(String, Layout)]) -> Option<usize> {
+    members.iter().try_fold(0_usize, |sum, (_, member)| {
+        let Ok(Size::Fixed(size)) = size_of(member) else {
+            return None;
+        };
+        Some(sum.saturating_add(size))
+    })
 }
 
 /// The least bytes of an object.

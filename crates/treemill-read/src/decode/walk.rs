@@ -3,7 +3,7 @@
 
 use super::clones::clones;
 use super::column::{Column, mismatch, push_offset};
-use super::size::{Size, size_of};
+use super::size::{Size, fixed_sum, size_of};
 use super::{Entries, malformed, object, pointer, shared, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::{Form, Layout};
@@ -78,19 +78,18 @@ pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> 
         }
         (Column::Record { rows, fields }, Layout::Record(members)) => {
             *rows = rows.saturating_add(1);
-            let mut rest = size_of(layout)?.least();
-            for (field, (_, member)) in fields.iter_mut().zip(members) {
+            let mut members = members.iter();
+            for field in fields {
+                let (_, member) = members.next().ok_or_else(mismatch)?;
                 match field {
-                    // A TLeafC, of which nothing is written where it is empty: then what is left is as
-                    // long as the leaves behind it.
-                    Column::Bytes { offsets, .. } if bytes.len() <= rest => {
-                        push_offset(offsets, 0)?
+                    // A TLeafC, of which nothing is written where it is empty: then all that is left are
+                    // the leaves behind it.
+                    Column::Bytes { offsets, .. }
+                        if fixed_sum(members.as_slice()) == Some(bytes.len()) =>
+                    {
+                        push_offset(offsets, 0)?;
                     }
-                    Column::Bytes { .. } => value(field, member, bytes)?,
-                    field => {
-                        value(field, member, bytes)?;
-                        rest = rest.saturating_sub(size_of(member)?.least());
-                    }
+                    field => value(field, member, bytes)?,
                 }
             }
             Ok(())
@@ -224,10 +223,6 @@ pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
             take_string(bytes).map(|_| ())
         }
         Layout::CharStar => take_char_star(bytes).map(|_| ()),
-        Layout::Record(members) if is_string_first(members) => Err(unsupported(
-            "a leaf list with a string before other leaves in a basket that does not say where its \
-             entries are",
-        )),
         Layout::Record(members) => members
             .iter()
             .try_for_each(|(_, member)| skip_value(member, bytes)),
@@ -241,13 +236,6 @@ pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
             Err(mismatch())
         }
     }
-}
-
-/// Whether a string is before something else, so that only an entry's end tells whether it was written.
-fn is_string_first(members: &[(String, Layout)]) -> bool {
-    let before = members.split_last().map_or(&[][..], |(_, before)| before);
-    let mut kinds = before.iter().map(|(_, member)| member);
-    kinds.any(|member| matches!(member, Layout::String { .. }))
 }
 
 fn skip_items(layout: &Layout, count: usize, bytes: &mut &[u8]) -> Result<()> {
