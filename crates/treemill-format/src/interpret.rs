@@ -11,7 +11,7 @@ mod leaves;
 mod number;
 mod pointers;
 
-use crate::layout::{Clones, Layout};
+use crate::layout::Layout;
 use crate::reader::text;
 use crate::tbranch::{RawBranch, RawTree};
 
@@ -69,16 +69,16 @@ fn unsupported(reason: impl Into<String>) -> Layout {
     }
 }
 
-/// The arrays whose items are of this class and version, `Hit;3`.
+/// What a layout leaves open, where data name this class.
 ///
 /// # Errors
-/// What stands against reading them, in words for the user.
-pub(crate) fn named_clones(
-    clones: &Clones,
-    class: &[u8],
-    classes: &Classes,
-) -> Result<Layout, String> {
-    clones::named(clones, class, classes)
+/// What stands against reading it, in words for the user.
+pub(crate) fn named(open: &Layout, class: &[u8], classes: &Classes) -> Result<Layout, String> {
+    match open {
+        Layout::Clones(clones) => clones::named(clones, class, classes),
+        Layout::Pointer(_) => pointers::named(class, classes),
+        _ => Err("a class where none is expected".to_owned()),
+    }
 }
 
 /// Interprets one branch of a tree.

@@ -1,9 +1,15 @@
 //! What a tree's description leaves open because the data alone say it: the class of a TClonesArray's
-//! items. Such places of a layout are filled in with what data were found to say. Pure; looks at no data.
+//! items, and of objects behind pointers to a class from which others derive. Such places of a layout are
+//! filled in with what data were found to say. Pure; looks at no data.
 
-use crate::interpret::{Classes, named_clones};
-use crate::layout::{Before, Hidden, Layout, Object, Part};
+use crate::clones::CLONES;
+use crate::interpret::{Classes, named};
+use crate::layout::{Before, Hidden, Layout, Object, Part, Pointer, Says};
+use crate::objects;
 use crate::streamer::StreamerInfos;
+
+/// The version of TClonesArray.
+const CLONES_VERSION: i32 = 4;
 
 /// Fills in what was open, from a file's descriptions. One for all of a tree, for what may be described in
 /// all is bounded.
@@ -25,10 +31,7 @@ impl<'i> Describer<'i> {
     /// # Errors
     /// What stands against reading it, in words for the user.
     pub fn named(&self, open: &Layout, class: &[u8]) -> Result<Layout, String> {
-        match open {
-            Layout::Clones(clones) => named_clones(clones, class, &self.classes),
-            _ => Err("a class where none is expected".to_owned()),
-        }
+        named(open, class, &self.classes)
     }
 }
 
@@ -36,50 +39,68 @@ impl<'i> Describer<'i> {
 #[must_use]
 pub fn is_open(layout: &Layout) -> bool {
     match layout {
-        Layout::Clones(clones) => clones.class.is_empty() || is_open(&clones.item),
+        Layout::Clones(clones) if clones.class.is_empty() => true,
+        Layout::Pointer(pointer) if matches!(pointer.to, Layout::Absent { .. }) => true,
+        layout => within(layout).into_iter().any(is_open),
+    }
+}
+
+/// The layouts that are directly in another one.
+fn within(layout: &Layout) -> Vec<&Layout> {
+    fn of_object<'l>(object: &'l Object, found: &mut Vec<&'l Layout>) {
+        for part in &object.parts {
+            match part {
+                Part::Field(_, layout) => found.push(layout),
+                Part::Base(base) => of_object(base, found),
+                Part::Hidden(_) => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    match layout {
         Layout::Array { item, .. }
         | Layout::Counted { item, .. }
         | Layout::Vector { item, .. }
-        | Layout::Sized { item, .. } => is_open(item),
-        Layout::Record(members) => members.iter().any(|(_, member)| is_open(member)),
-        Layout::Object(object) => is_open_within(object),
-        Layout::Pointer(object) => is_open_within(object),
+        | Layout::Sized { item, .. } => found.push(&**item),
+        Layout::Record(members) => found.extend(members.iter().map(|(_, member)| member)),
+        Layout::Object(object) => of_object(object, &mut found),
+        Layout::Pointer(pointer) => found.push(&pointer.to),
+        Layout::Clones(clones) => found.push(&clones.item),
+        Layout::Objects(objects) => found.push(&objects.item),
         Layout::Number(_)
         | Layout::String { .. }
         | Layout::CharStar
         | Layout::Absent { .. }
         | Layout::Bits
-        | Layout::Unsupported { .. } => false,
+        | Layout::Unsupported { .. } => {}
     }
+    found
 }
 
-fn is_open_within(object: &Object) -> bool {
-    object.parts.iter().any(|part| match part {
-        Part::Field(_, layout) => is_open(layout),
-        Part::Base(base) => is_open_within(base),
-        Part::Hidden(_) => false,
-    })
-}
-
-/// Gives up what only data say: it is left out of objects, and unsupported elsewhere.
-pub fn give_up(layout: &mut Layout, reason: &str) {
-    match layout {
-        Layout::Clones(_) => {
-            *layout = Layout::Unsupported {
-                reason: reason.to_owned(),
-            };
+/// As [`within`], to be changed; `change` is also given the parts of objects that are fields.
+fn change_within(layout: &mut Layout, change: &mut dyn FnMut(Place<'_>)) {
+    fn of_object(object: &mut Object, change: &mut dyn FnMut(Place<'_>)) {
+        for part in &mut object.parts {
+            match part {
+                Part::Base(base) => of_object(base, change),
+                part => change(Place::Part(part)),
+            }
         }
+    }
+    match layout {
         Layout::Array { item, .. }
         | Layout::Counted { item, .. }
         | Layout::Vector { item, .. }
-        | Layout::Sized { item, .. } => give_up(item, reason),
+        | Layout::Sized { item, .. } => change(Place::Layout(item)),
         Layout::Record(members) => {
             for (_, member) in members {
-                give_up(member, reason);
+                change(Place::Layout(member));
             }
         }
-        Layout::Object(object) => give_up_within(object, reason),
-        Layout::Pointer(object) => give_up_within(object, reason),
+        Layout::Object(object) => of_object(object, change),
+        Layout::Pointer(pointer) => change(Place::Layout(&mut pointer.to)),
+        Layout::Clones(clones) => change(Place::Layout(&mut clones.item)),
+        Layout::Objects(objects) => change(Place::Layout(&mut objects.item)),
         Layout::Number(_)
         | Layout::String { .. }
         | Layout::CharStar
@@ -89,27 +110,133 @@ pub fn give_up(layout: &mut Layout, reason: &str) {
     }
 }
 
-fn give_up_within(object: &mut Object, reason: &str) {
-    for part in &mut object.parts {
-        match part {
-            Part::Field(_, layout) => match passed_over(layout) {
-                Some(hidden) => *part = Part::Hidden(hidden),
-                None => give_up(layout, reason),
-            },
-            Part::Base(base) => give_up_within(base, reason),
-            Part::Hidden(_) => {}
-        }
+/// Something within a layout.
+enum Place<'l> {
+    Part(&'l mut Part),
+    Layout(&'l mut Layout),
+}
+
+/// Gives up what only data say: it is left out of objects, and unsupported elsewhere.
+pub fn give_up(layout: &mut Layout, reason: &str) {
+    if passed_over(layout).is_some() {
+        *layout = Layout::Unsupported {
+            reason: reason.to_owned(),
+        };
+        return;
     }
+    change_within(layout, &mut |place| match place {
+        Place::Layout(layout) => give_up(layout, reason),
+        Place::Part(part) => {
+            if let Part::Field(_, layout) = part {
+                match passed_over(layout) {
+                    Some(hidden) => *part = Part::Hidden(hidden),
+                    None => give_up(layout, reason),
+                }
+            }
+        }
+    });
+}
+
+/// Leaves members out that are pointers which no data have said the class of.
+pub fn leave_out(layout: &mut Layout) {
+    change_within(layout, &mut |place| match place {
+        Place::Layout(layout) => leave_out(layout),
+        Place::Part(part) => {
+            if let Part::Field(_, layout) = part {
+                match layout {
+                    Layout::Pointer(pointer) if matches!(pointer.to, Layout::Absent { .. }) => {
+                        *part = Part::Hidden(Hidden::Pointer);
+                    }
+                    layout => leave_out(layout),
+                }
+            }
+        }
+    });
 }
 
 /// How a member is passed over that only data describe; `None` of any other.
 #[must_use]
 pub fn passed_over(layout: &Layout) -> Option<Hidden> {
-    match layout {
-        Layout::Clones(clones) => Some(match clones.before {
-            Before::Pointer => Hidden::Pointer,
-            Before::Nothing | Before::Exactly(_) => Hidden::Framed,
-        }),
-        _ => None,
+    let before = match layout {
+        Layout::Clones(clones) => &clones.before,
+        Layout::Objects(objects) => &objects.before,
+        Layout::Pointer(pointer) => {
+            let is_by_data = matches!(pointer.says, Says::Data { .. });
+            return is_by_data.then_some(Hidden::Pointer);
+        }
+        _ => return None,
+    };
+    Some(match before {
+        Before::Pointer => Hidden::Pointer,
+        Before::Nothing | Before::Exactly(_) => Hidden::Framed,
+    })
+}
+
+/// The classes that an entry can name, for an object's class may be said by the place of such a name.
+#[derive(Debug, Default)]
+struct Names {
+    /// And their versions.
+    classes: Vec<(String, i32)>,
+    /// Some are in what is passed over.
+    has_unknown: bool,
+}
+
+impl Names {
+    fn add(&mut self, layout: &Layout) {
+        match layout {
+            Layout::Pointer(pointer) => {
+                if let Layout::Object(to) = &pointer.to {
+                    self.classes.push((to.class.name.clone(), to.class.version));
+                }
+            }
+            Layout::Clones(clones) if clones.before == Before::Pointer => {
+                self.classes.push((CLONES.to_owned(), CLONES_VERSION));
+            }
+            Layout::Objects(objects) if objects.before == Before::Pointer => {
+                let (name, version) = objects::class(objects.class);
+                self.classes.push((name.to_owned(), version.into()));
+            }
+            Layout::Object(object) => self.has_unknown |= passes_over(object),
+            _ => {}
+        }
+        for inner in within(layout) {
+            self.add(inner);
+        }
     }
+
+    /// Whether an object of another class could be taken for one of this: one of the same version.
+    fn has_other(&self, name: &str, version: i32) -> bool {
+        let mut others = self.classes.iter();
+        self.has_unknown || others.any(|(other, v)| other != name && *v == version)
+    }
+}
+
+fn passes_over(object: &Object) -> bool {
+    object.parts.iter().any(|part| match part {
+        Part::Hidden(hidden) => matches!(hidden, Hidden::Pointer | Hidden::Framed),
+        Part::Base(base) => passes_over(base),
+        Part::Field(..) => false,
+    })
+}
+
+/// Notes at pointers whose class the data have said whether it can be meant by the place of a name.
+pub fn note_references(layout: &mut Layout) {
+    let mut names = Names::default();
+    names.add(layout);
+    note(layout, &names);
+}
+
+fn note(layout: &mut Layout, names: &Names) {
+    if let Layout::Pointer(pointer) = layout
+        && let Pointer {
+            to: Layout::Object(to),
+            says: Says::Data { alone },
+        } = &mut **pointer
+    {
+        *alone = !names.has_other(&to.class.name, to.class.version);
+    }
+    change_within(layout, &mut |place| match place {
+        Place::Layout(layout) | Place::Part(Part::Field(_, layout)) => note(layout, names),
+        Place::Part(_) => {}
+    });
 }

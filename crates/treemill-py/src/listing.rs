@@ -177,6 +177,7 @@ fn described(layout: &Layout) -> Described {
         Layout::Array { item, len } => ("array", Some(&**item), Some(u64::from(*len))),
         Layout::Counted { item, .. } | Layout::Vector { item, .. } => ("list", Some(&**item), None),
         Layout::Clones(clones) => ("list", Some(&clones.item), None),
+        Layout::Objects(objects) => ("list", Some(&objects.item), None),
         Layout::String { .. } | Layout::CharStar => ("string", None, None),
         Layout::Record(members) if members.is_empty() => (Described::GROUP, None, None),
         Layout::Record(_) | Layout::Object(_) => ("record", None, None),

@@ -87,6 +87,7 @@ fn known_type(layout: &Layout, counter: Option<&str>) -> Option<ColumnType> {
         | Layout::Object(_)
         | Layout::Pointer(_)
         | Layout::Clones(_)
+        | Layout::Objects(_)
         | Layout::Absent { .. }
         | Layout::Sized { .. }
         | Layout::Unsupported { .. } => None,

@@ -7,7 +7,7 @@ use crate::decode::look;
 use crate::file::Fetch;
 use treemill_format::basket::{BasketHeader, ascending};
 use treemill_format::error::FormatError;
-use treemill_format::open::{Describer, give_up, is_open};
+use treemill_format::open::{Describer, give_up, is_open, leave_out};
 use treemill_format::streamer::StreamerInfos;
 use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket, Tree};
 
@@ -41,6 +41,9 @@ pub(crate) fn describe(
         for some in open.chunk_by_mut(together) {
             look_into(fetch, some, &describer)?;
         }
+    }
+    for branch in &mut tree.branches {
+        leave_out(&mut branch.layout);
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 // Members that few files have, of which much is said by nothing but the data, that test_rare.py knows by formula.
 #include <TClonesArray.h>
 #include <TFile.h>
+#include <TList.h>
 #include <TNamed.h>
 #include <TObjArray.h>
 #include <TTree.h>
@@ -71,6 +72,23 @@ struct Pointers {
   int after;
 };
 
+// Of the same version as Special, so that one could be taken for the other.
+class Other : public Hit {
+ public:
+  double extra = 0;
+  Other(int i = 0) : Hit(i), extra(i / 16.) {}
+  ClassDef(Other, 3)
+};
+
+// Which class a place in an entry refers to is not certain.
+struct Both {
+  int before;
+  Hit *special = nullptr;
+  Hit *other = nullptr;
+  Hit *again = nullptr;
+  int after;
+};
+
 struct Lists {
   int before;
   TObjArray *pointed = new TObjArray;
@@ -108,9 +126,16 @@ inline void fill(Pointers &p, int i) {
   p.base = i % 3 ? new Special(i) : nullptr;
 }
 
+inline void fill(Both &b, int i) {
+  b.before = i; b.after = -i;
+  delete b.special; delete b.other; delete b.again;
+  b.special = new Special(i); b.other = new Other(i); b.again = new Other(i);
+}
+
 inline void fill(TObjArray &a, int i) {
   a.Delete();
   for (int k = 0; k < i % 4; ++k) a.Add(new Hit(i + k));
+  if (i % 4 == 3) delete a.RemoveAt(1);
 }
 
 struct First { char text[12]; Int_t n; Float_t x; };
@@ -126,6 +151,11 @@ void add(TTree &tree, int split, int entries) {
   std::vector<Colour> colours; auto *pcolours = &colours;
   std::vector<Texts> many; auto *pmany = &many;
   TObjArray array; auto *parray = &array;
+  TList list; auto *plist = &list;
+  TObjArray mixed; auto *pmixed = &mixed;
+  TObjArray late; auto *plate = &late;
+  Both both; auto *pboth = &both;
+  list.SetOwner();
   First first;
   const int size = 1000;
   tree.Branch("owner.", &powner, size, split);
@@ -138,9 +168,16 @@ void add(TTree &tree, int split, int entries) {
   tree.Branch("colours", &pcolours, size, split);
   tree.Branch("many", &pmany, size, split);
   tree.Branch("array", "TObjArray", &parray, size, 0);
+  tree.Branch("list", "TList", &plist, size, 0);
+  tree.Branch("mixed", "TObjArray", &pmixed, size, 0);
+  tree.Branch("late", "TObjArray", &plate, size, 0);
+  tree.Branch("both.", &pboth, size, split);
   tree.Branch("first", &first, "text[12]/C:n/I:x/F", size);
   for (int i = 0; i < entries; ++i) {
-    fill(owner, i); fill(enums, i); fill(texts, i); fill(pointers, i); fill(array, i);
+    fill(owner, i); fill(enums, i); fill(texts, i); fill(pointers, i); fill(array, i); fill(both, i);
+    list.Clear(); mixed.Delete(); late.Delete();
+    for (int k = 0; k < i % 3; ++k) { list.Add(new Special(k), k ? "option" : ""); mixed.Add(k ? new Special(i) : new Hit(i)); }
+    if (i + 1 == entries) late.Add(new Hit(i));
     lists.before = i; lists.after = -i; fill(*lists.pointed, i); fill(lists.array, i + 1);
     owners.Delete();
     for (auto *one : bases) delete one;
@@ -179,6 +216,8 @@ void write(const char *path, int compression, int entries) {
 #pragma link C++ class rare::Enums+;
 #pragma link C++ class rare::Texts+;
 #pragma link C++ class rare::Pointers+;
+#pragma link C++ class rare::Other+;
+#pragma link C++ class rare::Both+;
 #pragma link C++ class rare::Lists+;
 #pragma link C++ class std::vector<rare::Hit*>+;
 #pragma link C++ class std::vector<rare::Colour>+;

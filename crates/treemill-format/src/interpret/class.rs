@@ -200,8 +200,8 @@ impl<'i> Classes<'i> {
                 (_, name) => Err(format!("base class {name}")),
             };
         }
-        if let Some(array) = self.clones(element) {
-            return Ok(Part::Field(element.name.clone(), array));
+        if let Some(found) = self.collection(element) {
+            return Ok(Part::Field(element.name.clone(), found));
         }
         if let Some(hidden) = pointers::hidden(element, self, depth) {
             return Ok(Part::Hidden(hidden));
@@ -210,11 +210,13 @@ impl<'i> Classes<'i> {
         self.member(element, before, depth).map(field)
     }
 
-    /// A TClonesArray, or a pointer to one. Where that could be to another class, it is passed over.
-    fn clones(&self, element: &Element) -> Option<Layout> {
+    /// A collection of ROOT's, or a pointer to one. TClonesArrays are passed over where one could be of another
+    /// class.
+    fn collection(&self, element: &Element) -> Option<Layout> {
         let is_one = element.array_length <= 1 && element.kind == ElementKind::Plain;
-        let array = is_one.then(|| clones::member(element.code, &element.type_name));
-        array.flatten().filter(|_| !self.is_base(CLONES))
+        let found = is_one.then(|| clones::member(element.code, &element.type_name));
+        let is_sure = |found: &Layout| !matches!(found, Layout::Clones(_)) || !self.is_base(CLONES);
+        found.flatten().filter(is_sure)
     }
 
     /// A data member.

@@ -1,5 +1,7 @@
-//! TClonesArrays that were stored whole: lists of objects, one after another or member by member.
-//! Source: ROOT's `TClonesArray::Streamer` and `TStreamerInfo::WriteBufferClones`.
+//! ROOT's collections that were stored whole. TClonesArrays: lists of objects, one after another or member by
+//! member; TObjArrays and TLists: lists of pointers.
+//! Source: ROOT's `TClonesArray::Streamer`, `TStreamerInfo::WriteBufferClones`, `TObjArray::Streamer` and
+//! `TList::Streamer`.
 
 use super::bytes::Bytes;
 use super::column::{Column, push_offset};
@@ -7,10 +9,11 @@ use super::lists::List;
 use super::object::by_members;
 use super::steps::Step;
 use super::unsupported;
-use super::walk::{take, value};
+use super::walk::{take, take_string, value};
 use treemill_format::clones::head;
 use treemill_format::error::Result;
-use treemill_format::layout::{Clones, Layout};
+use treemill_format::layout::{Clones, Collection, Layout, Objects};
+use treemill_format::objects;
 
 /// Appends the array at the front of `bytes` as a list; a pointer to none is an empty one.
 pub(super) fn clones(
@@ -55,6 +58,30 @@ pub(super) fn clones(
         return Ok(());
     }
     Err(unsupported("a TClonesArray that holds more than its items"))
+}
+
+/// Appends the collection of pointers at the front of `bytes`; a pointer to none is an empty one.
+pub(super) fn objects(
+    offsets: &mut Vec<i32>,
+    item: &mut Column,
+    of: &Objects,
+    bytes: &mut &[u8],
+) -> Result<()> {
+    let Some((count, mut body)) = objects::head(&of.before, of.class, bytes)? else {
+        return push_offset(offsets, 0);
+    };
+    // Each takes bytes, so that a count beyond them breaks off.
+    for _ in 0..count {
+        value(item, &of.item, &mut body)?;
+        if of.class == Collection::TList {
+            take_string(&mut body)?;
+        }
+    }
+    push_offset(offsets, count)?;
+    if body.is_empty() {
+        return Ok(());
+    }
+    Err(unsupported("a collection that holds more than its items"))
 }
 
 /// Arrays among the [`super::steps`].

@@ -94,9 +94,13 @@ impl Column {
                     .collect::<Result<_>>()?,
             },
             Layout::Object(object) => Column::object(spares, object)?,
-            Layout::Pointer(object) => Column::Pointer {
+            Layout::Pointer(pointer) => Column::Pointer {
                 present: Vec::new(),
-                item: Box::new(Column::object(spares, object)?),
+                item: Box::new(Column::with(spares, &pointer.to, 0)?),
+            },
+            Layout::Objects(objects) => Column::List {
+                offsets: offsets(spares),
+                item: Box::new(Column::with(spares, &objects.item, 0)?),
             },
             Layout::Clones(clones) => Column::List {
                 offsets: offsets(spares),
@@ -228,11 +232,8 @@ impl Column {
             (Column::Object { rows, parts }, Layout::Object(object)) => {
                 finish_object(rows, parts, object, spares, arrow_type(layout)?)?
             }
-            (Column::Pointer { present, item }, Layout::Pointer(object)) => {
-                let Column::Object { rows, parts } = *item else {
-                    return Err(mismatch());
-                };
-                let items = finish_object(rows, parts, object, spares, arrow_type(layout)?)?;
+            (Column::Pointer { present, item }, Layout::Pointer(pointer)) => {
+                let items = item.finish_into(spares, &pointer.to)?;
                 expand(&items, &BooleanBuffer::from(present))?
             }
             (Column::Nothing | Column::Met(_), Layout::Absent { .. }) => {
@@ -286,6 +287,7 @@ fn item_of(layout: &Layout) -> Option<&Layout> {
             Some(item)
         }
         Layout::Clones(clones) => Some(&clones.item),
+        Layout::Objects(objects) => Some(&objects.item),
         _ => None,
     }
 }

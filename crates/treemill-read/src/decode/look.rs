@@ -6,7 +6,7 @@ use super::walk::{append, value};
 use super::{Entries, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::{Layout, Object, Part};
-use treemill_format::open::{Describer, passed_over};
+use treemill_format::open::{Describer, note_references, passed_over};
 
 /// The most classes that are found out for one branch: a class may have arrays of itself.
 const MOST_FOUND: usize = 64;
@@ -30,6 +30,7 @@ pub fn look(
         if !settle(&column, layout, describer) {
             return outcome;
         }
+        note_references(layout);
     }
     Err(unsupported("arrays within arrays of their own class"))
 }
@@ -76,10 +77,13 @@ fn settle(column: &Column, layout: &mut Layout, describer: &Describer<'_>) -> bo
         (Column::Object { parts, .. }, Layout::Object(of)) => {
             return parts_of(parts, of, describer);
         }
-        (Column::Pointer { item, .. }, Layout::Pointer(of)) => match &**item {
-            Column::Object { parts, .. } => return parts_of(parts, of, describer),
-            _ => return false,
+        (Column::Pointer { item, .. }, Layout::Pointer(pointer)) => match &**item {
+            Column::Met(class) => class,
+            item => return settle(item, &mut pointer.to, describer),
         },
+        (Column::List { item, .. }, Layout::Objects(objects)) => {
+            return settle(item, &mut objects.item, describer);
+        }
         _ => return false,
     };
     *layout = describer

@@ -51,7 +51,8 @@ pub fn leaves(layout: &Layout) -> usize {
             each.fold(0, usize::saturating_add)
         }
         Layout::Object(object) => of_object(object),
-        Layout::Pointer(object) => of_object(object),
+        Layout::Pointer(pointer) => leaves(&pointer.to),
+        Layout::Objects(objects) => leaves(&objects.item),
         Layout::Clones(clones) => leaves(&clones.item),
         _ => 1,
     }
@@ -121,7 +122,8 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
             Ok(total)
         }
         Layout::Object(object) => object_least(object).map(Size::AtLeast),
-        Layout::Pointer(object) => object_least(object).map(|_| Size::AtLeast(4)),
+        Layout::Pointer(pointer) => some_bytes(&pointer.to).map(|_| Size::AtLeast(4)),
+        Layout::Objects(objects) => some_bytes(&objects.item).map(|_| Size::AtLeast(4)),
         // A pointer to nothing; else more.
         Layout::Clones(clones) => some_bytes(&clones.item).map(|_| Size::AtLeast(4)),
         // One, so that the count of such items is bounded.

@@ -40,11 +40,8 @@ pub fn arrow_type(layout: &Layout) -> Result<DataType> {
             object_fields(object, &mut fields)?;
             DataType::Struct(fields.into())
         }
-        Layout::Pointer(object) => {
-            let mut fields = Vec::new();
-            object_fields(object, &mut fields)?;
-            DataType::Struct(fields.into())
-        }
+        Layout::Pointer(pointer) => arrow_type(&pointer.to)?,
+        Layout::Objects(objects) => DataType::List(Arc::new(field("item", &objects.item)?)),
         Layout::Clones(clones) => DataType::List(Arc::new(field("item", &clones.item)?)),
         // Of an item that nobody knows nothing can be said.
         Layout::Absent { .. } => DataType::Struct(Fields::empty()),

@@ -1,7 +1,7 @@
 //! The general way: values whose size is known only by reading them (strings, nested vectors,
 //! records of such), one after another.
 
-use super::clones::clones;
+use super::clones::{clones, objects};
 use super::column::{Column, mismatch, push_offset};
 use super::size::{Size, fixed_sum, size_of};
 use super::{Entries, malformed, object, pointer, shared, unsupported};
@@ -57,6 +57,7 @@ pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> 
             pointer::pointer(present, item, of, bytes)
         }
         (Column::List { offsets, item }, Layout::Clones(of)) => clones(offsets, item, of, bytes),
+        (Column::List { offsets, item }, Layout::Objects(of)) => objects(offsets, item, of, bytes),
         (_, Layout::Absent { reason }) => Err(unsupported(reason)),
         (Column::Numbers(numbers), Layout::Bits) => {
             numbers.take(&mut object::bits(bytes)?.as_slice())
@@ -228,9 +229,11 @@ pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
             .try_for_each(|(_, member)| skip_value(member, bytes)),
         Layout::Number(_) => skip(bytes, size_of(layout)?.least()),
         // Appended and thrown away: where such values end is known only by reading all of them.
-        Layout::Object(_) | Layout::Pointer(_) | Layout::Clones(_) | Layout::Bits => {
-            value(&mut Column::new(layout, 0)?, layout, bytes)
-        }
+        Layout::Object(_)
+        | Layout::Pointer(_)
+        | Layout::Clones(_)
+        | Layout::Objects(_)
+        | Layout::Bits => value(&mut Column::new(layout, 0)?, layout, bytes),
         Layout::Absent { reason } => Err(unsupported(reason)),
         Layout::Counted { .. } | Layout::Sized { .. } | Layout::Unsupported { .. } => {
             Err(mismatch())
@@ -249,7 +252,7 @@ fn skip_items(layout: &Layout, count: usize, bytes: &mut &[u8]) -> Result<()> {
 }
 
 /// A TString's or std::string's bytes: a length byte, where 255 announces an i32.
-fn take_string<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
+pub(super) fn take_string<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
     match take(bytes)? {
         [255] => take_char_star(bytes),
         [len] => take_text(bytes, usize::from(len)),
