@@ -8,6 +8,9 @@ use crate::layout::{Before, Hidden, Layout, Object, Part, Pointer, Says};
 use crate::objects;
 use crate::streamer::StreamerInfos;
 
+/// Parts of objects that are described for one tree: what damaged names stand for is to take no more memory.
+const MOST_PARTS: usize = 20_000;
+
 /// The version of TClonesArray.
 const CLONES_VERSION: i32 = 4;
 
@@ -22,7 +25,7 @@ impl<'i> Describer<'i> {
     #[must_use]
     pub fn new(infos: &'i StreamerInfos) -> Self {
         Describer {
-            classes: Classes::new(infos),
+            classes: Classes::with_parts(infos, MOST_PARTS),
         }
     }
 

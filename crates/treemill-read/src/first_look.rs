@@ -3,16 +3,19 @@
 
 use crate::ReadError;
 use crate::checks::agreed;
-use crate::decode::look;
+use crate::decode::{Column, look};
 use crate::file::Fetch;
 use treemill_format::basket::{BasketHeader, ascending};
 use treemill_format::error::FormatError;
+use treemill_format::layout::Layout;
 use treemill_format::open::{Describer, give_up, is_open, leave_out};
 use treemill_format::streamer::StreamerInfos;
 use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket, Tree};
 
 /// Bytes of baskets that are read together, so that damaged metadata take no memory for more.
 const MOST_TOGETHER: u64 = 8 << 20;
+/// Bytes of a basket's entries that are looked at, if not the first alone has more.
+const MOST_LOOKED_AT: usize = 256 << 10;
 
 /// Fills in what the tree's branches leave open. What the first baskets do not say is looked for in another one;
 /// what the data then have not said stays open, and is an error where it is needed. Where a branch's data
@@ -96,6 +99,11 @@ fn into(
             let wrong = |e: FormatError| fetch.wrong(&e, Some(basket.bytes.start));
             let header = BasketHeader::parse(&record).map_err(wrong)?;
             let packed = agreed(&header, &record, basket).map_err(wrong)?;
+            let mean = header.border.checked_div(header.entries).unwrap_or(0);
+            if mean > MOST_LOOKED_AT && is_readable_without(layout) {
+                give_up(layout, "entries too long to be looked into");
+                return Ok(());
+            }
             let mut unpacked = Vec::new();
             let payload = fetch.unpacked(packed, header.uncompressed_len, &mut unpacked);
             let payload = payload.map_err(wrong)?;
@@ -105,6 +113,9 @@ fn into(
                 header.entry_starts(parts, &mut starts).map_err(wrong)?;
             }
             let data = header.data(payload).map_err(wrong)?;
+            // One entry at least.
+            let few = starts.partition_point(|&start| start as usize <= MOST_LOOKED_AT);
+            starts.truncate(few.max(2));
             look(layout, data, &starts, describer).map_err(wrong)
         }
         None => embedded
@@ -113,6 +124,13 @@ fn into(
             .try_for_each(|(data, starts)| look(layout, data, starts, describer))
             .map_err(|e| fetch.wrong(&e, None)),
     }
+}
+
+/// Whether all but what only data say can be read.
+fn is_readable_without(layout: &Layout) -> bool {
+    let mut rest = layout.clone();
+    give_up(&mut rest, "");
+    Column::new(&rest, 0).is_ok()
 }
 
 /// Where the entries of such a basket start, if it says so; `None` where it says what cannot be.

@@ -52,9 +52,14 @@ pub(super) type Known<T> = Result<T, String>;
 
 impl<'i> Classes<'i> {
     pub fn new(infos: &'i StreamerInfos) -> Self {
+        Classes::with_parts(infos, MAX_PARTS)
+    }
+
+    /// Of which so many parts of objects may be described.
+    pub fn with_parts(infos: &'i StreamerInfos, parts: usize) -> Self {
         Classes {
             infos,
-            left: Cell::new(MAX_PARTS),
+            left: Cell::new(parts),
             within: RefCell::new(Vec::new()),
             bases: OnceCell::new(),
             enums: OnceCell::new(),
