@@ -60,7 +60,9 @@ def layout_of(column: Any, is_nullable: bool) -> Any:
     import pyarrow
 
     single = column.num_chunks == 1
-    return nullable(column.chunk(0) if single else pyarrow.concat_arrays(column.chunks), is_nullable)
+    return nullable(
+        column.chunk(0) if single else pyarrow.concat_arrays(column.chunks), is_nullable
+    )
 
 
 def nullable(array: Any, is_nullable: bool) -> Any:

@@ -1,6 +1,6 @@
 """The core's columns as awkward layouts, from their buffers, without Arrow between: what is nearly
-always read, in a tenth of the steps. Laid out as arrow_awkward.py lays out columns, which also takes
-those that are none of this (missing values, unions, columns that were put together).
+always read, in a tenth of the steps. Laid out as by arrow_awkward.py, which also takes columns
+that are none of this (missing values, unions, several put together).
 
 Knows core.Column, awkward and numpy; knows nothing of files.
 """

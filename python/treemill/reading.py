@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ._core import Column
+from ._core import Column, Control
 from .errors import QueryError, UnsupportedError
 from .filetree import FileTree
 from .foreign import Table
@@ -147,6 +147,7 @@ def _columns(
     dataset: Dataset, names: Sequence[str], start: int | None, stop: int | None, flags: bool
 ) -> dict[str, Any]:
     """What Columns has, by name or path, of one type each."""
+    control = Control()  # one for all files: they are one pass
     parts: dict[str, list[Any]] = {name: [] for name in names}
     files = []
     # Of several files types are compared.
@@ -155,7 +156,8 @@ def _columns(
         files.append(dataset.trees.locations[file].path)
         table = dataset.table(file)
         options = {"flags": True} if one and isinstance(table, FileTree) else {}
-        for name, column in zip(names, table.read(names, first, last, **options), strict=True):
+        found = table.read(names, first, last, control, **options)
+        for name, column in zip(names, found, strict=True):
             parts[name].append(column if kept is None else _taken(column, kept))
     return {name: _joined(name, each, files) for name, each in parts.items()}
 

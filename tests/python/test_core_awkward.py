@@ -1,5 +1,5 @@
-"""Layouts that are made of the core's buffers are those that are made by way of Arrow: of a column of each
-type of each file of the corpus, whole and in parts."""
+"""Layouts that are made of the core's buffers are those that are made by way of Arrow: of a column
+of each type of each file of the corpus, whole and in parts."""
 
 import awkward as ak
 import numpy as np
