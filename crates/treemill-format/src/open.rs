@@ -1,10 +1,12 @@
 //! What a tree's description leaves open because the data alone say it: the class of a TClonesArray's
-//! items, and of objects behind pointers to a class from which others derive. Such places of a layout are
+//! items, and of objects behind pointers to a class from which others derive; of which of a class's
+//! versions objects are, where the file describes several. Such places of a layout are
 //! filled in with what data were found to say. Pure; looks at no data.
 
 use crate::clones::CLONES;
-use crate::interpret::{Classes, named};
-use crate::layout::{Before, Hidden, Layout, Object, Part, Pointer, Says};
+pub use crate::interpret::Version;
+use crate::interpret::{Classes, at_version, named};
+use crate::layout::{Before, Form, Hidden, Layout, Object, Part, Pointer, Says};
 use crate::objects;
 use crate::streamer::StreamerInfos;
 
@@ -36,15 +38,43 @@ impl<'i> Describer<'i> {
     pub fn named(&self, open: &Layout, class: &[u8]) -> Result<Layout, String> {
         named(open, class, &self.classes)
     }
+
+    /// An object's layout at the version that its data have, which is not the one that was thought; `None`
+    /// where the file does not describe that.
+    #[must_use]
+    pub fn at_version(&self, object: &Object, said: Version) -> Option<Object> {
+        at_version(object, said, &self.classes)
+    }
+
+    /// Whether something in a layout is open, be it a version only.
+    #[must_use]
+    pub fn is_open(&self, layout: &Layout) -> bool {
+        is_nameless(layout) || self.is_unsure(layout)
+    }
+
+    fn is_unsure(&self, layout: &Layout) -> bool {
+        match layout {
+            Layout::Object(object) if self.has_versions(object) => true,
+            layout => within(layout)
+                .into_iter()
+                .any(|inner| self.is_unsure(inner)),
+        }
+    }
+
+    fn has_versions(&self, object: &Object) -> bool {
+        let mut parts = object.parts.iter();
+        object.form == Form::Framed && self.classes.infos.has_several(&object.class.name)
+            || parts.any(|part| matches!(part, Part::Base(base) if self.has_versions(base)))
+    }
 }
 
-/// Whether something in a layout is open.
+/// Whether there are items or objects in a layout whose class no data have named yet.
 #[must_use]
-pub fn is_open(layout: &Layout) -> bool {
+pub fn is_nameless(layout: &Layout) -> bool {
     match layout {
         Layout::Clones(clones) if clones.class.is_empty() => true,
         Layout::Pointer(pointer) if matches!(pointer.to, Layout::Absent { .. }) => true,
-        layout => within(layout).into_iter().any(is_open),
+        layout => within(layout).into_iter().any(is_nameless),
     }
 }
 

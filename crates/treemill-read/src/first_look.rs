@@ -1,5 +1,5 @@
-//! What only the data of a branch say, the class of a TClonesArray's items, is found out when its tree is
-//! opened, by a look into some of its baskets. Those of all such branches are read together.
+//! What only the data of a branch say, of which class or version its objects are, is found out when its tree
+//! is opened, by a look into some of its baskets. Those of all such branches are read together.
 
 use crate::ReadError;
 use crate::checks::agreed;
@@ -8,7 +8,7 @@ use crate::file::Fetch;
 use treemill_format::basket::{BasketHeader, ascending};
 use treemill_format::error::FormatError;
 use treemill_format::layout::Layout;
-use treemill_format::open::{Describer, give_up, is_open, leave_out};
+use treemill_format::open::{Describer, give_up, is_nameless, leave_out};
 use treemill_format::streamer::StreamerInfos;
 use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket, Tree};
 
@@ -29,10 +29,12 @@ pub(crate) fn describe(
     infos: &StreamerInfos,
 ) -> Result<(), ReadError> {
     let describer = Describer::new(infos);
-    for choose in [first, middle] {
-        let is_open = |branch: &&mut Branch| is_open(&branch.layout);
-        let open = tree.branches.iter_mut().filter(is_open);
-        let mut open: Vec<_> = open.map(|b| (choose(b).cloned(), b)).collect();
+    for round in [Round::First, Round::Second] {
+        let open = tree.branches.iter_mut().filter(|branch| match round {
+            Round::First => describer.is_open(&branch.layout),
+            Round::Second => is_nameless(&branch.layout),
+        });
+        let mut open: Vec<_> = open.map(|b| (round.basket(b).cloned(), b)).collect();
         let mut bytes = 0_u64;
         let together = |_: &(Option<BasketRef>, _), (next, _): &(Option<BasketRef>, _)| {
             let more = next.as_ref().map_or(0, len);
@@ -76,12 +78,21 @@ fn look_into(
     Ok(())
 }
 
-fn first(branch: &Branch) -> Option<&BasketRef> {
-    branch.baskets.iter().find(|b| !b.entries.is_empty())
+/// Baskets are looked into twice at most.
+#[derive(Clone, Copy)]
+enum Round {
+    First,
+    /// For what the first baskets have not named.
+    Second,
 }
 
-fn middle(branch: &Branch) -> Option<&BasketRef> {
-    branch.baskets.get(branch.baskets.len() / 2)
+impl Round {
+    fn basket(self, branch: &Branch) -> Option<&BasketRef> {
+        match self {
+            Round::First => branch.baskets.iter().find(|b| !b.entries.is_empty()),
+            Round::Second => branch.baskets.get(branch.baskets.len() / 2),
+        }
+    }
 }
 
 /// Looks into a basket of a branch, or into those in the tree's record where there are no others.

@@ -32,6 +32,15 @@ const ARRAYS: i32 = 20;
 /// Name of the one element of a class that is a collection (TStreamerInfo::Build).
 const THIS: &str = "This";
 
+/// What an object says of its class's version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// fClassVersion.
+    Number(i32),
+    /// fCheckSum, of classes without versions.
+    Checksum(u32),
+}
+
 /// The classes of a file.
 pub(crate) struct Classes<'i> {
     pub infos: &'i StreamerInfos,

@@ -13,6 +13,7 @@ use arrow_schema::{DataType, Fields};
 use std::sync::Arc;
 use treemill_format::error::{FormatError, Result};
 use treemill_format::layout::{Layout, Number, Object, Part};
+use treemill_format::open::Version;
 
 /// A growing column. Made for one layout; every append must be of the same.
 #[derive(Debug)]
@@ -46,6 +47,8 @@ pub enum Column {
     Nothing,
     /// [`Layout::Absent`] after the data have said what would be there: the name of its class.
     Met(Vec<u8>),
+    /// The first part of objects that turned out to be of another version than their layout.
+    Other(Version),
 }
 
 impl Column {
@@ -152,7 +155,7 @@ impl Column {
             | Column::Record { rows, .. }
             | Column::Object { rows, .. } => *rows,
             Column::Pointer { present, .. } => present.len(),
-            Column::Nothing | Column::Met(_) => 0,
+            Column::Nothing | Column::Met(_) | Column::Other(_) => 0,
             Column::List { offsets, .. } | Column::Bytes { offsets, .. } => {
                 offsets.len().saturating_sub(1)
             }

@@ -75,7 +75,7 @@ fn settle(column: &Column, layout: &mut Layout, describer: &Describer<'_>) -> bo
             return pairs.any(|(field, (_, member))| settle(field, member, describer));
         }
         (Column::Object { parts, .. }, Layout::Object(of)) => {
-            return parts_of(parts, of, describer);
+            return object(parts, of, describer);
         }
         (Column::Pointer { item, .. }, Layout::Pointer(pointer)) => match &**item {
             Column::Met(class) => class,
@@ -92,6 +92,20 @@ fn settle(column: &Column, layout: &mut Layout, describer: &Describer<'_>) -> bo
     true
 }
 
+/// As [`settle`], of an object.
+fn object(columns: &[Column], of: &mut Object, describer: &Describer<'_>) -> bool {
+    let Some(Column::Other(version)) = columns.first() else {
+        return parts_of(columns, of, describer);
+    };
+    match describer.at_version(of, *version) {
+        Some(found) => {
+            *of = found;
+            true
+        }
+        None => false,
+    }
+}
+
 /// As [`settle`], among an object's parts. One that cannot be read is left out.
 fn parts_of(columns: &[Column], of: &mut Object, describer: &Describer<'_>) -> bool {
     let mut pairs = columns.iter().zip(&mut of.parts);
@@ -104,7 +118,7 @@ fn parts_of(columns: &[Column], of: &mut Object, describer: &Describer<'_>) -> b
             }
             has_met
         }
-        (Column::Object { parts, .. }, Part::Base(base)) => parts_of(parts, base, describer),
+        (Column::Object { parts, .. }, Part::Base(base)) => object(parts, base, describer),
         _ => false,
     })
 }

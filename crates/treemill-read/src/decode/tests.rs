@@ -252,7 +252,6 @@ proptest! {
         for run in &runs {
             let (data, starts) = encode_all(&layout, run);
             let mut found = vec![7];
-            // Whether such a string was written only the entry's length tells.
             let is_told = matches!(&layout, Layout::Record(of) if starts::has_string_first(of));
             match (&layout, run.is_empty() || is_told) {
                 (_, true) => {}
