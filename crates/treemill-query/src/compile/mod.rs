@@ -5,6 +5,7 @@ mod call;
 mod choice;
 mod compare;
 mod conjuncts;
+mod coordinates;
 mod forms;
 mod free;
 mod functions;
