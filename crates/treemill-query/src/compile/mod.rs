@@ -12,6 +12,7 @@ mod functions;
 mod graph;
 mod homes;
 mod index;
+mod joined;
 mod joint;
 mod kept;
 mod kinematics;

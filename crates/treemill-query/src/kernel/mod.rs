@@ -10,6 +10,7 @@ pub(crate) mod forms;
 pub(crate) mod gather;
 pub(crate) mod logic;
 pub(crate) mod math;
+pub(crate) mod numbered;
 pub(crate) mod pieces;
 pub(crate) mod reduce;
 pub(crate) mod trig;
