@@ -2,6 +2,7 @@
 //! No logic lives here: what is read is decided in treemill-read, what is computed in treemill-query.
 
 mod arrow;
+mod cache;
 mod control;
 mod errors;
 mod fields;
@@ -9,6 +10,7 @@ mod file;
 mod foreign;
 mod listing;
 mod members;
+mod nodes;
 mod origin;
 mod outcome;
 mod partial;
@@ -23,9 +25,13 @@ mod _core {
     #[pymodule_export]
     use crate::arrow::Column;
     #[pymodule_export]
+    use crate::cache::{cache_held, cache_limit, clear_cache, set_cache_limit};
+    #[pymodule_export]
     use crate::control::Control;
     #[pymodule_export]
     use crate::file::{File, Tree};
+    #[pymodule_export]
+    use crate::nodes::Values;
     #[pymodule_export]
     use crate::partial::Partial;
     #[pymodule_export]

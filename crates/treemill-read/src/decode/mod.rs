@@ -34,6 +34,7 @@ mod walk;
 pub use column::Column;
 pub use known::{Items, Picked, join_offsets};
 pub use picked::{Gathered, append_picked, consecutive};
+pub use results::wide_offsets;
 pub use size::{Size, leaves, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
@@ -62,6 +63,14 @@ impl<'a> Entries<'a> {
             _ => None,
         }
         .unwrap_or_default()
+    }
+
+    /// Where each entry starts and ends in `data`.
+    #[inline]
+    fn spans(self) -> impl Iterator<Item = (usize, usize)> {
+        let stops = self.starts.get(1..).unwrap_or_default();
+        let pairs = self.starts.iter().zip(stops);
+        pairs.map(|(&start, &stop)| (start as usize, stop as usize))
     }
 
     /// Each entry's bytes.
