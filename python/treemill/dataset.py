@@ -282,12 +282,12 @@ class Dataset:
         self, node: Node, exprs: Sequence[str], where: str | None, bins: Any, weight: str | None
     ) -> Any:
         """Fills one histogram and draws it: in a terminal as text; notebooks do by themselves."""
-        from .drawing import drawn
-        from .monitor.display import in_notebook, show
+        from .drawing import drawn, show
+        from .monitor.display import in_notebook
 
         result, title = drawn(node, exprs, where, bins, weight)
         if not in_notebook():
-            show(getattr(result, "nominal", result), title)
+            show(result, title)
         return result
 
     def explained(self, bookings: Sequence[Booking]) -> str:
