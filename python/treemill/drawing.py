@@ -14,9 +14,9 @@ __all__ = ["drawn", "show"]
 
 
 def show(histogram: Any, title: str = "") -> None:
-    """Prints a histogram as text, as wide as the terminal: a hist.Hist, or one that is booked, which
-    is computed if it was not yet. Of `Variations` the nominal one. `title`: else that of the booking.
-    """
+    """Prints a histogram as text, as wide as the terminal: a hist.Hist, or one that is booked,
+    which is computed if it was not yet. Of `Variations` the nominal one. `title`: else that of
+    the booking."""
     from .monitor.display import show as show_text
 
     if isinstance(histogram, Booking):
