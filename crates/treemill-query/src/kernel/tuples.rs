@@ -33,7 +33,7 @@ pub(crate) fn combination_offsets(offsets: &[i32], size: u8, out: &mut [i32]) ->
 }
 
 /// Number of combinations.
-fn choose(n: u64, size: u8) -> u64 {
+pub(super) fn choose(n: u64, size: u8) -> u64 {
     // Of lists as events have them: no product is larger than 64 bits hold, no division is slow.
     if n < 1 << 16 {
         let (b, c, d) = (
@@ -54,75 +54,6 @@ fn choose(n: u64, size: u8) -> u64 {
         product = product * u128::from(n.saturating_sub(k)) / u128::from(k + 1);
     }
     u64::try_from(product).unwrap_or(u64::MAX)
-}
-
-/// Combinations found by their numbers.
-pub(crate) struct Numbered {
-    size: u8,
-    /// Of lists as short as most are, written out: counting mispredicts many branches. Where those of
-    /// each length start; of such as have none, one of any items.
-    first: Vec<usize>,
-    all: Vec<[u32; LARGEST]>,
-}
-
-/// Items of the longest list whose combinations are written out.
-const SHORT: u32 = 12;
-
-impl Numbered {
-    pub fn new(size: u8) -> Self {
-        let (mut first, mut all) = (Vec::new(), Vec::new());
-        for n in 0..=SHORT {
-            first.push(all.len());
-            let count = (choose(u64::from(n), size) as u32).max(1);
-            all.extend((0..count).map(|number| combination(0, n, size, number)));
-        }
-        Self { size, first, all }
-    }
-
-    /// The positions of a combination's items, by its number among those of `start .. stop`; of a list
-    /// without, by number 0, any.
-    #[inline(always)]
-    pub fn get(&self, start: u32, stop: u32, number: u32) -> [u32; LARGEST] {
-        let Some(first) = self.first.get((stop - start) as usize) else {
-            return combination(start, stop, self.size, number);
-        };
-        let mut found = self.all[first + number as usize];
-        for item in &mut found {
-            *item += start;
-        }
-        found
-    }
-}
-
-/// Items of the largest combinations.
-pub(crate) const LARGEST: usize = 4;
-
-/// The positions of a combination's items, by its number among those of `size` items of `start .. stop`;
-/// what is beyond the size is 0.
-fn combination(start: u32, stop: u32, size: u8, number: u32) -> [u32; LARGEST] {
-    let mut found = [0; LARGEST];
-    let (mut item, mut rest) = (start, u64::from(number));
-    let size = usize::from(size).min(LARGEST);
-    for (place, to) in found[..size].iter_mut().enumerate() {
-        let more = (size - place - 1) as u8;
-        while item < stop {
-            // So many combinations have this item here.
-            let left = u64::from(stop - item - 1);
-            let here = match more {
-                0 => 1,
-                1 => left,
-                _ => choose(left, more),
-            };
-            if rest < here {
-                break;
-            }
-            rest -= here;
-            item += 1;
-        }
-        *to = item;
-        item += 1;
-    }
-    found
 }
 
 /// Positions of the combinations of as many items as there are lists of positions, in the order of
@@ -171,23 +102,44 @@ fn pairs(start: u32, stop: u32, at: usize, a: &mut [u32], b: &mut [u32]) -> usiz
     at
 }
 
-/// Positions of lists whose first items lie at `starts`; lengths are those of `new`. (How: see
-/// `gather::picked_items`.)
+/// Positions of lists whose first items lie at `starts`; lengths are those of `new`.
 pub(crate) fn runs(starts: impl Iterator<Item = i32>, new: &[i32], out: &mut [u32]) {
-    out.fill(0);
-    let mut before = 0_i32;
+    let mut runs = Runs::new(out);
     for (from, start) in starts.zip(&new[..new.len() - 1]) {
-        let distance = from.wrapping_sub(*start);
+        runs.note(from, *start);
+    }
+    runs.finish();
+}
+
+/// Positions that ascend one by one but where a run starts. (How: see `gather::picked_items`.)
+struct Runs<'a> {
+    out: &'a mut [u32],
+    before: i32,
+}
+
+impl<'a> Runs<'a> {
+    fn new(out: &'a mut [u32]) -> Self {
+        out.fill(0);
+        Self { out, before: 0 }
+    }
+
+    /// What starts at `start`, at or behind all before, shows positions from `from` on.
+    #[inline(always)]
+    fn note(&mut self, from: i32, start: i32) {
+        let distance = from.wrapping_sub(start);
         // Lists at the very end that are empty have no item to note it at.
-        if let Some(to) = out.get_mut(*start as usize) {
-            *to = to.wrapping_add(distance.wrapping_sub(before) as u32);
-            before = distance;
+        if let Some(to) = self.out.get_mut(start as usize) {
+            *to = to.wrapping_add(distance.wrapping_sub(self.before) as u32);
+            self.before = distance;
         }
     }
-    let mut distance = 0_u32;
-    for (i, to) in out.iter_mut().enumerate() {
-        distance = distance.wrapping_add(*to);
-        *to = distance.wrapping_add(i as u32);
+
+    fn finish(self) {
+        let mut distance = 0_u32;
+        for (i, to) in self.out.iter_mut().enumerate() {
+            distance = distance.wrapping_add(*to);
+            *to = distance.wrapping_add(i as u32);
+        }
     }
 }
 
@@ -195,20 +147,17 @@ pub(crate) fn runs(starts: impl Iterator<Item = i32>, new: &[i32], out: &mut [u3
 /// first, the second and so on.
 pub(crate) fn joined(parts: &[&[i32]], out: &mut [u32]) {
     let lists = parts.first().map_or(0, |offsets| offsets.len() - 1);
-    let mut new = Vec::with_capacity(lists * parts.len() + 1);
-    let mut starts = Vec::with_capacity(lists * parts.len());
-    let mut sum = 0;
-    new.push(0);
+    let mut runs = Runs::new(out);
+    let mut start = 0;
     for list in 0..lists {
         let mut base = 0;
         for offsets in parts {
-            starts.push(base + offsets[list]);
-            sum += offsets[list + 1] - offsets[list];
-            new.push(sum);
+            runs.note(base + offsets[list], start);
+            start += offsets[list + 1] - offsets[list];
             base += offsets[offsets.len() - 1];
         }
     }
-    runs(starts.into_iter(), &new, out);
+    runs.finish();
 }
 
 /// Positions in the order of each list, equal ones as they come; those that are `last` after all
@@ -246,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_and_single_combinations_say_what_the_lists_of_positions_say() {
+    fn pieces_say_what_the_lists_of_positions_say() {
         use crate::kernel::pieces::{Pieces, ROOM, WIDTH};
         // Lengths below and above the width of a piece.
         let offsets = [0, 4, 4, 5, 7, 21, 21, 27];
@@ -280,19 +229,6 @@ mod tests {
                         assert_eq!(*x, terms.fold(0.0, |sum, x| sum + x));
                     }
                     (at, first) = (at + count, last);
-                }
-            }
-            let numbered = Numbered::new(size);
-            for (list, ends) in new.windows(2).enumerate() {
-                let (start, stop) = (offsets[list] as u32, offsets[list + 1] as u32);
-                for number in ends[0]..ends[1] {
-                    let place = (number - ends[0]) as u32;
-                    let short = numbered.get(start, stop, place);
-                    let any = combination(start, stop, size, place);
-                    for ((short, any), picks) in short.iter().zip(any).zip(&all) {
-                        let wanted = picks[number as usize];
-                        assert_eq!((*short, any), (wanted, wanted), "{size} {list} {number}");
-                    }
                 }
             }
         }
