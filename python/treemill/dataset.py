@@ -96,8 +96,6 @@ class Dataset:
         self.bytes = Remembered(
             self.trees, lambda tree: {b["name"]: b["total_bytes"] for b in tree.described()}
         )
-        self.plans = Remembered(self.trees, lambda tree: {})
-        """Of reading.py, by the names that were asked for."""
         self._branches = Remembered(self.trees, lambda tree: Branches(branch_list(tree)))
         root = Node(Origin(self, self._run))
         self._root = root if selected is None else root.filter(SELECTED, "entry list")
