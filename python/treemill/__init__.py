@@ -21,6 +21,7 @@ from .dataset import Dataset, dataset
 from .processor import warn_if_too_old
 
 if TYPE_CHECKING:
+    from .caching import cache
     from .cutflow import Cut, CutFlow, Variations
     from .errors import (
         FormatError,
@@ -56,6 +57,7 @@ __all__ = [
     "Variations",
     "WorkerError",
     "__version__",
+    "cache",
     "connect",
     "dataset",
     "function",
@@ -63,6 +65,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "cache": "caching",
     "Cut": "cutflow",
     "CutFlow": "cutflow",
     "FileOutput": "files",

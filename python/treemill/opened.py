@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from .caching import prepare
 from .errors import QueryError, SourceError, TreemillError
 from .fallback import Known
 from .filetree import FileTree, Sample
@@ -103,6 +104,7 @@ def _open(location: Location) -> OpenTree:
             f"{location.path} is a directory; its files are {location.path}/*.root",
             file=location.path,
         )
+    prepare()
     file = _core.File(location.path)
     name = location.tree
     if name is None:

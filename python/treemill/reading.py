@@ -134,6 +134,9 @@ def _columns(
     them are bytes that stand for bools."""
     import pyarrow
 
+    from . import _core
+
+    control = _core.Control()  # one for all files: they are one pass
     parts: dict[str, list[Any]] = {name: [] for name in names}
     files, found = [], []
     # Of several files types are compared.
@@ -142,7 +145,9 @@ def _columns(
         files.append(dataset.trees.locations[file].path)
         table = dataset.table(file)
         options = {"flags": True} if one and isinstance(table, FileTree) else {}
-        for name, column in zip(names, table.read(names, first, last, **options), strict=True):
+        for name, column in zip(
+            names, table.read(names, first, last, control, **options), strict=True
+        ):
             array = pyarrow.array(column)
             if options and getattr(column, "flags", False):
                 found.append(name)

@@ -84,6 +84,7 @@ class Query(ABC):
             expected=running.expected_entries,
             bytes_read=counters.bytes_read,
             bytes_decompressed=counters.bytes_decompressed,
+            bytes_from_cache=counters.bytes_from_cache,
             seconds=seconds,
             workers=0 if self._done else running.workers,
             pass_seconds=(self._ended or time.monotonic()) - running.began,
@@ -113,6 +114,7 @@ class Query(ABC):
             seconds=progress.seconds,
             bytes_read=progress.bytes_read,
             bytes_decompressed=progress.bytes_decompressed,
+            bytes_from_cache=progress.bytes_from_cache,
             workers=0 if running is None else running.workers,
         )
 

@@ -94,6 +94,7 @@ class SelectorTrees:
         self._empty: dict[str, Any] = {}
         self._ends = commits_only_at_end(selector)
         self._readers: dict[int, tuple[Any, Any]] = {}
+        self._aside: Any = None
 
     def begin(self) -> None:
         """Runs begin_worker; afterwards each partial starts with a copy of what that made."""
@@ -121,6 +122,12 @@ class SelectorTrees:
             return some[len(some) // 2] if some else 1
 
         return entries, cuts_of(entries, clusters, usual_baskets, self._workers)
+
+    def aside(self, control: Any) -> Any:
+        """Counts what the bookings beside take, which nobody asks for: one for the whole pass."""
+        if self._aside is None:
+            self._aside = type(control)()
+        return self._aside
 
     def bound(self, file: int) -> _Bound:
         """The selector on the tree of this file."""
@@ -256,9 +263,8 @@ class _Bound:
         ended = self._chunk_by_chunk(start, stop, partial, control)
         if self._trees.beside is not None:
             reached = stop if ended is None else ended
-            self._trees.beside.bound(self._file).run(
-                start, reached, partial.beside, type(control)()
-            )
+            aside = self._trees.aside(control)
+            self._trees.beside.bound(self._file).run(start, reached, partial.beside, aside)
         return ended
 
     def _chunk_by_chunk(

@@ -41,6 +41,17 @@ def events(paths):
     return tm.dataset(paths, tree="Events")
 
 
+@pytest.fixture
+def nothing_remembered(core):
+    """Each query reads its files: for tests that count what is read."""
+    import treemill as tm
+
+    before = tm.cache.limit
+    tm.cache.limit = 0
+    yield
+    tm.cache.limit = before
+
+
 @functools.cache
 def corpus(name: str) -> str:
     path = CORPUS / name

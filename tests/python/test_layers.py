@@ -86,6 +86,10 @@ def test_module(path):
         assert not inside(names, "treemill.packetizer", "treemill.worker", "treemill.task")
     if part == "backend":
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.dataset")
+    if part in ("caching", "memory"):
+        assert own(names) <= inside(
+            names, "treemill.errors", "treemill.memory", "treemill._core"
+        ), "what others import knows nobody"
     if part in ("merge", "files", "packages"):
         assert own(names) <= inside(names, "treemill.errors")
     if part in ("foreign", "matching"):

@@ -116,7 +116,7 @@ def counters(path, where=None):
     return sums, report.bytes_read, report.bytes_decompressed
 
 
-def test_baskets_that_no_entry_needs_are_not_read(wide):
+def test_baskets_that_no_entry_needs_are_not_read(wide, nothing_remembered):
     _, all_read, all_bytes = counters(wide)
     sums, read, decompressed = counters(wide, "run > 0")
     none, none_read, none_bytes = counters(wide, "run > 1")

@@ -40,7 +40,7 @@ class DiMuon(tm.Selector):
         output["ended"] = self.begun
 
 
-def test_selector(session, paths, truth):
+def test_selector(session, paths, truth, nothing_remembered):
     events = tm.dataset(paths, "Events", name="ttbar")
     output = session.run(DiMuon(), events, inputs={"cut": 2})
     good = truth[truth.nMuon >= 2]

@@ -53,4 +53,10 @@ impl Control {
     fn bytes_decompressed(&self) -> u64 {
         self.counters.bytes_decompressed()
     }
+
+    /// Bytes that earlier passes have decompressed, and this one took from memory.
+    #[getter]
+    fn bytes_from_cache(&self) -> u64 {
+        self.counters.bytes_from_cache()
+    }
 }

@@ -2,6 +2,7 @@
 //! No logic lives here: what is read is decided in treemill-read, what is computed in treemill-query.
 
 mod arrow;
+mod cache;
 mod control;
 mod errors;
 mod fields;
@@ -22,6 +23,8 @@ use pyo3::prelude::*;
 mod _core {
     #[pymodule_export]
     use crate::arrow::Column;
+    #[pymodule_export]
+    use crate::cache::{cache_held, cache_limit, clear_cache, set_cache_limit};
     #[pymodule_export]
     use crate::control::Control;
     #[pymodule_export]

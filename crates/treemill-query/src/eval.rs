@@ -2,7 +2,7 @@
 //! wanted and kept until the batch ends, per selection (the events that passed a chain of filters).
 //!
 //! Nothing here recurses: what cannot be made yet names what it needs first (`Halt::Need`), and a
-//! stack of such tasks is worked off. So the depth of a query costs no stack.
+//! stack of such tasks is worked off (`tasks.rs`). So the depth of a query costs no stack.
 
 mod at;
 mod compute;
@@ -14,6 +14,7 @@ mod passed;
 mod picks;
 mod pieces;
 mod reduce;
+mod tasks;
 
 use crate::compile::{EVENT, Graph, Homes, Joint, LevelId, NodeId, Program};
 use crate::error::{ProcessError, QueryError};
@@ -25,6 +26,7 @@ use crate::value::{Buf, Value};
 use passed::Passed;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use tasks::{Halt, Made, Task};
 
 /// What evaluation needs to know of a compiled query.
 pub(crate) struct Plan {
@@ -87,31 +89,6 @@ pub(crate) struct Selection {
 
 /// A list of combinations, and the positions of each of their items.
 type Chosen = (Buf<u32>, Vec<Buf<u32>>);
-
-/// Something to be made.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Task {
-    Node(NodeId),
-    Offsets(LevelId),
-    Picks(LevelId, u8),
-    Parents(LevelId),
-    Items(LevelId, SelectionId),
-}
-
-/// Why something could not be made.
-enum Halt {
-    /// Something else must be made first.
-    Need(SelectionId, Task),
-    Error(ProcessError),
-}
-
-impl From<QueryError> for Halt {
-    fn from(error: QueryError) -> Self {
-        Self::Error(error.into())
-    }
-}
-
-type Made<T> = Result<T, Halt>;
 
 /// One batch in the course of evaluation.
 pub(crate) struct Batch<'a> {
@@ -250,17 +227,7 @@ impl<'a> Batch<'a> {
 
     /// Makes something, and before it all that it needs.
     fn run(&mut self, selection: SelectionId, task: Task) -> Result<(), ProcessError> {
-        let mut stack = vec![(selection, task)];
-        while let Some((selection, task)) = stack.last().copied() {
-            match self.attempt(selection, task) {
-                Ok(()) => {
-                    stack.pop();
-                }
-                Err(Halt::Need(selection, task)) => stack.push((selection, task)),
-                Err(Halt::Error(error)) => return Err(error),
-            }
-        }
-        Ok(())
+        tasks::work_off(selection, task, |s, task| self.attempt(s, task))
     }
 
     fn attempt(&mut self, s: SelectionId, task: Task) -> Made<()> {

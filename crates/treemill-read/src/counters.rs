@@ -1,13 +1,19 @@
 //! What has been read so far: written by readers, watched by a progress display.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Totals since the counters were made. Shared by any number of readers.
+/// Passes of this process so far.
+static PASSES: AtomicU64 = AtomicU64::new(0);
+
+/// Totals since the counters were made, of one pass. Shared by any number of readers.
 #[derive(Debug, Default)]
 pub struct Counters {
     entries: AtomicU64,
     bytes_read: AtomicU64,
     bytes_decompressed: AtomicU64,
+    bytes_from_cache: AtomicU64,
+    pass: OnceLock<u64>,
 }
 
 impl Counters {
@@ -26,6 +32,17 @@ impl Counters {
         self.bytes_decompressed.load(Ordering::Relaxed)
     }
 
+    /// Bytes, decompressed long ago, that were taken from memory instead.
+    pub fn bytes_from_cache(&self) -> u64 {
+        self.bytes_from_cache.load(Ordering::Relaxed)
+    }
+
+    /// The number of the pass that these counters are of, from 1 on in the order in which passes asked.
+    pub(crate) fn pass(&self) -> u64 {
+        let next = || PASSES.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        *self.pass.get_or_init(next)
+    }
+
     /// Counts entries as processed.
     pub fn add_entries(&self, n: u64) {
         self.entries.fetch_add(n, Ordering::Relaxed);
@@ -37,5 +54,9 @@ impl Counters {
 
     pub(crate) fn add_bytes_decompressed(&self, n: u64) {
         self.bytes_decompressed.fetch_add(n, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_bytes_from_cache(&self, n: u64) {
+        self.bytes_from_cache.fetch_add(n, Ordering::Relaxed);
     }
 }

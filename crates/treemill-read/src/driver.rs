@@ -2,22 +2,23 @@
 //! one basket ready (and its buffers for the next), and makes columns of runs of entries.
 
 mod counted;
+mod load;
 mod picked;
 
-use crate::checks::{agreed, check_fixed, run};
+use crate::cache::Basket;
+use crate::checks::run;
 use crate::counts::{Ends, Role};
-use crate::decode::{Column, Gathered, Spares, append, leaves, size_of, starts};
+use crate::decode::{Column, Gathered, Spares, append, leaves, size_of};
 use crate::plan;
 use crate::reader::Context;
 use crate::shelf;
 use crate::window::Window;
-use crate::{ErrorKind, ReadError, TreeFile};
+use crate::{ReadError, TreeFile};
 use arrow_array::ArrayRef;
 use std::ops::Range;
-use treemill_format::basket::{BasketHeader, ascending};
+use std::sync::Arc;
 use treemill_format::error::FormatError;
-use treemill_format::layout::Layout;
-use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket};
+use treemill_format::tree::Branch;
 
 /// The most values that memory is taken for before their bytes have been seen, ...
 const MOST_RESERVED: u64 = 1 << 20;
@@ -25,18 +26,31 @@ const MOST_RESERVED: u64 = 1 << 20;
 const MOST_PACKED: u64 = 4;
 
 /// Where the entries' bytes of the basket at hand are.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum Place {
-    /// Decompressed, in the cursor's buffer.
-    Unpacked(usize),
+    /// Decompressed, by this cursor or by another one before.
+    Unpacked(Arc<Basket>),
     /// As they were read: this range of the file, in the window.
     Window(Range<u64>),
     /// In the tree's metadata.
     Embedded(usize),
 }
 
+impl Place {
+    /// Of a payload, the first `border` bytes.
+    fn up_to(self, border: usize) -> Self {
+        match self {
+            Place::Window(bytes) => {
+                let end = bytes.start.saturating_add(border as u64);
+                Place::Window(bytes.start..end)
+            }
+            other => other,
+        }
+    }
+}
+
 /// The basket at hand.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Loaded {
     entries: Range<u64>,
     place: Place,
@@ -61,7 +75,8 @@ pub(crate) struct Cursor {
     branch: usize,
     role: Role,
     window: Window,
-    unpacked: Vec<u8>,
+    /// Memory for the next basket.
+    spare: Vec<u8>,
     /// Of the entries of the basket at hand: in bytes, or their items' ends, where others know them.
     starts: Vec<u32>,
     known: Option<Ends>,
@@ -75,7 +90,8 @@ pub(crate) struct Cursor {
 
 impl Drop for Cursor {
     fn drop(&mut self) {
-        shelf::BYTES.give(std::mem::take(&mut self.unpacked));
+        self.let_go();
+        shelf::BYTES.give(std::mem::take(&mut self.spare));
     }
 }
 
@@ -85,7 +101,7 @@ impl Cursor {
             branch,
             role,
             window: Window::default(),
-            unpacked: Vec::new(),
+            spare: Vec::new(),
             starts: Vec::new(),
             known: None,
             counts: Vec::new(),
@@ -188,187 +204,10 @@ impl Cursor {
         stored
     }
 
-    /// Makes the basket that holds `entry` the one at hand.
-    fn load(
-        &mut self,
-        context: &mut Context<'_, TreeFile>,
-        branch: &Branch,
-        entry: u64,
-    ) -> Result<(), ReadError> {
-        if let Some(loaded) = &self.loaded
-            && loaded.entries.contains(&entry)
-        {
-            return Ok(());
-        }
-        self.loaded = None;
-        self.known = None;
-        let index = plan::basket_of(branch, entry).ok_or_else(|| ReadError {
-            kind: ErrorKind::Format,
-            message: match branch.entries {
-                all if all <= entry => format!("the branch has only {all} entries"),
-                _ => "no basket holds these entries".to_owned(),
-            },
-            file: context.file.source().name().to_owned(),
-            branch: Some(branch.name.clone()),
-            entries: Some(entry..entry.saturating_add(1)),
-            offset: None,
-        })?;
-        let loaded = match branch.baskets.get(index) {
-            Some(basket) => self
-                .load_stored(context, branch, index, basket)
-                .map_err(|e| {
-                    e.within(
-                        &branch.name,
-                        basket.entries.clone(),
-                        Some(basket.bytes.start),
-                    )
-                })?,
-            None => {
-                let embedded = plan::embedded_index(branch, index).unwrap_or(0);
-                self.load_embedded(context, branch, embedded)?
-            }
-        };
-        self.tell_counts(context, branch, &loaded);
-        self.loaded = Some(loaded);
-        Ok(())
-    }
-
-    /// Reads and unpacks a basket of the file.
-    fn load_stored(
-        &mut self,
-        context: &mut Context<'_, TreeFile>,
-        branch: &Branch,
-        index: usize,
-        basket: &BasketRef,
-    ) -> Result<Loaded, ReadError> {
-        let source = context.file.source().as_ref();
-        let name = source.name();
-        let start = basket.bytes.start;
-        let read = self
-            .window
-            .bring(
-                source,
-                &branch.baskets,
-                index,
-                context.stop,
-                context.options,
-            )
-            .map_err(ReadError::source)?;
-        context.counters.add_bytes_read(read);
-        let record = self.window.bytes(&basket.bytes);
-        let header =
-            BasketHeader::parse(record).map_err(|e| ReadError::format(&e, name, Some(start)))?;
-        let packed_at = start.saturating_add(header.key_len as u64);
-        let packed = agreed(&header, record, basket)
-            .map_err(|e| ReadError::format(&e, name, Some(start)))?;
-        let is_stored = packed.len() >= header.uncompressed_len;
-        if self.unpacked.capacity() == 0 && !is_stored {
-            self.unpacked = shelf::BYTES.take();
-        }
-        self.known = self.known_ends(context, &basket.entries, header.border);
-        // Entry offsets that say what is known are left alone.
-        let wanted = match self.known {
-            Some(_) => header.border,
-            None => header.uncompressed_len,
-        };
-        let payload = context
-            .decompressor
-            .unpack_front(packed, header.uncompressed_len, wanted, &mut self.unpacked)
-            .map_err(|e| ReadError::format(&e, name, Some(packed_at)))?;
-        context
-            .counters
-            .add_bytes_decompressed(payload.len() as u64);
-        let place = if is_stored {
-            Place::Window(packed_at..packed_at.saturating_add(header.border as u64))
-        } else {
-            Place::Unpacked(header.border)
-        };
-        let base = is_stored.then_some(packed_at);
-        let in_payload = |e| ReadError::format(&e, name, base);
-        let data = header.data(payload).map_err(in_payload)?;
-        let known = self.known.is_some();
-        if !known && !check_fixed(&branch.layout, data.len(), header.entries).map_err(in_payload)? {
-            let parts = header.split(payload).map_err(in_payload)?;
-            if parts.stored_offsets.is_empty() {
-                let data_len = data.len();
-                if matches!(branch.layout, Layout::Counted { .. }) {
-                    self.starts_from_counter(context, branch, &basket.entries, data_len)?;
-                } else {
-                    starts::by_reading(&branch.layout, data, header.entries, &mut self.starts)
-                        .map_err(in_payload)?;
-                }
-            } else {
-                header
-                    .entry_starts(parts, &mut self.starts)
-                    .map_err(in_payload)?;
-            }
-            self.settle_ends(context, &basket.entries);
-        }
-        Ok(Loaded {
-            entries: basket.entries.clone(),
-            place,
-            offset: Some(start),
-        })
-    }
-
-    /// Takes a basket of the tree's own record.
-    fn load_embedded(
-        &mut self,
-        context: &mut Context<'_, TreeFile>,
-        branch: &Branch,
-        index: usize,
-    ) -> Result<Loaded, ReadError> {
-        let Some(EmbeddedBasket {
-            entries,
-            data,
-            offsets,
-        }) = branch.embedded.get(index)
-        else {
-            return Err(ReadError::not_found(
-                "no such basket".to_owned(),
-                context.file.source().name(),
-            ));
-        };
-        let name = context.file.source().name();
-        let wrong =
-            |e| ReadError::format(&e, name, None).within(&branch.name, entries.clone(), None);
-        let count = entries.end.saturating_sub(entries.start);
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        if !check_fixed(&branch.layout, data.len(), count).map_err(wrong)? {
-            match offsets {
-                Some(offsets) => {
-                    let within = offsets.last().is_none_or(|&end| end as usize <= data.len());
-                    if offsets.len() != count.saturating_add(1) || !within || !ascending(offsets) {
-                        return Err(wrong(FormatError::Malformed {
-                            what: "embedded basket's entry offsets do not ascend within its data"
-                                .to_owned(),
-                            at: 0,
-                        }));
-                    }
-                    self.starts.clear();
-                    self.starts.extend_from_slice(offsets);
-                }
-                None if matches!(branch.layout, Layout::Counted { .. }) => {
-                    self.starts_from_counter(context, branch, entries, data.len())?;
-                }
-                None => {
-                    starts::by_reading(&branch.layout, data, count, &mut self.starts)
-                        .map_err(wrong)?;
-                }
-            }
-            self.settle_ends(context, entries);
-        }
-        Ok(Loaded {
-            entries: entries.clone(),
-            place: Place::Embedded(index),
-            offset: None,
-        })
-    }
-
     /// The bytes of the basket at hand.
-    fn data<'a>(&'a self, branch: &'a Branch, place: &Place) -> &'a [u8] {
+    fn data<'a>(&'a self, branch: &'a Branch, place: &'a Place) -> &'a [u8] {
         match place {
-            Place::Unpacked(border) => self.unpacked.get(..*border).unwrap_or_default(),
+            Place::Unpacked(basket) => basket.data(),
             Place::Window(bytes) => self.window.bytes(bytes),
             Place::Embedded(index) => branch
                 .embedded

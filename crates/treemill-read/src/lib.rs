@@ -3,6 +3,7 @@
 //! plan and the decoders are pure. Knows no queries, threads or Python.
 #![forbid(unsafe_code)]
 
+pub mod cache;
 mod checks;
 mod clones;
 mod counters;

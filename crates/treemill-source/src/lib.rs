@@ -10,4 +10,4 @@ mod source;
 pub use error::SourceError;
 pub use local::Local;
 pub use memory::Memory;
-pub use source::{Latency, Request, Source};
+pub use source::{Identity, Latency, Request, Source};

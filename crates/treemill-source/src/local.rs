@@ -1,10 +1,15 @@
 //! Files of this machine, by positioned reads: threads share one descriptor without a lock.
 
-use crate::{Latency, Request, Source, SourceError};
-use std::fs::File;
+use crate::{Identity, Latency, Request, Source, SourceError};
+use std::fs::{File, Metadata};
 use std::io::ErrorKind;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// So many seconds after a change another one gives a file other times for certain, however slowly its
+/// file system's clock ticks.
+const SETTLED: i64 = 2;
 
 /// An open file.
 #[derive(Debug)]
@@ -12,6 +17,7 @@ pub struct Local {
     name: String,
     file: File,
     size: u64,
+    identity: Option<Identity>,
 }
 
 impl Local {
@@ -36,10 +42,13 @@ impl Local {
             return Err(fail("is not a regular file".to_owned()));
         }
         let file = File::open(path).map_err(|e| fail(in_words(&e)))?;
+        // Of what was opened: the path may mean another file by now.
+        let metadata = file.metadata().map_err(|e| fail(in_words(&e)))?;
         Ok(Local {
             name,
             file,
             size: metadata.len(),
+            identity: settled(&metadata, SystemTime::now()),
         })
     }
 
@@ -68,6 +77,10 @@ impl Source for Local {
         Latency::Local
     }
 
+    fn identity(&self) -> Option<Identity> {
+        self.identity
+    }
+
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         for request in requests {
             self.fill(request).map_err(|what| SourceError {
@@ -78,6 +91,22 @@ impl Source for Local {
         }
         Ok(())
     }
+}
+
+/// The file's identity, unless it was changed a moment before `now`: what is written to it next may
+/// leave its times as they are.
+fn settled(file: &Metadata, now: SystemTime) -> Option<Identity> {
+    let now = now.duration_since(UNIX_EPOCH).ok()?.as_secs();
+    let last = file.mtime().max(file.ctime());
+    let age = i64::try_from(now).ok()?.checked_sub(last)?;
+    // Both are cut to seconds, so the real age may be a second less.
+    (age > SETTLED).then(|| Identity {
+        device: file.dev(),
+        inode: file.ino(),
+        size: file.size(),
+        modified: (file.mtime(), file.mtime_nsec()),
+        changed: (file.ctime(), file.ctime_nsec()),
+    })
 }
 
 fn in_words(error: &std::io::Error) -> String {
@@ -92,6 +121,7 @@ fn in_words(error: &std::io::Error) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     /// A file with `bytes` in a directory of this test's own.
     fn file(test: &str, bytes: &[u8]) -> std::path::PathBuf {
@@ -132,6 +162,29 @@ mod tests {
         std::fs::write(&path, b"01").unwrap();
         let error = source.read(&mut [Request::new(0..8)]).unwrap_err();
         assert!(error.what.contains("shorter"), "{error}");
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_times_once_it_is_left_alone() {
+        let path = file("identity", b"0123456789");
+        let metadata = || std::fs::metadata(&path).unwrap();
+        assert_eq!(Local::open(&path).unwrap().identity(), None, "just written");
+        assert_eq!(settled(&metadata(), UNIX_EPOCH), None, "of the future");
+        let later = SystemTime::now() + Duration::from_secs(10);
+        let known = settled(&metadata(), later).unwrap();
+        assert_eq!(settled(&metadata(), later), Some(known));
+        assert_eq!(known.size, 10);
+        // The time of the content may be set back, that of the inode may not.
+        let old = SystemTime::now() - Duration::from_secs(1000);
+        let opened = File::options().write(true).open(&path).unwrap();
+        opened.set_modified(old).unwrap();
+        let set_back = settled(&metadata(), later).unwrap();
+        assert_ne!(set_back, known);
+        assert_eq!(Local::open(&path).unwrap().identity(), None);
+        opened
+            .set_modified(later + Duration::from_secs(1000))
+            .unwrap();
+        assert_eq!(settled(&metadata(), later), None);
     }
 
     #[test]

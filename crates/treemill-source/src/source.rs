@@ -47,6 +47,21 @@ pub enum Latency {
     Remote,
 }
 
+/// Which file it is, and as it was when it was opened: another one means other bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// Of the file system.
+    pub device: u64,
+    /// Of the file in it.
+    pub inode: u64,
+    /// Bytes.
+    pub size: u64,
+    /// When the content was changed last: seconds and nanoseconds since 1970.
+    pub modified: (i64, i64),
+    /// When content, name or rights were; nobody can set it at will.
+    pub changed: (i64, i64),
+}
+
 /// Where bytes come from. Implementations are shared between threads.
 pub trait Source: Send + Sync {
     /// A path or a URL, for messages.
@@ -57,6 +72,12 @@ pub trait Source: Send + Sync {
 
     /// What a round trip costs.
     fn latency(&self) -> Latency;
+
+    /// Which file it is, as it was when it was opened. `None` where that cannot be said for certain:
+    /// then nothing of it may be remembered for those who open it later.
+    fn identity(&self) -> Option<Identity> {
+        None
+    }
 
     /// Fills every request's buffer with its range: one vectored read. Afterwards each buffer is
     /// exactly as long as its range.

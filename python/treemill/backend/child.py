@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from ..caching import turn_off
 from ..packetizer import (
     Action,
     Committed,
@@ -98,6 +99,7 @@ class _WorkerProcess:
             # A package's hook. None of the uploaded ones has it, usually.
             if importlib.util.find_spec("treemill_setup") is not None:
                 importlib.import_module("treemill_setup")
+            turn_off()
             trees = self._task.trees(self._number)
             trees.begin()
             self._worker = Worker(self._number, trees, self._control, self._hand)
@@ -138,7 +140,12 @@ class _WorkerProcess:
 
     def _pulse(self) -> Pulse:
         control = self._control
-        return Pulse(control.entries, control.bytes_read, control.bytes_decompressed)
+        return Pulse(
+            control.entries,
+            control.bytes_read,
+            control.bytes_decompressed,
+            control.bytes_from_cache,
+        )
 
     def _listen(self) -> None:
         next_pulse = 0.0

@@ -119,6 +119,7 @@ class Pulse:
     entries: int = 0
     bytes_read: int = 0
     bytes_decompressed: int = 0
+    bytes_from_cache: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,10 @@ class Counting(Protocol):
     def bytes_decompressed(self) -> int:
         """Of baskets."""
 
+    @property
+    def bytes_from_cache(self) -> int:
+        """Of baskets that earlier passes have decompressed."""
+
 
 class Pass(ABC):
     """One task's way through the data: workers pull packets until the packetizer says Finish."""

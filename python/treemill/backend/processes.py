@@ -115,11 +115,12 @@ class _Sums:
     def __init__(self) -> None:
         self.ends: dict[int, _End] = {}
         self.committed: Callable[[], int] = lambda: 0
-        self._read = self._decompressed = 0
+        self._read = self._decompressed = self._from_cache = 0
 
     def forget(self, end: _End) -> None:
         self._read += end.pulse.bytes_read
         self._decompressed += end.pulse.bytes_decompressed
+        self._from_cache += end.pulse.bytes_from_cache
 
     @property
     def entries(self) -> int:
@@ -135,6 +136,10 @@ class _Sums:
         return self._decompressed + sum(
             e.pulse.bytes_decompressed for e in list(self.ends.values())
         )
+
+    @property
+    def bytes_from_cache(self) -> int:
+        return self._from_cache + sum(e.pulse.bytes_from_cache for e in list(self.ends.values()))
 
 
 class Pass(passes.Pass):

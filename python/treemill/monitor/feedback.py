@@ -24,6 +24,8 @@ class Progress:
     workers: int
     pass_seconds: float
     """Since this pass began."""
+    bytes_from_cache: int = 0
+    """Decompressed before this pass: taken from memory, not read."""
 
     @property
     def events_per_second(self) -> float:
@@ -32,7 +34,7 @@ class Progress:
 
     @property
     def megabytes_per_second(self) -> float:
-        """Read from files, 10^6 bytes, of this pass."""
+        """Read from files, 10^6 bytes, of this pass; what was in memory does not count."""
         return self.bytes_read / 1e6 / self.pass_seconds if self.pass_seconds > 0 else 0.0
 
     @property

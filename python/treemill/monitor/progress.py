@@ -69,6 +69,8 @@ def numbers(progress: Progress) -> str:
         f"{_short(progress.events_per_second)} events/s",
         f"{progress.megabytes_per_second:.1f} MB/s",
     ]
+    if progress.bytes_from_cache:
+        parts.append(f"{_short(progress.bytes_from_cache)}B from memory")
     if progress.workers:
         parts.append(f"{progress.workers} worker{'s' * (progress.workers > 1)}")
     left = progress.seconds_left

@@ -35,6 +35,8 @@ class Report:
     bytes_read: int
     bytes_decompressed: int
     workers: int
+    bytes_from_cache: int = 0
+    """Neither read nor decompressed: earlier queries have left them in `treemill.cache`."""
 
     @property
     def complete(self) -> bool:
@@ -48,7 +50,7 @@ class Report:
 
     @property
     def megabytes_per_second(self) -> float:
-        """10^6 bytes read from files per second of wall time."""
+        """10^6 bytes read from files per second of wall time; what was in memory does not count."""
         return self.bytes_read / 1e6 / self.seconds if self.seconds > 0 else 0.0
 
     def __str__(self) -> str:
@@ -57,6 +59,8 @@ class Report:
             f"{'worker' if self.workers == 1 else 'workers'}: "
             f"{self.events_per_second:,.0f} events/s, {self.megabytes_per_second:.1f} MB/s"
         ]
+        if self.bytes_from_cache:
+            lines[0] += f", {self.bytes_from_cache / 1e6:,.1f} MB from memory"
         if self.missing:
             lines.append("missing:")
             lines += [f"  {each}" for each in self.missing[:20]]

@@ -185,6 +185,10 @@ impl Decompressor {
         out: &mut Vec<u8>,
     ) -> Result<usize> {
         check_sizes(src, uncompressed_len)?;
+        if out.capacity() < uncompressed_len {
+            // New memory is zero already, and need not be gone over once more.
+            *out = vec![0; uncompressed_len];
+        }
         out.resize(uncompressed_len, 0);
         let wanted = wanted.min(uncompressed_len);
         let mut unread = src;

@@ -1,7 +1,8 @@
 //! Single items of lists, and lists one after another.
 
 use super::compute::stand_in;
-use super::{Batch, Made, SelectionId};
+use super::tasks::Made;
+use super::{Batch, SelectionId};
 use crate::compile::{Node, NodeId, Type, tuple};
 use crate::kernel::logic;
 use crate::value::{Buf, Data, Strings, Value, View};

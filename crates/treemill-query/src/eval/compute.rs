@@ -1,6 +1,7 @@
 //! A node's value from its inputs' values.
 
-use super::{Batch, Made, SelectionId};
+use super::tasks::Made;
+use super::{Batch, SelectionId};
 use crate::chunk::for_chunks;
 use crate::compile::{Argument, Constant, Joint, LevelKind, Node, NodeId, Op, Read, Reducer, Type};
 use crate::error::QueryError;

@@ -1,6 +1,7 @@
 //! Narrower selections: what is known for more events is taken over, not computed anew.
 
-use super::{Batch, Made, SelectionId};
+use super::tasks::Made;
+use super::{Batch, SelectionId};
 use crate::chunk::Wide;
 use crate::compile::{EVENT, LevelId, NodeId};
 use crate::kernel::{gather, lists};

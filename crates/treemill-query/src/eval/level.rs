@@ -1,6 +1,7 @@
 //! Columns of a batch, and the offsets that they tell.
 
-use super::{Batch, Halt, Made, SelectionId};
+use super::tasks::{Halt, Made};
+use super::{Batch, SelectionId};
 use crate::compile::{EVENT, LevelId, NodeId};
 use crate::error::{ProcessError, QueryError};
 use crate::load::load;

@@ -1,6 +1,7 @@
 //! Missing values: which positions have one, and the operations for which that matters.
 
-use super::{Batch, Made, SelectionId};
+use super::tasks::Made;
+use super::{Batch, SelectionId};
 use crate::chunk::Wide;
 use crate::compile::{Node, Op, Type};
 use crate::kernel::logic;

@@ -1,6 +1,7 @@
 //! Offsets of levels: where each list starts among all items.
 
-use super::{Batch, Halt, Made, SelectionId, Task};
+use super::tasks::{Halt, Made, Task};
+use super::{Batch, SelectionId};
 use crate::chunk::Wide;
 use crate::compile::{EVENT, LevelId, LevelKind};
 use crate::error::{ProcessError, QueryError};

@@ -1,6 +1,7 @@
 //! Positions of what levels are made of, and of the lists that items belong to.
 
-use super::{Batch, Made, SelectionId};
+use super::tasks::Made;
+use super::{Batch, SelectionId};
 use crate::chunk::Wide;
 use crate::compile::{LevelId, LevelKind, Type};
 use crate::error::QueryError;

@@ -1,6 +1,7 @@
 //! Combinations in pieces: for programs that go through combinations without a list of positions.
 
-use super::{Batch, Made, SelectionId};
+use super::tasks::Made;
+use super::{Batch, SelectionId};
 use crate::compile::tuple::Item;
 use crate::compile::{LevelId, LevelKind};
 use crate::error::QueryError;

@@ -1,6 +1,7 @@
 //! Reductions of values that may be seen through positions, may be constant, and may be missing.
 
-use super::{Batch, Made};
+use super::Batch;
+use super::tasks::Made;
 use crate::compile::{Reducer, Type};
 use crate::kernel::{masks, reduce};
 use crate::value::{Buf, Data, Value};

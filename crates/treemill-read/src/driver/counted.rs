@@ -34,7 +34,7 @@ impl Cursor {
         if let Role::Items { .. } = self.role {
             self.role = Role::Alone;
             // It may have been decompressed without them.
-            self.loaded = None;
+            self.let_go();
         }
     }
 

@@ -1,0 +1,170 @@
+//! What was decompressed of files, for the passes that come after: who goes over the same columns again
+//! neither reads nor decompresses them. Of the process, and within a limit, which is 0 (nothing is
+//! remembered) until somebody sets it. Knows no basket's meaning; decides nothing itself (`policy.rs`).
+//!
+//! What is here is of the file's bytes at one place and of nothing else, so whoever finds it has what he
+//! would have read. A file that was written to is another file, by its [`Identity`].
+
+mod policy;
+
+use crate::Counters;
+use policy::Policy;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use treemill_format::basket::BasketHeader;
+use treemill_source::{Identity, Source};
+
+/// A file's bytes, from first to last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    file: Identity,
+    start: u64,
+    end: u64,
+}
+
+/// A tree's basket without its compression.
+#[derive(Debug)]
+pub(crate) struct Basket {
+    pub(crate) header: BasketHeader,
+    /// What follows the key, as far as it is `filled`.
+    bytes: Vec<u8>,
+    filled: usize,
+}
+
+impl Basket {
+    /// `filled`: how many of the payload's `bytes` there are, from the front.
+    pub(crate) fn new(header: BasketHeader, bytes: Vec<u8>, filled: usize) -> Self {
+        Basket {
+            header,
+            bytes,
+            filled,
+        }
+    }
+
+    /// What follows the key: all of it, or as much from its front as somebody needed.
+    pub(crate) fn payload(&self) -> &[u8] {
+        self.bytes.get(..self.filled).unwrap_or_default()
+    }
+
+    /// The entries' bytes.
+    pub(crate) fn data(&self) -> &[u8] {
+        self.payload().get(..self.header.border).unwrap_or_default()
+    }
+
+    /// Memory for another one.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// What an entry takes besides its payload, about.
+const OVERHEAD: u64 = 256;
+
+/// What is known of a place.
+#[derive(Debug)]
+enum Memory {
+    /// Pass of this number read it, and room is reserved. New memory costs a page fault every few
+    /// kilobytes, so whoever reads once is not to pay for it: only who comes back.
+    Seen(u64),
+    Held(Arc<Basket>),
+}
+
+/// What a place is to a pass.
+#[derive(Debug)]
+pub(crate) enum Sight {
+    /// Remembered.
+    Here(Arc<Basket>),
+    /// An earlier pass has read it, too: worth remembering.
+    Again,
+    /// Not known, or known to this pass only.
+    First,
+}
+
+static STORE: LazyLock<Mutex<Policy<Place, Memory>>> = LazyLock::new(|| Mutex::new(Policy::new(0)));
+static LIMIT: AtomicU64 = AtomicU64::new(0);
+
+/// Lets `work` with what is remembered; what it gives back is let go without holding the others up.
+fn with<T>(work: impl FnOnce(&mut Policy<Place, Memory>) -> T) -> T {
+    work(&mut STORE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// How many bytes may be remembered.
+#[must_use]
+pub fn limit() -> u64 {
+    LIMIT.load(Ordering::Relaxed)
+}
+
+/// Says how many bytes may be remembered; 0: none. What is too much by then is forgotten.
+pub fn set_limit(bytes: u64) {
+    LIMIT.store(bytes, Ordering::Relaxed);
+    drop(with(|store| store.set_limit(bytes)));
+}
+
+/// How many bytes are remembered.
+#[must_use]
+pub fn held() -> u64 {
+    with(|store| store.values().map(Memory::cost).sum())
+}
+
+/// Forgets all.
+pub fn clear() {
+    drop(with(Policy::clear));
+}
+
+impl Memory {
+    fn cost(&self) -> u64 {
+        match self {
+            Memory::Seen(_) => 0,
+            Memory::Held(basket) => cost(basket.bytes.capacity()),
+        }
+    }
+}
+
+impl Place {
+    /// Of these bytes of a file; `None` where nothing of it is to be remembered.
+    pub(crate) fn of(source: &dyn Source, bytes: &Range<u64>) -> Option<Self> {
+        if limit() == 0 {
+            return None;
+        }
+        Some(Place {
+            file: source.identity()?,
+            start: bytes.start,
+            end: bytes.end,
+        })
+    }
+
+    /// What is known of it.
+    pub(crate) fn recall(&self, counters: &Counters) -> Sight {
+        let pass = counters.pass();
+        with(|store| match store.get(self, pass) {
+            Some(Memory::Held(basket)) => Sight::Here(Arc::clone(basket)),
+            Some(Memory::Seen(by)) if *by < pass => Sight::Again,
+            _ => Sight::First,
+        })
+    }
+
+    /// Notes that it was read, and that its payload has so many bytes.
+    pub(crate) fn note(self, payload: usize, counters: &Counters) {
+        self.put(Memory::Seen(counters.pass()), cost(payload), counters);
+    }
+
+    /// Remembers it, if there is room.
+    pub(crate) fn remember(self, mut basket: Basket, counters: &Counters) -> Arc<Basket> {
+        basket.bytes.truncate(basket.filled);
+        basket.bytes.shrink_to_fit();
+        let bytes = cost(basket.bytes.capacity());
+        let basket = Arc::new(basket);
+        self.put(Memory::Held(Arc::clone(&basket)), bytes, counters);
+        basket
+    }
+
+    fn put(self, memory: Memory, bytes: u64, counters: &Counters) {
+        let mut gone = Vec::new();
+        with(|store| store.put(self, memory, bytes, counters.pass(), &mut gone));
+    }
+}
+
+fn cost(payload: usize) -> u64 {
+    (payload as u64).saturating_add(OVERHEAD)
+}

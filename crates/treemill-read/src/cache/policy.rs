@@ -1,0 +1,139 @@
+//! What is remembered, within a limit: who comes in and who has to go. Pure: knows no bytes, no files, no
+//! clock and no threads, only keys, sizes, and the pass that used each last.
+//!
+//! A physicist goes through the same columns again and again, from the first entry to the last. Where they
+//! are more than the limit, whoever throws out the oldest for the newest has nothing of the next pass ever.
+//! So what recent passes have used stays, and the rest of what a pass reads is not let in.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+/// What this pass and so many before it have used stays. A query with automatic ranges takes two passes,
+/// the first over fewer columns: of what it used last time, all is two passes old at most.
+const GUARDED: u64 = 2;
+
+/// Values by their keys. Their sizes never add up to more than the limit.
+#[derive(Debug)]
+pub(super) struct Policy<K, V> {
+    limit: u64,
+    held: u64,
+    /// The newest pass that was heard of.
+    pass: u64,
+    turn: u64,
+    entries: HashMap<K, Entry<V>>,
+    /// Keys by the turn in which they were first used by the pass that used them last.
+    order: BTreeMap<u64, K>,
+}
+
+#[derive(Debug)]
+struct Entry<V> {
+    value: V,
+    bytes: u64,
+    pass: u64,
+    turn: u64,
+}
+
+impl<K: Copy + Eq + Hash, V> Policy<K, V> {
+    pub(super) fn new(limit: u64) -> Self {
+        Policy {
+            limit,
+            held: 0,
+            pass: 0,
+            turn: 0,
+            entries: HashMap::new(),
+            order: BTreeMap::new(),
+        }
+    }
+
+    /// All of them.
+    pub(super) fn values(&self) -> impl Iterator<Item = &V> {
+        self.entries.values().map(|entry| &entry.value)
+    }
+
+    /// The value of a key that pass `pass` uses; passes are numbered in their order.
+    pub(super) fn get(&mut self, key: &K, pass: u64) -> Option<&V> {
+        self.pass = self.pass.max(pass);
+        let entry = self.entries.get_mut(key)?;
+        if entry.pass < self.pass {
+            self.turn = self.turn.saturating_add(1);
+            self.order.remove(&entry.turn);
+            self.order.insert(self.turn, *key);
+            entry.turn = self.turn;
+            entry.pass = self.pass;
+        }
+        Some(&entry.value)
+    }
+
+    /// Whether there is room for so much more; what no recent pass has used makes room, and is put to
+    /// `gone`.
+    fn make_room(&mut self, bytes: u64, pass: u64, gone: &mut Vec<V>) -> bool {
+        self.pass = self.pass.max(pass);
+        if bytes > self.limit {
+            return false;
+        }
+        let guarded = self.pass.saturating_sub(GUARDED);
+        while self.held.saturating_add(bytes) > self.limit {
+            let oldest = self.order.first_key_value().map(|(_, key)| *key);
+            let Some(key) = oldest.filter(|key| self.last_use(key) < guarded) else {
+                return false;
+            };
+            gone.extend(self.remove(&key));
+        }
+        true
+    }
+
+    /// Takes a value of so many bytes if there is room, in the place of the key's last one. Who has to
+    /// go is put to `gone`, `value` itself where there is no room.
+    pub(super) fn put(&mut self, key: K, value: V, bytes: u64, pass: u64, gone: &mut Vec<V>) {
+        gone.extend(self.remove(&key));
+        if !self.make_room(bytes, pass, gone) {
+            gone.push(value);
+            return;
+        }
+        self.turn = self.turn.saturating_add(1);
+        self.held = self.held.saturating_add(bytes);
+        self.order.insert(self.turn, key);
+        let entry = Entry {
+            value,
+            bytes,
+            pass: self.pass,
+            turn: self.turn,
+        };
+        self.entries.insert(key, entry);
+    }
+
+    /// Another limit: where it is too small for all, the oldest go, whoever used them.
+    pub(super) fn set_limit(&mut self, limit: u64) -> Vec<V> {
+        self.limit = limit;
+        let mut gone = Vec::new();
+        while self.held > self.limit {
+            let Some((_, &key)) = self.order.first_key_value() else {
+                break;
+            };
+            gone.extend(self.remove(&key));
+        }
+        gone
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) -> Vec<V> {
+        self.held = 0;
+        self.order.clear();
+        let entries = std::mem::take(&mut self.entries);
+        entries.into_values().map(|entry| entry.value).collect()
+    }
+
+    fn last_use(&self, key: &K) -> u64 {
+        self.entries.get(key).map_or(0, |entry| entry.pass)
+    }
+
+    fn remove(&mut self, key: &K) -> Option<V> {
+        let entry = self.entries.remove(key)?;
+        self.order.remove(&entry.turn);
+        self.held = self.held.saturating_sub(entry.bytes);
+        Some(entry.value)
+    }
+}
+
+#[cfg(test)]
+mod tests;

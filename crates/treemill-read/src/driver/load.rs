@@ -1,0 +1,303 @@
+//! A branch's cursor and its next basket: remembered, or read and decompressed, or of the tree's own
+//! record; and where its entries begin.
+
+use super::{Cursor, Loaded, Place};
+use crate::cache::{self, Basket, Sight};
+use crate::checks::{agreed, check_fixed};
+use crate::decode::starts;
+use crate::plan;
+use crate::reader::Context;
+use crate::shelf;
+use crate::{ErrorKind, ReadError, TreeFile};
+use std::sync::Arc;
+use treemill_format::basket::{BasketHeader, ascending};
+use treemill_format::error::FormatError;
+use treemill_format::layout::Layout;
+use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket};
+
+impl Cursor {
+    /// Makes the basket that holds `entry` the one at hand.
+    pub(super) fn load(
+        &mut self,
+        context: &mut Context<'_, TreeFile>,
+        branch: &Branch,
+        entry: u64,
+    ) -> Result<(), ReadError> {
+        if let Some(loaded) = &self.loaded
+            && loaded.entries.contains(&entry)
+        {
+            return Ok(());
+        }
+        self.let_go();
+        self.known = None;
+        let index = plan::basket_of(branch, entry).ok_or_else(|| ReadError {
+            kind: ErrorKind::Format,
+            message: match branch.entries {
+                all if all <= entry => format!("the branch has only {all} entries"),
+                _ => "no basket holds these entries".to_owned(),
+            },
+            file: context.file.source().name().to_owned(),
+            branch: Some(branch.name.clone()),
+            entries: Some(entry..entry.saturating_add(1)),
+            offset: None,
+        })?;
+        let loaded = match branch.baskets.get(index) {
+            Some(basket) => self
+                .load_stored(context, branch, index, basket)
+                .map_err(|e| {
+                    e.within(
+                        &branch.name,
+                        basket.entries.clone(),
+                        Some(basket.bytes.start),
+                    )
+                })?,
+            None => {
+                let embedded = plan::embedded_index(branch, index).unwrap_or(0);
+                self.load_embedded(context, branch, embedded)?
+            }
+        };
+        self.tell_counts(context, branch, &loaded);
+        self.loaded = Some(loaded);
+        Ok(())
+    }
+
+    /// No basket is at hand any more. What nobody remembers is memory for the next one.
+    pub(super) fn let_go(&mut self) {
+        if let Some(Loaded {
+            place: Place::Unpacked(basket),
+            ..
+        }) = self.loaded.take()
+            && let Some(basket) = Arc::into_inner(basket)
+        {
+            self.spare = basket.into_bytes();
+        }
+    }
+
+    /// Takes a basket of the file: one that is remembered, or reads and unpacks it.
+    fn load_stored(
+        &mut self,
+        context: &mut Context<'_, TreeFile>,
+        branch: &Branch,
+        index: usize,
+        basket: &BasketRef,
+    ) -> Result<Loaded, ReadError> {
+        let cached = cache::Place::of(context.file.source().as_ref(), &basket.bytes);
+        let sight = match &cached {
+            Some(cached) => cached.recall(context.counters),
+            None => Sight::First,
+        };
+        let remembered = match &sight {
+            Sight::Here(found) => self.is_enough(context, basket, found),
+            _ => false,
+        };
+        let is_new = matches!(sight, Sight::First);
+        let (header, place) = match sight {
+            Sight::Here(found) if remembered => (found.header.clone(), Place::Unpacked(found)),
+            _ => {
+                let kept = cached.filter(|_| !is_new);
+                self.read(context, branch, index, basket, kept)?
+            }
+        };
+        if let (Some(cached), true) = (cached, is_new) {
+            cached.note(header.uncompressed_len, context.counters);
+        }
+        // Taken out meanwhile, because the payload may lie in it.
+        let window = std::mem::take(&mut self.window);
+        let payload = match &place {
+            Place::Unpacked(unpacked) => unpacked.payload(),
+            Place::Window(bytes) => window.bytes(bytes),
+            Place::Embedded(_) => &[],
+        };
+        let base = match &place {
+            Place::Window(bytes) => Some(bytes.start),
+            _ => None,
+        };
+        let found = self.find_starts(context, branch, basket, &header, payload, base);
+        self.window = window;
+        found.map(|()| Loaded {
+            entries: basket.entries.clone(),
+            place: place.up_to(header.border),
+            offset: Some(basket.bytes.start),
+        })
+    }
+
+    /// Whether what is remembered of a basket is as much of it as is wanted now.
+    fn is_enough(
+        &mut self,
+        context: &Context<'_, TreeFile>,
+        basket: &BasketRef,
+        found: &Basket,
+    ) -> bool {
+        let entries = basket.entries.end.saturating_sub(basket.entries.start);
+        if found.header.entries as u64 != entries {
+            return false; // the tree contradicts itself, which reading will say
+        }
+        let there = found.payload().len();
+        let enough = self.wanted(context, basket, &found.header) <= there;
+        if enough {
+            context.counters.add_bytes_from_cache(there as u64);
+        }
+        enough
+    }
+
+    /// How many bytes of the payload are wanted: entry offsets that say what is known are left alone.
+    fn wanted(
+        &mut self,
+        context: &Context<'_, TreeFile>,
+        basket: &BasketRef,
+        header: &BasketHeader,
+    ) -> usize {
+        self.known = self.known_ends(context, &basket.entries, header.border);
+        match self.known {
+            Some(_) => header.border,
+            None => header.uncompressed_len,
+        }
+    }
+
+    /// Reads and unpacks a basket of the file; remembers it as `cached` if it was compressed.
+    fn read(
+        &mut self,
+        context: &mut Context<'_, TreeFile>,
+        branch: &Branch,
+        index: usize,
+        basket: &BasketRef,
+        cached: Option<cache::Place>,
+    ) -> Result<(BasketHeader, Place), ReadError> {
+        let source = context.file.source().as_ref();
+        let name = source.name();
+        let start = basket.bytes.start;
+        let (baskets, stop, options) = (&branch.baskets, context.stop, context.options);
+        let read = self.window.bring(source, baskets, index, stop, options);
+        context
+            .counters
+            .add_bytes_read(read.map_err(ReadError::source)?);
+        let record = self.window.bytes(&basket.bytes);
+        let wrong = |e| ReadError::format(&e, name, Some(start));
+        let header = BasketHeader::parse(record).map_err(wrong)?;
+        let packed_at = start.saturating_add(header.key_len as u64);
+        let length = header.uncompressed_len;
+        let is_stored = agreed(&header, record, basket).map_err(wrong)?.len() >= length;
+        let wanted = self.wanted(context, basket, &header);
+        if is_stored && cached.is_none() {
+            context.counters.add_bytes_decompressed(length as u64);
+            let bytes = packed_at..packed_at.saturating_add(length as u64);
+            return Ok((header, Place::Window(bytes)));
+        }
+        // What is to be remembered gets memory of its own.
+        let mut bytes = match cached {
+            Some(_) => Vec::new(),
+            None => std::mem::take(&mut self.spare),
+        };
+        if bytes.capacity() == 0 && cached.is_none() {
+            bytes = shelf::BYTES.take();
+        }
+        let record = self.window.bytes(&basket.bytes);
+        let packed = record.get(header.key_len..header.record_len);
+        let packed = packed.unwrap_or_default();
+        let filled = if is_stored {
+            bytes.extend_from_slice(packed.get(..length).unwrap_or_default());
+            length
+        } else {
+            context
+                .decompressor
+                .unpack_front(packed, length, wanted, &mut bytes)
+                .map_err(|e| ReadError::format(&e, name, Some(packed_at)))?
+                .len()
+        };
+        context.counters.add_bytes_decompressed(filled as u64);
+        let unpacked = Basket::new(header.clone(), bytes, filled);
+        let unpacked = match cached {
+            Some(cached) => cached.remember(unpacked, context.counters),
+            None => Arc::new(unpacked),
+        };
+        Ok((header, Place::Unpacked(unpacked)))
+    }
+
+    /// Finds the starts of a basket's entries in its payload, unless others have told them. `base`: where
+    /// the payload begins in the file, if it lies there as it is.
+    fn find_starts(
+        &mut self,
+        context: &mut Context<'_, TreeFile>,
+        branch: &Branch,
+        basket: &BasketRef,
+        header: &BasketHeader,
+        payload: &[u8],
+        base: Option<u64>,
+    ) -> Result<(), ReadError> {
+        let name = context.file.source().name();
+        let wrong = |e| ReadError::format(&e, name, base);
+        let data = header.data(payload).map_err(wrong)?;
+        if self.known.is_some()
+            || check_fixed(&branch.layout, data.len(), header.entries).map_err(wrong)?
+        {
+            return Ok(());
+        }
+        let parts = header.split(payload).map_err(wrong)?;
+        if !parts.stored_offsets.is_empty() {
+            header
+                .entry_starts(parts, &mut self.starts)
+                .map_err(wrong)?;
+        } else if matches!(branch.layout, Layout::Counted { .. }) {
+            self.starts_from_counter(context, branch, &basket.entries, data.len())?;
+        } else {
+            starts::by_reading(&branch.layout, data, header.entries, &mut self.starts)
+                .map_err(wrong)?;
+        }
+        self.settle_ends(context, &basket.entries);
+        Ok(())
+    }
+
+    /// Takes a basket of the tree's own record.
+    fn load_embedded(
+        &mut self,
+        context: &mut Context<'_, TreeFile>,
+        branch: &Branch,
+        index: usize,
+    ) -> Result<Loaded, ReadError> {
+        let Some(EmbeddedBasket {
+            entries,
+            data,
+            offsets,
+        }) = branch.embedded.get(index)
+        else {
+            return Err(ReadError::not_found(
+                "no such basket".to_owned(),
+                context.file.source().name(),
+            ));
+        };
+        let name = context.file.source().name();
+        let wrong =
+            |e| ReadError::format(&e, name, None).within(&branch.name, entries.clone(), None);
+        let count = entries.end.saturating_sub(entries.start);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        if !check_fixed(&branch.layout, data.len(), count).map_err(wrong)? {
+            match offsets {
+                Some(offsets) => {
+                    let within = offsets.last().is_none_or(|&end| end as usize <= data.len());
+                    if offsets.len() != count.saturating_add(1) || !within || !ascending(offsets) {
+                        return Err(wrong(FormatError::Malformed {
+                            what: "embedded basket's entry offsets do not ascend within its data"
+                                .to_owned(),
+                            at: 0,
+                        }));
+                    }
+                    self.starts.clear();
+                    self.starts.extend_from_slice(offsets);
+                }
+                None if matches!(branch.layout, Layout::Counted { .. }) => {
+                    self.starts_from_counter(context, branch, entries, data.len())?;
+                }
+                None => {
+                    starts::by_reading(&branch.layout, data, count, &mut self.starts)
+                        .map_err(wrong)?;
+                }
+            }
+            self.settle_ends(context, entries);
+        }
+        Ok(Loaded {
+            entries: entries.clone(),
+            place: Place::Embedded(index),
+            offset: None,
+        })
+    }
+}

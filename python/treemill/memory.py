@@ -1,0 +1,49 @@
+"""How much memory this process may use: the machine's, or what its control group leaves it. Knows
+nothing of treemill.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["available"]
+
+
+def available(root: str = "/") -> int | None:
+    """Bytes; None where the system does not say. `root`: where /proc and /sys are."""
+    with contextlib.suppress(ValueError, OSError):
+        pages = os.sysconf("SC_PHYS_PAGES")
+        return min([pages * os.sysconf("SC_PAGE_SIZE"), *_limits(Path(root))])
+    return min(_limits(Path(root)), default=None)
+
+
+def _limits(root: Path) -> Iterator[int]:
+    """Of the control groups that the process is in, from its own to the outermost that is seen."""
+    for file in _files(root):
+        # "max" is no limit, and no file is none either.
+        with contextlib.suppress(OSError, ValueError):
+            yield int(file.read_text())
+
+
+def _files(root: Path) -> Iterator[Path]:
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if not controllers:  # version 2
+            base, name = root / "sys/fs/cgroup", "memory.max"
+        elif "memory" in controllers.split(","):
+            base, name = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+        else:
+            continue
+        folder = base / group.lstrip("/")
+        # A container may see only the lower end of the path, at its top.
+        for each in (folder, *folder.parents):
+            yield each / name
+            if each == base:
+                break
