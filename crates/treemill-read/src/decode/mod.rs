@@ -34,6 +34,7 @@ mod walk;
 pub use column::Column;
 pub use known::{Items, Picked, join_offsets};
 pub use picked::{Gathered, append_picked, consecutive};
+pub(crate) use results::RESULTS;
 pub use size::{Size, leaves, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
