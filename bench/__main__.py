@@ -8,11 +8,14 @@ Measurements, each with options of its own (`--help`):
   types       every kind of branch, beside uproot
   bookings    many bookings in one pass; what filters save
   metadata    opening a file of 1,800 branches, beside ROOT and uproot
+  cache       what it costs and gains to remember what was decompressed
   packetizer  what a request costs the packetizer: one line, no options but [WORKERS FILES]
 """
 
 import importlib
 import sys
+
+from . import remembering
 
 # Modules with `main(arguments) -> exit status`; loaded when asked for, since some need ROOT.
 MEASUREMENTS = {
@@ -22,6 +25,7 @@ MEASUREMENTS = {
     "types": "bench.types.__main__",
     "bookings": "bench.bookings",
     "metadata": "bench.metadata",
+    "cache": "bench.cache",
     "packetizer": "bench.packetizer",
 }
 
@@ -33,6 +37,7 @@ def main(arguments: list[str]) -> int:
     if name not in MEASUREMENTS or arguments in (["-h"], ["--help"]):
         print(__doc__, file=sys.stderr)
         return 0 if name in MEASUREMENTS else 2
+    remembering.off()
     status: int = importlib.import_module(MEASUREMENTS[name]).main(arguments[len(named) :])
     return status
 

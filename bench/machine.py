@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from . import remembering
 from .protocol import REPOSITORY
 
 _PACKAGES = ("treemill", "uproot", "awkward", "boost-histogram", "hist", "numpy", "coffea")
@@ -38,6 +39,7 @@ def about(facts: dict[str, Any], files: str, rounds: int, clock: str) -> dict[st
         "versions": f"{versions}; Python {facts['python']}, {facts['rustc']};"
         f" commit {facts['commit']}",
         "files": files,
+        "memory": remembering.FACT,
         "counted rounds": rounds,
         "clock": f"{clock}; load average before the run {facts['load']:.2f}",
     }

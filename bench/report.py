@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from . import tables
+from . import remembering, tables
 from .goals import GOALS, Verdict
 from .memory import Sweep
 from .queries import QUERIES
-from .rivals import RIVALS
+from .rivals import REMEMBERING, RIVALS
 from .times import Times
 from .warm import Cell
 
 _TITLES = {query.key: query.title for query in QUERIES}
+_GROUPS = {rival.key: rival.group for rival in RIVALS}
 _LEGEND = """\
 Times are taken inside each rival's own long-lived process, file opening included;
 every rival answers in turn, round by round, and all gave the same bins. Ratios are of medians;
@@ -29,8 +30,11 @@ def markdown(
 ) -> str:
     """The whole page."""
     parts = [f"# {title}\n", tables.facts(about), _LEGEND]
+    if any(_GROUPS[cell.rival] == REMEMBERING for cell in cells):
+        parts.append(remembering.LEGEND)
     if cells:
-        wanted = [goal.title for goal in GOALS]
+        measured = {verdict.goal for verdict in verdicts}
+        wanted = [goal.title for goal in GOALS if goal.title in measured]
         parts += ["## Warm: medians in milliseconds (min to max)\n"]
         parts += [tables.warm(cells, RIVALS, _TITLES)]
         parts += ["## Ratios\n", tables.ratios(cells, verdicts, wanted, _TITLES)]

@@ -8,7 +8,7 @@ from .options import Options
 from .protocol import RivalError
 from .publish import say
 from .queries import QUERIES
-from .rivals import RIVALS
+from .rivals import REMEMBERING, RIVALS
 from .times import Times
 
 _PARTS = ("warm", "cold", "memory")
@@ -55,6 +55,8 @@ def main(arguments: list[str]) -> int:
     files = _files(chosen)
     facts = machine.describe()
     rivals = [r for r in RIVALS if r.key in chosen.rivals]
+    if not chosen.ntuples:  # its page about trees is about reading them
+        rivals = [r for r in rivals if r.group != REMEMBERING]
     cells: list[warm.Cell] = []
     shells: dict[str, Times] = {}
     sweeps: list[memory.Sweep] = []

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from .. import tables
+from .. import remembering, tables
 from ..goals import Verdict
 from ..rivals.adl import MEASURED
 from ..times import Times
@@ -18,9 +18,14 @@ file opening included; every rival answers in turn, round by round, and all gave
 Ratios are of medians; where a rival is written in two ways, the faster one counts. ✓ the goal is
 reached, ✗ it is not; no mark: no goal. "Decompression alone" reads and decompresses the whole
 baskets of the task's branches with the same libraries, one thread, and makes nothing of them:
-RDataFrame's ratio to it is what could be reached if all else cost nothing. treemill can be faster:
-it leaves entry offsets alone that another branch of the same counter has told already, and baskets
-of which no entry is left.
+RDataFrame's ratio to it is what reading could reach if all else cost nothing. treemill can be
+faster even where nothing is remembered: it leaves entry offsets alone that another branch of the
+same counter has told already, and baskets of which no entry is left.
+"""
+_AWKWARD = """\
+awkward is given the same chance: in its form "tree and arrays kept" uproot's tree stays open from
+round to round with a memory for its arrays (`array_cache`) that holds all of them. Goals are those
+of treemill as a user has it, against the faster form of each rival.
 """
 
 
@@ -32,7 +37,7 @@ def markdown(
     verdicts: Sequence[Verdict],
 ) -> str:
     """The whole page."""
-    parts = [f"# {title}\n", tables.facts(about), _LEGEND]
+    parts = [f"# {title}\n", tables.facts(about), _LEGEND, remembering.LEGEND, _AWKWARD]
     if cells:
         parts += ["## Warm: medians in milliseconds (min to max)\n"]
         parts += [tables.warm(cells, MEASURED, _TITLES)]

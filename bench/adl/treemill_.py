@@ -4,10 +4,13 @@ import importlib
 
 import treemill as tm
 
+from .. import remembering
 from .tasks import TREE
 
 
-class _Treemill:
+class Treemill:
+    """The tasks by their names, on a session of threads."""
+
     def __init__(self, threads: int) -> None:
         self._session = tm.connect(workers=threads, mode="threads")
 
@@ -26,6 +29,8 @@ class _Treemill:
         return {"treemill": tm.__version__}
 
 
-def make(threads: int, variant: str) -> _Treemill:
-    """treemill on `threads` threads."""
-    return _Treemill(threads)
+def make(threads: int, variant: str) -> Treemill:
+    """treemill on `threads` threads; `variant`: whether it remembers what it decompressed."""
+    if variant == remembering.VARIANT:
+        remembering.as_users_have_it()
+    return Treemill(threads)

@@ -8,6 +8,8 @@ only, so that nobody's libraries, caches or thread pools touch another's. Rivals
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..remembering import VARIANT
+
 
 class Engine(Protocol):
     """A rival, ready to answer."""
@@ -36,6 +38,7 @@ class Rival:
 
 
 TREEMILL, TREEMILL_2 = "treemill", "treemill, 2 threads"
+REMEMBERING = "treemill, remembering"
 ROOT_1, ROOT_2, UPROOT, LIMIT = "RDataFrame", "RDataFrame, 2 threads", "uproot", "limit"
 
 RIVALS = (
@@ -53,4 +56,11 @@ RIVALS = (
     ),
     Rival("uproot", "uproot + awkward + boost-histogram", "rivals.uproot_", UPROOT),
     Rival("limit", "the limit", "rivals.limit", LIMIT),
+    Rival(
+        "treemill-remembering",
+        "treemill, remembering",
+        "rivals.treemill_",
+        REMEMBERING,
+        variant=VARIANT,
+    ),
 )

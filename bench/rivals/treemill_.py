@@ -2,6 +2,7 @@
 
 import treemill as tm
 
+from .. import remembering
 from ..queries import BINS, HIGH, LOW, TREE
 
 _BINS = (BINS, LOW, HIGH)
@@ -37,5 +38,7 @@ class _Treemill:
 
 
 def make(threads: int, variant: str) -> _Treemill:
-    """treemill on `threads` threads."""
+    """treemill on `threads` threads; `variant`: whether it remembers what it decompressed."""
+    if variant == remembering.VARIANT:
+        remembering.as_users_have_it()
     return _Treemill(threads)

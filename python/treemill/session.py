@@ -48,6 +48,9 @@ def connect(
     worker as a program of its own instead, slower and without shared memory, which is the way where
     the system's libraries do not survive a fork (macOS); "fork" is Linux's.
 
+    Threads share what this process remembers of files (`treemill.cache`); processes, which live
+    for one run, remember nothing.
+
     Raises UnsupportedError for addresses, which come with later versions.
     """
     if address is not None:

@@ -41,7 +41,8 @@ def test_quick_run(tmp_path):
 @pytest.mark.skipif(find_spec("ROOT") is None, reason="ROOT is not installed: it converts")
 def test_quick_run_of_ntuples(tmp_path):
     command = [sys.executable, "-m", "bench", "--quick", "--ntuples", "--events", "2000"]
-    chosen = ["--rivals", "treemill", "uproot", "limit", "--codecs", "lz4"]
+    rivals = ("treemill", "treemill-remembering", "uproot")
+    chosen = ["--rivals", *rivals, "limit", "--codecs", "lz4"]
     folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]
     done = subprocess.run(
         [*command, *chosen, *folders], cwd=REPOSITORY, capture_output=True, text=True
@@ -51,9 +52,8 @@ def test_quick_run_of_ntuples(tmp_path):
     found = json.loads(written.read_text())
     there = {(c["rival"], c["codec"]) for c in found["warm"]}
     # The limit is a program that `make bench` builds.
-    assert there - {("limit", "RNTuple lz4")} == {
-        (rival, "RNTuple lz4") for rival in ("treemill", "uproot")
-    }
+    assert there - {("limit", "RNTuple lz4")} == {(rival, "RNTuple lz4") for rival in rivals}
+    assert "neither reads nor decompresses" in written.with_suffix(".md").read_text()
 
 
 class Fake:
@@ -113,6 +113,20 @@ def test_cpu_clock_judges_single_threads_only():
     fakes = [Fake(rival(key), [1]) for key in ("treemill", "treemill-2", "uproot", "limit")]
     found = goals.warm(goals.medians(measured(*fakes, clock="cpu"), RIVALS))
     assert [v.goal for v in found] == ["uproot / treemill"]
+
+
+def test_cache_quick_run(tmp_path):
+    command = [sys.executable, "-m", "bench", "cache", "--quick", "--rounds", "1"]
+    folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]
+    some = ["--tasks", "adl1", "--codecs", "zstd"]
+    done = subprocess.run(
+        [*command, *some, *folders], cwd=REPOSITORY, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    (written,) = (tmp_path / "results").glob("*.json")
+    rows = {row["what"]: row["median"] for row in json.loads(written.read_text())["rows"]}
+    assert "adl1, zstd: third run / nothing remembered" in rows
+    assert set(rows) > {"adl1, zstd: held"}
 
 
 def test_bookings_quick_run(tmp_path):

@@ -27,7 +27,7 @@ def cache(core):
 
 def settled(path):
     """Waits until the file was left alone for so long that it may be remembered."""
-    while time.time() - os.stat(path).st_ctime < 3.1:
+    while time.time() - os.stat(path).st_ctime < 2.1:
         time.sleep(0.05)
     return path
 
@@ -223,3 +223,66 @@ def test_memory_is_what_the_control_groups_leave(tmp_path):
     }
     assert groups(tmp_path / "1", "5:cpu,memory:/a\n4:pids:/b\n", one) == 900
     assert groups(tmp_path / "n", "0::/\n", {"memory.max": "max\n"}) == physical
+
+
+@pytest.fixture(scope="module")
+def large(core, tmp_path_factory):
+    """Baskets of several Zstandard blocks each, so that some are decompressed up to their entry
+    offsets only."""
+    from treemill.bench.generate import write as generate
+
+    path = tmp_path_factory.mktemp("large") / "events.root"
+    generate(path, events=180_000, index=0, cluster=60_000, codec="zstd")
+    return settled(str(path))
+
+
+def test_of_baskets_whose_front_is_there_the_rest_is_read_when_it_is_wanted(large):
+    truth = uproot.open(large)["Events"].arrays(["Jet_pt", "Jet_eta"])
+    events = tm.dataset(large, "Events")
+    node = events.filter("nJet > 1")
+
+    def together(select=node):
+        return run(select.sum("sum(Jet_pt * Jet_eta)"))
+
+    def alone():
+        return run(events.sum("sum(Jet_eta)"))
+
+    def run(booking):
+        with tm.connect(workers=1) as session:
+            return session.run(booking, progress=False), session.report
+
+    several = truth[[len(each) > 1 for each in truth.Jet_pt]]
+    both = sum(sum(p * e for p, e in zip(*pair, strict=True)) for pair in lists(several))
+    first, *_, third = (together() for _ in range(3))
+    assert first[0] == third[0] == pytest.approx(both, rel=1e-5)
+    assert first[1].bytes_read > 0 == third[1].bytes_read
+    fronts = third[1].bytes_from_cache
+    whole, again, *_ = (alone() for _ in range(2))
+    assert whole[0] == again[0] == pytest.approx(sum(map(sum, truth.Jet_eta.to_list())), rel=1e-5)
+    # More than the front was wanted, once; from then on it is there, and serves both.
+    assert whole[1].bytes_read > 0 == again[1].bytes_read
+    last = together()
+    assert last[0] == first[0]
+    assert last[1].bytes_read == 0
+    assert last[1].bytes_from_cache > fronts
+
+
+def lists(arrays):
+    return zip(arrays.Jet_pt.to_list(), arrays.Jet_eta.to_list(), strict=True)
+
+
+def test_rntuples_are_remembered_like_trees(core, tmp_path):
+    import awkward as ak
+
+    values = ak.Array([{"x": i, "y": [float(i)] * (i % 4)} for i in range(20_000)])
+    path = tmp_path / "f.root"
+    with uproot.recreate(path, compression=uproot.ZSTD(1)) as file:
+        file.mkrntuple("t", values)
+    events = tm.dataset(settled(str(path)))
+    for number in range(4):
+        with tm.connect(workers=1) as session:
+            x, y = session.run(events.sum("x"), events.sum("sum(y)"), progress=False)
+            report = session.report
+        assert (x, y) == (ak.sum(values.x), ak.sum(values.y))
+        assert (report.bytes_read == 0) == (number > 1)
+        assert (report.bytes_from_cache > 0) == (number > 1)

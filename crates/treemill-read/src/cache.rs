@@ -5,14 +5,17 @@
 //! What is here is of the file's bytes at one place and of nothing else, so whoever finds it has what he
 //! would have read. A file that was written to is another file, by its [`Identity`].
 
+mod payload;
 mod policy;
 
+pub(crate) use payload::{Basket, Elements, Kept, Page, PageKind};
+
 use crate::Counters;
+use payload::Payload;
 use policy::Policy;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
-use treemill_format::basket::BasketHeader;
 use treemill_source::{Identity, Source};
 
 /// A file's bytes, from first to last.
@@ -21,41 +24,6 @@ pub(crate) struct Place {
     file: Identity,
     start: u64,
     end: u64,
-}
-
-/// A tree's basket without its compression.
-#[derive(Debug)]
-pub(crate) struct Basket {
-    pub(crate) header: BasketHeader,
-    /// What follows the key, as far as it is `filled`.
-    bytes: Vec<u8>,
-    filled: usize,
-}
-
-impl Basket {
-    /// `filled`: how many of the payload's `bytes` there are, from the front.
-    pub(crate) fn new(header: BasketHeader, bytes: Vec<u8>, filled: usize) -> Self {
-        Basket {
-            header,
-            bytes,
-            filled,
-        }
-    }
-
-    /// What follows the key: all of it, or as much from its front as somebody needed.
-    pub(crate) fn payload(&self) -> &[u8] {
-        self.bytes.get(..self.filled).unwrap_or_default()
-    }
-
-    /// The entries' bytes.
-    pub(crate) fn data(&self) -> &[u8] {
-        self.payload().get(..self.header.border).unwrap_or_default()
-    }
-
-    /// Memory for another one.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
 }
 
 /// What an entry takes besides its payload, about.
@@ -67,14 +35,14 @@ enum Memory {
     /// Pass of this number read it, and room is reserved. New memory costs a page fault every few
     /// kilobytes, so whoever reads once is not to pay for it: only who comes back.
     Seen(u64),
-    Held(Arc<Basket>),
+    Held(Payload),
 }
 
 /// What a place is to a pass.
 #[derive(Debug)]
-pub(crate) enum Sight {
+pub(crate) enum Sight<T> {
     /// Remembered.
-    Here(Arc<Basket>),
+    Here(Arc<T>),
     /// An earlier pass has read it, too: worth remembering.
     Again,
     /// Not known, or known to this pass only.
@@ -116,7 +84,7 @@ impl Memory {
     fn cost(&self) -> u64 {
         match self {
             Memory::Seen(_) => 0,
-            Memory::Held(basket) => cost(basket.bytes.capacity()),
+            Memory::Held(payload) => cost(payload.bytes()),
         }
     }
 }
@@ -135,10 +103,13 @@ impl Place {
     }
 
     /// What is known of it.
-    pub(crate) fn recall(&self, counters: &Counters) -> Sight {
+    pub(crate) fn recall<T: Kept>(&self, counters: &Counters) -> Sight<T> {
         let pass = counters.pass();
         with(|store| match store.get(self, pass) {
-            Some(Memory::Held(basket)) => Sight::Here(Arc::clone(basket)),
+            Some(Memory::Held(payload)) => match T::of(payload) {
+                Some(found) => Sight::Here(Arc::clone(found)),
+                None => Sight::First,
+            },
             Some(Memory::Seen(by)) if *by < pass => Sight::Again,
             _ => Sight::First,
         })
@@ -149,14 +120,14 @@ impl Place {
         self.put(Memory::Seen(counters.pass()), cost(payload), counters);
     }
 
-    /// Remembers it, if there is room.
-    pub(crate) fn remember(self, mut basket: Basket, counters: &Counters) -> Arc<Basket> {
-        basket.bytes.truncate(basket.filled);
-        basket.bytes.shrink_to_fit();
-        let bytes = cost(basket.bytes.capacity());
-        let basket = Arc::new(basket);
-        self.put(Memory::Held(Arc::clone(&basket)), bytes, counters);
-        basket
+    /// Remembers what is there, if there is room.
+    pub(crate) fn remember<T: Kept>(self, mut what: T, counters: &Counters) -> Arc<T> {
+        what.fit();
+        let what = Arc::new(what);
+        let memory = Memory::Held(Arc::clone(&what).payload());
+        let bytes = memory.cost();
+        self.put(memory, bytes, counters);
+        what
     }
 
     fn put(self, memory: Memory, bytes: u64, counters: &Counters) {

@@ -76,7 +76,7 @@ pub fn stored_bytes(branch: &Branch, range: &Range<u64>) -> u64 {
 /// alike.
 #[must_use]
 pub fn share_of(branch: &Branch, range: &Range<u64>, bytes: u64) -> u64 {
-    let place = |entry: u64| Some(basket_entries(branch, basket_of(branch, entry)?)?);
+    let place = |entry: u64| basket_entries(branch, basket_of(branch, entry)?);
     let last = range.end.saturating_sub(1);
     let (Some(first), Some(last)) = (place(range.start), place(last)) else {
         return bytes;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treemill_read::{Counters, File, Options, Reader, Table, cache};
 use treemill_source::{Identity, Latency, Local, Memory, Request, Source, SourceError};
 
-const FILES: [&str; 8] = [
+const FILES: [&str; 12] = [
     "uproot-Zmumu-zstd.root",
     "uproot-Zmumu-lzma.root",
     "uproot-HZZ-uncompressed.root",
@@ -21,6 +21,10 @@ const FILES: [&str; 8] = [
     "uproot-small-dy-nooffsets.root",
     "uproot-small-dy-withoffsets.root",
     "coffea-nano_dy.root",
+    "cmsopendata2015_ttbar_19980_NANOAOD_RNTupleImporter_rntuple_v1-0-0-1.root",
+    "ntpl001_staff_rntuple_v1-0-1-0.root",
+    "test_extension_columns_rntuple_v1-0-0-0.root",
+    "uproot-physlite-rntuple_v1-0-0-0.root",
 ];
 
 fn file(name: &str) -> Option<PathBuf> {

@@ -5,11 +5,11 @@ use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// So many seconds after a change another one gives a file other times for certain, however slowly its
-/// file system's clock ticks.
-const SETTLED: i64 = 2;
+/// So long after a change another one gives a file other times for certain, however slowly its file
+/// system's clock ticks.
+const SETTLED: Duration = Duration::from_secs(2);
 
 /// An open file.
 #[derive(Debug)]
@@ -96,16 +96,17 @@ impl Source for Local {
 /// The file's identity, unless it was changed a moment before `now`: what is written to it next may
 /// leave its times as they are.
 fn settled(file: &Metadata, now: SystemTime) -> Option<Identity> {
-    let now = now.duration_since(UNIX_EPOCH).ok()?.as_secs();
-    let last = file.mtime().max(file.ctime());
-    let age = i64::try_from(now).ok()?.checked_sub(last)?;
-    // Both are cut to seconds, so the real age may be a second less.
+    let modified = (file.mtime(), file.mtime_nsec());
+    let changed = (file.ctime(), file.ctime_nsec());
+    let (seconds, nanoseconds) = modified.max(changed);
+    let since = Duration::new(seconds.try_into().ok()?, nanoseconds.try_into().ok()?);
+    let age = now.duration_since(UNIX_EPOCH).ok()?.checked_sub(since)?;
     (age > SETTLED).then(|| Identity {
         device: file.dev(),
         inode: file.ino(),
         size: file.size(),
-        modified: (file.mtime(), file.mtime_nsec()),
-        changed: (file.ctime(), file.ctime_nsec()),
+        modified,
+        changed,
     })
 }
 
@@ -121,7 +122,6 @@ fn in_words(error: &std::io::Error) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     /// A file with `bytes` in a directory of this test's own.
     fn file(test: &str, bytes: &[u8]) -> std::path::PathBuf {

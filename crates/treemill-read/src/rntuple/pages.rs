@@ -1,12 +1,15 @@
 //! The pages of one field: the one place where plan, source, decompression and page decoding meet.
 //! Keeps one page of each column ready, and the bytes that were brought ahead of time.
 
+mod load;
+
 use super::assemble::{Elements, Ends, Stretch, Visit, append};
 use super::column::Column;
 use super::ntuple_file::NTupleFile;
 use super::plan::{self, Part};
 use super::window::Window;
 use crate::ReadError;
+use crate::cache::Page;
 use crate::decode::Spares;
 use crate::reader::Context;
 use crate::shelf;
@@ -14,9 +17,10 @@ use arrow_array::{ArrayRef, UInt32Array};
 use arrow_select::take::take;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 use treemill_format::error::FormatError;
-use treemill_format::rntuple::decode::{Run, decode_ends};
-use treemill_format::rntuple::{Cluster, Columns, Encoding, Located, Page, Shape, check_page};
+use treemill_format::rntuple::decode::Run;
+use treemill_format::rntuple::{Cluster, Columns, Shape};
 use treemill_source::Latency;
 
 /// The most values that memory is taken for before their bytes have been seen.
@@ -62,6 +66,8 @@ enum At {
     Unpacked,
     /// As they were read, in a window: this range of the file.
     Stored(Range<u64>),
+    /// In memory that other passes share.
+    Kept(Arc<Page>),
 }
 
 impl Loaded {
@@ -70,6 +76,15 @@ impl Loaded {
         match &self.elements {
             At::Unpacked => Some(&self.bytes),
             At::Stored(range) => ahead.bytes(range).or_else(|| self.window.bytes(range)),
+            At::Kept(page) => Some(page.encoded()),
+        }
+    }
+
+    /// The elements of the page at hand as ends.
+    fn ends(&self) -> (u64, &[u32]) {
+        match &self.elements {
+            At::Kept(page) => page.ends(),
+            _ => (self.first_end, &self.ends),
         }
     }
 }
@@ -207,10 +222,11 @@ impl Elements for InCluster<'_, '_> {
                     let loaded = self.columns.entry(located.column).or_default();
                     let count = located.pages.get(page).map_or(0, |p| p.elements as usize);
                     match encoding.is_index() {
-                        true => visit(Stretch::Ends(Ends {
-                            first: loaded.first_end,
-                            above: loaded.ends.get(wanted).unwrap_or_default(),
-                        })),
+                        true => {
+                            let (first, above) = loaded.ends();
+                            let above = above.get(wanted).unwrap_or_default();
+                            visit(Stretch::Ends(Ends { first, above }))
+                        }
                         false => visit(Stretch::Page(
                             encoding,
                             Run {
@@ -229,94 +245,5 @@ impl Elements for InCluster<'_, '_> {
 
     fn wrong(&self, error: FormatError) -> ReadError {
         ReadError::format(&error, self.context.file.source().name(), None)
-    }
-}
-
-impl InCluster<'_, '_> {
-    /// Makes page number `index` of a column the one at hand.
-    fn load(
-        &mut self,
-        located: &Located<'_>,
-        encoding: &Encoding,
-        index: usize,
-    ) -> Result<(), ReadError> {
-        let place = Some((self.index, index));
-        let is_here = |loaded: &Loaded| loaded.place == place && loaded.bytes(self.ahead).is_some();
-        if self.columns.get(&located.column).is_some_and(is_here) {
-            return Ok(());
-        }
-        let Some(page) = located.pages.get(index) else {
-            return Ok(()); // the plan names only pages that are there
-        };
-        self.bring(located, page, index)?;
-        let loaded = self.columns.entry(located.column).or_default();
-        loaded.place = None;
-        let range = page.bytes();
-        let alone = || loaded.window.bytes(&range);
-        let stored = self.ahead.bytes(&range).or_else(alone).unwrap_or_default();
-        let file = self.context.file.source().name();
-        let wrong = |e| ReadError::format(&e, file, Some(range.start));
-        let length = encoding.page_bytes(page.elements);
-        let packed = check_page(page, stored, length).map_err(wrong)?;
-        if loaded.bytes.capacity() == 0 && packed.len() < length {
-            loaded.bytes = shelf::BYTES.take();
-        }
-        let decompressor = &mut self.context.decompressor;
-        let elements = match page.has_checksum {
-            true => decompressor.unpack_verified(packed, length, &mut loaded.bytes),
-            false => decompressor.unpack(packed, length, &mut loaded.bytes),
-        };
-        let elements = elements.map_err(wrong)?;
-        self.context.counters.add_bytes_decompressed(length as u64);
-        loaded.elements = At::Unpacked;
-        if encoding.is_index() {
-            if loaded.ends.capacity() == 0 {
-                loaded.ends = shelf::ENDS.take();
-            }
-            let count = usize::try_from(page.elements).unwrap_or(usize::MAX);
-            loaded.first_end =
-                decode_ends(encoding, elements, count, &mut loaded.ends).map_err(wrong)?;
-        } else if packed.len() == length {
-            loaded.elements = At::Stored(page.locator.bytes());
-        }
-        loaded.place = place;
-        Ok(())
-    }
-
-    /// Brings a page's stored bytes: from a near source just them, from a distant one with them
-    /// whatever will be needed next, of all of the field's columns where the budget allows.
-    fn bring(&mut self, located: &Located<'_>, page: &Page, index: usize) -> Result<(), ReadError> {
-        let range = page.bytes();
-        let loaded = self.columns.entry(located.column).or_default();
-        if self.ahead.bytes(&range).is_some() || loaded.window.bytes(&range).is_some() {
-            return Ok(());
-        }
-        let Context {
-            file,
-            counters,
-            options,
-            stop,
-            ..
-        } = &mut *self.context;
-        let source = file.source().as_ref();
-        let (gap, budget) = (options.gap_bytes, options.window_bytes);
-        let mut fields = Vec::new();
-        self.shape
-            .visit_columns(&mut |columns| fields.push(columns));
-        let read = match source.latency() {
-            Latency::Local => loaded.window.bring(source, vec![range], gap, budget),
-            Latency::Remote => {
-                match plan::ahead(file.ntuple(), &fields, self.index, *stop, budget) {
-                    Some(ranges) => self.ahead.bring(source, ranges, gap, budget),
-                    None => {
-                        let share = budget.checked_div(fields.len() as u64).unwrap_or(budget);
-                        let ranges = plan::few(located, index, share);
-                        loaded.window.bring(source, ranges, gap, budget)
-                    }
-                }
-            }
-        };
-        counters.add_bytes_read(read.map_err(ReadError::source)?);
-        Ok(())
     }
 }

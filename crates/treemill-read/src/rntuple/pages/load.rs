@@ -1,0 +1,175 @@
+//! A field's cursor and its next page: remembered, or read, verified and decompressed.
+
+use super::{At, InCluster, Loaded};
+use crate::ReadError;
+use crate::cache::{self, Elements, PageKind, Sight};
+use crate::reader::Context;
+use crate::rntuple::plan;
+use crate::shelf;
+use treemill_format::compress::Decompressor;
+use treemill_format::error::FormatError;
+use treemill_format::rntuple::{Encoding, Located, Page, check_page};
+use treemill_source::Latency;
+
+impl InCluster<'_, '_> {
+    /// Makes page number `index` of a column the one at hand.
+    pub(super) fn load(
+        &mut self,
+        located: &Located<'_>,
+        encoding: &Encoding,
+        index: usize,
+    ) -> Result<(), ReadError> {
+        let place = Some((self.index, index));
+        let is_here = |loaded: &Loaded| loaded.place == place && loaded.bytes(self.ahead).is_some();
+        if self.columns.get(&located.column).is_some_and(is_here) {
+            return Ok(());
+        }
+        let Some(page) = located.pages.get(index) else {
+            return Ok(()); // the plan names only pages that are there
+        };
+        let kind = PageKind {
+            encoding: *encoding,
+            elements: page.elements,
+            has_checksum: page.has_checksum,
+        };
+        let cached = cache::Place::of(self.context.file.source().as_ref(), &page.bytes());
+        let counters = self.context.counters;
+        let sight = match &cached {
+            Some(cached) => cached.recall::<cache::Page>(counters),
+            None => Sight::First,
+        };
+        let is_new = matches!(sight, Sight::First);
+        let elements = match sight {
+            Sight::Here(found) if found.kind == kind => {
+                counters.add_bytes_from_cache(kind.length() as u64);
+                At::Kept(found)
+            }
+            _ => {
+                let kept = cached.filter(|_| !is_new);
+                self.read(located, page, index, &kind, kept)?
+            }
+        };
+        if let (Some(cached), true) = (cached, is_new) {
+            cached.note(kind.memory(), counters);
+        }
+        let loaded = self.columns.entry(located.column).or_default();
+        loaded.elements = elements;
+        loaded.place = place;
+        Ok(())
+    }
+
+    /// Reads a page and makes its elements; remembers them as `cached`.
+    fn read(
+        &mut self,
+        located: &Located<'_>,
+        page: &Page,
+        index: usize,
+        kind: &PageKind,
+        cached: Option<cache::Place>,
+    ) -> Result<At, ReadError> {
+        self.bring(located, page, index)?;
+        let loaded = self.columns.entry(located.column).or_default();
+        loaded.place = None;
+        let range = page.bytes();
+        let alone = || loaded.window.bytes(&range);
+        let stored = self.ahead.bytes(&range).or_else(alone).unwrap_or_default();
+        let file = self.context.file.source().name();
+        let wrong = |e| ReadError::format(&e, file, Some(range.start));
+        let length = kind.length();
+        let packed = check_page(page, stored, length).map_err(wrong)?;
+        if loaded.bytes.capacity() == 0 && packed.len() < length {
+            loaded.bytes = shelf::BYTES.take();
+        }
+        let (decompressor, counters) = (&mut *self.context.decompressor, self.context.counters);
+        counters.add_bytes_decompressed(length as u64);
+        if let Some(cached) = cached {
+            let elements = own(decompressor, packed, kind, &mut loaded.bytes).map_err(wrong)?;
+            let kept = cache::Page {
+                kind: *kind,
+                elements,
+            };
+            return Ok(At::Kept(cached.remember(kept, counters)));
+        }
+        let elements = unpack(decompressor, packed, kind, &mut loaded.bytes).map_err(wrong)?;
+        if kind.encoding.is_index() {
+            if loaded.ends.capacity() == 0 {
+                loaded.ends = shelf::ENDS.take();
+            }
+            loaded.first_end = kind.ends(elements, &mut loaded.ends).map_err(wrong)?;
+        } else if packed.len() == length {
+            return Ok(At::Stored(page.locator.bytes()));
+        }
+        Ok(At::Unpacked)
+    }
+
+    /// Brings a page's stored bytes: from a near source just them, from a distant one with them
+    /// whatever will be needed next, of all of the field's columns where the budget allows.
+    fn bring(&mut self, located: &Located<'_>, page: &Page, index: usize) -> Result<(), ReadError> {
+        let range = page.bytes();
+        let loaded = self.columns.entry(located.column).or_default();
+        if self.ahead.bytes(&range).is_some() || loaded.window.bytes(&range).is_some() {
+            return Ok(());
+        }
+        let Context {
+            file,
+            counters,
+            options,
+            stop,
+            ..
+        } = &mut *self.context;
+        let source = file.source().as_ref();
+        let (gap, budget) = (options.gap_bytes, options.window_bytes);
+        let mut fields = Vec::new();
+        self.shape
+            .visit_columns(&mut |columns| fields.push(columns));
+        let read = match source.latency() {
+            Latency::Local => loaded.window.bring(source, vec![range], gap, budget),
+            Latency::Remote => {
+                match plan::ahead(file.ntuple(), &fields, self.index, *stop, budget) {
+                    Some(ranges) => self.ahead.bring(source, ranges, gap, budget),
+                    None => {
+                        let share = budget.checked_div(fields.len() as u64).unwrap_or(budget);
+                        let ranges = plan::few(located, index, share);
+                        loaded.window.bring(source, ranges, gap, budget)
+                    }
+                }
+            }
+        };
+        counters.add_bytes_read(read.map_err(ReadError::source)?);
+        Ok(())
+    }
+}
+
+/// A page's elements: a part of `packed` or of `out`.
+fn unpack<'a>(
+    decompressor: &mut Decompressor,
+    packed: &'a [u8],
+    kind: &PageKind,
+    out: &'a mut Vec<u8>,
+) -> Result<&'a [u8], FormatError> {
+    match kind.has_checksum {
+        true => decompressor.unpack_verified(packed, kind.length(), out),
+        false => decompressor.unpack(packed, kind.length(), out),
+    }
+}
+
+/// A page's elements, in memory of their own.
+fn own(
+    decompressor: &mut Decompressor,
+    packed: &[u8],
+    kind: &PageKind,
+    scratch: &mut Vec<u8>,
+) -> Result<Elements, FormatError> {
+    if kind.encoding.is_index() {
+        let mut above = Vec::new();
+        let elements = unpack(decompressor, packed, kind, scratch)?;
+        let first = kind.ends(elements, &mut above)?;
+        return Ok(Elements::Ends(first, above));
+    }
+    if packed.len() >= kind.length() {
+        return Ok(Elements::Encoded(packed.to_vec()));
+    }
+    let mut bytes = Vec::new();
+    unpack(decompressor, packed, kind, &mut bytes)?;
+    Ok(Elements::Encoded(bytes))
+}
