@@ -14,49 +14,37 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["numpy_array", "records"]
+__all__ = ["content", "layout_of", "nullable", "numpy_array", "numpy_of", "records"]
 
 
-def records(
-    names: Sequence[str],
-    columns: Sequence[Any],
-    optional: Collection[str] = (),
-    flags: Collection[str] = (),
-) -> Any:
+def records(names: Sequence[str], columns: Sequence[Any], optional: Collection[str] = ()) -> Any:
     """An awkward array of records from pyarrow.ChunkedArrays of one length. `optional`: names of
-    those that may have missing values, which their types do not tell; `flags`: of bytes that stand
-    for bools."""
+    those that may have missing values, which their types do not tell."""
     import awkward as ak
 
-    contents = []
-    for name, column in zip(names, columns, strict=True):
-        chunk = _one_chunk(column)
-        made = _flags(chunk) if name in flags else nullable(chunk, name in optional)
-        contents.append(made)
+    pairs = zip(names, columns, strict=True)
+    contents = [layout_of(column, name in optional) for name, column in pairs]
     length = len(columns[0]) if columns else 0
     return ak.Array(ak.contents.RecordArray(contents, list(names), length=length))
 
 
-def numpy_array(column: Any, flags: bool = False) -> Any:
-    """A numpy array from a pyarrow.ChunkedArray: one or more dimensions where every entry has the
-    same number of values, else an object array of arrays or strings. `flags`: bytes stand for
-    bools."""
+def numpy_array(column: Any) -> Any:
+    """A numpy array from a pyarrow.ChunkedArray, as `numpy_of`."""
+    return numpy_of(layout_of(column, column.null_count > 0))
+
+
+def numpy_of(layout: Any) -> Any:
+    """A numpy array from an awkward layout: one or more dimensions where every entry has the same
+    number of values, else an object array of arrays or strings."""
     import awkward as ak
 
-    chunk = _one_chunk(column)
-    array = ak.Array(_flags(chunk) if flags else nullable(chunk, chunk.null_count > 0))
-    if isinstance(array.layout, (ak.contents.NumpyArray, ak.contents.RegularArray)):
+    array = ak.Array(layout)
+    if isinstance(layout, (ak.contents.NumpyArray, ak.contents.RegularArray)):
         return ak.to_numpy(array)
     made = np.empty(len(array), dtype=object)
     for i, entry in enumerate(array):
         made[i] = entry if isinstance(entry, (str, bytes)) else _entry(entry)
     return made
-
-
-def _flags(array: Any) -> Any:
-    import awkward as ak
-
-    return ak.contents.NumpyArray(_numbers(array).view(np.bool_))
 
 
 def _entry(entry: Any) -> Any:
@@ -67,10 +55,14 @@ def _entry(entry: Any) -> Any:
     return entry.to_list()
 
 
-def _one_chunk(column: Any) -> Any:
+def layout_of(column: Any, is_nullable: bool) -> Any:
+    """The awkward layout of a pyarrow.ChunkedArray, an option where it may have missing values."""
     import pyarrow
 
-    return column.chunk(0) if column.num_chunks == 1 else pyarrow.concat_arrays(column.chunks)
+    single = column.num_chunks == 1
+    return nullable(
+        column.chunk(0) if single else pyarrow.concat_arrays(column.chunks), is_nullable
+    )
 
 
 def nullable(array: Any, is_nullable: bool) -> Any:

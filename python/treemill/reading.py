@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ._core import Column, Control
 from .errors import QueryError, UnsupportedError
 from .filetree import FileTree
 from .foreign import Table
@@ -23,35 +24,48 @@ __all__ = ["Columns", "read", "select", "spans"]
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of the same length, each a pyarrow.ChunkedArray with one chunk per file."""
+    """Columns of the same length."""
 
     names: tuple[str, ...]
-    chunks: tuple[Any, ...]
+    columns: tuple[Any, ...]
+    """Each a pyarrow.ChunkedArray with one chunk per file, or a core.Column as it was read."""
     optional: frozenset[str] = frozenset()
     """Names of those that may have missing values."""
-    flags: frozenset[str] = frozenset()
-    """Names of bytes that stand for bools, as numpy has them and Arrow has not."""
 
     def to_arrow(self) -> Any:
         """A pyarrow.Table."""
         import pyarrow
 
-        pairs = zip(self.names, self.chunks, strict=True)
-        chunks = [each.cast(pyarrow.bool_()) if n in self.flags else each for n, each in pairs]
-        return pyarrow.table(chunks, names=list(self.names))
+        return pyarrow.table([_chunked(each) for each in self.columns], names=list(self.names))
 
     def to_awkward(self) -> Any:
         """An awkward array of records, laid out as uproot's `tree.arrays`."""
-        from .arrow_awkward import records
+        from .core_awkward import records
 
-        return records(self.names, self.chunks, self.optional, self.flags)
+        pairs = zip(self.names, self.columns, strict=True)
+        layouts = [_layout(column, name in self.optional) for name, column in pairs]
+        return records(self.names, layouts, len(self.columns[0]) if self.columns else 0)
 
     def to_numpy(self) -> dict[str, Any]:
         """numpy arrays by name."""
-        from .arrow_awkward import numpy_array
+        from .arrow_awkward import numpy_of
 
-        pairs = zip(self.names, self.chunks, strict=True)
-        return {name: numpy_array(column, name in self.flags) for name, column in pairs}
+        pairs = zip(self.names, self.columns, strict=True)
+        return {name: numpy_of(_layout(column)) for name, column in pairs}
+
+
+def _layout(column: Any, optional: bool | None = None) -> Any:
+    """The awkward layout of a column. `optional`: an option; None: where values are missing."""
+    if type(column) is Column:
+        from .core_awkward import layout
+
+        found = layout(column)
+        if found is not None:
+            return found
+    from .arrow_awkward import layout_of
+
+    chunks = _chunked(column)
+    return layout_of(chunks, chunks.null_count > 0 if optional is None else optional)
 
 
 @dataclass(frozen=True)
@@ -106,11 +120,13 @@ def read(
     """See Dataset.read. `flags`: bools may come as bytes."""
     plan = _plan(dataset, names if names is None or isinstance(names, str) else tuple(names))
     groups = plan.groups
-    # Members of groups are put together by Arrow, which has no bytes for bools.
-    columns, found = _columns(dataset, plan.columns, start, stop, flags and not groups)
-    chunks = [record(groups[n], columns) if n in groups else columns[n] for n in plan.wanted]
-    doubtful = [n for n in plan.doubtful if n in columns and columns[n].null_count > 0]
-    return Columns(plan.wanted, tuple(chunks), plan.optional.union(doubtful), found)
+    columns = _columns(dataset, plan.columns, start, stop, flags)
+    if not (groups or plan.doubtful):
+        return Columns(plan.wanted, tuple(columns.values()), plan.optional)
+    chunks = {name: _chunked(column) for name, column in columns.items()}
+    made = [record(groups[n], chunks) if n in groups else columns[n] for n in plan.wanted]
+    doubtful = [n for n in plan.doubtful if n in columns and chunks[n].null_count > 0]
+    return Columns(plan.wanted, tuple(made), plan.optional.union(doubtful))
 
 
 def _ranges(
@@ -129,30 +145,43 @@ def _ranges(
 
 def _columns(
     dataset: Dataset, names: Sequence[str], start: int | None, stop: int | None, flags: bool
-) -> tuple[dict[str, Any], frozenset[str]]:
-    """pyarrow.ChunkedArrays by name or path, one chunk per file, of one type each; and which of
-    them are bytes that stand for bools."""
-    import pyarrow
-
-    from . import _core
-
-    control = _core.Control()  # one for all files: they are one pass
+) -> dict[str, Any]:
+    """What Columns has, by name or path, of one type each."""
+    control = Control()  # one for all files: they are one pass
     parts: dict[str, list[Any]] = {name: [] for name in names}
-    files, found = [], []
+    files = []
     # Of several files types are compared.
     one = flags and len(dataset.trees.locations) == 1
     for file, first, last, kept in _ranges(dataset, start, stop):
         files.append(dataset.trees.locations[file].path)
         table = dataset.table(file)
         options = {"flags": True} if one and isinstance(table, FileTree) else {}
-        for name, column in zip(
-            names, table.read(names, first, last, control, **options), strict=True
-        ):
-            array = pyarrow.array(column)
-            if options and getattr(column, "flags", False):
-                found.append(name)
-            parts[name].append(array if kept is None else array.take(pyarrow.array(kept)))
-    return {name: _chunked(name, each, files) for name, each in parts.items()}, frozenset(found)
+        found = table.read(names, first, last, control, **options)
+        for name, column in zip(names, found, strict=True):
+            parts[name].append(column if kept is None else _taken(column, kept))
+    return {name: _joined(name, each, files) for name, each in parts.items()}
+
+
+def _taken(column: Any, kept: Any) -> Any:
+    import pyarrow
+
+    return _array(column).take(pyarrow.array(kept))
+
+
+def _array(column: Any) -> Any:
+    """The pyarrow.Array of a column that was read."""
+    import pyarrow
+
+    array = pyarrow.array(column)
+    return array.cast(pyarrow.bool_()) if getattr(column, "flags", False) else array
+
+
+def _chunked(column: Any) -> Any:
+    """A pyarrow.ChunkedArray."""
+    import pyarrow
+
+    is_chunked = isinstance(column, pyarrow.ChunkedArray)
+    return column if is_chunked else pyarrow.chunked_array([_array(column)])
 
 
 def _group(branches: Branches, name: str) -> Group | None:
@@ -164,21 +193,22 @@ def _group(branches: Branches, name: str) -> Group | None:
     return group if group.members else None
 
 
-def _chunked(name: str, parts: list[Any], files: list[str]) -> Any:
+def _joined(name: str, parts: list[Any], files: list[str]) -> Any:
+    if len(parts) == 1:
+        return parts[0] if type(parts[0]) is Column else _chunked(parts[0])
     import pyarrow
 
-    if len(parts) == 1:
-        return pyarrow.chunked_array(parts)
-    first, kind = parts[0].type, widest([array.type for array in parts])
+    arrays = [_array(part) for part in parts]
+    first, kind = arrays[0].type, widest([array.type for array in arrays])
     if kind is None:
-        other = next(i for i, array in enumerate(parts) if widest([first, array.type]) is None)
+        other = next(i for i, array in enumerate(arrays) if widest([first, array.type]) is None)
         raise UnsupportedError(
-            f"{name} is {first} in {files[0]} and {parts[other].type} in {files[other]}; "
+            f"{name} is {first} in {files[0]} and {arrays[other].type} in {files[other]}; "
             "no type holds the values of both exactly",
             branch=name,
             file=files[other],
         )
-    return pyarrow.chunked_array([cast(array, kind) for array in parts])
+    return pyarrow.chunked_array([cast(array, kind) for array in arrays])
 
 
 def spans(dataset: Dataset, start: int | None, stop: int | None) -> Iterator[tuple[int, int, int]]:

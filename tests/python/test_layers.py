@@ -99,6 +99,8 @@ def test_module(path):
     if part in ("chunk", "forms", "window"):
         allowed = ["arrow_awkward", "errors", "forms", "window"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
+    if part in ("core_awkward", "arrow_awkward"):
+        assert not own(names)
     if part in ("schemas", "missing", "groups"):
         assert own(names) <= inside(names, "treemill.errors")
     if part in ("aliases", "formula"):

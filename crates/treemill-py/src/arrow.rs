@@ -1,6 +1,7 @@
 //! Arrow arrays handed to Python without a copy, by the Arrow C data interface's PyCapsule protocol
 //! (https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html).
 
+use crate::nodes;
 use arrow_array::{Array, ArrayRef, ffi};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{DataType, Field};
@@ -67,6 +68,14 @@ impl Column {
     #[getter]
     fn optional(&self) -> bool {
         self.field.is_nullable()
+    }
+
+    /// The column as nodes with plain buffers, see [`crate::nodes::node`]; None where there are none.
+    fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.field.is_nullable() {
+            true => Ok(None),
+            false => nodes::node(py, &self.array, self.flags),
+        }
     }
 
     /// A pair of capsules: "arrow_schema" and "arrow_array".

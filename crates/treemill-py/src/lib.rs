@@ -10,6 +10,7 @@ mod file;
 mod foreign;
 mod listing;
 mod members;
+mod nodes;
 mod origin;
 mod outcome;
 mod partial;
@@ -29,6 +30,8 @@ mod _core {
     use crate::control::Control;
     #[pymodule_export]
     use crate::file::{File, Tree};
+    #[pymodule_export]
+    use crate::nodes::Values;
     #[pymodule_export]
     use crate::partial::Partial;
     #[pymodule_export]

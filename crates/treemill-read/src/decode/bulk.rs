@@ -7,6 +7,7 @@ use super::bytes::Bytes;
 use super::column::Column;
 use super::compile::compile;
 use super::jagged::push_offsets;
+use super::size::leaves;
 use super::steps::Step;
 use super::stride::Stride;
 use treemill_format::error::Result;
@@ -15,7 +16,7 @@ use treemill_format::layout::{Form, Layout};
 /// Bytes of a header of collections.
 const HEADER: u8 = 6;
 
-/// The most bytes that memory is taken for before it is known which there are.
+/// The most bytes of a leaf that memory is taken for before it is known how many there are.
 const MOST_ROOM: usize = 16 << 10;
 
 /// Appends all entries and says that it did, if they are of a kind that can be.
@@ -26,7 +27,8 @@ pub(super) fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>)
     if gapless(column, layout, entries)? {
         return Ok(true);
     }
-    let room = entries.bytes().len().min(MOST_ROOM);
+    let each = entries.bytes().len().checked_div(leaves(layout));
+    let room = each.unwrap_or(0).saturating_mul(2).min(MOST_ROOM);
     match (column, layout) {
         (Column::List { offsets, item: to }, Layout::Counted { item, header }) => {
             if is_shared(item) || ![0, HEADER].contains(header) {
@@ -84,18 +86,22 @@ fn gapless(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Result
 /// Goes past entries that are one value each.
 fn values(step: &mut Step<'_>, entries: Entries<'_>) -> Option<()> {
     let data = Bytes(entries.data);
-    let stops = entries.starts.iter().skip(1);
-    for (&start, &stop) in entries.starts.iter().zip(stops) {
-        match &mut *step {
-            // Old TLeafC: an entry of no bytes at all is the empty string.
-            Step::Text(text) if start == stop => text.end()?,
-            step => {
-                let end = step.one(data, start as usize)?;
-                (end == stop as usize).then_some(())?;
-            }
-        }
+    let mut spans = entries.spans();
+    match step {
+        Step::List(list) => spans.try_for_each(|(start, stop)| {
+            let end = list.one(data, start)?;
+            (end == stop).then_some(())
+        }),
+        // Old TLeafC: an entry of no bytes at all is the empty string.
+        Step::Text(text) => spans.try_for_each(|(start, stop)| match start == stop {
+            true => text.end(),
+            false => (text.one(data, start)? == stop).then_some(()),
+        }),
+        step => spans.try_for_each(|(start, stop)| {
+            let end = step.one(data, start)?;
+            (end == stop).then_some(())
+        }),
     }
-    Some(())
 }
 
 /// Goes past entries that are items up to their end, behind a header for all if there are any; `ends`
@@ -110,9 +116,7 @@ fn rests(
     ends.reserve(entries.count);
     let data = Bytes(entries.data);
     let mut items = base;
-    let stops = entries.starts.iter().skip(1);
-    for (&start, &stop) in entries.starts.iter().zip(stops) {
-        let (mut at, stop) = (start as usize, stop as usize);
+    for (mut at, stop) in entries.spans() {
         if has_header && at < stop {
             let (body, end) = data.collection(at)?;
             at = (end == stop).then_some(body)?;

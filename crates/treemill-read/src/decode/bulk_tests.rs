@@ -140,7 +140,21 @@ fn layouts() -> Vec<Layout> {
         counted(vector(object(Form::Pair), 6), 6),
         counted(Layout::String { header: 6 }, 6),
         references(),
+        vector(pair(), 6),
+        vector(vector(pair(), 6), 6),
     ]
+}
+
+/// As in a map; by its checksum, which headers of collections then have in common.
+fn pair() -> Layout {
+    Layout::Object(Object {
+        class: class("pair", 1),
+        form: Form::Pair,
+        parts: vec![
+            Part::Field("0".to_owned(), NUMBER),
+            Part::Field("1".to_owned(), Layout::Number(Number::F64)),
+        ],
+    })
 }
 
 /// Where values come from, as long as there are some.

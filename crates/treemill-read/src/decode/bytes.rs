@@ -11,6 +11,9 @@ use treemill_format::layout::Class;
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
+/// The version of a collection and that of its objects, with their checksum.
+pub(super) type Likeness = [u8; 8];
+
 impl<'a> Bytes<'a> {
     /// `len` bytes and all behind them, and where they end.
     #[inline]
@@ -54,6 +57,29 @@ impl<'a> Bytes<'a> {
         (!is_by_member(version)).then_some((body, stop))
     }
 
+    /// What headers of collections of objects member by member have in common, from one that is sound
+    /// and whose count is at `end`, if it has a checksum.
+    pub(super) fn likeness(self, at: usize, end: usize) -> Option<Likeness> {
+        self.0.get(at..end)?.get(4..)?.try_into().ok()
+    }
+
+    /// Of such a collection, if its header is another like that: its count, where its members begin and
+    /// where they end.
+    #[inline]
+    pub(super) fn alike(self, at: usize, alike: Likeness) -> Option<(usize, usize, usize)> {
+        let ([a, b, c, d, versions @ .., w, x, y, z], body) = self.take::<16>(at)?;
+        let len = u32::from_be_bytes([a, b, c, d]) ^ BYTE_COUNT;
+        let count = i32::from_be_bytes([w, x, y, z]);
+        if versions != alike || len >= BYTE_COUNT || count < 0 {
+            return None;
+        }
+        Some((
+            count as usize,
+            body,
+            at.checked_add(4)?.checked_add(len as usize)?,
+        ))
+    }
+
     /// Where an object begins, whose version must be that of the class, or 0 before its checksum.
     #[inline]
     pub(super) fn check(self, at: usize, class: &Class, version: u16) -> Option<usize> {
@@ -65,18 +91,70 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Appends the first `len` bytes of `from`.
-#[inline]
-pub(super) fn gather(to: &mut Vec<u8>, from: &[u8], len: usize) -> Option<()> {
-    // A copy of a length that is known beforehand is some instructions, any other a call.
-    if len <= LINE
-        && let Some(line) = from.first_chunk::<LINE>()
-    {
-        let end = to.len().wrapping_add(len);
-        to.extend_from_slice(line);
-        to.truncate(end);
-    } else {
-        to.extend_from_slice(from.get(..len)?);
+/// Bytes by which a heap grows.
+const MORE: usize = 16 << 10;
+
+/// Bytes of values that are gathered.
+#[derive(Default)]
+pub(super) struct Heap {
+    /// Longer than what is there, so that a line can be written without a look at memory.
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Heap {
+    /// With room for so many bytes.
+    pub(super) fn with_room(room: usize) -> Self {
+        Heap::behind(Vec::new(), room)
     }
-    Some(())
+
+    /// That begins with `bytes`, with room for so many behind them.
+    pub(super) fn behind(mut bytes: Vec<u8>, room: usize) -> Self {
+        let len = bytes.len();
+        bytes.resize(len.saturating_add(room).saturating_add(LINE), 0);
+        Heap { bytes, len }
+    }
+
+    /// The first `len` of its bytes, or all.
+    pub(super) fn into_vec(mut self, len: usize) -> Vec<u8> {
+        self.bytes.truncate(self.len.min(len));
+        self.bytes
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Appends the first `len` bytes of `from`.
+    #[inline(always)]
+    pub(super) fn push(&mut self, from: &[u8], len: usize) -> Option<()> {
+        let to = self.bytes.get_mut(self.len..).unwrap_or_default();
+        if len <= LINE
+            && let (Some(to), Some(from)) = (to.first_chunk_mut::<LINE>(), from.first_chunk())
+        {
+            *to = *from;
+            self.len = self.len.wrapping_add(len);
+            return Some(());
+        }
+        self.push_any(from.get(..len)?);
+        Some(())
+    }
+
+    /// Appends what is longer than a line, or at an end.
+    #[inline(never)]
+    fn push_any(&mut self, from: &[u8]) {
+        let end = self.len.saturating_add(from.len());
+        if let Some(to) = self.bytes.get_mut(self.len..end) {
+            to.copy_from_slice(from);
+        } else {
+            self.bytes.truncate(self.len);
+            self.bytes.extend_from_slice(from);
+            self.bytes.resize(end.saturating_add(MORE), 0);
+        }
+        self.len = end;
+    }
+
+    pub(super) fn as_slice(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
 }

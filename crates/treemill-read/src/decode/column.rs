@@ -63,7 +63,9 @@ impl Column {
     pub fn with(spares: &mut Spares, layout: &Layout, rows: usize) -> Result<Self> {
         size_of(layout)?;
         let offsets = |spares: &mut Spares| {
-            let mut offsets = spares.vec(rows.saturating_add(1));
+            // Of lists within others nobody knows how many there are.
+            let room = if rows == 0 { 0 } else { rows.saturating_add(1) };
+            let mut offsets = spares.vec(room);
             offsets.push(0);
             offsets
         };

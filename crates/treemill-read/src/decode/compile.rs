@@ -1,6 +1,7 @@
 //! The steps of a layout, bound to the columns that they fill. Layouts, and parts of them, for which there
 //! are none are left to [`super::walk`].
 
+use super::bytes::Heap;
 use super::column::Column;
 use super::lists::{Ends, Head, List};
 use super::size::{Size, size_of};
@@ -131,7 +132,7 @@ fn fixed<'c>(column: &'c mut Column, layout: &'c Layout, size: usize, room: usiz
         column,
         layout,
         size,
-        bytes: Vec::with_capacity(room),
+        bytes: Heap::with_room(room),
     }
 }
 
@@ -148,5 +149,6 @@ fn list<'c>(
         shares,
         ends: Ends::with_capacity(room / 16),
         item: Box::new(item),
+        alike: None,
     }
 }

@@ -4,7 +4,7 @@
 //! from the entry offsets by one subtraction and shift each. A vector has its header and count
 //! between the items, which are squeezed out entry by entry.
 
-use super::bytes::gather;
+use super::bytes::Heap;
 use super::column::{Column, fixed_size, mismatch, too_many};
 use super::{Entries, malformed, unsupported};
 use treemill_format::error::Result;
@@ -117,12 +117,11 @@ fn squeeze(
     let size = fixed_size(item)?;
     offsets.reserve(entries.count);
     let (before, mut total) = (offsets.last().copied().unwrap_or(0), 0_usize);
-    let mut gathered = Vec::with_capacity(entries.bytes().len());
-    let ends = entries.starts.iter().skip(1);
-    for (index, (&start, &end)) in entries.starts.iter().zip(ends).enumerate() {
+    let mut gathered = Heap::with_room(entries.bytes().len());
+    for (index, (start, end)) in entries.spans().enumerate() {
         // Those behind the entry may be copied along.
-        let behind = entries.data.get(start as usize..).unwrap_or_default();
-        let len = (end as usize).wrapping_sub(start as usize);
+        let behind = entries.data.get(start..).unwrap_or_default();
+        let len = end.wrapping_sub(start);
         let bytes = len.wrapping_sub(skip);
         let count = match count_at {
             // Without a division: this is done for every entry.
@@ -136,7 +135,7 @@ fn squeeze(
                 .filter(|_| len >= skip && bytes.is_multiple_of(size)),
         };
         let found = count.zip(behind.get(skip..)).and_then(|(count, from)| {
-            gather(&mut gathered, from, bytes)?;
+            gathered.push(from, bytes)?;
             Some(count)
         });
         let Some(count) = found else {
@@ -150,7 +149,7 @@ fn squeeze(
     if !fits {
         return Err(too_many());
     }
-    items.append_packed(item, &gathered, total)
+    items.append_packed(item, gathered.as_slice(), total)
 }
 
 fn wrong_entry(

@@ -1,7 +1,7 @@
 //! Collections among the [`super::steps`]: a header, a count, and as many items; objects one by one or
 //! member by member, as the header says.
 
-use super::bytes::Bytes;
+use super::bytes::{Bytes, Likeness};
 use super::object::is_by_member;
 use super::steps::Step;
 use treemill_format::layout::Object;
@@ -21,6 +21,8 @@ pub(super) struct List<'c> {
     pub(super) shares: bool,
     pub(super) ends: Ends,
     pub(super) item: Box<Step<'c>>,
+    /// What was found sound in the last header of objects member by member.
+    pub(super) alike: Option<Likeness>,
 }
 
 impl List<'_> {
@@ -32,10 +34,19 @@ impl List<'_> {
             }
             Head::Objects(of) => of,
         };
+        if let Some((count, at, stop)) = self.alike.and_then(|alike| data.alike(at, alike))
+            && let Step::Object(members) = &mut *self.item
+        {
+            self.ends.push(count)?;
+            let end = members.by_member(data, at, count)?;
+            return (end == stop).then_some(end);
+        }
+        let begin = at;
         let (version, at, stop) = data.frame(at)?;
         let end = if is_by_member(version) {
             let (version, at) = data.take(at)?;
             let at = data.check(at, &of.class, u16::from_be_bytes(version))?;
+            self.alike = data.likeness(begin, at);
             let (count, at) = data.count(at)?;
             self.ends.push(count)?;
             match &mut *self.item {
@@ -61,8 +72,7 @@ impl List<'_> {
         self.item.many(data, at, count)
     }
 
-    /// So many lists; those of numbers and strings without a look at what is to be done for each.
-    #[inline]
+    /// So many lists; those of numbers, strings and lists without a look at what is to be done for each.
     pub(super) fn several(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         let mut numbers = 0..count;
         let ends = &mut self.ends;
@@ -79,6 +89,11 @@ impl List<'_> {
                     (0..count).try_fold(at, |at, _| text.body(data, at))
                 })
             }
+            (Head::Bytes(0), Step::List(inner)) => numbers.try_fold(at, |at, _| {
+                let (count, at) = data.count(at)?;
+                ends.push(count)?;
+                inner.several(data, at, count)
+            }),
             _ => numbers.try_fold(at, |at, _| self.one(data, at)),
         }
     }
@@ -104,7 +119,7 @@ impl Ends {
     }
 
     /// Ends a list after so many more items.
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, more: usize) -> Option<()> {
         self.total = self.total.checked_add(more)?;
         self.ends.push(i32::try_from(self.total).ok()?);

@@ -35,6 +35,7 @@ pub use column::Column;
 pub use known::{Items, Picked, join_offsets};
 pub use picked::{Gathered, append_picked, consecutive};
 pub(crate) use results::RESULTS;
+pub use results::wide_offsets;
 pub use size::{Size, leaves, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
@@ -63,6 +64,14 @@ impl<'a> Entries<'a> {
             _ => None,
         }
         .unwrap_or_default()
+    }
+
+    /// Where each entry starts and ends in `data`.
+    #[inline]
+    fn spans(self) -> impl Iterator<Item = (usize, usize)> {
+        let stops = self.starts.get(1..).unwrap_or_default();
+        let pairs = self.starts.iter().zip(stops);
+        pairs.map(|(&start, &stop)| (start as usize, stop as usize))
     }
 
     /// Each entry's bytes.

@@ -2,7 +2,7 @@
 //! fresh memory when it is first written to, which takes longer than to decode into it. Of the process,
 //! and bounded; what is small is left to the allocator.
 
-use arrow_buffer::{ArrowNativeType, Buffer};
+use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
@@ -76,6 +76,18 @@ impl Results {
     }
 }
 
+/// Offsets with 64 bits, the first of them 0, from those of an array or a part of one. On the memory of
+/// a result that is gone, if there is one.
+#[must_use]
+pub fn wide_offsets(offsets: &[i32]) -> ScalarBuffer<i64> {
+    let first = i64::from(offsets.first().copied().unwrap_or(0));
+    let mut wide = RESULTS.vec::<i64>(offsets.len());
+    wide.extend(offsets.iter().map(|&at| i64::from(at).wrapping_sub(first)));
+    let wide = ScalarBuffer::from(wide);
+    RESULTS.hold(wide.inner().clone());
+    wide
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +110,15 @@ mod tests {
         assert_ne!(other.as_ptr(), at, "much too large");
         let again = results.vec::<i32>(MANY);
         assert_eq!((again.as_ptr().cast(), again.len()), (at, 0));
+    }
+
+    #[test]
+    fn wide_offsets_begin_with_0() {
+        assert_eq!(
+            &*wide_offsets(&[3, 3, 10, i32::MAX]),
+            [0, 0, 7, 0x7fff_fffc]
+        );
+        assert_eq!(&*wide_offsets(&[]), [0_i64; 0]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! one heap for each leaf, which is decoded when all entries are known to be sound. Each step is given
 //! where its value begins, and says where it ends. Knows no layouts as a whole.
 
-use super::bytes::{Bytes, gather};
+use super::bytes::{Bytes, Heap};
 use super::column::Column;
 use super::lists::List;
 use super::object::{self, IS_REFERENCED, MEMBER_WISE};
@@ -41,13 +41,10 @@ impl Step<'_> {
             Step::Bits(fixed) => {
                 let mut rest = data.0.get(at..)?;
                 let bits = object::bits(&mut rest).ok()?;
-                fixed.bytes.extend_from_slice(&bits);
+                fixed.bytes.push(&bits, bits.len())?;
                 data.0.len().checked_sub(rest.len())
             }
-            Step::Text(text) => {
-                let at = data.skip(at, text.header)?;
-                text.body(data, at)
-            }
+            Step::Text(text) => text.one(data, at),
             Step::List(list) => list.one(data, at),
             Step::Sized(list, counter, flag) => {
                 let (there, at) = match flag {
@@ -68,10 +65,7 @@ impl Step<'_> {
         let mut numbers = 0..count;
         match self {
             Step::Fixed(fixed) => fixed.push(data, at, count),
-            Step::Text(text) => numbers.try_fold(at, |at, _| {
-                let at = data.skip(at, text.header)?;
-                text.body(data, at)
-            }),
+            Step::Text(text) => numbers.try_fold(at, |at, _| text.one(data, at)),
             Step::List(list) => list.several(data, at, count),
             Step::Object(members) => numbers.try_fold(at, |at, _| members.one(data, at)),
             Step::Strided(objects) => objects.push(data, at, count),
@@ -189,7 +183,7 @@ pub(super) struct Fixed<'c> {
     pub(super) column: &'c mut Column,
     pub(super) layout: &'c Layout,
     pub(super) size: usize,
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Heap,
 }
 
 impl Fixed<'_> {
@@ -197,13 +191,14 @@ impl Fixed<'_> {
     pub(super) fn push(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         let len = count.checked_mul(self.size)?;
         let (from, end) = data.piece(at, len)?;
-        gather(&mut self.bytes, from, len)?;
+        self.bytes.push(from, len)?;
         Some(end)
     }
 
     fn append(self) -> Result<()> {
-        let count = self.bytes.len().checked_div(self.size).unwrap_or(0);
-        self.column.append_packed(self.layout, &self.bytes, count)
+        let bytes = self.bytes.as_slice();
+        let count = bytes.len().checked_div(self.size).unwrap_or(0);
+        self.column.append_packed(self.layout, bytes, count)
     }
 }
 
@@ -212,6 +207,8 @@ impl Fixed<'_> {
 pub(super) struct Text<'c> {
     offsets: &'c mut Vec<i32>,
     to: &'c mut Vec<u8>,
+    /// What is to be in `to`.
+    heap: Heap,
     pub(super) header: usize,
     /// Whether several, as members of several objects, have one header.
     pub(super) shares: bool,
@@ -222,10 +219,12 @@ pub(super) struct Text<'c> {
 
 impl Drop for Text<'_> {
     fn drop(&mut self) {
+        let (mut offsets, mut bytes) = (usize::MAX, usize::MAX);
         if !self.is_sound {
-            self.offsets.truncate(self.before.0);
-            self.to.truncate(self.before.1);
+            (offsets, bytes) = self.before;
         }
+        self.offsets.truncate(offsets);
+        *self.to = std::mem::take(&mut self.heap).into_vec(bytes);
     }
 }
 
@@ -240,10 +239,11 @@ impl<'c> Text<'c> {
     ) -> Self {
         let before = (offsets.len(), to.len());
         offsets.reserve(room / 8);
-        to.reserve(room);
+        let heap = Heap::behind(std::mem::take(to), room);
         Text {
             offsets,
             to,
+            heap,
             header,
             shares,
             before,
@@ -252,6 +252,13 @@ impl<'c> Text<'c> {
     }
 
     #[inline]
+    pub(super) fn one(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
+        let at = data.skip(at, self.header)?;
+        self.body(data, at)
+    }
+
+    /// The same without a header.
+    #[inline]
     pub(super) fn body(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
         let ([short], at) = data.take(at)?;
         let (len, at) = match short {
@@ -259,7 +266,7 @@ impl<'c> Text<'c> {
             len => (usize::from(len), at),
         };
         let (from, end) = data.piece(at, len)?;
-        gather(self.to, from, len)?;
+        self.heap.push(from, len)?;
         self.end()?;
         Some(end)
     }
@@ -267,7 +274,7 @@ impl<'c> Text<'c> {
     /// Ends a string where the bytes end.
     #[inline]
     pub(super) fn end(&mut self) -> Option<()> {
-        self.offsets.push(i32::try_from(self.to.len()).ok()?);
+        self.offsets.push(i32::try_from(self.heap.len()).ok()?);
         Some(())
     }
 }
@@ -297,14 +304,21 @@ impl Members<'_> {
     #[inline]
     fn parts(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
         let mut steps = self.steps.iter_mut();
-        steps.try_fold(at, |at, step| step.one(data, at))
+        steps.try_fold(at, |at, step| match step {
+            Step::Fixed(fixed) => fixed.push(data, at, 1),
+            step => step.one(data, at),
+        })
     }
 
     /// The first member of so many objects, the second of all, and so on; without headers.
     pub(super) fn by_member(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         self.count = self.count.saturating_add(count);
         let mut steps = self.steps.iter_mut();
-        steps.try_fold(at, |at, step| step.members(data, at, count))
+        steps.try_fold(at, |at, step| match step {
+            // What nearly all are, without a call.
+            Step::Fixed(fixed) => fixed.push(data, at, count),
+            step => step.members(data, at, count),
+        })
     }
 }
 

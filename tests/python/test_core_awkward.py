@@ -1,0 +1,94 @@
+"""Layouts that are made of the core's buffers are those that are made by way of Arrow: of a column
+of each type of each file of the corpus, whole and in parts."""
+
+import awkward as ak
+import numpy as np
+import pyarrow as pa
+import pytest
+import treemill as tm
+from conftest import CORPUS
+from treemill.arrow_awkward import nullable
+from treemill.core_awkward import layout
+from written import jagged, write
+
+FILES = sorted(path.name for path in CORPUS.glob("*.root"))
+
+
+def same(ours, theirs):
+    """Whether two layouts have the same form and the same values, to the bit."""
+    form, length, buffers = ak.to_buffers(ak.Array(ours))
+    other_form, other_length, others = ak.to_buffers(ak.Array(theirs))
+    assert form == other_form
+    assert length == other_length
+    assert buffers.keys() == others.keys()
+    for key, buffer in buffers.items():
+        assert buffer.dtype == others[key].dtype
+        assert buffer.tobytes() == others[key].tobytes()
+
+
+def compared(tree, branches, start, stop):
+    """How many of these branches have layouts without Arrow."""
+    found = 0
+    for branch in branches:
+        try:
+            (column,) = tree.read([branch["path"]], start, stop)
+        except tm.TreemillError:
+            continue
+        made = layout(column)
+        array = pa.array(column)
+        if made is None:
+            # Missing values and alternatives are Arrow's way alone.
+            assert column.optional or any(word in str(array.type) for word in ("union", "struct"))
+        else:
+            same(made, nullable(array, False))
+            found += 1
+    return found
+
+
+@pytest.mark.skipif(not FILES, reason=f"no corpus at {CORPUS}")
+@pytest.mark.parametrize("name", FILES)
+def test_of_files(core, name):
+    file = core.File(str(CORPUS / name))
+    for listed in file.trees():
+        tree = file.tree(f"{listed['path']};{listed['cycle']}")
+        kinds = {
+            (b["cpp_type"], b["kind"]): b
+            for b in tree.branches()
+            if b["supported"] and b["kind"] != "group"
+        }
+        stop = min(tree.num_entries, 300)
+        for first in (0, stop // 2, stop):
+            compared(tree, kinds.values(), first, stop)
+
+
+def test_what_is_nearly_always_read_needs_no_arrow(core, tmp_path):
+    path = write(
+        tmp_path / "f.root",
+        number=np.arange(5, dtype="u2"),
+        flag=np.arange(5) % 2 == 0,
+        fixed=np.arange(30, dtype="f8").reshape(5, 2, 3),
+        lists=jagged([1, 2], [], [3], [4, 5, 6], []),
+        flags=jagged([True], [], [False] * 9, [True], [], dtype=np.bool_),
+    )
+    tree = core.File(str(path)).tree("t")
+    branches = tree.branches()
+    assert compared(tree, branches, 0, 5) == compared(tree, branches, 1, 4) == len(branches)
+    (column,) = tree.read(["lists"], 1, 5)
+    assert ak.to_list(layout(column)) == [[], [3], [4, 5, 6], []]
+    (flags,) = tree.read(["flag"], 1, 4, flags=True)
+    assert flags.flags
+    assert ak.to_list(layout(flags)) == [False, True, False]
+
+
+def test_memory_is_shared_and_outlives_the_column(core, tmp_path):
+    path = write(tmp_path / "f.root", number=np.arange(100_000, dtype="i4"))
+    tree = core.File(str(path)).tree("t")
+    (column,) = tree.read(["number"], 0, 100_000)
+    made = layout(column).data
+    assert made.ctypes.data == pa.array(column).buffers()[1].address
+    assert not made.flags.writeable
+    del column
+    # Another result does not get the memory while somebody holds it.
+    others = [tree.read(["number"], 0, 100_000) for _ in range(3)]
+    assert made.tolist() == list(range(100_000))
+    del others
