@@ -6,6 +6,7 @@ pub(crate) use parts::{Input, Items};
 
 use crate::chunk::Wide;
 use crate::compile::{Argument, Program, Step, Type, Work};
+use crate::kernel::cartesian::cartesian;
 use crate::kernel::comparison::narrow;
 use crate::kernel::forms::MOST;
 use crate::kernel::pieces::{Pieces, WIDTH};
@@ -21,6 +22,8 @@ const CHUNK: usize = 512;
 struct Registers<'a> {
     leaves: Vec<Source<'a>>,
     registers: Vec<Chunk>,
+    /// Whether a register holds all positions, not one chunk of them: results are made where they stay.
+    is_whole: Vec<bool>,
 }
 
 /// The result of a program over `n` positions; inputs are those of `program.leaves`, in order. All
@@ -49,29 +52,26 @@ pub(crate) fn run_joint(
     let scalar = |input: &Input| matches!(input, Input::Value(value) if value.is_scalar());
     let constant = inputs.iter().all(scalar);
     let n = if constant { 1 } else { n };
+    let last = program.steps.last().map(|step| [step.register]);
+    let results = match (program.results.as_slice(), &last) {
+        ([], Some(last)) => last,
+        (results, _) => results,
+    };
+    let leaves = program.leaves.iter().zip(inputs);
     let mut registers = Registers {
-        leaves: program
-            .leaves
-            .iter()
-            .zip(inputs)
+        leaves: leaves
             .map(|(leaf, input)| Source::new(input, leaf, pool))
             .collect(),
-        registers: program
-            .registers
-            .iter()
-            .map(|lane| Chunk::take(*lane, CHUNK + WIDTH, pool))
-            .collect(),
+        registers: Vec::with_capacity(program.registers.len()),
+        is_whole: Vec::with_capacity(program.registers.len()),
     };
-    // One result is written where it is wanted; several are copied there.
-    let (last, inner) = match program.steps.split_last() {
-        Some((last, inner)) if program.results.is_empty() => (Some(last), inner),
-        _ => (None, program.steps.as_slice()),
-    };
-    let lanes = program.results.iter().map(|from| program.registers[*from]);
-    let mut outs: Vec<Chunk> = lanes
-        .chain(last.map(|step| step.work.result()))
-        .map(|lane| Chunk::take(lane, n + WIDTH, pool))
-        .collect();
+    for (register, lane) in program.registers.iter().enumerate() {
+        let is_whole = results.contains(&register);
+        let size = if is_whole { n } else { CHUNK };
+        let chunk = Chunk::take(*lane, size + WIDTH, pool);
+        registers.registers.push(chunk);
+        registers.is_whole.push(is_whole);
+    }
     let (mut at, mut piece) = (0, 0);
     while at < n {
         let (size, last_piece) = match pieces {
@@ -85,18 +85,14 @@ pub(crate) fn run_joint(
             leaf.read(at, size, pieces, piece..last_piece);
         }
         let part = pieces.map(|pieces| (pieces, piece..last_piece));
-        for step in inner {
+        for step in &program.steps {
             registers.do_step(step, at, size, part.clone());
-        }
-        if let (Some(last), Some(out)) = (last, outs.first_mut()) {
-            registers.work(last, at, at, size, part, out);
-        }
-        for (from, out) in program.results.iter().zip(&mut outs) {
-            registers.registers[*from].copy_to(out, at, size);
         }
         at += size;
         piece = last_piece;
     }
+    let taken = |result: &usize| std::mem::take(&mut registers.registers[*result]);
+    let outs: Vec<Chunk> = results.iter().map(taken).collect();
     let chunks = registers.leaves.into_iter().map(|leaf| leaf.chunk);
     for chunk in chunks.chain(registers.registers) {
         chunk.give(pool);
@@ -129,7 +125,7 @@ macro_rules! getter {
                         .unwrap_or(&[]),
                 },
                 Some(Argument::Register(i)) => match &self.registers[*i] {
-                    Chunk::$variant(chunk) => &chunk[..size],
+                    Chunk::$variant(chunk) => &chunk[self.place(*i, at)..][..size],
                     _ => &[],
                 },
                 None => &[],
@@ -143,6 +139,11 @@ impl Registers<'_> {
     getter!(i, i64, I);
     getter!(b, u8, B);
 
+    /// Where a register holds what belongs to the position `at`, at which a chunk starts.
+    fn place(&self, register: usize, at: usize) -> usize {
+        if self.is_whole[register] { at } else { 0 }
+    }
+
     /// Does a step on the chunk at `at`; its registers take the results.
     fn do_step(
         &mut self,
@@ -151,20 +152,38 @@ impl Registers<'_> {
         size: usize,
         part: Option<(&Pieces, Range<usize>)>,
     ) {
+        if matches!(step.work, Work::Twin) {
+            return;
+        }
         let mut to = std::mem::take(&mut self.registers[step.register]);
-        match (step.work, step.twin) {
-            (Work::Twin, _) => (),
-            (Work::Pair(run), Some(twin)) => {
-                let mut second = std::mem::take(&mut self.registers[twin]);
-                if let (Chunk::F(first), Chunk::F(second)) = (&mut to, &mut second) {
-                    let from = self.f(step.arguments.first(), at, size);
-                    run(from, &mut first[..size], &mut second[..size]);
-                }
-                self.registers[twin] = second;
+        let place = self.place(step.register, at);
+        let taken = |twin: &usize| std::mem::take(&mut self.registers[*twin]);
+        let mut twins: Vec<Chunk> = step.twins.iter().map(taken).collect();
+        match (step.work, twins.as_mut_slice()) {
+            (Work::Pair(run), [second]) => {
+                let second = second.at(self.place(step.twins[0], at), size);
+                run(
+                    self.f(step.arguments.first(), at, size),
+                    to.at(place, size),
+                    second,
+                );
             }
-            _ => self.work(step, at, 0, size, part, &mut to),
+            (Work::Cartesian, [y, z, energy]) => {
+                let from = std::array::from_fn(|i| self.f(step.arguments.get(i), at, size));
+                let to = [
+                    to.at(place, size),
+                    y.at(self.place(step.twins[0], at), size),
+                    z.at(self.place(step.twins[1], at), size),
+                    energy.at(self.place(step.twins[2], at), size),
+                ];
+                cartesian(from, to);
+            }
+            _ => self.work(step, at, place, size, part, &mut to),
         }
         self.registers[step.register] = to;
+        for (register, twin) in step.twins.iter().zip(twins) {
+            self.registers[*register] = twin;
+        }
     }
 
     /// Does a step on the chunk at `at`, which is some of the pieces; writes `size` results at `to_at`.
@@ -186,7 +205,7 @@ impl Registers<'_> {
                 }
                 form.run(pieces, range, items, &mut to[to_at..]);
             }
-            (Work::Form(_) | Work::Pair(_) | Work::Twin, ..) => (),
+            (Work::Form(_) | Work::Pair(_) | Work::Cartesian | Work::Twin, ..) => (),
         }
     }
 

@@ -94,6 +94,46 @@ proptest! {
     }
 }
 
+/// Values of what is made in one go, and the same by steps: their sums are equal to the bit.
+const BY_STEPS: &[(&str, &str)] = &[
+    ("j.px for j in A", "j.pt * cos(j.phi) for j in A"),
+    ("j.py for j in A", "j.pt * sin(j.phi) for j in A"),
+    ("j.pz for j in A", "j.pt * sinh(j.eta) for j in A"),
+    (
+        "j.energy for j in A",
+        "sqrt(max(copysign(j.mass ** 2, j.mass) + (j.pt ** 2 + (j.pt * sinh(j.eta)) ** 2), 0)) for j in A",
+    ),
+    (
+        "j.px for i, j in enumerate(concat(A, A)) if i >= nA",
+        "j.pt * cos(j.phi) for j in A",
+    ),
+    (
+        "j.pz for i, j in enumerate(concat(A, A)) if i < nA",
+        "j.pt * sinh(j.eta) for j in A",
+    ),
+    (
+        "j.energy for j in concat(A, A) if j.pt > 2",
+        "j.energy for j in concat([a for a in A if a.pt > 2], [a for a in A if a.pt > 2])",
+    ),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn coordinates_are_those_of_single_steps(events in events(), size in 1..50_usize) {
+        let table = table(&events);
+        let run = |texts: &[&str]| {
+            let book = |steps: Steps, text: &&str| steps.sum(&format!("sum({text})"));
+            let outcomes = texts.iter().fold(Steps::new(), book).run_in(&table, size);
+            outcomes.iter().map(|one| format!("{one:?}")).collect::<Vec<_>>()
+        };
+        let together: Vec<&str> = BY_STEPS.iter().map(|(text, _)| *text).collect();
+        let alone: Vec<String> = BY_STEPS.iter().flat_map(|(_, text)| run(&[text])).collect();
+        prop_assert_eq!(run(&together), alone);
+    }
+}
+
 #[test]
 fn values_of_more_steps_than_a_program_has() {
     // Each is made from the one before, which is wanted too.

@@ -131,18 +131,20 @@ impl Reads {
     }
 }
 
-/// Whether a node shows a column's values, none of them missing.
+/// Whether a node shows a column's values, or those of several one after another, none of them missing.
 fn is_column(needs: &Needs<'_, '_>, id: NodeId) -> bool {
-    let mut walk = id;
-    loop {
-        let node = needs.compiler.graph.node(walk);
+    let mut left = vec![id];
+    while let Some(id) = left.pop() {
+        let node = needs.compiler.graph.node(id);
         match (&node.op, node.inputs.first()) {
             _ if node.missing => return false,
-            (Op::Column(_), _) => return true,
-            (Op::Pick(_), Some(input)) => walk = *input,
+            (Op::Column(_), _) => (),
+            (Op::Pick(_), Some(input)) => left.push(*input),
+            (Op::Concat, _) => left.extend(&node.inputs),
             _ => return false,
         }
     }
+    true
 }
 
 /// The nodes that get values of their own: others are steps of these.

@@ -23,7 +23,7 @@ pub(super) fn pair(program: &mut Program, maps: &[Map]) {
             Map::Real1(Real1::Sin) => trig::sin_cos,
             _ => |a, cos, sin| trig::sin_cos(a, sin, cos),
         });
-        program.steps[first].twin = Some(second);
+        program.steps[first].twins = vec![second];
         program.steps[second].work = Work::Twin;
         program.steps[second].arguments.clear();
     }

@@ -1,7 +1,7 @@
 //! Operations position by position that are done together, a chunk at a time, so that what lies
 //! between them never leaves the first-level cache.
 
-use super::{Graph, LevelId, Node, NodeId, Op, Type, forms, pairs, tuple};
+use super::{Graph, LevelId, Node, NodeId, Op, Type, coordinates, forms, pairs, tuple};
 use crate::kernel::forms::Form;
 use crate::kernel::{Kernel, Lane, Map};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +48,9 @@ pub(crate) enum Work {
     Form(Form),
     /// Two of one argument; the twin's register takes the second.
     Pair(fn(&[f64], &mut [f64], &mut [f64])),
-    /// Done already, with the step of which it is the twin.
+    /// px of pt, eta, phi and mass; the twins' registers take py, pz and the energy.
+    Cartesian,
+    /// Done already, with the step of which it is a twin.
     Twin,
 }
 
@@ -60,8 +62,8 @@ pub(crate) struct Step {
     /// The register that takes the result; the last step's result is the program's, unless it names
     /// results.
     pub register: usize,
-    /// The register that takes the second result.
-    pub twin: Option<usize>,
+    /// The registers that take further results.
+    pub twins: Vec<usize>,
 }
 
 /// Operations in order; the last one gives the result.
@@ -166,7 +168,7 @@ impl Builder<'_> {
                 work: Work::Kernel(kernel),
                 arguments,
                 register,
-                twin: None,
+                twins: Vec::new(),
             });
             if roots.len() > 1 && roots.contains(id) {
                 program.results.push(register);
@@ -174,7 +176,8 @@ impl Builder<'_> {
         }
         let is_whole = self.uncut(&mut program) && maps.iter().all(|map| map.is_quick());
         forms::fuse(&mut program, &maps);
-        if program.steps.len() == maps.len() {
+        if program.steps.len() == maps.len() && !coordinates::fuse(&mut program, &maps, self.graph)
+        {
             pairs::pair(&mut program, &maps);
         }
         program.place();
@@ -284,7 +287,7 @@ impl Work {
     pub fn result(&self) -> Lane {
         match self {
             Self::Kernel(kernel) => kernel.result(),
-            Self::Form(_) | Self::Pair(_) | Self::Twin => Lane::F,
+            Self::Form(_) | Self::Pair(_) | Self::Cartesian | Self::Twin => Lane::F,
         }
     }
 }
@@ -303,6 +306,14 @@ impl Program {
         let mut gone = gone.iter();
         self.steps.retain(|_| gone.next() != Some(&true));
         let all = std::mem::take(&mut self.leaves);
+        for step in &mut self.steps {
+            for twin in &mut step.twins {
+                *twin = numbers[*twin];
+            }
+        }
+        for result in &mut self.results {
+            *result = numbers[*result];
+        }
         for argument in self.steps.iter_mut().flat_map(|step| &mut step.arguments) {
             *argument = match *argument {
                 Argument::Register(step) => Argument::Register(numbers[step]),
@@ -337,9 +348,11 @@ impl Program {
             if places[i].is_none() {
                 places[i] = Some(self.free_register(i, &mut free));
             }
-            if let Some(twin) = self.steps[i].twin {
-                places[twin] = Some(self.free_register(twin, &mut free));
-                self.steps[i].twin = places[twin];
+            for twin in 0..self.steps[i].twins.len() {
+                let step = self.steps[i].twins[twin];
+                let register = self.free_register(step, &mut free);
+                places[step] = Some(register);
+                self.steps[i].twins[twin] = register;
             }
             let step = &mut self.steps[i];
             step.register = places[i].unwrap_or_default();

@@ -105,7 +105,12 @@ impl Compiler<'_> {
         })
     }
 
-    fn find_coordinate(&mut self, bound: &Bound, part: Part, at: Span) -> Result<Option<NodeId>> {
+    pub(super) fn find_coordinate(
+        &mut self,
+        bound: &Bound,
+        part: Part,
+        at: Span,
+    ) -> Result<Option<NodeId>> {
         match bound {
             Bound::Value(_) | Bound::Tuple { .. } => {
                 let title = self.title(bound);
@@ -162,16 +167,11 @@ impl Compiler<'_> {
                 return Ok(Some(self.real_of(id)));
             }
         }
-        if let Source::Joined(parts) = &*object.source {
-            let mut found = Vec::with_capacity(parts.len());
-            for each in parts {
-                match self.find_coordinate(each, part, at)? {
-                    Some(id) => found.push(id),
-                    None => return Ok(None),
-                }
-            }
-            let node = self.joined_values(&found, object.base, at)?;
-            return Ok(Some(self.through(node, &object.moves)));
+        if let Source::Joined(parts) = &*object.source
+            && !self.are_alike(&whole, parts, at)?
+        {
+            let node = self.joined_coordinate(parts, object.base, part, at)?;
+            return Ok(node.map(|node| self.through(node, &object.moves)));
         }
         let repeats = |how: &Move| match how {
             Move::Spread(_) => true,

@@ -4,7 +4,7 @@ use super::compute::stand_in;
 use super::tasks::Made;
 use super::{Batch, SelectionId};
 use crate::compile::{Node, NodeId, Type, tuple};
-use crate::kernel::logic;
+use crate::kernel::{gather, logic};
 use crate::value::{Buf, Data, Strings, Value, View};
 
 impl Batch<'_> {
@@ -95,21 +95,17 @@ impl Batch<'_> {
         let wanted: Buf<i64> = self.whole(&index, n);
         let mut picks: Vec<u32> = self.pool.take(n);
         let mut valid: Vec<u8> = self.pool.take(n);
-        for (i, index) in wanted.iter().enumerate() {
-            let list = rows.as_ref().map_or(i, |(rows, _)| rows[i] as usize);
-            let (start, stop) = (offsets[list], offsets[list + 1]);
-            let len = i64::from(stop - start);
-            let place = if *index < 0 && from_end && !unsigned {
-                index.wrapping_add(len)
-            } else {
-                *index
-            };
-            // u64 beyond i64 looks negative here, and is out of range as it should be.
-            let inside = place >= 0 && place < len;
-            valid[i] = u8::from(inside);
-            // Any position that exists will do for what is missing. Without a branch: that there is none
-            // cannot be foretold.
-            picks[i] = (i64::from(start).wrapping_add(place) as u32) * u32::from(inside);
+        let turn = from_end && !unsigned;
+        match &rows {
+            None => gather::places(&wanted, &offsets, turn, &mut picks, &mut valid),
+            Some((rows, _)) => {
+                for (i, row) in rows.iter().enumerate() {
+                    let list = *row as usize;
+                    let ends = &offsets[list..list + 2];
+                    let (to, flag) = (&mut picks[i..=i], &mut valid[i..=i]);
+                    gather::places(&wanted[i..=i], ends, turn, to, flag);
+                }
+            }
         }
         let absent = rows.and_then(|(_, flags)| flags);
         for flags in [absent, self.presence(&index, n)].into_iter().flatten() {
@@ -150,6 +146,7 @@ impl Batch<'_> {
                 all.into()
             });
         let data = match node.ty {
+            Type::Float | Type::Int if let Some(own) = self.as_stored(&parts, total) => own,
             Type::Bool => Data::Bool(self.one_after_another::<u8>(&parts, total)),
             Type::Int => Data::I64(self.one_after_another::<i64>(&parts, total)),
             Type::UInt => {
@@ -174,6 +171,34 @@ impl Batch<'_> {
             valid,
         };
         Ok(self.picked(&joined, &picks))
+    }
+
+    /// Columns of one narrow type, copied as they are.
+    fn as_stored(&mut self, parts: &[(Value, usize)], total: usize) -> Option<Data> {
+        macro_rules! copied {
+            ($variant:ident) => {{
+                let mut slices = Vec::with_capacity(parts.len());
+                for (value, n) in parts {
+                    let (Data::$variant(data), View::Direct) = (&value.data, &value.view) else {
+                        return None;
+                    };
+                    slices.push(data.get(..*n)?);
+                }
+                let mut out = self.pool.take(total);
+                let mut rest = out.as_mut_slice();
+                for slice in slices {
+                    let (to, behind) = rest.split_at_mut(slice.len());
+                    to.copy_from_slice(slice);
+                    rest = behind;
+                }
+                Some(Data::$variant(out.into()))
+            }};
+        }
+        match parts.first()?.0.data {
+            Data::F32(_) => copied!(F32),
+            Data::I32(_) => copied!(I32),
+            _ => None,
+        }
     }
 
     fn one_after_another<T: crate::chunk::Wide + crate::pool::Pooled>(

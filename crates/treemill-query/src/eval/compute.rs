@@ -5,7 +5,7 @@ use super::{Batch, SelectionId};
 use crate::chunk::for_chunks;
 use crate::compile::{Argument, Constant, Joint, LevelKind, Node, NodeId, Op, Read, Reducer, Type};
 use crate::error::QueryError;
-use crate::kernel::{Compare, reduce};
+use crate::kernel::{Compare, lists, reduce};
 use crate::run::{Input, Items, run, run_joint, run_narrow};
 use crate::value::{Data, Strings, Value, View};
 use std::sync::Arc;
@@ -90,15 +90,13 @@ impl Batch<'_> {
             Op::Position => {
                 let offsets = self.offsets(s, node.level)?;
                 let n = offsets.last().map_or(0, |last| *last as usize);
+                let mut places: Vec<u32> = self.pool.take(n);
+                lists::runs(std::iter::repeat(0), &offsets, &mut places);
                 let mut out: Vec<i64> = self.pool.take(n);
-                for ends in offsets.windows(2) {
-                    for (i, to) in out[ends[0] as usize..ends[1] as usize]
-                        .iter_mut()
-                        .enumerate()
-                    {
-                        *to = i as i64;
-                    }
+                for (to, place) in out.iter_mut().zip(&places) {
+                    *to = i64::from(*place);
                 }
+                self.pool.give_vec(places);
                 Ok(Value::direct(Data::I64(out.into())))
             }
             Op::Row => {

@@ -79,17 +79,16 @@ impl Batch<'_> {
         let ones: Buf<u8> = vec![1; n].into();
         let left_present = self.presence(&a, n).unwrap_or_else(|| ones.clone());
         let right_present = self.presence(&b, n).unwrap_or(ones);
-        let is_and = node.op == Op::And;
+        // The value that decides: false for and, true for or.
+        let decides = u8::from(node.op != Op::And);
         let mut data: Vec<u8> = self.pool.take(n);
         let mut valid: Vec<u8> = self.pool.take(n);
-        for i in 0..n {
-            let (x, here) = (left[i], left_present[i]);
-            let (y, there) = (right[i], right_present[i]);
-            // The value that decides: false for and, true for or.
-            let decides = u8::from(!is_and);
-            let decided = (here & u8::from(x == decides)) | (there & u8::from(y == decides));
-            valid[i] = (here & there) | decided;
-            data[i] = if decided != 0 { decides } else { 1 - decides };
+        let sides = [(&*left, &*left_present), (&*right, &*right_present)];
+        logic::decided(decides, sides, &mut data);
+        logic::and(&left_present, &right_present, &mut valid);
+        for (valid, decided) in valid.iter_mut().zip(&mut data) {
+            *valid |= *decided;
+            *decided ^= 1 - decides;
         }
         Ok(Value {
             data: Data::Bool(data.into()),

@@ -5,8 +5,8 @@ use super::{Batch, SelectionId};
 use crate::compile::tuple::Item;
 use crate::compile::{LevelId, LevelKind};
 use crate::error::QueryError;
+use crate::kernel::numbered;
 use crate::kernel::pieces::{Pieces, ROOM};
-use crate::kernel::tuples;
 use crate::pool::Pool;
 use crate::value::Buf;
 use std::sync::Arc;
@@ -88,17 +88,7 @@ impl Batch<'_> {
         let inner = self.offsets(s, *of)?;
         let outer = self.offsets(s, item.level)?;
         let mut found: Vec<Vec<u32>> = (0..*size).map(|_| self.pool.take(places.len())).collect();
-        let numbered = tuples::Numbered::new(*size);
-        for (list, place) in places.iter().enumerate() {
-            let (start, stop) = (inner[list] as u32, inner[list + 1] as u32);
-            // Without a branch: whether a list has a combination cannot be foretold.
-            let here = u32::from(present[list]);
-            let number = place.wrapping_sub(outer[list] as u32) * here;
-            let combination = numbered.get(start, stop, number);
-            for (to, item) in found.iter_mut().zip(combination) {
-                to[list] = item * here;
-            }
-        }
+        numbered::items_of(places, present, [&inner, &outer], &mut found);
         let found: Vec<Buf<u32>> = found.into_iter().map(Buf::from).collect();
         let wanted = found.get(which).cloned();
         self.selections[s]

@@ -12,6 +12,29 @@ pub(crate) fn picked_offsets(offsets: &[i32], picks: &[u32], out: &mut [i32]) {
     }
 }
 
+/// Positions of one item of each list, by its number in it, and whether there is such an item; if not,
+/// some position. `turn`: to be added to negative numbers is the list's length.
+pub(crate) fn places(
+    numbers: &[i64],
+    offsets: &[i32],
+    turn: bool,
+    picks: &mut [u32],
+    valid: &mut [u8],
+) {
+    let ends = offsets.windows(2);
+    let lists = numbers.iter().zip(ends).zip(picks.iter_mut().zip(valid));
+    // Without a branch: whether there is such an item cannot be foretold.
+    for ((number, ends), (pick, valid)) in lists {
+        let (start, len) = (i64::from(ends[0]), i64::from(ends[1] - ends[0]));
+        let back = if turn && *number < 0 { len } else { 0 };
+        let place = number.wrapping_add(back);
+        // u64 beyond i64 looks negative here, and is out of range as it should be.
+        let inside = place >= 0 && place < len;
+        *valid = u8::from(inside);
+        *pick = start.wrapping_add(place) as u32 * u32::from(inside);
+    }
+}
+
 /// `data[picks[i]]`
 pub(crate) fn take<T: Copy>(data: &[T], picks: &[u32], out: &mut [T]) {
     for (to, pick) in out.iter_mut().zip(picks) {

@@ -4,6 +4,7 @@
 //! a function on chunks. Bools are bytes 0 and 1; u64 travels as the bits of i64.
 
 pub(crate) mod arithmetic;
+pub(crate) mod cartesian;
 pub(crate) mod comparison;
 pub(crate) mod forms;
 pub(crate) mod gather;
@@ -11,6 +12,7 @@ pub(crate) mod lists;
 pub(crate) mod logic;
 pub(crate) mod masks;
 pub(crate) mod math;
+pub(crate) mod numbered;
 pub(crate) mod pieces;
 pub(crate) mod reduce;
 pub(crate) mod trig;

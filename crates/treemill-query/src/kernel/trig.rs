@@ -59,7 +59,7 @@ const EXP: [f64; 12] = [
 pub(crate) fn sin(a: &[f64], out: &mut [f64]) {
     let mut inside = true;
     for (to, x) in out.iter_mut().zip(a) {
-        inside &= x.abs() <= LARGEST_ANGLE;
+        inside &= is_angle(*x);
         *to = turned(*x).0;
     }
     if !inside {
@@ -70,7 +70,7 @@ pub(crate) fn sin(a: &[f64], out: &mut [f64]) {
 pub(crate) fn cos(a: &[f64], out: &mut [f64]) {
     let mut inside = true;
     for (to, x) in out.iter_mut().zip(a) {
-        inside &= x.abs() <= LARGEST_ANGLE;
+        inside &= is_angle(*x);
         *to = turned(*x).1;
     }
     if !inside {
@@ -82,7 +82,7 @@ pub(crate) fn cos(a: &[f64], out: &mut [f64]) {
 pub(crate) fn sin_cos(a: &[f64], sines: &mut [f64], cosines: &mut [f64]) {
     let mut inside = true;
     for ((sine, cosine), x) in sines.iter_mut().zip(cosines.iter_mut()).zip(a) {
-        inside &= x.abs() <= LARGEST_ANGLE;
+        inside &= is_angle(*x);
         (*sine, *cosine) = turned(*x);
     }
     if !inside {
@@ -91,9 +91,24 @@ pub(crate) fn sin_cos(a: &[f64], sines: &mut [f64], cosines: &mut [f64]) {
     }
 }
 
+/// Whether `turned` knows an angle.
+#[inline(always)]
+pub(super) fn is_angle(x: f64) -> bool {
+    x.abs() <= LARGEST_ANGLE
+}
+
+/// Sine and cosine of any angle, as `sin_cos` has them.
+pub(super) fn any_turned(x: f64) -> (f64, f64) {
+    if is_angle(x) {
+        turned(x)
+    } else {
+        (x.sin(), x.cos())
+    }
+}
+
 /// Sine and cosine of an angle that is not too large.
 #[inline(always)]
-fn turned(x: f64) -> (f64, f64) {
+pub(super) fn turned(x: f64) -> (f64, f64) {
     let rounded = x * std::f64::consts::FRAC_2_PI + ROUND;
     let (turns, quarter) = (rounded - ROUND, rounded.to_bits());
     // What is left, and what that has lost by rounding.
@@ -115,9 +130,11 @@ fn turned(x: f64) -> (f64, f64) {
     let cosine = first + (((1.0 - first) - half) + (z * tail - r * lost));
 
     // The cosine is the sine a quarter turn ahead; the third and fourth quarter are negative.
+    // Chosen by masks: of a condition not every build makes vector instructions.
     let signed = |quarter: u64| {
-        let size = if quarter & 1 == 0 { sine } else { cosine };
-        f64::from_bits(size.to_bits() ^ ((quarter & 2) << 62))
+        let odd = (quarter & 1).wrapping_neg();
+        let size = (sine.to_bits() & !odd) | (cosine.to_bits() & odd);
+        f64::from_bits(size ^ ((quarter & 2) << 62))
     };
     (signed(quarter), signed(quarter.wrapping_add(1)))
 }
@@ -125,25 +142,41 @@ fn turned(x: f64) -> (f64, f64) {
 pub(crate) fn sinh(a: &[f64], out: &mut [f64]) {
     let mut inside = true;
     for (to, x) in out.iter_mut().zip(a) {
-        let size = x.abs();
-        inside &= size <= LARGEST_POWER;
-        let rounded = size * std::f64::consts::LOG2_E + ROUND;
-        let k = rounded - ROUND;
-        let r = (size - k * LN_2[0]) - k * LN_2[1];
-        // exp(r) - 1
-        let z = r * r;
-        let tail =
-            EXP[6] + r * (EXP[7] + r * (EXP[8] + r * (EXP[9] + r * (EXP[10] + r * EXP[11]))));
-        let tail = EXP[2] + r * (EXP[3] + r * (EXP[4] + r * (EXP[5] + r * tail)));
-        let p = r + (z * EXP[0] + z * r * (EXP[1] + r * tail));
-        // exp(size) - 1
-        let power = f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
-        let t = power * p + (power - 1.0);
-        *to = (0.5 * (t + t / (t + 1.0))).copysign(*x);
+        inside &= is_power(*x);
+        *to = grown(*x);
     }
     if !inside {
         repair(a, out, LARGEST_POWER, f64::sinh);
     }
+}
+
+/// Whether `grown` knows an argument.
+#[inline(always)]
+pub(super) fn is_power(x: f64) -> bool {
+    x.abs() <= LARGEST_POWER
+}
+
+/// sinh of any argument, as `sinh` has it.
+pub(super) fn any_grown(x: f64) -> f64 {
+    if is_power(x) { grown(x) } else { x.sinh() }
+}
+
+/// sinh of an argument that is not too large.
+#[inline(always)]
+pub(super) fn grown(x: f64) -> f64 {
+    let size = x.abs();
+    let rounded = size * std::f64::consts::LOG2_E + ROUND;
+    let k = rounded - ROUND;
+    let r = (size - k * LN_2[0]) - k * LN_2[1];
+    // exp(r) - 1
+    let z = r * r;
+    let tail = EXP[6] + r * (EXP[7] + r * (EXP[8] + r * (EXP[9] + r * (EXP[10] + r * EXP[11]))));
+    let tail = EXP[2] + r * (EXP[3] + r * (EXP[4] + r * (EXP[5] + r * tail)));
+    let p = r + (z * EXP[0] + z * r * (EXP[1] + r * tail));
+    // exp(size) - 1
+    let power = f64::from_bits(rounded.to_bits().wrapping_add(1023) << 52);
+    let t = power * p + (power - 1.0);
+    (0.5 * (t + t / (t + 1.0))).copysign(x)
 }
 
 #[cold]

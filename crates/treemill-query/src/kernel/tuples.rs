@@ -33,7 +33,7 @@ pub(crate) fn combination_offsets(offsets: &[i32], size: u8, out: &mut [i32]) ->
 }
 
 /// Number of combinations.
-fn choose(n: u64, size: u8) -> u64 {
+pub(super) fn choose(n: u64, size: u8) -> u64 {
     // Of lists as events have them: no product is larger than 64 bits hold, no division is slow.
     if n < 1 << 16 {
         let (b, c, d) = (
@@ -54,75 +54,6 @@ fn choose(n: u64, size: u8) -> u64 {
         product = product * u128::from(n.saturating_sub(k)) / u128::from(k + 1);
     }
     u64::try_from(product).unwrap_or(u64::MAX)
-}
-
-/// Combinations found by their numbers.
-pub(crate) struct Numbered {
-    size: u8,
-    /// Of lists as short as most are, written out: counting mispredicts many branches. Where those of
-    /// each length start; of such as have none, one of any items.
-    first: Vec<usize>,
-    all: Vec<[u32; LARGEST]>,
-}
-
-/// Items of the longest list whose combinations are written out.
-const SHORT: u32 = 12;
-
-impl Numbered {
-    pub fn new(size: u8) -> Self {
-        let (mut first, mut all) = (Vec::new(), Vec::new());
-        for n in 0..=SHORT {
-            first.push(all.len());
-            let count = (choose(u64::from(n), size) as u32).max(1);
-            all.extend((0..count).map(|number| combination(0, n, size, number)));
-        }
-        Self { size, first, all }
-    }
-
-    /// The positions of a combination's items, by its number among those of `start .. stop`; of a list
-    /// without, by number 0, any.
-    #[inline(always)]
-    pub fn get(&self, start: u32, stop: u32, number: u32) -> [u32; LARGEST] {
-        let Some(first) = self.first.get((stop - start) as usize) else {
-            return combination(start, stop, self.size, number);
-        };
-        let mut found = self.all[first + number as usize];
-        for item in &mut found {
-            *item += start;
-        }
-        found
-    }
-}
-
-/// Items of the largest combinations.
-pub(crate) const LARGEST: usize = 4;
-
-/// The positions of a combination's items, by its number among those of `size` items of `start .. stop`;
-/// what is beyond the size is 0.
-fn combination(start: u32, stop: u32, size: u8, number: u32) -> [u32; LARGEST] {
-    let mut found = [0; LARGEST];
-    let (mut item, mut rest) = (start, u64::from(number));
-    let size = usize::from(size).min(LARGEST);
-    for (place, to) in found[..size].iter_mut().enumerate() {
-        let more = (size - place - 1) as u8;
-        while item < stop {
-            // So many combinations have this item here.
-            let left = u64::from(stop - item - 1);
-            let here = match more {
-                0 => 1,
-                1 => left,
-                _ => choose(left, more),
-            };
-            if rest < here {
-                break;
-            }
-            rest -= here;
-            item += 1;
-        }
-        *to = item;
-        item += 1;
-    }
-    found
 }
 
 /// Positions of the combinations of as many items as there are lists of positions, in the order of
@@ -206,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_and_single_combinations_say_what_the_lists_of_positions_say() {
+    fn pieces_say_what_the_lists_of_positions_say() {
         use crate::kernel::pieces::{Pieces, ROOM, WIDTH};
         // Lengths below and above the width of a piece.
         let offsets = [0, 4, 4, 5, 7, 21, 21, 27];
@@ -240,19 +171,6 @@ mod tests {
                         assert_eq!(*x, terms.fold(0.0, |sum, x| sum + x));
                     }
                     (at, first) = (at + count, last);
-                }
-            }
-            let numbered = Numbered::new(size);
-            for (list, ends) in new.windows(2).enumerate() {
-                let (start, stop) = (offsets[list] as u32, offsets[list + 1] as u32);
-                for number in ends[0]..ends[1] {
-                    let place = (number - ends[0]) as u32;
-                    let short = numbered.get(start, stop, place);
-                    let any = combination(start, stop, size, place);
-                    for ((short, any), picks) in short.iter().zip(any).zip(&all) {
-                        let wanted = picks[number as usize];
-                        assert_eq!((*short, any), (wanted, wanted), "{size} {list} {number}");
-                    }
                 }
             }
         }

@@ -87,13 +87,11 @@ impl Chunk {
         }
     }
 
-    /// Copies its first results to where those of the position `at` belong.
-    pub fn copy_to(&self, out: &mut Self, at: usize, size: usize) {
-        match (self, out) {
-            (Self::F(from), Self::F(to)) => to[at..at + size].copy_from_slice(&from[..size]),
-            (Self::I(from), Self::I(to)) => to[at..at + size].copy_from_slice(&from[..size]),
-            (Self::B(from), Self::B(to)) => to[at..at + size].copy_from_slice(&from[..size]),
-            _ => (),
+    /// The place of `size` floats from `at` on; of other types none.
+    pub fn at(&mut self, at: usize, size: usize) -> &mut [f64] {
+        match self {
+            Self::F(vec) => &mut vec[at..at + size],
+            _ => &mut [],
         }
     }
 

@@ -1,0 +1,43 @@
+//! Vectors of several collections one after another: their coordinates.
+
+use super::vectors::Part;
+use super::{Bound, Compiler, LevelId, NodeId, Result};
+use crate::spec::Span;
+
+impl Compiler<'_> {
+    /// A coordinate of each of the parts, one after another.
+    pub(super) fn joined_coordinate(
+        &mut self,
+        parts: &[Bound],
+        level: LevelId,
+        part: Part,
+        at: Span,
+    ) -> Result<Option<NodeId>> {
+        let mut found = Vec::with_capacity(parts.len());
+        for each in parts {
+            match self.find_coordinate(each, part, at)? {
+                Some(id) => found.push(id),
+                None => return Ok(None),
+            }
+        }
+        self.joined_values(&found, level, at).map(Some)
+    }
+
+    /// Whether the parts of joined records all have what the joined ones have, and nothing else of a
+    /// vector: then that is joined, and computed on once instead of once for each part.
+    pub(super) fn are_alike(&mut self, whole: &Bound, parts: &[Bound], at: Span) -> Result<bool> {
+        for part in [Part::Pt, Part::Eta, Part::Phi, Part::Mass] {
+            if self.given(whole, part, at)?.is_none() {
+                return Ok(false);
+            }
+        }
+        for part in [Part::Px, Part::Py, Part::Pz, Part::Energy] {
+            for each in parts {
+                if self.given(each, part, at)?.is_some() {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
