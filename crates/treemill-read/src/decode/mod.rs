@@ -36,6 +36,7 @@ pub use column::Column;
 pub use known::{Items, Picked, join_offsets};
 pub use look::look;
 pub use picked::{Gathered, append_picked, consecutive};
+pub(crate) use results::RESULTS;
 pub use results::wide_offsets;
 pub use size::{Size, leaves, size_of};
 pub use spares::Spares;
