@@ -78,6 +78,16 @@ def _envelopes(content: bytes, ntuple: Any) -> bytes:
     return b"".join(len(part).to_bytes(2, "big") + part for part in ends) + pages
 
 
+def _open(info: bytes, payload: bytes, branch: Any) -> Iterator[Seed]:
+    """An entry of which only the data say the class, behind the file's streamer information."""
+    kinds = ("TClonesArray", "TClonesArray*", "", "vector", "TObjArray", "TList")
+    name = branch.typename.removeprefix("std::").partition("<")[0]
+    offsets = branch.basket(0).byte_offsets
+    if name in kinds and offsets is not None and len(info) < 2**16:
+        entry = payload[offsets[0] : offsets[min(2, len(offsets) - 1)]]
+        yield "open", len(info).to_bytes(2, "big") + info + bytes([kinds.index(name)]) + entry
+
+
 def seeds(path: Path) -> Iterator[Seed]:
     """Of one file."""
     content = path.read_bytes()
@@ -102,7 +112,9 @@ def seeds(path: Path) -> Iterator[Seed]:
                     if start:
                         header, packed, full = _record(content, int(start))
                         yield from _blocks(packed)
-                        yield "basket", header + _unpacked(packed, full)
+                        payload = _unpacked(packed, full)
+                        yield "basket", header + payload
+                        yield from _open(info, payload, branch)
 
 
 def main(folder: Path, paths: list[Path]) -> None:

@@ -1,19 +1,22 @@
 """The benchmark as a program: it runs, compares, and judges rightly. No timings are tested."""
 
 import json
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 sys.path.insert(0, str(REPOSITORY))
 
+from bench import __main__ as bench_main  # noqa: E402
 from bench import goals, report, warm  # noqa: E402
 from bench.queries import QUERIES  # noqa: E402
-from bench.rivals import RIVALS  # noqa: E402
+from bench.rivals import RIVALS, treemill_  # noqa: E402
 from bench.times import Times  # noqa: E402
 
 
@@ -113,6 +116,24 @@ def test_cpu_clock_judges_single_threads_only():
     fakes = [Fake(rival(key), [1]) for key in ("treemill", "treemill-2", "uproot", "limit")]
     found = goals.warm(goals.medians(measured(*fakes, clock="cpu"), RIVALS))
     assert [v.goal for v in found] == ["uproot / treemill"]
+
+
+def test_measurements_remember_nothing_but_where_a_rival_says_so(monkeypatch):
+    seen = []
+
+    def fake(arguments):
+        seen.append(os.environ["TREEMILL_CACHE"])
+        return 0
+
+    monkeypatch.setenv("TREEMILL_CACHE", "1 GB")
+    monkeypatch.setitem(sys.modules, "fake_measurement", SimpleNamespace(main=fake))
+    monkeypatch.setitem(bench_main.MEASUREMENTS, "fake", "fake_measurement")
+    assert bench_main.main(["fake"]) == 0
+    assert seen == ["0"]
+    treemill_.make(1, rival("treemill").variant)
+    assert os.environ["TREEMILL_CACHE"] == "0"
+    treemill_.make(1, rival("treemill-remembering").variant)
+    assert "TREEMILL_CACHE" not in os.environ
 
 
 def test_cache_quick_run(tmp_path):

@@ -9,7 +9,6 @@ import shutil
 import numpy as np
 import pytest
 import treemill._core as core
-from treemill.errors import UnsupportedError
 
 from tools.readers.compare import read
 
@@ -299,9 +298,9 @@ def test_narrow_numbers_are_what_root_reads(folder, split):
         assert read(tree, path).to_list() == [line[name] for line in lines], name
 
 
-def test_pointers_to_anything_are_passed_over(folder):
-    """Which objects are behind a TObject* or in a TList only the data say; the members around them
-    are read all the same."""
+def test_pointers_to_what_is_not_certain_are_passed_over(folder):
+    """Which objects are behind a TObject* or in a TList only the data say, and not for certain
+    where other pointers are passed over (to axis labels); the members around them are read."""
     tree = core.File(str(folder / "zstd.root")).tree("split0_entries0")
     found = read(tree, "opaque.").to_list()
     for i in ENTRIES:
@@ -310,13 +309,11 @@ def test_pointers_to_anything_are_passed_over(folder):
         assert not found[i].keys() & {"any", "list"}
 
 
-def test_pointers_to_anything_are_refused_by_name(folder):
+def test_pointers_to_anything_are_what_the_data_say(folder):
     tree = core.File(str(folder / "zstd.root")).tree("split99_entries0")
-    for path in ("opaque./opaque.any", "opaque./opaque.list"):
-        (branch,) = (b for b in tree.branches() if b["path"] == path)
-        assert not branch["supported"]
-        with pytest.raises(UnsupportedError, match=r"TObject|TList"):
-            read(tree, path)
+    named = {"fName": b"name", "fTitle": b"title"}
+    check(tree, "opaque./opaque.any", lambda i: named if i % 2 else None)
+    check(tree, "opaque./opaque.list", lambda i: [{"fString": b"text"}] * (i % 3))
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -348,7 +345,10 @@ def test_clones_arrays_that_are_members(folder, compression):
     for split, _, tree in trees(folder, compression):
         if split == 0:
             found = read(tree, "owner.").to_list()
-            assert found == [{"before": i, "after": -i} for i in ENTRIES]
+            assert found == [
+                {name: formula(i) for name, formula in OWNED.items()} | {"after": -i}
+                for i in ENTRIES
+            ]
         if split == 1:
             for name, formula in OWNED.items():
                 check(tree, f"owner./owner.{name}", formula)

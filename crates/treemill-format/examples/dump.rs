@@ -148,10 +148,12 @@ fn short(layout: &Layout) -> String {
         }
         Layout::Object(object) => format!("object({})", object.class.name),
         Layout::Sized { item, .. } => format!("sized({})", short(item)),
-        Layout::Pointer(object) => format!("pointer({})", object.class.name),
+        Layout::Pointer(pointer) => format!("pointer({})", short(&pointer.to)),
+        Layout::Objects(objects) => format!("{:?}({})", objects.class, short(&objects.item)),
         Layout::Clones(clones) => format!("clones({})", clones.class.escape_ascii()),
         Layout::Absent { reason } => format!("absent({reason})"),
         Layout::Bits => "bits".to_owned(),
+        Layout::CharStar => "char*".to_owned(),
         Layout::Unsupported { reason } => format!("unsupported({reason})"),
     }
 }

@@ -1,18 +1,20 @@
 //! What stands before the items of a TClonesArray that was stored whole: its own header, and the class of
 //! its items, which nothing but the array itself names. Pure; knows no layouts of items.
 //!
-//! Source: ROOT's `TClonesArray::Streamer`, `TObject::Streamer` and `TBufferFile::WriteObjectAny`.
+//! Source: ROOT's `TClonesArray::Streamer`.
 
+use crate::enclosed::{Expected, object, own_members};
 use crate::error::Result;
 use crate::layout::Before;
-use crate::object::{BYTE_COUNT_MASK, IS_REFERENCED, NEW_CLASS_TAG};
-use crate::reader::{Reader, malformed, unsupported};
 
 /// Name of the class.
 pub const CLONES: &str = "TClonesArray";
 
-/// The version in use since ROOT 3.
-const VERSION: u16 = 4;
+/// At the version in use since ROOT 3.
+const EXPECTED: Expected = Expected {
+    name: CLONES,
+    version: 4,
+};
 /// fBits: the items' members lie member by member (TClonesArray: kBypassStreamer).
 const BY_MEMBER: u32 = 1 << 12;
 
@@ -36,86 +38,17 @@ pub struct Head<'a> {
 /// # Errors
 /// `Malformed` where the bytes break off; `Unsupported` where something else lies there.
 pub fn head<'a>(before: &Before, bytes: &mut &'a [u8]) -> Result<Option<Head<'a>>> {
-    let mut r = Reader::new(bytes);
-    let pointed_to = match before {
-        Before::Nothing => None,
-        Before::Exactly(expected) => {
-            if r.take(expected.len())? != expected.as_slice() {
-                return Err(unsupported(format!(
-                    "an object of another class than {CLONES}"
-                )));
-            }
-            None
-        }
-        Before::Pointer => {
-            let word = r.u32()?;
-            if word == 0 {
-                *bytes = bytes.get(r.position()..).unwrap_or_default();
-                return Ok(None);
-            }
-            let body = counted(&mut r, word)?;
-            let mut inner = Reader::new(body);
-            if inner.u32()? != NEW_CLASS_TAG {
-                return Err(unsupported("an object whose class is named elsewhere"));
-            }
-            let name = [CLONES.as_bytes(), b"\0"].concat();
-            if inner.take(name.len())? != name.as_slice() {
-                return Err(unsupported(format!(
-                    "a pointer to another class than {CLONES}"
-                )));
-            }
-            Some(inner)
-        }
-    };
-    let found = match pointed_to {
-        None => array(&mut r)?,
-        Some(mut inner) => {
-            let found = array(&mut inner)?;
-            if inner.remaining() > 0 {
-                return Err(malformed(
-                    "an object ends before its pointer's byte count",
-                    0,
-                ));
-            }
-            found
-        }
-    };
-    *bytes = bytes.get(r.position()..).unwrap_or_default();
-    Ok(Some(found))
-}
-
-/// As many bytes as a byte count announces.
-fn counted<'a>(r: &mut Reader<'a>, word: u32) -> Result<&'a [u8]> {
-    if word & BYTE_COUNT_MASK == 0 || word == NEW_CLASS_TAG {
-        return Err(unsupported("an object without a byte count"));
-    }
-    r.take((word & !BYTE_COUNT_MASK) as usize)
-}
-
-/// The array's own members.
-fn array<'a>(r: &mut Reader<'a>) -> Result<Head<'a>> {
-    let word = r.u32()?;
-    let body = counted(r, word)?;
-    let mut r = Reader::new(body);
-    let version = r.u16()?;
-    if version != VERSION {
-        return Err(unsupported(format!("version {version} of {CLONES}")));
-    }
-    let _version = r.u16()?;
-    let _unique = r.u32()?;
-    let bits = r.u32()?;
-    if bits & IS_REFERENCED != 0 {
-        r.skip(2)?;
-    }
-    let _name = r.string()?;
-    let class = r.string()?;
-    let count = r.count()?;
-    let _lower_bound = r.i32()?;
-    Ok(Head {
-        class,
-        by_member: bits & BY_MEMBER != 0,
-        count,
-        body: body.get(r.position()..).unwrap_or_default(),
+    object(before, EXPECTED, bytes, |mut r| {
+        let bits = own_members(&mut r)?;
+        let class = r.string()?;
+        let count = r.count()?;
+        let _lower_bound = r.i32()?;
+        Ok(Head {
+            class,
+            by_member: bits & BY_MEMBER != 0,
+            count,
+            body: r.bytes().get(r.position()..).unwrap_or_default(),
+        })
     })
 }
 
@@ -123,6 +56,7 @@ fn array<'a>(r: &mut Reader<'a>) -> Result<Head<'a>> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use super::*;
+    use crate::object::NEW_CLASS_TAG;
 
     /// An array of two items of two bytes each, as ROOT 6 writes it.
     fn stored(bits: u32) -> Vec<u8> {

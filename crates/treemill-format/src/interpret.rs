@@ -11,13 +11,12 @@ mod leaves;
 mod number;
 mod pointers;
 
-use crate::layout::Layout;
+use crate::layout::{Class, Layout, Object};
 use crate::reader::text;
 use crate::tbranch::{RawBranch, RawTree};
 
 pub(crate) use class::Classes;
-pub(crate) use clones::named as named_clones;
-
+pub use class::Version;
 /// Longest name that is repeated in the metadata of other branches.
 const LONGEST_NAME: usize = 4096;
 
@@ -68,6 +67,38 @@ impl Interpretation {
 fn unsupported(reason: impl Into<String>) -> Layout {
     Layout::Unsupported {
         reason: reason.into(),
+    }
+}
+
+/// What a layout leaves open, where data name this class.
+///
+/// # Errors
+/// What stands against reading it, in words for the user.
+pub(crate) fn named(open: &Layout, class: &[u8], classes: &Classes) -> Result<Layout, String> {
+    match open {
+        Layout::Clones(clones) => clones::named(clones, class, classes),
+        Layout::Pointer(_) => pointers::named(class, classes),
+        _ => Err("a class where none is expected".to_owned()),
+    }
+}
+
+/// An object's layout at another version, if that can be read.
+pub(crate) fn at_version(object: &Object, said: Version, classes: &Classes) -> Option<Object> {
+    let Class {
+        name,
+        version,
+        checksum,
+    } = &object.class;
+    let info = match said {
+        Version::Number(version) => classes.infos.find(name, version, None),
+        Version::Checksum(checksum) => classes.infos.find_checksum(name, checksum),
+    }?;
+    if (info.version, info.checksum) == (*version, *checksum) {
+        return None;
+    }
+    match classes.described(info, class::MAX_DEPTH) {
+        Ok(Layout::Object(found)) if found.form == object.form => Some(found),
+        _ => None,
     }
 }
 

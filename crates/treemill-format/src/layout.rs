@@ -86,7 +86,10 @@ pub enum Layout {
         /// Bytes to skip before the length.
         header: u8,
     },
-    /// Fields one after another: a leaf list, or a struct's members.
+    /// A big-endian i32 length, then the bytes: a `char*` that is a member; one to nothing has none.
+    CharStar,
+    /// Fields one after another: a leaf list, or a struct's members. Of a string among them nothing is
+    /// written where it is empty, which the length of the entry tells.
     Record(Vec<(String, Layout)>),
     /// An object as its class's streamer info says.
     Object(Object),
@@ -100,9 +103,9 @@ pub enum Layout {
         /// Whether the byte is there.
         flag: bool,
     },
-    /// A pointer to an object of this class: nothing, or byte count, class and object
-    /// (ROOT: TBufferFile::WriteObjectAny). Decoded to a value that may be missing.
-    Pointer(Box<Object>),
+    /// A pointer to an object: nothing, or byte count, class and object (ROOT: TBufferFile::WriteObjectAny).
+    /// Decoded to a value that may be missing.
+    Pointer(Box<Pointer>),
     /// An item of a class that the file does not describe, which means that none was written: collections
     /// of such items are read where they are empty, and an `UnsupportedError` where they are not.
     Absent {
@@ -112,6 +115,8 @@ pub enum Layout {
     /// A TClonesArray that was stored whole: its header, then its items (ROOT: TClonesArray::Streamer). Decoded
     /// to a list of them.
     Clones(Box<Clones>),
+    /// A TObjArray or TList: its header, then pointers. Decoded to a list of what may be missing.
+    Objects(Box<Objects>),
     /// `TObject::fBits`: a u32, followed by a u16 where the object is referenced (bit 4); decoded to the u32.
     Bits,
     /// Known by name only; reading is an `UnsupportedError`.
@@ -126,11 +131,53 @@ pub enum Layout {
 pub struct Clones {
     /// What is before the array.
     pub before: Before,
-    /// The items' class as arrays of this branch name it, `Hit;3`; empty where none has been looked at. No
-    /// description of the tree says it.
+    /// The items' class as the arrays name it, `Hit;3`; empty where none has been looked at. No description
+    /// of the tree says it.
     pub class: Vec<u8>,
-    /// The items: [`Layout::Object`], or [`Layout::Absent`] as long as their class is not known.
+    /// The items: [`Layout::Object`], or [`Layout::Absent`] as long as their class is not known
+    /// ([`crate::open`]).
     pub item: Layout,
+}
+
+/// A pointer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pointer {
+    /// What it points to: [`Layout::Object`], or [`Layout::Absent`] as long as its class is not known
+    /// ([`crate::open`]).
+    pub to: Layout,
+    /// What says of which class that is.
+    pub says: Says,
+}
+
+/// What says of which class an object behind a pointer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Says {
+    /// The pointer's declaration, for no other class derives from the declared one.
+    Declaration,
+    /// Nothing but the data.
+    Data {
+        /// Whether an object whose class is not named, but by the place where it was named before, can be
+        /// of no other class.
+        alone: bool,
+    },
+}
+
+/// A collection of pointers that streams itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Objects {
+    /// What is before it.
+    pub before: Before,
+    /// Its own class.
+    pub class: Collection,
+    /// The items: [`Layout::Pointer`].
+    pub item: Layout,
+}
+
+/// ROOT's collections of pointers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collection {
+    TObjArray,
+    TList,
 }
 
 /// What is before an object that fills its entry.

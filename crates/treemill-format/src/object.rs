@@ -6,7 +6,7 @@ use crate::reader::{Reader, malformed, text, unsupported};
 
 pub(crate) const BYTE_COUNT_MASK: u32 = 0x4000_0000;
 pub(crate) const NEW_CLASS_TAG: u32 = 0xffff_ffff;
-const CLASS_MASK: u32 = 0x8000_0000;
+pub(crate) const CLASS_MASK: u32 = 0x8000_0000;
 const MEMBERWISE: u16 = 0x4000;
 /// References count from 2 so that 0 and 1 stay free (ROOT: kMapOffset).
 const MAP_OFFSET: u32 = 2;

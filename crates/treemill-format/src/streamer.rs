@@ -120,6 +120,15 @@ impl StreamerInfos {
             .filter(|info| info.name == class)
     }
 
+    /// Whether several descriptions have this class.
+    pub fn has_several(&self, class: &str) -> bool {
+        let first = self
+            .infos
+            .partition_point(|info| info.name.as_str() < class);
+        let is_it = |index: usize| self.infos.get(index).is_some_and(|info| info.name == class);
+        is_it(first) && is_it(first.saturating_add(1))
+    }
+
     /// A class by its layout's checksum, for classes without versions.
     pub fn find_checksum(&self, class: &str, checksum: u32) -> Option<&StreamerInfo> {
         let first = self

@@ -4,7 +4,6 @@
 use crate::clusters::{self, Recorded};
 use crate::error::Result;
 use crate::interpret;
-use crate::layout::Layout;
 use crate::object::{Inline, Pointer, named_list, pointer, referenced};
 use crate::program::{Fields, Programs, wanted};
 use crate::reader::{Reader, text};
@@ -71,20 +70,6 @@ pub fn parse_tree(
         },
         branches,
     })
-}
-
-/// Describes the items of TClonesArrays that were stored whole, of which [`parse_tree`] could not know the
-/// class: `classes` are branches of the tree and what [`crate::clones::head`] finds in their first array.
-/// Where such items cannot be read the layout says so.
-pub fn name_clones(tree: &mut Tree, classes: &[(usize, Vec<u8>)], infos: &StreamerInfos) {
-    let known = interpret::Classes::new(infos);
-    for (index, class) in classes {
-        if let Some(branch) = tree.branches.get_mut(*index)
-            && let Layout::Clones(clones) = &branch.layout
-        {
-            branch.layout = interpret::named_clones(clones, class, &known);
-        }
-    }
 }
 
 fn branches(raw: RawTree, infos: &StreamerInfos) -> Vec<Branch> {

@@ -82,11 +82,12 @@ fn known_type(layout: &Layout, counter: Option<&str>) -> Option<ColumnType> {
         }
         Layout::Counted { item, .. } => known_type(item, None)?.listed(counter.map(str::to_owned)),
         Layout::Vector { item, .. } => known_type(item, None)?.listed(None),
-        Layout::String { .. } => Some(ColumnType::Str),
+        Layout::String { .. } | Layout::CharStar => Some(ColumnType::Str),
         Layout::Record(_)
         | Layout::Object(_)
         | Layout::Pointer(_)
         | Layout::Clones(_)
+        | Layout::Objects(_)
         | Layout::Absent { .. }
         | Layout::Sized { .. }
         | Layout::Unsupported { .. } => None,

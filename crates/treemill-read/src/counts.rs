@@ -6,9 +6,11 @@
 //! its items need.
 
 mod ends;
+mod kept;
 mod slot;
 
 pub(crate) use ends::{Ends, ends_of_counts, ends_of_starts};
+pub(crate) use kept::Kept;
 
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use ends::{Picks, pick};
@@ -128,15 +130,30 @@ impl Counts {
         Some(Ends { ends, by })
     }
 
-    /// Remembers the ends of the items of these entries, which a branch (`by`) has; `all`: for as long as the
-    /// reader is there.
+    /// Takes over what earlier readers of the file have found out of these entries.
+    pub(crate) fn recall(&mut self, slot: usize, entries: &Range<u64>, kept: &Kept) {
+        if self.known(slot, entries).is_some() {
+            return;
+        }
+        let Some(slot) = self.slots.get_mut(slot) else {
+            return;
+        };
+        for run in kept.of(slot.counter, entries) {
+            let first = run.entries.start;
+            slot.insert(run);
+            slot.forget(MOST, first);
+        }
+    }
+
+    /// Remembers the ends of the items of these entries, which a branch (`by`) has; `kept`: for readers that
+    /// come later, too, else as long as this one is there.
     pub(crate) fn learn(
         &mut self,
         slot: usize,
         by: usize,
         entries: Range<u64>,
         ends: Vec<i32>,
-        all: bool,
+        kept: Option<&Kept>,
     ) {
         let Some(slot) = self.slots.get_mut(slot) else {
             return;
@@ -151,9 +168,12 @@ impl Counts {
         if !run.is_whole() {
             return;
         }
-        slot.insert(run);
-        if !all {
+        if let Some(kept) = kept {
+            kept.keep(slot.counter, &run);
+            slot.insert(run);
             slot.forget(MOST, first);
+        } else {
+            slot.insert(run);
         }
     }
 

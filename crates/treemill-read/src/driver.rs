@@ -92,6 +92,7 @@ impl Drop for Cursor {
     fn drop(&mut self) {
         self.let_go();
         shelf::BYTES.give(std::mem::take(&mut self.spare));
+        self.spares.clear();
     }
 }
 
@@ -190,7 +191,8 @@ impl Cursor {
         Column::plain(&mut self.spares, layout, room, context.bytes)
     }
 
-    /// Bytes that the file has of the entries of `range`; memory for them is looked for.
+    /// Bytes that the file has of the entries of `range`, with the baskets that they lie in; memory for them is
+    /// looked for.
     fn foresee(
         &mut self,
         context: &Context<'_, TreeFile>,
@@ -199,7 +201,11 @@ impl Cursor {
     ) -> u64 {
         let stored = plan::stored_bytes(branch, range).min(context.file.source().size());
         let each = stored.checked_div(leaves(&branch.layout) as u64);
-        let each = each.filter(|_| !context.again).unwrap_or(0);
+        let mut each = each.unwrap_or(0);
+        if context.again {
+            // Many batches are of one basket.
+            each = each.min(plan::share_of(branch, range, each));
+        }
         self.spares.foresee(usize::try_from(each).unwrap_or(0));
         stored
     }

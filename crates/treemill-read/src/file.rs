@@ -1,7 +1,7 @@
 //! Opening files: from the header to the key lists to the trees, each step's bytes fetched when the
 //! parser has said where they are.
 
-use crate::clones;
+use crate::first_look;
 use crate::near::near;
 use crate::{ErrorKind, ReadError, TreeFile};
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,7 +125,7 @@ impl File {
         let infos = self.infos(&fetch)?;
         let mut tree = parse_tree(&key.class, object, key.key_len, &infos)
             .map_err(|e| fetch.wrong(&e, None).at(key.seek))?;
-        clones::describe(&fetch, &mut tree, &infos)?;
+        first_look::describe(&fetch, &mut tree, &infos)?;
         let tree = Arc::new(TreeFile::new(Arc::clone(&self.source), tree));
         trees.insert(key.seek, Arc::clone(&tree));
         Ok(tree)
@@ -204,6 +204,13 @@ impl Fetch<'_> {
         self.source.read(&mut request).map_err(ReadError::source)?;
         let [request] = request;
         Ok(request.buffer)
+    }
+
+    /// Several ranges, asked for together.
+    pub(crate) fn all(&self, ranges: Vec<Range<u64>>) -> Result<Vec<Vec<u8>>, ReadError> {
+        let mut requests: Vec<_> = ranges.into_iter().map(Request::new).collect();
+        self.source.read(&mut requests).map_err(ReadError::source)?;
+        Ok(requests.into_iter().map(|r| r.buffer).collect())
     }
 
     pub(crate) fn wrong(&self, error: &FormatError, base: Option<u64>) -> ReadError {

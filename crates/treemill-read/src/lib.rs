@@ -5,13 +5,13 @@
 
 pub mod cache;
 mod checks;
-mod clones;
 mod counters;
 mod counts;
 pub mod decode;
 mod driver;
 mod error;
 mod file;
+mod first_look;
 mod near;
 pub mod plan;
 mod reader;

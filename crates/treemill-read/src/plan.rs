@@ -72,6 +72,24 @@ pub fn stored_bytes(branch: &Branch, range: &Range<u64>) -> u64 {
         .fold(0, u64::saturating_add)
 }
 
+/// Of so many bytes of the baskets that hold entries of `range`, those of the entries themselves, if all are
+/// alike.
+#[must_use]
+pub fn share_of(branch: &Branch, range: &Range<u64>, bytes: u64) -> u64 {
+    let place = |entry: u64| basket_entries(branch, basket_of(branch, entry)?);
+    let last = range.end.saturating_sub(1);
+    let (Some(first), Some(last)) = (place(range.start), place(last)) else {
+        return bytes;
+    };
+    let (wanted, held) = (
+        range.end.saturating_sub(range.start),
+        last.end.saturating_sub(first.start),
+    );
+    let share = u128::from(bytes).saturating_mul(u128::from(wanted));
+    let share = share.checked_div(u128::from(held)).unwrap_or(0);
+    u64::try_from(share).unwrap_or(bytes)
+}
+
 /// Where batches may end well: the first entries of the branches' baskets within `range`,
 /// ascending, each once.
 #[must_use]

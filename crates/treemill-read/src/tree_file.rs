@@ -1,6 +1,6 @@
 //! A tree and the source that its baskets lie in.
 
-use crate::counts::Proofs;
+use crate::counts::{Kept, Proofs};
 use crate::decode;
 use crate::near::near;
 use crate::{ErrorKind, ReadError};
@@ -15,6 +15,7 @@ pub struct TreeFile {
     tree: Tree,
     by_name: HashMap<String, usize>,
     proofs: Proofs,
+    ends: Kept,
 }
 
 impl std::fmt::Debug for TreeFile {
@@ -38,6 +39,7 @@ impl TreeFile {
         TreeFile {
             source,
             proofs: Proofs::new(tree.branches.len()),
+            ends: Kept::default(),
             tree,
             by_name,
         }
@@ -52,6 +54,11 @@ impl TreeFile {
     /// What has been seen of its branches' counts.
     pub(crate) fn proofs(&self) -> &Proofs {
         &self.proofs
+    }
+
+    /// Where the items of its lists end, as far as readers have found out.
+    pub(crate) fn ends(&self) -> &Kept {
+        &self.ends
     }
 
     /// Where its bytes come from.

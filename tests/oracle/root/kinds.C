@@ -98,7 +98,7 @@ class Track : public Place {
   ClassDef(Track, 5)
 };
 
-// Arrays that are members: passed over in whole objects, branches of their own at split level 1.
+// Arrays that are members: branches of their own at split level 1.
 struct Owner : public Nothing {
   int before;
   TClonesArray *tracks = new TClonesArray("every::Track");

@@ -2,11 +2,12 @@
 //! branches; what is not certain to lie as described (custom streamers) is refused by name.
 
 use super::builtin::{self, OWN_STREAMER, built_in};
-use super::{cpp, number, pointers};
-use crate::layout::{Class, Counter, Form, Hidden, Layout, Object, Part};
+use super::{clones, cpp, number, pointers};
+use crate::clones::CLONES;
+use crate::layout::{Class, Counter, Form, Hidden, Layout, Number, Object, Part};
 use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Objects within objects.
 pub(super) const MAX_DEPTH: usize = 16;
@@ -16,6 +17,8 @@ pub(super) const MAX_DEPTH: usize = 16;
 const MAX_PARTS: usize = 200_000;
 
 /// EReadWrite codes (TVirtualStreamerInfo).
+const CHAR_STAR: i32 = 7;
+const UINT: i32 = 13;
 const BITS: i32 = 15;
 const OBJECT: i32 = 61;
 const ANY: i32 = 62;
@@ -29,6 +32,15 @@ const ARRAYS: i32 = 20;
 /// Name of the one element of a class that is a collection (TStreamerInfo::Build).
 const THIS: &str = "This";
 
+/// What an object says of its class's version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// fClassVersion.
+    Number(i32),
+    /// fCheckSum, of classes without versions.
+    Checksum(u32),
+}
+
 /// The classes of a file.
 pub(crate) struct Classes<'i> {
     pub infos: &'i StreamerInfos,
@@ -37,6 +49,8 @@ pub(crate) struct Classes<'i> {
     pub(super) within: RefCell<Vec<String>>,
     /// The classes from which others derive.
     bases: OnceCell<HashSet<&'i str>>,
+    /// Collections of enumerators, whose names are no classes' and no numbers', and the items' codes.
+    enums: OnceCell<HashMap<&'i str, i32>>,
 }
 
 /// Said of classes, and looked for by those who can do without.
@@ -47,11 +61,17 @@ pub(super) type Known<T> = Result<T, String>;
 
 impl<'i> Classes<'i> {
     pub fn new(infos: &'i StreamerInfos) -> Self {
+        Classes::with_parts(infos, MAX_PARTS)
+    }
+
+    /// Of which so many parts of objects may be described.
+    pub fn with_parts(infos: &'i StreamerInfos, parts: usize) -> Self {
         Classes {
             infos,
-            left: Cell::new(MAX_PARTS),
+            left: Cell::new(parts),
             within: RefCell::new(Vec::new()),
             bases: OnceCell::new(),
+            enums: OnceCell::new(),
         }
     }
 
@@ -65,6 +85,25 @@ impl<'i> Classes<'i> {
                 .collect()
         });
         bases.contains(name)
+    }
+
+    /// How the items of this name are stored, if some member of the file's classes is a collection of them
+    /// and its description says that they are numbers: so it does of enumerators only, which are stored as
+    /// four bytes whatever they are declared as (TGenCollectionProxy).
+    pub fn enumerator(&self, name: &str) -> Option<Number> {
+        let enums = self.enums.get_or_init(|| {
+            let elements = self.infos.iter().flat_map(|info| &info.elements);
+            let named = elements.filter_map(|element| match element.kind {
+                ElementKind::Stl { item, .. } => Some((cpp::items(&element.type_name)?, item)),
+                _ => None,
+            });
+            named.collect()
+        });
+        match enums.get(name) {
+            Some(&UINT) => Some(Number::U32),
+            Some(1..=3 | 11 | 12) => Some(Number::I32),
+            _ => None,
+        }
     }
 
     /// A value of a class by its name, as the newest of its descriptions has it; objects of another version
@@ -175,11 +214,23 @@ impl<'i> Classes<'i> {
                 (_, name) => Err(format!("base class {name}")),
             };
         }
+        if let Some(found) = self.collection(element) {
+            return Ok(Part::Field(element.name.clone(), found));
+        }
         if let Some(hidden) = pointers::hidden(element, self, depth) {
             return Ok(Part::Hidden(hidden));
         }
         let field = |layout| Part::Field(element.name.clone(), layout);
         self.member(element, before, depth).map(field)
+    }
+
+    /// A collection of ROOT's, or a pointer to one. TClonesArrays are passed over where one could be of another
+    /// class.
+    fn collection(&self, element: &Element) -> Option<Layout> {
+        let is_one = element.array_length <= 1 && element.kind == ElementKind::Plain;
+        let found = is_one.then(|| clones::member(element.code, &element.type_name));
+        let is_sure = |found: &Layout| !matches!(found, Layout::Clones(_)) || !self.is_base(CLONES);
+        found.flatten().filter(is_sure)
     }
 
     /// A data member.
@@ -191,6 +242,7 @@ impl<'i> Classes<'i> {
         );
         match element.code {
             BITS => Ok(Layout::Bits),
+            CHAR_STAR if element.array_length <= 1 => Ok(Layout::CharStar),
             1..=59 if basic != BITS => {
                 let (number, _) =
                     number::by_code(basic, || Some(element.range())).ok_or_else(no)?;

@@ -1,25 +1,40 @@
-//! TClonesArrays that were stored whole. The class of their items is said by nothing but the arrays, so
-//! that a layout is made in two steps: without it, and with what the branch's first array says.
+//! ROOT's collections that were stored whole: TClonesArray, TObjArray, TList. The class of their items is said
+//! by nothing but the data, so that a layout is made in two steps: without it, and with what data say.
 
-use super::class::{Classes, MAX_DEPTH, NOT_DESCRIBED, tagged};
+use super::class::{Classes, Known, MAX_DEPTH, NOT_DESCRIBED, tagged};
 use super::pointers::{self, pointee};
-use super::unsupported;
 use crate::clones::CLONES;
-use crate::layout::{Before, Clones, Layout};
+use crate::layout::{Before, Clones, Collection, Layout, Objects};
+use crate::objects;
 use crate::reader::text;
 
 /// A TBranchObject of this class.
 pub(super) fn in_object_branch(class: &str) -> Option<Layout> {
-    (class == CLONES).then(|| unnamed(Before::Exactly(tagged(class).unwrap_or_default())))
+    collection(class, || Before::Exactly(tagged(class).unwrap_or_default()))
 }
 
-/// A branch of its own for a member of this type and code, or a whole array.
+/// A member of this type and code, or a whole collection.
 pub(super) fn member(code: i32, type_name: &str) -> Option<Layout> {
     match pointee(type_name) {
-        Some(CLONES) if pointers::is_in_place(code) => Some(unnamed(Before::Nothing)),
-        Some(CLONES) if pointers::is_pointer(code) => Some(unnamed(Before::Pointer)),
-        None if type_name == CLONES => Some(unnamed(Before::Nothing)),
+        Some(class) if pointers::is_in_place(code) => collection(class, || Before::Nothing),
+        Some(class) if pointers::is_pointer(code) => collection(class, || Before::Pointer),
+        None => collection(type_name, || Before::Nothing),
         _ => None,
+    }
+}
+
+fn collection(class: &str, before: impl FnOnce() -> Before) -> Option<Layout> {
+    let kinds = [Collection::TObjArray, Collection::TList];
+    match kinds
+        .into_iter()
+        .find(|kind| objects::class(*kind).0 == class)
+    {
+        Some(class) => Some(Layout::Objects(Box::new(Objects {
+            before: before(),
+            class,
+            item: pointers::open("TObject"),
+        }))),
+        None => (class == CLONES).then(|| unnamed(before())),
     }
 }
 
@@ -33,28 +48,24 @@ fn unnamed(before: Before) -> Layout {
     }))
 }
 
-/// The layout of arrays whose items are of this class and version, `Hit;3`.
-pub(crate) fn named(clones: &Clones, class: &[u8], classes: &Classes) -> Layout {
+/// The arrays whose items are of this class and version, `Hit;3`.
+pub(super) fn named(clones: &Clones, class: &[u8], classes: &Classes) -> Known<Layout> {
     let said = text(class);
     let name_and_version = said
         .rsplit_once(';')
         .and_then(|(name, version)| Some((name, version.parse().ok()?)));
-    let Some((name, version)) = name_and_version else {
-        return unsupported(format!("a {CLONES} of {said:?}"));
-    };
-    let item = match classes.infos.find(name, version, None) {
-        Some(info) => classes.described(info, MAX_DEPTH),
-        None => Err(format!(
-            "version {version} of class {name}, {NOT_DESCRIBED}"
-        )),
-    };
+    let (name, version) = name_and_version.ok_or_else(|| format!("a {CLONES} of {said:?}"))?;
+    let info = classes.infos.find(name, version, None);
+    let item = info
+        .ok_or_else(|| format!("version {version} of class {name}, {NOT_DESCRIBED}"))
+        .and_then(|info| classes.described(info, MAX_DEPTH))
+        .map_err(|what| format!("a {CLONES} of {said}: {what}"))?;
     match item {
-        Ok(item @ Layout::Object(_)) => Layout::Clones(Box::new(Clones {
+        Layout::Object(_) => Ok(Layout::Clones(Box::new(Clones {
             before: clones.before.clone(),
             class: class.to_vec(),
             item,
-        })),
-        Ok(_) => unsupported(format!("a {CLONES} of {said}")),
-        Err(what) => unsupported(format!("a {CLONES} of {said}: {what}")),
+        }))),
+        _ => Err(format!("a {CLONES} of {said}")),
     }
 }

@@ -126,10 +126,23 @@ fn item(type_name: &str, classes: &Classes, depth: usize) -> Known<Layout> {
             None if name.ends_with('*') => {
                 pointers::layout(POINTER, name, classes, depth).or_else(absent)
             }
-            None => collection(name, 0, classes, depth)
-                .unwrap_or_else(|| classes.value(name, depth))
-                .or_else(absent),
+            None => match (
+                collection(name, 0, classes, depth),
+                enumerator(name, classes),
+            ) {
+                (Some(known), _) => known,
+                (None, Some(number)) => Ok(Layout::Number(number)),
+                (None, None) => classes.value(name, depth),
+            }
+            .or_else(absent),
         },
+    }
+}
+
+fn enumerator(name: &str, classes: &Classes) -> Option<Number> {
+    match classes.knows(name) {
+        true => None,
+        false => classes.enumerator(name),
     }
 }
 
@@ -162,6 +175,13 @@ pub(super) fn collection_class(
         item: Box::new(item),
         header: HEADER,
     }))
+}
+
+/// The type of a sequence's items.
+pub(super) fn items(type_name: &str) -> Option<&str> {
+    let (container, arguments) = bare(type_name).strip_suffix('>')?.split_once('<')?;
+    let is_sequence = CONTAINERS.contains(&container.trim());
+    argument(arguments, 0).filter(|_| is_sequence).map(bare)
 }
 
 /// Whether the name is that of a collection of the standard library, or alike.

@@ -11,6 +11,8 @@ use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
 use crate::tbranch::{ElementBranch, RawBranch, RawTree};
 use crate::tleaf::RawLeaf;
 
+/// A text that a `char*` points to.
+const CHAR_STAR: i32 = 7;
 /// TObject::fBits.
 const BITS: i32 = 15;
 const OBJECT: i32 = 61;
@@ -160,6 +162,9 @@ fn single(
     };
     match element.code {
         BITS => Interpretation::new(Layout::Bits, "unsigned int"),
+        CHAR_STAR if leaf.len <= 1 && leaf.counter.is_none() => {
+            Interpretation::new(Layout::CharStar, "char*")
+        }
         1..=59 => numbers(branch, element, member, leaf, tree),
         TSTRING if leaf.len <= 1 => Interpretation::new(Layout::String { header: 0 }, "TString"),
         code if leaf.counter.is_none() && leaf.len <= 1 && is_clones(member) => {
@@ -271,8 +276,12 @@ fn collected(
     let scalar = leaf.len <= 1 && member.is_some_and(|member| member.array_length <= 1);
     let other = match element.code {
         BITS => Some((Ok(Layout::Bits), 0)),
+        CHAR_STAR if scalar => Some((Ok(Layout::CharStar), 0)),
         TSTRING if scalar => Some((Ok(Layout::String { header: 0 }), 0)),
         BASE if scalar => Some((shared_base(&cpp_type, classes), 0)),
+        code if scalar && is_clones(member) => {
+            clones::member(code, &cpp_type).map(|of| (Ok(of), 0))
+        }
         code if member.is_some() && is_object(code) => {
             Some((object(code, &cpp_type, leaf, classes), 0))
         }

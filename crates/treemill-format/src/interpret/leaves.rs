@@ -75,13 +75,14 @@ fn basic(leaf: &RawLeaf, title: &str) -> Option<(Layout, &'static str)> {
     Some((Layout::Number(number), name))
 }
 
-/// A leaf list: a record of its leaves, of which the last may be a string. With arrays that a leaf before
-/// them counts it is an object, whose members can be of any length.
+/// A leaf list: a record of its leaves, of which one may be a string. With arrays that a leaf before them
+/// counts it is an object, whose members can be of any length.
 fn record(leaves: &[&RawLeaf], branch: &RawBranch, tree: &RawTree) -> Interpretation {
     let mut fields = Vec::with_capacity(leaves.len());
     let mut members = Vec::with_capacity(leaves.len());
     let mut reason = None;
     let mut is_object = false;
+    let mut strings = 0_usize;
     for leaf in leaves {
         let (title, name) = (text(leaf.title), text(leaf.name));
         let dims = dims(&title, leaf.len);
@@ -95,10 +96,8 @@ fn record(leaves: &[&RawLeaf], branch: &RawBranch, tree: &RawTree) -> Interpreta
             continue;
         };
         if matches!(item, Layout::String { .. }) {
-            // Of an empty one nothing is written, which only the entry's end tells.
-            if fields.len().saturating_add(1) != leaves.len() || is_object {
-                reason.get_or_insert("a leaf list with a TLeafC before other leaves".to_owned());
-            }
+            // Of an empty one nothing is written, which only the length of all others together tells.
+            strings = strings.saturating_add(1);
             members.push(format!("{type_name} {name};"));
             fields.push((name, item));
             continue;
@@ -139,6 +138,12 @@ fn record(leaves: &[&RawLeaf], branch: &RawBranch, tree: &RawTree) -> Interpreta
             }
             None => (name, value),
         });
+    }
+    if strings > 1 {
+        reason.get_or_insert("a leaf list with several TLeafC".to_owned());
+    }
+    if strings > 0 && is_object {
+        reason.get_or_insert("a leaf list with a TLeafC and counted arrays".to_owned());
     }
     let layout = match (reason, is_object) {
         (Some(reason), _) => unsupported(reason),

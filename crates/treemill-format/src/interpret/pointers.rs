@@ -1,11 +1,13 @@
 //! Pointers to objects. An object behind a pointer says its class once an entry, by name, and then by the
 //! place of that name; so a reader that keeps no table of places must be sure that no other class can be
-//! meant: that no class of the file derives from the one that is pointed to.
+//! meant: that no class of the file derives from the one that is pointed to. Where some do, the class is
+//! left to the data ([`crate::open`]).
 
 use super::builtin::OWN_STREAMER;
-use super::class::{Classes, Known};
+use super::class::{Classes, Known, MAX_DEPTH};
 use super::number;
-use crate::layout::{Form, Hidden, Layout};
+use crate::layout::{Form, Hidden, Layout, Pointer, Says};
+use crate::reader::text;
 use crate::streamer::{Element, ElementKind};
 
 /// EReadWrite codes: pointers that are never null (`//->`), whose objects lie in place; others.
@@ -34,15 +36,37 @@ pub(super) fn layout(code: i32, type_name: &str, classes: &Classes, depth: usize
         return Err(format!("members of type {type_name}"));
     }
     if classes.is_base(class) {
-        return Err(format!(
-            "pointers to class {class}, from which others derive"
-        ));
+        return Ok(open(class));
     }
-    match classes.value(class, depth)? {
-        Layout::Object(object) if object.form == Form::Framed => {
-            Ok(Layout::Pointer(Box::new(object)))
-        }
-        _ => Err(format!("pointers to class {class}")),
+    to(classes.value(class, depth)?, Says::Declaration)
+        .ok_or_else(|| format!("pointers to class {class}"))
+}
+
+/// To a class that only data say.
+pub(super) fn open(declared: &str) -> Layout {
+    Layout::Pointer(Box::new(Pointer {
+        to: Layout::Absent {
+            reason: format!("pointers to class {declared}, from which others derive"),
+        },
+        says: Says::Data { alone: false },
+    }))
+}
+
+/// To a class that data have named.
+pub(super) fn named(class: &[u8], classes: &Classes) -> Known<Layout> {
+    let class = text(class);
+    let found = classes.value(&class, MAX_DEPTH)?;
+    to(found, Says::Data { alone: false }).ok_or_else(|| format!("pointers to class {class}"))
+}
+
+/// To such objects, if they have a header.
+fn to(object: Layout, says: Says) -> Option<Layout> {
+    match object {
+        Layout::Object(of) if of.form == Form::Framed => Some(Layout::Pointer(Box::new(Pointer {
+            to: Layout::Object(of),
+            says,
+        }))),
+        _ => None,
     }
 }
 

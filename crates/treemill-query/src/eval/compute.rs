@@ -5,7 +5,7 @@ use super::{Batch, SelectionId};
 use crate::chunk::for_chunks;
 use crate::compile::{Argument, Constant, Joint, LevelKind, Node, NodeId, Op, Read, Reducer, Type};
 use crate::error::QueryError;
-use crate::kernel::{Compare, reduce, tuples};
+use crate::kernel::{Compare, lists, reduce};
 use crate::run::{Input, Items, run, run_joint, run_narrow};
 use crate::value::{Data, Strings, Value, View};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl Batch<'_> {
                 let offsets = self.offsets(s, node.level)?;
                 let n = offsets.last().map_or(0, |last| *last as usize);
                 let mut places: Vec<u32> = self.pool.take(n);
-                tuples::runs(std::iter::repeat(0), &offsets, &mut places);
+                lists::runs(std::iter::repeat(0), &offsets, &mut places);
                 let mut out: Vec<i64> = self.pool.take(n);
                 for (to, place) in out.iter_mut().zip(&places) {
                     *to = i64::from(*place);

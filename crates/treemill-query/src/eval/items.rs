@@ -4,7 +4,7 @@ use super::tasks::Made;
 use super::{Batch, SelectionId};
 use crate::chunk::Wide;
 use crate::compile::{EVENT, LevelId, NodeId};
-use crate::kernel::gather;
+use crate::kernel::{gather, lists};
 use crate::value::{Buf, Value, View};
 
 impl Batch<'_> {
@@ -32,7 +32,7 @@ impl Batch<'_> {
         let offsets = self.offsets(s, level)?;
         let total = offsets.last().map_or(0, |last| *last as usize);
         let mut out: Vec<u32> = self.pool.take(total);
-        gather::picked_items(&outer, &lists, &offsets, &mut out);
+        lists::picked_items(&outer, &lists, &offsets, &mut out);
         Ok(out.into())
     }
 

@@ -5,7 +5,7 @@ use super::{Batch, SelectionId};
 use crate::chunk::Wide;
 use crate::compile::{EVENT, LevelId, LevelKind};
 use crate::error::{ProcessError, QueryError};
-use crate::kernel::{gather, tuples};
+use crate::kernel::{gather, masks, tuples};
 use crate::value::{Buf, Data, Value, View};
 
 /// Items that a level may have in one batch.
@@ -66,20 +66,18 @@ impl Batch<'_> {
                 let inner = self.offsets(s, *of)?;
                 let mask = self.node(s, *mask)?;
                 let items = inner.last().map_or(0, |last| *last as usize);
-                let mut sums: Vec<i32> = self.pool.take(items + 1);
                 let mut offsets: Vec<i32> = self.pool.take(inner.len());
                 match u8::direct(&mask) {
                     Some(bytes) => {
-                        gather::kept_offsets(&bytes[..items], &inner, &mut sums, &mut offsets);
+                        masks::kept_offsets(&bytes[..items], &inner, &mut offsets);
                     }
                     None => {
                         let mut bytes: Vec<u8> = self.pool.take(items);
                         u8::read(&mask, 0, &mut bytes);
-                        gather::kept_offsets(&bytes, &inner, &mut sums, &mut offsets);
+                        masks::kept_offsets(&bytes, &inner, &mut offsets);
                         self.pool.give_vec(bytes);
                     }
                 }
-                self.pool.give_vec(sums);
                 Ok(offsets.into())
             }
             LevelKind::Sliced {

@@ -4,7 +4,7 @@ use super::{Batch, Selection, SelectionId};
 use crate::chunk::Wide;
 use crate::compile::{EVENT, LevelId, NodeId};
 use crate::error::ProcessError;
-use crate::kernel::gather;
+use crate::kernel::masks;
 use crate::schema::ColumnType;
 use crate::value::{Buf, Value};
 
@@ -89,7 +89,7 @@ impl Batch<'_> {
         let n = self.selections[from].events;
         let flags = self.holds(&value, above.among.as_ref(), n);
         let mut positions: Vec<u32> = self.pool.take(n);
-        let count = gather::positions(&flags, &mut positions);
+        let count = masks::positions(&flags, &mut positions);
         positions.truncate(count);
         if count == 0 || count == n || !(is_end || are_few(&positions, n)) {
             self.pool.give_vec(positions);

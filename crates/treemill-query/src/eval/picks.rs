@@ -5,7 +5,7 @@ use super::{Batch, SelectionId};
 use crate::chunk::Wide;
 use crate::compile::{LevelId, LevelKind, Type};
 use crate::error::QueryError;
-use crate::kernel::{gather, tuples};
+use crate::kernel::{gather, lists, masks, tuples};
 use crate::value::{Buf, Value};
 
 impl Batch<'_> {
@@ -14,7 +14,7 @@ impl Batch<'_> {
         let mut positions: Vec<u32> = self.pool.take(n);
         let present = mask.valid.as_deref();
         let count = match (u8::direct(mask), present) {
-            (Some(mask), None) => gather::positions(&mask[..n], &mut positions),
+            (Some(mask), None) => masks::positions(&mask[..n], &mut positions),
             _ => {
                 let mut bytes: Vec<u8> = self.pool.take(n);
                 u8::read(mask, 0, &mut bytes);
@@ -23,7 +23,7 @@ impl Batch<'_> {
                         *byte &= present[if mask.is_scalar() { 0 } else { i }];
                     }
                 }
-                let count = gather::positions(&bytes, &mut positions);
+                let count = masks::positions(&bytes, &mut positions);
                 self.pool.give_vec(bytes);
                 count
             }
@@ -65,7 +65,7 @@ impl Batch<'_> {
                 let picks = self.row_numbers(&lists, outer.len() - 1);
                 let total = outer.last().map_or(0, |last| *last as usize);
                 let mut out: Vec<u32> = self.pool.take(total);
-                gather::picked_items(&inner, &picks, &outer, &mut out);
+                lists::picked_items(&inner, &picks, &outer, &mut out);
                 Ok(out.into())
             }
             LevelKind::Zipped { parts } => {
@@ -74,19 +74,19 @@ impl Batch<'_> {
                 let outer = self.offsets(s, level)?;
                 let total = outer.last().map_or(0, |last| *last as usize);
                 let mut out: Vec<u32> = self.pool.take(total);
-                tuples::runs(inner.iter().copied(), &outer, &mut out);
+                lists::runs(inner.iter().copied(), &outer, &mut out);
                 Ok(out.into())
             }
             LevelKind::Joined { parts } => {
-                let mut lists = Vec::with_capacity(parts.len());
+                let mut ends = Vec::with_capacity(parts.len());
                 for part in parts {
-                    lists.push(self.offsets(s, *part)?);
+                    ends.push(self.offsets(s, *part)?);
                 }
                 let outer = self.offsets(s, level)?;
                 let total = outer.last().map_or(0, |last| *last as usize);
                 let mut out: Vec<u32> = self.pool.take(total);
-                let lists: Vec<&[i32]> = lists.iter().map(|list| &list[..]).collect();
-                tuples::joined(&lists, &mut out);
+                let ends: Vec<&[i32]> = ends.iter().map(|ends| &ends[..]).collect();
+                lists::joined(&ends, &mut out);
                 Ok(out.into())
             }
             LevelKind::Sorted { of, key, reverse } => {
@@ -164,7 +164,7 @@ impl Batch<'_> {
         let offsets = self.offsets(s, level)?;
         let items = offsets.last().map_or(0, |last| *last as usize);
         let mut parents: Vec<u32> = self.pool.take(items);
-        gather::parents(&offsets, &mut parents);
+        lists::parents(&offsets, &mut parents);
         Ok(parents.into())
     }
 }

@@ -3,7 +3,7 @@
 use super::Batch;
 use super::tasks::Made;
 use crate::compile::{Reducer, Type};
-use crate::kernel::{gather, reduce};
+use crate::kernel::{masks, reduce};
 use crate::value::{Buf, Data, Value};
 
 impl Batch<'_> {
@@ -18,17 +18,15 @@ impl Batch<'_> {
         // Without the missing items, lists are shorter.
         let items = offsets.last().map_or(0, |last| *last as usize);
         if let Some(valid) = value.valid.clone().filter(|_| !value.is_scalar()) {
-            let mut sums: Vec<i32> = self.pool.take(items + 1);
             let mut shorter: Vec<i32> = self.pool.take(offsets.len());
-            gather::kept_offsets(&valid, offsets, &mut sums, &mut shorter);
+            masks::kept_offsets(&valid, offsets, &mut shorter);
             let mut picks: Vec<u32> = self.pool.take(items);
-            let count = gather::positions(&valid, &mut picks);
+            let count = masks::positions(&valid, &mut picks);
             picks.truncate(count);
             let mut present = self.picked(value, &picks.clone().into());
             present.valid = None;
             let result =
                 self.reduce_present(&present, ty, &shorter, reducer, Some((&picks, offsets)));
-            self.pool.give_vec(sums);
             return result;
         }
         self.reduce_present(value, ty, offsets, reducer, None)
@@ -97,10 +95,10 @@ impl Batch<'_> {
         use crate::chunk::Wide;
         let mut out: Vec<i64> = self.pool.take(offsets.len() - 1);
         match u8::direct(value) {
-            Some(mask) => reduce::counts(&mask[..items], offsets, &mut out),
+            Some(mask) => masks::counts(&mask[..items], offsets, &mut out),
             None => {
                 let mask: Buf<u8> = self.whole(value, items);
-                reduce::counts(&mask, offsets, &mut out);
+                masks::counts(&mask, offsets, &mut out);
                 self.pool.give(mask);
             }
         }

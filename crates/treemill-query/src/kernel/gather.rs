@@ -1,39 +1,5 @@
-//! Lists of positions: made from masks, offsets and slices; and data taken by them. Offsets have
-//! one element more than there are lists, and start at 0.
-
-/// Positions at which the mask is 1, up to `picks.len()` = mask's length; gives their number.
-/// No branch depends on the data.
-pub(crate) fn positions(mask: &[u8], picks: &mut [u32]) -> usize {
-    let n = mask.len().min(picks.len());
-    let picks = &mut picks[..n];
-    let mut count = 0;
-    for (i, keep) in mask[..n].iter().enumerate() {
-        // count <= i < n
-        picks[count] = i as u32;
-        count += usize::from(*keep & 1);
-    }
-    count
-}
-
-/// Offsets of the items that a mask keeps: `sums` is room for one element more than the mask has.
-pub(crate) fn kept_offsets(mask: &[u8], offsets: &[i32], sums: &mut [i32], out: &mut [i32]) {
-    running(mask, sums);
-    for (to, offset) in out.iter_mut().zip(offsets) {
-        *to = sums[*offset as usize];
-    }
-}
-
-/// `sums[i]` = number of ones before position i.
-pub(crate) fn running(mask: &[u8], sums: &mut [i32]) {
-    let mut sum = 0;
-    for (to, keep) in sums.iter_mut().zip(mask) {
-        *to = sum;
-        sum += i32::from(*keep & 1);
-    }
-    if let Some(last) = sums.get_mut(mask.len()) {
-        *last = sum;
-    }
-}
+//! What lists of positions take: offsets, data, slices. Offsets have one element more than there are
+//! lists, and start at 0.
 
 /// The lists at `picks`: their offsets.
 pub(crate) fn picked_offsets(offsets: &[i32], picks: &[u32], out: &mut [i32]) {
@@ -43,44 +9,6 @@ pub(crate) fn picked_offsets(offsets: &[i32], picks: &[u32], out: &mut [i32]) {
         let i = *pick as usize;
         sum += offsets[i + 1] - offsets[i];
         *to = sum;
-    }
-}
-
-/// The lists at `picks`: positions of their items. `new` are the offsets that `picked_offsets`
-/// says, `out` is as long as they say.
-///
-/// All items of a list are as far from their old positions; where a list starts, that distance
-/// changes. Summing up the changes mispredicts no branch, which loops over short lists do.
-pub(crate) fn picked_items(offsets: &[i32], picks: &[u32], new: &[i32], out: &mut [u32]) {
-    out.fill(0);
-    let mut before = 0_i32;
-    for (pick, start) in picks.iter().zip(new) {
-        let distance = offsets[*pick as usize].wrapping_sub(*start);
-        // Lists at the very end that are empty have no item to note it at.
-        if let Some(to) = out.get_mut(*start as usize) {
-            *to = to.wrapping_add(distance.wrapping_sub(before) as u32);
-            before = distance;
-        }
-    }
-    let mut distance = 0_u32;
-    for (i, to) in out.iter_mut().enumerate() {
-        distance = distance.wrapping_add(*to);
-        *to = distance.wrapping_add(i as u32);
-    }
-}
-
-/// For every item the position of its list. (How: see `picked_items`.)
-pub(crate) fn parents(offsets: &[i32], out: &mut [u32]) {
-    out.fill(0);
-    for start in offsets.iter().skip(1) {
-        if let Some(to) = out.get_mut(*start as usize) {
-            *to += 1;
-        }
-    }
-    let mut list = 0;
-    for to in out {
-        list += *to;
-        *to = list;
     }
 }
 
@@ -147,29 +75,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn masks_become_positions_and_offsets() {
-        let mask = [1, 0, 1, 1, 0, 0];
-        let mut picks = [0; 6];
-        assert_eq!(positions(&mask, &mut picks), 3);
-        assert_eq!(picks[..3], [0, 2, 3]);
-        let (mut sums, mut out) = ([0; 7], [0; 4]);
-        kept_offsets(&mask, &[0, 1, 1, 6], &mut sums, &mut out);
-        assert_eq!(out, [0, 1, 1, 3]);
-    }
-
-    #[test]
     fn lists_are_taken_whole() {
         let offsets = [0, 2, 2, 5];
         let picks = [2, 1, 0];
         let mut out = [0; 4];
         picked_offsets(&offsets, &picks, &mut out);
         assert_eq!(out, [0, 3, 3, 5]);
-        let mut items = [0; 5];
-        picked_items(&offsets, &picks, &out, &mut items);
-        assert_eq!(items, [2, 3, 4, 0, 1]);
-        let mut above = [9; 5];
-        parents(&offsets, &mut above);
-        assert_eq!(above, [0, 0, 2, 2, 2]);
     }
 
     #[test]

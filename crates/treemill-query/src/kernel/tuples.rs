@@ -1,4 +1,4 @@
-//! Items of lists put together: combinations, repeated, joined and sorted lists, as positions.
+//! Items of lists put together: combinations, repeated and sorted lists, as positions.
 //! Offsets have one element more than there are lists, and start at 0.
 
 /// Offsets of the lists at `picks`, one after another; those that are not present are empty. Gives
@@ -100,64 +100,6 @@ fn pairs(start: u32, stop: u32, at: usize, a: &mut [u32], b: &mut [u32]) -> usiz
         at += n;
     }
     at
-}
-
-/// Positions of lists whose first items lie at `starts`; lengths are those of `new`.
-pub(crate) fn runs(starts: impl Iterator<Item = i32>, new: &[i32], out: &mut [u32]) {
-    let mut runs = Runs::new(out);
-    for (from, start) in starts.zip(&new[..new.len() - 1]) {
-        runs.note(from, *start);
-    }
-    runs.finish();
-}
-
-/// Positions that ascend one by one but where a run starts. (How: see `gather::picked_items`.)
-struct Runs<'a> {
-    out: &'a mut [u32],
-    before: i32,
-}
-
-impl<'a> Runs<'a> {
-    fn new(out: &'a mut [u32]) -> Self {
-        out.fill(0);
-        Self { out, before: 0 }
-    }
-
-    /// What starts at `start`, at or behind all before, shows positions from `from` on.
-    #[inline(always)]
-    fn note(&mut self, from: i32, start: i32) {
-        let distance = from.wrapping_sub(start);
-        // Lists at the very end that are empty have no item to note it at.
-        if let Some(to) = self.out.get_mut(start as usize) {
-            *to = to.wrapping_add(distance.wrapping_sub(self.before) as u32);
-            self.before = distance;
-        }
-    }
-
-    fn finish(self) {
-        let mut distance = 0_u32;
-        for (i, to) in self.out.iter_mut().enumerate() {
-            distance = distance.wrapping_add(*to);
-            *to = distance.wrapping_add(i as u32);
-        }
-    }
-}
-
-/// Positions of the items of several lists one after another, list by list, among the items of the
-/// first, the second and so on.
-pub(crate) fn joined(parts: &[&[i32]], out: &mut [u32]) {
-    let lists = parts.first().map_or(0, |offsets| offsets.len() - 1);
-    let mut runs = Runs::new(out);
-    let mut start = 0;
-    for list in 0..lists {
-        let mut base = 0;
-        for offsets in parts {
-            runs.note(base + offsets[list], start);
-            start += offsets[list + 1] - offsets[list];
-            base += offsets[offsets.len() - 1];
-        }
-    }
-    runs.finish();
 }
 
 /// Positions in the order of each list, equal ones as they come; those that are `last` after all
@@ -264,11 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_joined_and_sorted() {
-        let mut out = [0; 7];
-        // Lists of (2, 0, 1) and (1, 1, 2) items.
-        joined(&[&[0, 2, 2, 3], &[0, 1, 2, 4]], &mut out);
-        assert_eq!(out, [0, 1, 3, 4, 2, 5, 6]);
+    fn lists_are_repeated_and_sorted() {
         let data = [3.0, 1.0, f64::NAN, 2.0, 1.0];
         let mut sorted = [0; 5];
         let last = |i: usize| data[i].is_nan();

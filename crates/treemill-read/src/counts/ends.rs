@@ -1,6 +1,6 @@
 //! Where items end, from starts in bytes, from counts, and for single entries. Pure.
 
-use crate::decode::{Picked, consecutive};
+use crate::decode::{Picked, RESULTS, consecutive};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use std::ops::Range;
 
@@ -67,8 +67,9 @@ pub(crate) fn ends_of_starts(starts: &[u32], size: usize) -> Option<Vec<i32>> {
             .fold(0, |rest, start| rest | (place(start) & mask));
         let ends = starts.iter();
         return (rest == 0).then(|| {
-            ends.map(|start| place(start).wrapping_shr(shift).cast_signed())
-                .collect()
+            let mut made = RESULTS.vec(starts.len());
+            made.extend(ends.map(|start| place(start).wrapping_shr(shift).cast_signed()));
+            made
         });
     }
     let whole = |start: &u32| {
@@ -84,7 +85,7 @@ pub(crate) fn ends_of_starts(starts: &[u32], size: usize) -> Option<Vec<i32>> {
 
 /// Ends of items from their counts; `None` where there are too many.
 pub(crate) fn ends_of_counts(counts: &[u32]) -> Option<Vec<i32>> {
-    let mut ends = Vec::with_capacity(counts.len().saturating_add(1));
+    let mut ends = RESULTS.vec(counts.len().saturating_add(1));
     ends.push(0);
     let mut end = 0_u64;
     for &count in counts {

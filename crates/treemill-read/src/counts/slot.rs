@@ -1,14 +1,14 @@
 //! What is known of one counter: runs of entries, found out by whoever read them first.
 
 use super::ends::Picks;
-use crate::decode::Spares;
+use crate::decode::{RESULTS, Spares};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Ends of the items of some entries, from 0 on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Run {
     pub(super) entries: Range<u64>,
     pub(super) ends: ScalarBuffer<i32>,
@@ -17,7 +17,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.ends.len() as u64
     }
 
@@ -51,6 +51,19 @@ pub(super) struct Slot {
     pub(super) offsets: Option<(Range<u64>, OffsetBuffer<i32>)>,
     pub(super) picks: Vec<Arc<Picks>>,
     pub(super) spares: Spares,
+}
+
+impl Drop for Slot {
+    /// Leaves memory that nobody else holds to the readers that come later.
+    fn drop(&mut self) {
+        for (_, run) in std::mem::take(&mut self.runs) {
+            let ends = run.ends.into_inner();
+            if ends.strong_count() == 1 {
+                RESULTS.hold(ends);
+            }
+        }
+        self.spares.clear();
+    }
 }
 
 impl Slot {

@@ -24,8 +24,10 @@ fn ends(counts: &[u32]) -> Vec<i32> {
 fn all_who_ask_get_the_same_buffer() {
     for all in [true, false] {
         let mut counts = one_counter();
-        counts.learn(0, 7, 10..13, ends(&[1, 0, 2]), all);
-        counts.learn(0, 7, 13..15, ends(&[4, 5]), all);
+        let kept = Kept::default();
+        let later = (!all).then_some(&kept);
+        counts.learn(0, 7, 10..13, ends(&[1, 0, 2]), later);
+        counts.learn(0, 7, 13..15, ends(&[4, 5]), later);
         let first = counts.offsets(0, &(11..15), all).unwrap();
         assert_eq!(first[..], [0, 0, 2, 6, 11]);
         let second = counts.offsets(0, &(11..15), all).unwrap();
@@ -40,10 +42,10 @@ fn all_who_ask_get_the_same_buffer() {
 #[test]
 fn memory_is_taken_for_entries_that_are_known() {
     let mut counts = one_counter();
-    counts.learn(0, 7, 0..1, ends(&[1]), true);
+    counts.learn(0, 7, 0..1, ends(&[1]), None);
     assert!(counts.offsets(0, &(0..u64::MAX), true).is_none());
-    counts.learn(0, 7, 5..5, vec![0], true);
-    counts.learn(0, 7, 5..7, vec![0], true);
+    counts.learn(0, 7, 5..5, vec![0], None);
+    counts.learn(0, 7, 5..7, vec![0], None);
     assert!(counts.known(0, &(5..7)).is_none());
 }
 
@@ -55,12 +57,12 @@ fn what_is_remembered_between_batches_is_bounded() {
     let entries = |i: u64| i * MOST / 2..(i + 1) * MOST / 2;
     // Forward, and then at the beginning again.
     for i in [5, 6, 7, 8, 0] {
-        counts.learn(0, 7, entries(i), ends(&long), false);
+        counts.learn(0, 7, entries(i), ends(&long), Some(&Kept::default()));
         assert!(counts.slots[0].kept <= MOST + 2);
         assert!(counts.known(0, &entries(i)).is_some());
     }
     for i in 5..9 {
-        counts.learn(0, 7, entries(i), ends(&long), true);
+        counts.learn(0, 7, entries(i), ends(&long), None);
     }
     assert!((5..9).all(|i| counts.known(0, &entries(i)).is_some()));
 }
@@ -68,7 +70,7 @@ fn what_is_remembered_between_batches_is_bounded() {
 #[test]
 fn picks_are_made_once() {
     let mut counts = one_counter();
-    counts.learn(0, 7, 10..14, ends(&[2, 1, 0, 3]), false);
+    counts.learn(0, 7, 10..14, ends(&[2, 1, 0, 3]), Some(&Kept::default()));
     let known = counts.known(0, &(10..14)).unwrap();
     let mut pick = |rows: &[u32]| counts.picks(0, &(10..14), &known, 9, rows);
     let first = pick(&[1, 4]).unwrap();
@@ -83,9 +85,9 @@ fn picks_are_made_once() {
 #[test]
 fn what_a_branch_told_itself_shows_nothing() {
     let mut counts = one_counter();
-    counts.learn(0, 3, 0..2, ends(&[2, 1]), true);
-    counts.learn(0, 3, 2..3, ends(&[1]), true);
-    counts.learn(0, 4, 3..4, ends(&[1]), true);
+    counts.learn(0, 3, 0..2, ends(&[2, 1]), None);
+    counts.learn(0, 3, 2..3, ends(&[1]), None);
+    counts.learn(0, 4, 3..4, ends(&[1]), None);
     let of_others = |counts: &Counts, entries| counts.known(0, &entries).unwrap().are_of_others(3);
     assert!(!of_others(&counts, 0..2) && !of_others(&counts, 1..3));
     assert!(of_others(&counts, 3..4) && of_others(&counts, 2..4));
@@ -108,7 +110,7 @@ proptest! {
             let run = part(run);
             seen[run.clone()].fill(true);
             let entries = run.start as u64..run.end as u64;
-            known.learn(0, 7, entries, ends(&counts[run]), false);
+            known.learn(0, 7, entries, ends(&counts[run]), Some(&Kept::default()));
         }
         let asked = part(asked);
         let entries = asked.start as u64..asked.end as u64;
@@ -123,5 +125,24 @@ proptest! {
             // Of runs that overlap, one may hide a part of another.
             None => prop_assert!(known.slots[0].count(&entries).is_none()),
         }
+    }
+}
+
+#[test]
+fn later_readers_go_by_what_earlier_ones_have_found() {
+    let kept = Kept::default();
+    let mut first = one_counter();
+    first.learn(0, 7, 10..13, ends(&[1, 0, 2]), Some(&kept));
+    first.learn(0, 7, 13..15, ends(&[4, 5]), Some(&kept));
+    first.learn(0, 7, 20..22, ends(&[1, 1]), None);
+    let mut second = one_counter();
+    assert!(second.known(0, &(11..15)).is_none());
+    second.recall(0, &(11..15), &kept);
+    let known = second.known(0, &(11..15)).unwrap();
+    assert_eq!(known.items(), Some(11));
+    assert!(!known.are_of_others(7) && known.are_of_others(8));
+    for entries in [20..22, 12..16] {
+        second.recall(0, &entries, &kept);
+        assert!(second.known(0, &entries).is_none());
     }
 }

@@ -3,7 +3,7 @@
 
 use super::*;
 use arrow_array::ArrayRef;
-use treemill_format::layout::{Class, Form, Number, Object, Part};
+use treemill_format::layout::{Class, Form, Number, Object, Part, Pointer, Says};
 
 /// The checksum of every class here.
 pub(super) const CHECKSUM: u32 = 0xdead_beef;
@@ -34,6 +34,14 @@ pub(super) fn field(name: &str, layout: Layout) -> Part {
 
 pub(super) fn number(name: &str, number: Number) -> Part {
     field(name, Layout::Number(number))
+}
+
+/// A pointer to no other class.
+pub(super) fn pointer_to(object: Object) -> Layout {
+    Layout::Pointer(Box::new(Pointer {
+        to: Layout::Object(object),
+        says: Says::Declaration,
+    }))
 }
 
 /// A vector behind a header of so many bytes.

@@ -3,11 +3,13 @@
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    clippy::arithmetic_side_effects
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
 )]
 
 use super::by_hand::{entry, field, hit, list, number, object};
 use super::*;
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type};
 use proptest::prelude::*;
@@ -156,5 +158,98 @@ proptest! {
         bytes[at] = to;
         bytes.truncate(bytes.len() - cut % bytes.len());
         let _ = read(&bytes);
+        // By steps or value by value, within an object.
+        let layout = owner();
+        let bytes = [&[9][..], &bytes, &pointer(&bytes), &[0; 4]].concat();
+        let entries = Entries { data: &bytes, starts: &[0, bytes.len() as u32], count: 1 };
+        let (mut a, mut b) = (Column::new(&layout, 0).unwrap(), Column::new(&layout, 0).unwrap());
+        match (append(&mut a, &layout, entries), walk::append(&mut b, &layout, entries)) {
+            (Ok(()), Ok(())) => {
+                let (a, b) = (a.finish(&layout).unwrap(), b.finish(&layout).unwrap());
+                prop_assert_eq!(a.to_data(), b.to_data());
+            }
+            (a, b) => prop_assert_eq!(a.is_err(), b.is_err()),
+        }
     }
+}
+
+/// A number, an array in place, and pointers to two.
+fn owner() -> Layout {
+    let member = |name: &str, before| {
+        let Layout::Clones(clones) = layout_of(hit(Form::Framed)) else {
+            unreachable!()
+        };
+        field(name, Layout::Clones(Box::new(Clones { before, ..*clones })))
+    };
+    Layout::Object(object(
+        Form::Bare,
+        vec![
+            number("n", Number::U8),
+            member("own", Before::Nothing),
+            member("first", Before::Pointer),
+            member("second", Before::Pointer),
+        ],
+    ))
+}
+
+/// To this array.
+fn pointer(array: &[u8]) -> Vec<u8> {
+    let body = [b"\xff\xff\xff\xffTClonesArray\0", array].concat();
+    let count = 0x4000_0000 | u32::try_from(body.len()).unwrap();
+    [&count.to_be_bytes()[..], &body].concat()
+}
+
+#[test]
+fn arrays_among_members_are_decoded_in_bulk() {
+    let array = |by_member| match by_member {
+        true => array("Hit;3", BY_MEMBER, 2, &BY_MEMBERS),
+        false => array("Hit;3", 0, 2, &one_by_one()),
+    };
+    let mut again = pointer(&array(true));
+    // The name of the class is where the first pointer has it.
+    again.splice(4..21, 0x8000_0045_u32.to_be_bytes());
+    again[3] -= 13;
+    let bytes = [&[9][..], &array(false), &pointer(&array(true)), &again].concat();
+    let entries = Entries {
+        data: &bytes,
+        starts: &[0, bytes.len() as u32],
+        count: 1,
+    };
+    let layout = owner();
+    let mut column = Column::new(&layout, 0).unwrap();
+    assert!(bulk::append(&mut column, &layout, entries).unwrap());
+    let found = column.finish(&layout).unwrap();
+    for index in 1..4 {
+        let items = found.as_struct().column(index).as_list::<i32>().value(0);
+        let n = items.as_struct().column(1).as_primitive::<Int32Type>();
+        assert_eq!(n.values(), &[9, 10]);
+    }
+}
+
+#[test]
+fn an_array_that_nobody_described_is_named_and_refused() {
+    let layout = Layout::Clones(Box::new(Clones {
+        before: Before::Nothing,
+        class: Vec::new(),
+        item: Layout::Absent {
+            reason: "nobody knows it".to_owned(),
+        },
+    }));
+    let append = |bytes: &[u8]| {
+        let mut column = Column::new(&layout, 0).unwrap();
+        let entries = Entries {
+            data: bytes,
+            starts: &[0, bytes.len() as u32],
+            count: 1,
+        };
+        let done = append(&mut column, &layout, entries);
+        let Column::List { item, .. } = &column else {
+            unreachable!()
+        };
+        assert!(matches!(&**item, Column::Met(class) if class == b"Hit;3"));
+        done.and_then(|()| column.finish(&layout))
+    };
+    assert!(append(&array("Hit;3", BY_MEMBER, 2, &BY_MEMBERS)).is_err());
+    // Without items it has said its class all the same.
+    assert_eq!(append(&array("Hit;3", 0, 0, &[])).unwrap().len(), 1);
 }

@@ -13,6 +13,7 @@ use arrow_schema::{DataType, Fields};
 use std::sync::Arc;
 use treemill_format::error::{FormatError, Result};
 use treemill_format::layout::{Layout, Number, Object, Part};
+use treemill_format::open::Version;
 
 /// A growing column. Made for one layout; every append must be of the same.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub enum Column {
         offsets: Vec<i32>,
         item: Box<Column>,
     },
-    /// [`Layout::String`].
+    /// [`Layout::String`] and [`Layout::CharStar`].
     Bytes { offsets: Vec<i32>, bytes: Vec<u8> },
     /// [`Layout::Record`].
     Record { rows: usize, fields: Vec<Column> },
@@ -44,6 +45,10 @@ pub enum Column {
     },
     /// A part of which nothing is kept; [`Layout::Absent`], of which there is none.
     Nothing,
+    /// [`Layout::Absent`] after the data have said what would be there: the name of its class.
+    Met(Vec<u8>),
+    /// The first part of objects that turned out to be of another version than their layout.
+    Other(Version),
 }
 
 impl Column {
@@ -82,7 +87,7 @@ impl Column {
                 offsets: offsets(spares),
                 item: Box::new(Column::with(spares, item, 0)?),
             },
-            Layout::String { .. } => Column::Bytes {
+            Layout::String { .. } | Layout::CharStar => Column::Bytes {
                 offsets: offsets(spares),
                 bytes: spares.vec(0),
             },
@@ -94,9 +99,13 @@ impl Column {
                     .collect::<Result<_>>()?,
             },
             Layout::Object(object) => Column::object(spares, object)?,
-            Layout::Pointer(object) => Column::Pointer {
+            Layout::Pointer(pointer) => Column::Pointer {
                 present: Vec::new(),
-                item: Box::new(Column::object(spares, object)?),
+                item: Box::new(Column::with(spares, &pointer.to, 0)?),
+            },
+            Layout::Objects(objects) => Column::List {
+                offsets: offsets(spares),
+                item: Box::new(Column::with(spares, &objects.item, 0)?),
             },
             Layout::Clones(clones) => Column::List {
                 offsets: offsets(spares),
@@ -146,7 +155,7 @@ impl Column {
             | Column::Record { rows, .. }
             | Column::Object { rows, .. } => *rows,
             Column::Pointer { present, .. } => present.len(),
-            Column::Nothing => 0,
+            Column::Nothing | Column::Met(_) | Column::Other(_) => 0,
             Column::List { offsets, .. } | Column::Bytes { offsets, .. } => {
                 offsets.len().saturating_sub(1)
             }
@@ -228,14 +237,11 @@ impl Column {
             (Column::Object { rows, parts }, Layout::Object(object)) => {
                 finish_object(rows, parts, object, spares, arrow_type(layout)?)?
             }
-            (Column::Pointer { present, item }, Layout::Pointer(object)) => {
-                let Column::Object { rows, parts } = *item else {
-                    return Err(mismatch());
-                };
-                let items = finish_object(rows, parts, object, spares, arrow_type(layout)?)?;
+            (Column::Pointer { present, item }, Layout::Pointer(pointer)) => {
+                let items = item.finish_into(spares, &pointer.to)?;
                 expand(&items, &BooleanBuffer::from(present))?
             }
-            (Column::Nothing, Layout::Absent { .. }) => {
+            (Column::Nothing | Column::Met(_), Layout::Absent { .. }) => {
                 Arc::new(StructArray::new_empty_fields(0, None))
             }
             (Column::Fixed { rows, item }, Layout::Array { item: of, len }) => {
@@ -254,7 +260,7 @@ impl Column {
                 let values = item.finish_into(spares, of)?;
                 Arc::new(ListArray::try_new(item_field, offsets, values, None).map_err(broken)?)
             }
-            (Column::Bytes { offsets, bytes }, Layout::String { .. }) => {
+            (Column::Bytes { offsets, bytes }, Layout::String { .. } | Layout::CharStar) => {
                 let offsets = offset_buffer(offsets, spares)?;
                 let bytes = Buffer::from_vec(bytes);
                 spares.hold(&bytes);
@@ -286,6 +292,7 @@ fn item_of(layout: &Layout) -> Option<&Layout> {
             Some(item)
         }
         Layout::Clones(clones) => Some(&clones.item),
+        Layout::Objects(objects) => Some(&objects.item),
         _ => None,
     }
 }

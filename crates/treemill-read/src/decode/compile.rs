@@ -2,6 +2,7 @@
 //! are none are left to [`super::walk`].
 
 use super::bytes::Heap;
+use super::clones::Arrays;
 use super::column::Column;
 use super::lists::{Ends, Head, List};
 use super::size::{Size, size_of};
@@ -40,6 +41,14 @@ pub(super) fn compile<'c>(
             };
             let item = item_of(to, item, room)?;
             Step::List(list(offsets, item, head, *header > 0, room))
+        }
+        (Column::List { offsets, item: to }, Layout::Clones(of)) => {
+            let Layout::Object(item) = &of.item else {
+                return None;
+            };
+            let item = object(to, item, false, room)?;
+            let list = list(offsets, item, Head::Bytes(0), false, room);
+            Step::Arrays(Arrays { of, list })
         }
         (column @ Column::Object { .. }, Layout::Object(of)) => object(column, of, false, room)?,
         _ => return None,

@@ -120,7 +120,7 @@ impl Ends {
 
     /// Ends a list after so many more items.
     #[inline(always)]
-    fn push(&mut self, more: usize) -> Option<()> {
+    pub(super) fn push(&mut self, more: usize) -> Option<()> {
         self.total = self.total.checked_add(more)?;
         self.ends.push(i32::try_from(self.total).ok()?);
         Some(())

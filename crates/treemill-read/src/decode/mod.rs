@@ -16,6 +16,7 @@ mod compile;
 mod jagged;
 mod known;
 mod lists;
+mod look;
 mod number;
 mod object;
 mod packer;
@@ -33,7 +34,9 @@ mod walk;
 
 pub use column::Column;
 pub use known::{Items, Picked, join_offsets};
+pub use look::look;
 pub use picked::{Gathered, append_picked, consecutive};
+pub(crate) use results::RESULTS;
 pub use results::wide_offsets;
 pub use size::{Size, leaves, size_of};
 pub use spares::Spares;

@@ -8,6 +8,7 @@ use super::walk::{headless, items, skip, take, value};
 use super::{malformed, pointer, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::{Class, Counter, Form, Hidden, Layout, Object, Part};
+use treemill_format::open::Version;
 
 /// Marks byte counts (TBufferFile: kByteCountMask).
 pub(super) const BYTE_COUNT: u32 = 0x4000_0000;
@@ -72,6 +73,25 @@ fn check(class: &Class, version: u16, body: &mut &[u8]) -> Result<()> {
     )))
 }
 
+/// As [`check`]; where objects are of another version, the first of their columns says of which.
+fn check_noting(
+    columns: &mut [Column],
+    class: &Class,
+    version: u16,
+    body: &mut &[u8],
+) -> Result<()> {
+    let behind = *body;
+    check(class, version, body).inspect_err(|_| {
+        let checksum = behind.first_chunk().map_or(0, |c| u32::from_be_bytes(*c));
+        if let Some(first) = columns.first_mut() {
+            *first = Column::Other(match version {
+                0 => Version::Checksum(checksum),
+                version => Version::Number(version.into()),
+            });
+        }
+    })
+}
+
 /// Nothing may be left: else the class does not lie as it is described.
 fn finished(class: &Class, body: &[u8]) -> Result<()> {
     if body.is_empty() {
@@ -89,18 +109,21 @@ pub(super) fn object(columns: &mut [Column], of: &Object, bytes: &mut &[u8]) -> 
         return parts(columns, of, Order::Objects, bytes);
     }
     let Frame { version, mut body } = frame(bytes)?;
-    check(&of.class, version, &mut body)?;
+    check_noting(columns, &of.class, version, &mut body)?;
     parts(columns, of, Order::Objects, &mut body)?;
     finished(&of.class, body)
 }
 
 /// Checks the version of the objects in collections that were written member by member.
-fn items_version(item: &Layout, body: &mut &[u8]) -> Result<()> {
+fn items_version(column: &mut Column, item: &Layout, body: &mut &[u8]) -> Result<()> {
     let version = u16::from_be_bytes(take(body)?);
-    match item {
-        Layout::Object(of) => check(&of.class, version, body),
+    match (column, item) {
+        (Column::List { item: column, .. }, Layout::Object(of)) => match &mut **column {
+            Column::Object { parts, .. } => check_noting(parts, &of.class, version, body),
+            _ => Err(mismatch()),
+        },
         // Of a class without versions the checksum is passed over.
-        Layout::Absent { .. } => skip(body, if version == 0 { 4 } else { 0 }),
+        (_, Layout::Absent { .. }) => skip(body, if version == 0 { 4 } else { 0 }),
         _ => Err(unsupported("member by member, what has no members")),
     }
 }
@@ -119,7 +142,7 @@ pub(super) fn collections(
         _ => None,
     };
     if let Some(item) = members_of {
-        items_version(item, &mut body)?;
+        items_version(column, item, &mut body)?;
     }
     let mut done = 0;
     while count.map_or(!body.is_empty(), |count| done < count) {

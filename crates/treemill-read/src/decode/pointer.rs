@@ -1,15 +1,15 @@
 //! Pointers: objects behind a byte count and the name of their class (ROOT: TBufferFile::WriteObjectAny).
 //!
 //! The second object of a class within an entry gives the place of the first one's name instead of the name.
-//! Where that is need not be known: layouts have pointers only where no other class can be meant, and an
-//! object of a class that is named otherwise is refused where it is first met.
+//! Where that is need not be known: no other class can be meant, or the pointer says that it could, and then
+//! such an object is refused. So is one of a class that is named otherwise, where it is first met.
 
 use super::column::{Column, mismatch};
 use super::object::{BYTE_COUNT, frame, object};
 use super::walk::{skip, take};
 use super::{malformed, unsupported};
 use treemill_format::error::Result;
-use treemill_format::layout::Object;
+use treemill_format::layout::{Layout, Pointer, Says};
 
 /// Instead of a class: its name follows (TBufferFile: kNewClassTag).
 const NEW_CLASS: u32 = 0xffff_ffff;
@@ -20,21 +20,41 @@ const CLASS: u32 = 0x8000_0000;
 pub(super) fn pointer(
     present: &mut Vec<bool>,
     item: &mut Column,
-    of: &Object,
+    of: &Pointer,
     bytes: &mut &[u8],
 ) -> Result<()> {
     let Some(mut body) = pointee(bytes)? else {
         present.push(false);
         return Ok(());
     };
-    match u32::from_be_bytes(take(&mut body)?) {
-        NEW_CLASS => named(&of.class.name, &mut body)?,
-        tag if tag & CLASS != 0 => {}
-        _ => return Err(unsupported("an object that is pointed to twice")),
-    }
-    let Column::Object { rows, parts } = item else {
-        return Err(mismatch());
+    let name = match u32::from_be_bytes(take(&mut body)?) {
+        NEW_CLASS => Some(name(&mut body)?),
+        tag if tag & CLASS == 0 => return Err(unsupported("an object that is pointed to twice")),
+        _ if of.says == Says::Data { alone: false } => {
+            return Err(unsupported("an object whose class is named elsewhere"));
+        }
+        _ => None,
     };
+    let (rows, parts, of) = match (item, &of.to) {
+        (Column::Object { rows, parts }, Layout::Object(of)) => (rows, parts, of),
+        (met @ Column::Nothing, Layout::Absent { reason }) => {
+            if let Some(name) = name {
+                *met = Column::Met(name.to_vec());
+            }
+            return Err(unsupported(reason));
+        }
+        (_, Layout::Absent { reason }) => return Err(unsupported(reason)),
+        _ => return Err(mismatch()),
+    };
+    if let Some(name) = name
+        && name != of.class.name.as_bytes()
+    {
+        return Err(unsupported(&format!(
+            "a pointer to an object of class {} where the branch has pointers to {}",
+            name.escape_ascii(),
+            of.class.name
+        )));
+    }
     *rows = rows.saturating_add(1);
     object(parts, of, &mut body)?;
     if !body.is_empty() {
@@ -86,14 +106,9 @@ fn pointee<'a>(bytes: &mut &'a [u8]) -> Result<Option<&'a [u8]>> {
     Ok(Some(body))
 }
 
-/// Checks the name of a class, which a zero ends.
-fn named(class: &str, body: &mut &[u8]) -> Result<()> {
+/// The name of a class, which a zero ends.
+fn name<'a>(body: &mut &'a [u8]) -> Result<&'a [u8]> {
     let found = body.split(|byte| *byte == 0).next().unwrap_or_default();
-    if found != class.as_bytes() {
-        return Err(unsupported(&format!(
-            "a pointer to an object of class {} where the branch has pointers to {class}",
-            found.escape_ascii()
-        )));
-    }
-    skip(body, class.len().saturating_add(1))
+    skip(body, found.len().saturating_add(1))?;
+    Ok(found)
 }

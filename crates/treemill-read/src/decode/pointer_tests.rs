@@ -6,7 +6,7 @@
     clippy::arithmetic_side_effects
 )]
 
-use super::by_hand::{entry, hit, list, number, object};
+use super::by_hand::{entry, hit, list, number, object, pointer_to};
 use super::*;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -29,7 +29,7 @@ const NAMED: &[u8] = b"\xff\xff\xff\xffHit\0";
 const REFERRED: &[u8] = &[0x80, 0, 0, 77];
 
 fn hits() -> Layout {
-    list(Layout::Pointer(Box::new(hit(Form::Framed))), 6)
+    list(pointer_to(hit(Form::Framed)), 6)
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn pointers_are_to_something_or_null() {
 
 #[test]
 fn pointers_to_another_class_or_to_what_was_met_before_are_refused() {
-    let layout = Layout::Pointer(Box::new(hit(Form::Framed)));
+    let layout = pointer_to(hit(Form::Framed));
     assert!(entry(&layout, &pointer(NAMED, 5)).is_ok());
     for bytes in [
         pointer(b"\xff\xff\xff\xffHat\0", 5),
@@ -162,7 +162,7 @@ proptest! {
         let opaque = vec![Part::Hidden(Hidden::Pointer), Part::Hidden(Hidden::Framed), number("y", Number::U8)];
         for layout in [
             hits(),
-            Layout::Pointer(Box::new(hit(Form::Framed))),
+            pointer_to(hit(Form::Framed)),
             Layout::Object(object(Form::Framed, opaque)),
             Layout::Counted { item: Box::new(Layout::Object(shared)), header: 0 },
             list(Layout::Object(object(Form::Framed, Vec::new())), 6),

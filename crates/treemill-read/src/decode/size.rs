@@ -51,7 +51,8 @@ pub fn leaves(layout: &Layout) -> usize {
             each.fold(0, usize::saturating_add)
         }
         Layout::Object(object) => of_object(object),
-        Layout::Pointer(object) => of_object(object),
+        Layout::Pointer(pointer) => leaves(&pointer.to),
+        Layout::Objects(objects) => leaves(&objects.item),
         Layout::Clones(clones) => leaves(&clones.item),
         _ => 1,
     }
@@ -104,10 +105,12 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
         }
         Layout::Record(fields) => {
             let mut total = Size::Fixed(0);
-            for (_, field) in fields {
+            for (index, (_, field)) in fields.iter().enumerate() {
+                let behind = fields.get(index.saturating_add(1)..).unwrap_or_default();
+                let others = fixed_sum(behind).map(|sum| sum.saturating_add(total.least()));
                 let size = match field {
-                    // The last of a leaf list, of which nothing is written where it is empty.
-                    Layout::String { header: 0 } if total.least() > 0 => Size::AtLeast(0),
+                    // Nothing is written where it is empty.
+                    Layout::String { header: 0 } if others > Some(0) => Size::AtLeast(0),
                     field => inner(field)?,
                 };
                 let sum = total.least().saturating_add(size.least());
@@ -119,15 +122,26 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
             Ok(total)
         }
         Layout::Object(object) => object_least(object).map(Size::AtLeast),
-        Layout::Pointer(object) => object_least(object).map(|_| Size::AtLeast(4)),
+        Layout::Pointer(pointer) => some_bytes(&pointer.to).map(|_| Size::AtLeast(4)),
+        Layout::Objects(objects) => some_bytes(&objects.item).map(|_| Size::AtLeast(4)),
         // A pointer to nothing; else more.
         Layout::Clones(clones) => some_bytes(&clones.item).map(|_| Size::AtLeast(4)),
         // One, so that the count of such items is bounded.
         Layout::Absent { .. } => Ok(Size::AtLeast(1)),
-        Layout::Bits => Ok(Size::AtLeast(4)),
+        Layout::Bits | Layout::CharStar => Ok(Size::AtLeast(4)),
         Layout::Sized { .. } => Err(unsupported("counted items outside an object")),
         Layout::Unsupported { reason } => Err(unsupported(reason)),
     }
+}
+
+/// The bytes of members that all have a fixed size.
+pub(super) fn fixed_sum(members: &[(String, Layout)]) -> Option<usize> {
+    members.iter().try_fold(0_usize, |sum, (_, member)| {
+        let Ok(Size::Fixed(size)) = size_of(member) else {
+            return None;
+        };
+        Some(sum.saturating_add(size))
+    })
 }
 
 /// The least bytes of an object.

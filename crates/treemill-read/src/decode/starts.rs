@@ -1,9 +1,9 @@
 //! Where entries start in baskets that do not say so: from the counter's values, or by reading.
 
 use super::column::fixed_size;
-use super::malformed;
 use super::size::size_of;
 use super::walk::skip_value;
+use super::{malformed, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
 
@@ -49,6 +49,13 @@ pub fn from_counts(
 /// # Errors
 /// `Malformed` where the values do not fill the data exactly.
 pub fn by_reading(layout: &Layout, data: &[u8], count: usize, starts: &mut Vec<u32>) -> Result<()> {
+    if let Layout::Record(members) = layout
+        && has_string_first(members)
+    {
+        return Err(unsupported(
+            "a leaf list with a string before other leaves, in a basket that does not say where its entries are",
+        ));
+    }
     // Every value has bytes, so their number is bounded before memory is taken for the starts.
     let least = size_of(layout)?.least();
     if least == 0 || count.saturating_mul(least) > data.len() {
@@ -75,4 +82,11 @@ pub fn by_reading(layout: &Layout, data: &[u8], count: usize, starts: &mut Vec<u
             rest.len()
         ),
     ))
+}
+
+/// Whether a string is before something else, so that only an entry's end tells whether it was written.
+pub(super) fn has_string_first(members: &[(String, Layout)]) -> bool {
+    let before = members.split_last().map_or(&[][..], |(_, before)| before);
+    let is_string = |(_, member): &(String, Layout)| matches!(member, Layout::String { .. });
+    before.iter().any(is_string)
 }

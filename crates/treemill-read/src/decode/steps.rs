@@ -3,6 +3,7 @@
 //! where its value begins, and says where it ends. Knows no layouts as a whole.
 
 use super::bytes::{Bytes, Heap};
+use super::clones::Arrays;
 use super::column::Column;
 use super::lists::List;
 use super::object::{self, IS_REFERENCED, MEMBER_WISE};
@@ -23,6 +24,8 @@ pub(super) enum Step<'c> {
     List(List<'c>),
     /// As many items as the counter has said; the flag: behind a byte that says whether there are any.
     Sized(List<'c>, Rc<Cell<usize>>, bool),
+    /// TClonesArrays.
+    Arrays(Arrays<'c>),
     Object(Members<'c>),
     /// Objects that all have as many bytes, in a list.
     Strided(Objects<'c>),
@@ -53,6 +56,7 @@ impl Step<'_> {
                 };
                 list.items(data, at, if there { counter.get() } else { 0 })
             }
+            Step::Arrays(arrays) => arrays.one(data, at),
             Step::Object(members) => members.one(data, at),
             Step::Strided(objects) => objects.push(data, at, 1),
             Step::Hidden(hidden) => pass(hidden, data, at),
@@ -120,7 +124,7 @@ impl Step<'_> {
             Step::Fixed(_) | Step::Counter(..) | Step::Bits(_) | Step::Hidden(_) => true,
             // What did not fit was not appended.
             Step::Text(_) => true,
-            Step::List(list) | Step::Sized(list, ..) => {
+            Step::List(list) | Step::Sized(list, ..) | Step::Arrays(Arrays { list, .. }) => {
                 fits(list.offsets, list.ends.as_slice()) && list.item.is_sound()
             }
             Step::Object(members) => members.steps.iter().all(Step::is_sound),
@@ -136,7 +140,7 @@ impl Step<'_> {
                 text.is_sound = true;
                 Ok(())
             }
-            Step::List(list) | Step::Sized(list, ..) => {
+            Step::List(list) | Step::Sized(list, ..) | Step::Arrays(Arrays { list, .. }) => {
                 append_ends(list.offsets, list.ends.as_slice());
                 list.item.append()
             }
@@ -290,7 +294,7 @@ pub(super) struct Members<'c> {
 }
 
 impl Members<'_> {
-    fn one(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
+    pub(super) fn one(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
         self.count = self.count.saturating_add(1);
         let Some(class) = self.class else {
             return self.parts(data, at);

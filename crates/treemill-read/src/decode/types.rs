@@ -25,7 +25,7 @@ pub fn arrow_type(layout: &Layout) -> Result<DataType> {
         Layout::Counted { item, .. } | Layout::Vector { item, .. } => {
             DataType::List(Arc::new(field("item", item)?))
         }
-        Layout::String { .. } => DataType::Binary,
+        Layout::String { .. } | Layout::CharStar => DataType::Binary,
         Layout::Record(members) if members.is_empty() => {
             return Err(unsupported("a branch without data of its own"));
         }
@@ -40,11 +40,8 @@ pub fn arrow_type(layout: &Layout) -> Result<DataType> {
             object_fields(object, &mut fields)?;
             DataType::Struct(fields.into())
         }
-        Layout::Pointer(object) => {
-            let mut fields = Vec::new();
-            object_fields(object, &mut fields)?;
-            DataType::Struct(fields.into())
-        }
+        Layout::Pointer(pointer) => arrow_type(&pointer.to)?,
+        Layout::Objects(objects) => DataType::List(Arc::new(field("item", &objects.item)?)),
         Layout::Clones(clones) => DataType::List(Arc::new(field("item", &clones.item)?)),
         // Of an item that nobody knows nothing can be said.
         Layout::Absent { .. } => DataType::Struct(Fields::empty()),
@@ -62,7 +59,7 @@ pub fn field(name: &str, layout: &Layout) -> Result<Field> {
     let is_nullable = matches!(layout, Layout::Pointer(_));
     let field = Field::new(name, arrow_type(layout)?, is_nullable);
     Ok(match layout {
-        Layout::String { .. } => {
+        Layout::String { .. } | Layout::CharStar => {
             field.with_metadata(HashMap::from([(STRING_KEY.to_owned(), "true".to_owned())]))
         }
         _ => field,

@@ -1,9 +1,9 @@
 //! The general way: values whose size is known only by reading them (strings, nested vectors,
 //! records of such), one after another.
 
-use super::clones::clones;
+use super::clones::{clones, objects};
 use super::column::{Column, mismatch, push_offset};
-use super::size::{Size, size_of};
+use super::size::{Size, fixed_sum, size_of};
 use super::{Entries, malformed, object, pointer, shared, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::{Form, Layout};
@@ -57,6 +57,7 @@ pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> 
             pointer::pointer(present, item, of, bytes)
         }
         (Column::List { offsets, item }, Layout::Clones(of)) => clones(offsets, item, of, bytes),
+        (Column::List { offsets, item }, Layout::Objects(of)) => objects(offsets, item, of, bytes),
         (_, Layout::Absent { reason }) => Err(unsupported(reason)),
         (Column::Numbers(numbers), Layout::Bits) => {
             numbers.take(&mut object::bits(bytes)?.as_slice())
@@ -71,17 +72,24 @@ pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> 
         }
         (Column::Bytes { offsets, bytes: to }, Layout::String { header }) => {
             skip(bytes, usize::from(*header))?;
-            let text = take_string(bytes)?;
-            push_offset(offsets, text.len())?;
-            to.extend_from_slice(text);
-            Ok(())
+            append_text(offsets, to, take_string(bytes)?)
+        }
+        (Column::Bytes { offsets, bytes: to }, Layout::CharStar) => {
+            append_text(offsets, to, take_char_star(bytes)?)
         }
         (Column::Record { rows, fields }, Layout::Record(members)) => {
             *rows = rows.saturating_add(1);
-            for (field, (_, member)) in fields.iter_mut().zip(members) {
+            let mut members = members.iter();
+            for field in fields {
+                let (_, member) = members.next().ok_or_else(mismatch)?;
                 match field {
-                    // A leaf list's last leaf, a TLeafC, of which nothing is written where it is empty.
-                    Column::Bytes { offsets, .. } if bytes.is_empty() => push_offset(offsets, 0)?,
+                    // A TLeafC, of which nothing is written where it is empty: then all that is left are
+                    // the leaves behind it.
+                    Column::Bytes { offsets, .. }
+                        if fixed_sum(members.as_slice()) == Some(bytes.len()) =>
+                    {
+                        push_offset(offsets, 0)?;
+                    }
                     field => value(field, member, bytes)?,
                 }
             }
@@ -89,6 +97,12 @@ pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> 
         }
         _ => Err(mismatch()),
     }
+}
+
+fn append_text(offsets: &mut Vec<i32>, to: &mut Vec<u8>, text: &[u8]) -> Result<()> {
+    push_offset(offsets, text.len())?;
+    to.extend_from_slice(text);
+    Ok(())
 }
 
 /// Whether items could lie member by member.
@@ -209,14 +223,17 @@ pub(super) fn skip_value(layout: &Layout, bytes: &mut &[u8]) -> Result<()> {
             skip(bytes, usize::from(*header))?;
             take_string(bytes).map(|_| ())
         }
+        Layout::CharStar => take_char_star(bytes).map(|_| ()),
         Layout::Record(members) => members
             .iter()
             .try_for_each(|(_, member)| skip_value(member, bytes)),
         Layout::Number(_) => skip(bytes, size_of(layout)?.least()),
         // Appended and thrown away: where such values end is known only by reading all of them.
-        Layout::Object(_) | Layout::Pointer(_) | Layout::Clones(_) | Layout::Bits => {
-            value(&mut Column::new(layout, 0)?, layout, bytes)
-        }
+        Layout::Object(_)
+        | Layout::Pointer(_)
+        | Layout::Clones(_)
+        | Layout::Objects(_)
+        | Layout::Bits => value(&mut Column::new(layout, 0)?, layout, bytes),
         Layout::Absent { reason } => Err(unsupported(reason)),
         Layout::Counted { .. } | Layout::Sized { .. } | Layout::Unsupported { .. } => {
             Err(mismatch())
@@ -235,15 +252,21 @@ fn skip_items(layout: &Layout, count: usize, bytes: &mut &[u8]) -> Result<()> {
 }
 
 /// A TString's or std::string's bytes: a length byte, where 255 announces an i32.
-fn take_string<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
-    let [short] = take(bytes)?;
-    let len = match short {
-        255 => {
-            let len = i32::from_be_bytes(take(bytes)?);
-            usize::try_from(len).map_err(|_| malformed(0, format!("a string of {len} bytes")))?
-        }
-        len => usize::from(len),
-    };
+pub(super) fn take_string<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
+    match take(bytes)? {
+        [255] => take_char_star(bytes),
+        [len] => take_text(bytes, usize::from(len)),
+    }
+}
+
+/// An i32 length and as many bytes.
+fn take_char_star<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
+    let len = i32::from_be_bytes(take(bytes)?);
+    let len = usize::try_from(len).map_err(|_| malformed(0, format!("a string of {len} bytes")))?;
+    take_text(bytes, len)
+}
+
+fn take_text<'a>(bytes: &mut &'a [u8], len: usize) -> Result<&'a [u8]> {
     let Some((text, rest)) = bytes.split_at_checked(len) else {
         return Err(malformed(
             0,

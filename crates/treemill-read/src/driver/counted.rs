@@ -81,6 +81,13 @@ impl Cursor {
         Ok(Some(array))
     }
 
+    /// Takes over what earlier readers of the file know of a basket's entries.
+    pub(super) fn recall_ends(&self, context: &mut Context<'_, TreeFile>, entries: &Range<u64>) {
+        if let Role::Items { slot, .. } | Role::Counter { slot } = self.role {
+            context.counts.recall(slot, entries, context.file.ends());
+        }
+    }
+
     /// The ends of the items of a basket's entries, if they are known and the branch has shown that its own
     /// are the same. `border`: how many bytes the items have.
     pub(super) fn known_ends(
@@ -126,10 +133,10 @@ impl Cursor {
                 self.role = Role::Alone;
             }
         } else if let Some(ends) = ends_of_starts(&self.starts, size) {
-            let all = !context.again;
+            let kept = context.again.then(|| context.file.ends());
             context
                 .counts
-                .learn(slot, self.branch, entries.clone(), ends, all);
+                .learn(slot, self.branch, entries.clone(), ends, kept);
             self.known = context.counts.known(slot, entries);
         } else {
             self.role = Role::Alone;
@@ -164,9 +171,8 @@ impl Cursor {
             && numbers.to_counts(&mut self.counts).is_some()
             && let Some(ends) = ends_of_counts(&self.counts)
         {
-            context
-                .counts
-                .learn(slot, self.branch, all, ends, !context.again);
+            let kept = context.again.then(|| context.file.ends());
+            context.counts.learn(slot, self.branch, all, ends, kept);
         }
     }
 

@@ -41,6 +41,9 @@ impl Cursor {
             entries: Some(entry..entry.saturating_add(1)),
             offset: None,
         })?;
+        if let Some(entries) = plan::basket_entries(branch, index) {
+            self.recall_ends(context, &entries);
+        }
         let loaded = match branch.baskets.get(index) {
             Some(basket) => self
                 .load_stored(context, branch, index, basket)

@@ -1,0 +1,275 @@
+//! What a tree's description leaves open because the data alone say it: the class of a TClonesArray's
+//! items, and of objects behind pointers to a class from which others derive; of which of a class's
+//! versions objects are, where the file describes several. Such places of a layout are
+//! filled in with what data were found to say. Pure; looks at no data.
+
+use crate::clones::CLONES;
+pub use crate::interpret::Version;
+use crate::interpret::{Classes, at_version, named};
+use crate::layout::{Before, Form, Hidden, Layout, Object, Part, Pointer, Says};
+use crate::objects;
+use crate::streamer::StreamerInfos;
+
+/// Parts of objects that are described for one tree: what damaged names stand for is to take no more memory.
+const MOST_PARTS: usize = 20_000;
+
+/// The version of TClonesArray.
+const CLONES_VERSION: i32 = 4;
+
+/// Fills in what was open, from a file's descriptions. One for all of a tree, for what may be described in
+/// all is bounded.
+pub struct Describer<'i> {
+    classes: Classes<'i>,
+}
+
+impl<'i> Describer<'i> {
+    /// By these descriptions.
+    #[must_use]
+    pub fn new(infos: &'i StreamerInfos) -> Self {
+        Describer {
+            classes: Classes::with_parts(infos, MOST_PARTS),
+        }
+    }
+
+    /// The layout of an open place where data name this class.
+    ///
+    /// # Errors
+    /// What stands against reading it, in words for the user.
+    pub fn named(&self, open: &Layout, class: &[u8]) -> Result<Layout, String> {
+        named(open, class, &self.classes)
+    }
+
+    /// An object's layout at the version that its data have, which is not the one that was thought; `None`
+    /// where the file does not describe that.
+    #[must_use]
+    pub fn at_version(&self, object: &Object, said: Version) -> Option<Object> {
+        at_version(object, said, &self.classes)
+    }
+
+    /// Whether something in a layout is open, be it a version only.
+    #[must_use]
+    pub fn is_open(&self, layout: &Layout) -> bool {
+        is_nameless(layout) || self.is_unsure(layout)
+    }
+
+    fn is_unsure(&self, layout: &Layout) -> bool {
+        match layout {
+            Layout::Object(object) if self.has_versions(object) => true,
+            layout => within(layout)
+                .into_iter()
+                .any(|inner| self.is_unsure(inner)),
+        }
+    }
+
+    fn has_versions(&self, object: &Object) -> bool {
+        let mut parts = object.parts.iter();
+        object.form == Form::Framed && self.classes.infos.has_several(&object.class.name)
+            || parts.any(|part| matches!(part, Part::Base(base) if self.has_versions(base)))
+    }
+}
+
+/// Whether there are items or objects in a layout whose class no data have named yet.
+#[must_use]
+pub fn is_nameless(layout: &Layout) -> bool {
+    match layout {
+        Layout::Clones(clones) if clones.class.is_empty() => true,
+        Layout::Pointer(pointer) if matches!(pointer.to, Layout::Absent { .. }) => true,
+        layout => within(layout).into_iter().any(is_nameless),
+    }
+}
+
+/// The layouts that are directly in another one.
+fn within(layout: &Layout) -> Vec<&Layout> {
+    fn of_object<'l>(object: &'l Object, found: &mut Vec<&'l Layout>) {
+        for part in &object.parts {
+            match part {
+                Part::Field(_, layout) => found.push(layout),
+                Part::Base(base) => of_object(base, found),
+                Part::Hidden(_) => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    match layout {
+        Layout::Array { item, .. }
+        | Layout::Counted { item, .. }
+        | Layout::Vector { item, .. }
+        | Layout::Sized { item, .. } => found.push(&**item),
+        Layout::Record(members) => found.extend(members.iter().map(|(_, member)| member)),
+        Layout::Object(object) => of_object(object, &mut found),
+        Layout::Pointer(pointer) => found.push(&pointer.to),
+        Layout::Clones(clones) => found.push(&clones.item),
+        Layout::Objects(objects) => found.push(&objects.item),
+        Layout::Number(_)
+        | Layout::String { .. }
+        | Layout::CharStar
+        | Layout::Absent { .. }
+        | Layout::Bits
+        | Layout::Unsupported { .. } => {}
+    }
+    found
+}
+
+/// As [`within`], to be changed; `change` is also given the parts of objects that are fields.
+fn change_within(layout: &mut Layout, change: &mut dyn FnMut(Place<'_>)) {
+    fn of_object(object: &mut Object, change: &mut dyn FnMut(Place<'_>)) {
+        for part in &mut object.parts {
+            match part {
+                Part::Base(base) => of_object(base, change),
+                part => change(Place::Part(part)),
+            }
+        }
+    }
+    match layout {
+        Layout::Array { item, .. }
+        | Layout::Counted { item, .. }
+        | Layout::Vector { item, .. }
+        | Layout::Sized { item, .. } => change(Place::Layout(item)),
+        Layout::Record(members) => {
+            for (_, member) in members {
+                change(Place::Layout(member));
+            }
+        }
+        Layout::Object(object) => of_object(object, change),
+        Layout::Pointer(pointer) => change(Place::Layout(&mut pointer.to)),
+        Layout::Clones(clones) => change(Place::Layout(&mut clones.item)),
+        Layout::Objects(objects) => change(Place::Layout(&mut objects.item)),
+        Layout::Number(_)
+        | Layout::String { .. }
+        | Layout::CharStar
+        | Layout::Absent { .. }
+        | Layout::Bits
+        | Layout::Unsupported { .. } => {}
+    }
+}
+
+/// Something within a layout.
+enum Place<'l> {
+    Part(&'l mut Part),
+    Layout(&'l mut Layout),
+}
+
+/// Gives up what only data say: it is left out of objects, and unsupported elsewhere.
+pub fn give_up(layout: &mut Layout, reason: &str) {
+    if passed_over(layout).is_some() {
+        *layout = Layout::Unsupported {
+            reason: reason.to_owned(),
+        };
+        return;
+    }
+    change_within(layout, &mut |place| match place {
+        Place::Layout(layout) => give_up(layout, reason),
+        Place::Part(part) => {
+            if let Part::Field(_, layout) = part {
+                match passed_over(layout) {
+                    Some(hidden) => *part = Part::Hidden(hidden),
+                    None => give_up(layout, reason),
+                }
+            }
+        }
+    });
+}
+
+/// Leaves members out that are pointers which no data have said the class of.
+pub fn leave_out(layout: &mut Layout) {
+    change_within(layout, &mut |place| match place {
+        Place::Layout(layout) => leave_out(layout),
+        Place::Part(part) => {
+            if let Part::Field(_, layout) = part {
+                match layout {
+                    Layout::Pointer(pointer) if matches!(pointer.to, Layout::Absent { .. }) => {
+                        *part = Part::Hidden(Hidden::Pointer);
+                    }
+                    layout => leave_out(layout),
+                }
+            }
+        }
+    });
+}
+
+/// How a member is passed over that only data describe; `None` of any other.
+#[must_use]
+pub fn passed_over(layout: &Layout) -> Option<Hidden> {
+    let before = match layout {
+        Layout::Clones(clones) => &clones.before,
+        Layout::Objects(objects) => &objects.before,
+        Layout::Pointer(pointer) => {
+            let is_by_data = matches!(pointer.says, Says::Data { .. });
+            return is_by_data.then_some(Hidden::Pointer);
+        }
+        _ => return None,
+    };
+    Some(match before {
+        Before::Pointer => Hidden::Pointer,
+        Before::Nothing | Before::Exactly(_) => Hidden::Framed,
+    })
+}
+
+/// The classes that an entry can name, for an object's class may be said by the place of such a name.
+#[derive(Debug, Default)]
+struct Names {
+    /// And their versions.
+    classes: Vec<(String, i32)>,
+    /// Some are in what is passed over.
+    has_unknown: bool,
+}
+
+impl Names {
+    fn add(&mut self, layout: &Layout) {
+        match layout {
+            Layout::Pointer(pointer) => {
+                if let Layout::Object(to) = &pointer.to {
+                    self.classes.push((to.class.name.clone(), to.class.version));
+                }
+            }
+            Layout::Clones(clones) if clones.before == Before::Pointer => {
+                self.classes.push((CLONES.to_owned(), CLONES_VERSION));
+            }
+            Layout::Objects(objects) if objects.before == Before::Pointer => {
+                let (name, version) = objects::class(objects.class);
+                self.classes.push((name.to_owned(), version.into()));
+            }
+            Layout::Object(object) => self.has_unknown |= passes_over(object),
+            _ => {}
+        }
+        for inner in within(layout) {
+            self.add(inner);
+        }
+    }
+
+    /// Whether an object of another class could be taken for one of this: one of the same version.
+    fn has_other(&self, name: &str, version: i32) -> bool {
+        let mut others = self.classes.iter();
+        self.has_unknown || others.any(|(other, v)| other != name && *v == version)
+    }
+}
+
+fn passes_over(object: &Object) -> bool {
+    object.parts.iter().any(|part| match part {
+        Part::Hidden(hidden) => matches!(hidden, Hidden::Pointer | Hidden::Framed),
+        Part::Base(base) => passes_over(base),
+        Part::Field(..) => false,
+    })
+}
+
+/// Notes at pointers whose class the data have said whether it can be meant by the place of a name.
+pub fn note_references(layout: &mut Layout) {
+    let mut names = Names::default();
+    names.add(layout);
+    note(layout, &names);
+}
+
+fn note(layout: &mut Layout, names: &Names) {
+    if let Layout::Pointer(pointer) = layout
+        && let Pointer {
+            to: Layout::Object(to),
+            says: Says::Data { alone },
+        } = &mut **pointer
+    {
+        *alone = !names.has_other(&to.class.name, to.class.version);
+    }
+    change_within(layout, &mut |place| match place {
+        Place::Layout(layout) | Place::Part(Part::Field(_, layout)) => note(layout, names),
+        Place::Part(_) => {}
+    });
+}

@@ -1,0 +1,156 @@
+//! What only the data of a branch say, of which class or version its objects are, is found out when its tree
+//! is opened, by a look into some of its baskets. Those of all such branches are read together.
+
+use crate::ReadError;
+use crate::checks::agreed;
+use crate::decode::{Column, look};
+use crate::file::Fetch;
+use treemill_format::basket::{BasketHeader, ascending};
+use treemill_format::error::FormatError;
+use treemill_format::layout::Layout;
+use treemill_format::open::{Describer, give_up, is_nameless, leave_out};
+use treemill_format::streamer::StreamerInfos;
+use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket, Tree};
+
+/// Bytes of baskets that are read together, so that damaged metadata take no memory for more.
+const MOST_TOGETHER: u64 = 8 << 20;
+/// Bytes of a basket's entries that are looked at, if not the first alone has more.
+const MOST_LOOKED_AT: usize = 256 << 10;
+
+/// Fills in what the tree's branches leave open. What the first baskets do not say is looked for in another one;
+/// what the data then have not said stays open, and is an error where it is needed. Where a branch's data
+/// contradict what they say of themselves, nothing is made of them, and the layout says why.
+///
+/// # Errors
+/// `Source` where bytes could not be had.
+pub(crate) fn describe(
+    fetch: &Fetch<'_>,
+    tree: &mut Tree,
+    infos: &StreamerInfos,
+) -> Result<(), ReadError> {
+    let describer = Describer::new(infos);
+    for round in [Round::First, Round::Second] {
+        let open = tree.branches.iter_mut().filter(|branch| match round {
+            Round::First => describer.is_open(&branch.layout),
+            Round::Second => is_nameless(&branch.layout),
+        });
+        let mut open: Vec<_> = open.map(|b| (round.basket(b).cloned(), b)).collect();
+        let mut bytes = 0_u64;
+        let together = |_: &(Option<BasketRef>, _), (next, _): &(Option<BasketRef>, _)| {
+            let more = next.as_ref().map_or(0, len);
+            bytes = bytes.saturating_add(more);
+            let fits = bytes <= MOST_TOGETHER;
+            bytes = if fits { bytes } else { more };
+            fits
+        };
+        for some in open.chunk_by_mut(together) {
+            look_into(fetch, some, &describer)?;
+        }
+    }
+    for branch in &mut tree.branches {
+        leave_out(&mut branch.layout);
+    }
+    Ok(())
+}
+
+fn len(basket: &BasketRef) -> u64 {
+    basket.bytes.end.saturating_sub(basket.bytes.start)
+}
+
+/// Reads baskets of several branches and looks into them.
+fn look_into(
+    fetch: &Fetch<'_>,
+    some: &mut [(Option<BasketRef>, &mut Branch)],
+    describer: &Describer<'_>,
+) -> Result<(), ReadError> {
+    let baskets = some.iter().filter_map(|(basket, _)| basket.as_ref());
+    let ranges = baskets.map(|basket| basket.bytes.clone()).collect();
+    let mut records = fetch.all(ranges)?.into_iter();
+    for (basket, branch) in some {
+        let record = match basket {
+            Some(basket) => records.next().map(|record| (&*basket, record)),
+            None => None,
+        };
+        if let Err(e) = into(fetch, branch, record, describer) {
+            give_up(&mut branch.layout, &e.message);
+        }
+    }
+    Ok(())
+}
+
+/// Baskets are looked into twice at most.
+#[derive(Clone, Copy)]
+enum Round {
+    First,
+    /// For what the first baskets have not named.
+    Second,
+}
+
+impl Round {
+    fn basket(self, branch: &Branch) -> Option<&BasketRef> {
+        match self {
+            Round::First => branch.baskets.iter().find(|b| !b.entries.is_empty()),
+            Round::Second => branch.baskets.get(branch.baskets.len() / 2),
+        }
+    }
+}
+
+/// Looks into a basket of a branch, or into those in the tree's record where there are no others.
+fn into(
+    fetch: &Fetch<'_>,
+    branch: &mut Branch,
+    stored: Option<(&BasketRef, Vec<u8>)>,
+    describer: &Describer<'_>,
+) -> Result<(), ReadError> {
+    let Branch {
+        layout, embedded, ..
+    } = branch;
+    match stored {
+        Some((basket, record)) => {
+            let wrong = |e: FormatError| fetch.wrong(&e, Some(basket.bytes.start));
+            let header = BasketHeader::parse(&record).map_err(wrong)?;
+            let packed = agreed(&header, &record, basket).map_err(wrong)?;
+            let mean = header.border.checked_div(header.entries).unwrap_or(0);
+            if mean > MOST_LOOKED_AT && is_readable_without(layout) {
+                give_up(layout, "entries too long to be looked into");
+                return Ok(());
+            }
+            let mut unpacked = Vec::new();
+            let payload = fetch.unpacked(packed, header.uncompressed_len, &mut unpacked);
+            let payload = payload.map_err(wrong)?;
+            let parts = header.split(payload).map_err(wrong)?;
+            let mut starts = Vec::new();
+            if !parts.stored_offsets.is_empty() {
+                header.entry_starts(parts, &mut starts).map_err(wrong)?;
+            }
+            let data = header.data(payload).map_err(wrong)?;
+            // One entry at least.
+            let few = starts.partition_point(|&start| start as usize <= MOST_LOOKED_AT);
+            starts.truncate(few.max(2));
+            look(layout, data, &starts, describer).map_err(wrong)
+        }
+        None => embedded
+            .iter()
+            .filter_map(|basket| Some((&basket.data, sound_starts(basket)?)))
+            .try_for_each(|(data, starts)| look(layout, data, starts, describer))
+            .map_err(|e| fetch.wrong(&e, None)),
+    }
+}
+
+/// Whether all but what only data say can be read.
+fn is_readable_without(layout: &Layout) -> bool {
+    let mut rest = layout.clone();
+    give_up(&mut rest, "");
+    Column::new(&rest, 0).is_ok()
+}
+
+/// Where the entries of such a basket start, if it says so; `None` where it says what cannot be.
+fn sound_starts(basket: &EmbeddedBasket) -> Option<&[u32]> {
+    let Some(starts) = &basket.offsets else {
+        return Some(&[]);
+    };
+    let within = starts
+        .last()
+        .is_some_and(|&end| end as usize <= basket.data.len());
+    (within && ascending(starts)).then_some(starts)
+}
