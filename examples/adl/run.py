@@ -14,7 +14,7 @@ def main(*analyses):
         made = analysis(events)
         booked += made if isinstance(made, tuple) else [made]
     for booking in booked:
-        print(booking.title, booking.value, sep="\n")
+        tm.show(booking)
 
 
 if __name__ == "__main__":

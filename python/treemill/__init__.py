@@ -23,6 +23,7 @@ from .processor import warn_if_too_old
 if TYPE_CHECKING:
     from .caching import cache
     from .cutflow import Cut, CutFlow, Variations
+    from .drawing import show
     from .errors import (
         FormatError,
         QueryError,
@@ -62,6 +63,7 @@ __all__ = [
     "dataset",
     "function",
     "run",
+    "show",
 ]
 
 _HOMES = {
@@ -83,6 +85,7 @@ _HOMES = {
     "WorkerError": "errors",
     "connect": "session",
     "run": "session",
+    "show": "drawing",
 }
 
 

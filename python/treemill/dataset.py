@@ -96,8 +96,6 @@ class Dataset:
         self.bytes = Remembered(
             self.trees, lambda tree: {b["name"]: b["total_bytes"] for b in tree.described()}
         )
-        self.plans = Remembered(self.trees, lambda tree: {})
-        """Of reading.py, by the names that were asked for."""
         self._branches = Remembered(self.trees, lambda tree: Branches(branch_list(tree)))
         root = Node(Origin(self, self._run))
         self._root = root if selected is None else root.filter(SELECTED, "entry list")
@@ -282,12 +280,12 @@ class Dataset:
         self, node: Node, exprs: Sequence[str], where: str | None, bins: Any, weight: str | None
     ) -> Any:
         """Fills one histogram and draws it: in a terminal as text; notebooks do by themselves."""
-        from .drawing import drawn
-        from .monitor.display import in_notebook, show
+        from .drawing import drawn, show
+        from .monitor.display import in_notebook
 
         result, title = drawn(node, exprs, where, bins, weight)
         if not in_notebook():
-            show(getattr(result, "nominal", result), title)
+            show(result, title)
         return result
 
     def explained(self, bookings: Sequence[Booking]) -> str:

@@ -1,5 +1,5 @@
-"""TTree::Draw: one histogram, filled now. Knows what a selection may be there that a filter may
-not."""
+"""TTree::Draw: one histogram, filled now; and histograms as text. Knows what a selection may be
+there that a filter may not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,21 @@ from .clike import dimensions
 from .errors import QueryError
 from .query import Booking, Node
 
-__all__ = ["drawn"]
+__all__ = ["drawn", "show"]
+
+
+def show(histogram: Any, title: str = "") -> None:
+    """Prints a histogram as text, as wide as the terminal: a hist.Hist, or one that is booked,
+    which is computed if it was not yet. Of `Variations` the nominal one. `title`: else that of
+    the booking."""
+    from .monitor.display import show as show_text
+
+    if isinstance(histogram, Booking):
+        title, histogram = title or histogram.title, histogram.value
+    histogram = getattr(histogram, "nominal", histogram)
+    if not hasattr(histogram, "axes"):
+        raise TypeError(f"{histogram!r} is not a histogram")
+    show_text(histogram, title)
 
 
 def drawn(

@@ -40,28 +40,29 @@ class Columns:
 
     def to_awkward(self) -> Any:
         """An awkward array of records, laid out as uproot's `tree.arrays`."""
-        from .core_awkward import records
+        from .core_awkward import layout, records
 
-        pairs = zip(self.names, self.columns, strict=True)
-        layouts = [_layout(column, name in self.optional) for name, column in pairs]
+        layouts = []
+        for name, column in zip(self.names, self.columns, strict=True):
+            found = layout(column) if type(column) is Column else None
+            is_optional = name in self.optional
+            layouts.append(_by_arrow(column, is_optional) if found is None else found)
         return records(self.names, layouts, len(self.columns[0]) if self.columns else 0)
 
     def to_numpy(self) -> dict[str, Any]:
         """numpy arrays by name."""
         from .arrow_awkward import numpy_of
-
-        pairs = zip(self.names, self.columns, strict=True)
-        return {name: numpy_of(_layout(column)) for name, column in pairs}
-
-
-def _layout(column: Any, optional: bool | None = None) -> Any:
-    """The awkward layout of a column. `optional`: an option; None: where values are missing."""
-    if type(column) is Column:
         from .core_awkward import layout
 
-        found = layout(column)
-        if found is not None:
-            return found
+        made = {}
+        for name, column in zip(self.names, self.columns, strict=True):
+            found = layout(column) if type(column) is Column else None
+            made[name] = numpy_of(_by_arrow(column, None) if found is None else found)
+        return made
+
+
+def _by_arrow(column: Any, optional: bool | None) -> Any:
+    """The awkward layout of a column. `optional`: an option; None: where values are missing."""
     from .arrow_awkward import layout_of
 
     chunks = _chunked(column)
@@ -82,15 +83,16 @@ class _Plan:
 
 
 _MOST_PLANS = 1000
-"""That a dataset remembers."""
+"""That a tree remembers."""
 
 
-def _plan(dataset: Dataset, names: str | tuple[str, ...] | None) -> _Plan:
-    known: dict[Any, _Plan] = dataset.plans[0]
+def _plan(dataset: Dataset, table: Any, names: str | tuple[str, ...] | None) -> _Plan:
+    """`table`: of the first file."""
+    # What friends have may change without the file.
+    known: dict[Any, _Plan] = {} if isinstance(table, Table) else table.plans
     found = known.get(names)
     if found is not None:
         return found
-    table = dataset.table(0)
     branches = dataset.branches
     wanted = select(dataset, branches, names)
     groups = {n: group for n in wanted if (group := _group(branches, n)) is not None}
@@ -104,8 +106,7 @@ def _plan(dataset: Dataset, names: str | tuple[str, ...] | None) -> _Plan:
         elif dataset.trees.missing.has(name) or (branch is not None and not branch.supported):
             doubtful.append(name)
     made = _Plan(tuple(wanted), groups, tuple(columns), frozenset(optional), tuple(doubtful))
-    # What friends have may change without the file.
-    if not isinstance(table, Table) and len(known) < _MOST_PLANS:
+    if len(known) < _MOST_PLANS:
         known[names] = made
     return made
 
@@ -118,9 +119,12 @@ def read(
     flags: bool = False,
 ) -> Columns:
     """See Dataset.read. `flags`: bools may come as bytes."""
-    plan = _plan(dataset, names if names is None or isinstance(names, str) else tuple(names))
+    # Looked at once: to see whether a file is still the same takes time.
+    table = dataset.table(0)
+    named = names if names is None or isinstance(names, str) else tuple(names)
+    plan = _plan(dataset, table, named)
     groups = plan.groups
-    columns = _columns(dataset, plan.columns, start, stop, flags)
+    columns = _columns(dataset, table, plan.columns, start, stop, flags)
     if not (groups or plan.doubtful):
         return Columns(plan.wanted, tuple(columns.values()), plan.optional)
     chunks = {name: _chunked(column) for name, column in columns.items()}
@@ -144,7 +148,12 @@ def _ranges(
 
 
 def _columns(
-    dataset: Dataset, names: Sequence[str], start: int | None, stop: int | None, flags: bool
+    dataset: Dataset,
+    first_table: Any,
+    names: Sequence[str],
+    start: int | None,
+    stop: int | None,
+    flags: bool,
 ) -> dict[str, Any]:
     """What Columns has, by name or path, of one type each."""
     control = Control()  # one for all files: they are one pass
@@ -154,7 +163,7 @@ def _columns(
     one = flags and len(dataset.trees.locations) == 1
     for file, first, last, kept in _ranges(dataset, start, stop):
         files.append(dataset.trees.locations[file].path)
-        table = dataset.table(file)
+        table = first_table if file == 0 else dataset.table(file)
         options = {"flags": True} if one and isinstance(table, FileTree) else {}
         found = table.read(names, first, last, control, **options)
         for name, column in zip(names, found, strict=True):

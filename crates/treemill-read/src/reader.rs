@@ -151,19 +151,7 @@ impl Reader {
         range: Range<u64>,
         options: Options,
     ) -> Result<Batches<'_>, ReadError> {
-        let entries = self.table.entries();
-        if range.start > range.end || range.end > entries {
-            return Err(ReadError::not_found(
-                format!(
-                    "entries {}..{} asked of {} {}, which has {entries}",
-                    range.start,
-                    range.end,
-                    self.table.kind(),
-                    self.table.name(),
-                ),
-                self.table.source().name(),
-            ));
-        }
+        self.check(&range)?;
         let borders = self.table.borders(&self.columns, &range);
         Ok(Batches {
             reader: self,
@@ -175,13 +163,38 @@ impl Reader {
         })
     }
 
+    /// Whether the table has these entries.
+    fn check(&self, range: &Range<u64>) -> Result<(), ReadError> {
+        let entries = self.table.entries();
+        if range.start <= range.end && range.end <= entries {
+            return Ok(());
+        }
+        Err(ReadError::not_found(
+            format!(
+                "entries {}..{} asked of {} {}, which has {entries}",
+                range.start,
+                range.end,
+                self.table.kind(),
+                self.table.name(),
+            ),
+            self.table.source().name(),
+        ))
+    }
+
     /// One column of `range`, as a single array.
     ///
     /// # Errors
     /// As [`Batch::column`].
     pub fn read(&mut self, column: usize, range: Range<u64>) -> Result<ArrayRef, ReadError> {
-        let mut batches = self.batches(range.clone(), Options::default())?;
-        batches.again = false;
+        self.check(&range)?;
+        let mut batches = Batches {
+            reader: self,
+            next: range.start,
+            stop: range.end,
+            borders: Vec::new(), // it is one batch
+            options: Options::default(),
+            again: false,
+        };
         // A batch without entries is still a batch here: its columns have a type.
         batches.batch(range).column(column)
     }
