@@ -56,7 +56,7 @@ pub fn head<'a>(before: &Before, bytes: &mut &'a [u8]) -> Result<Option<Head<'a>
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use super::*;
-    use crate::object::NEW_CLASS_TAG;
+    use crate::marks::NEW_CLASS;
 
     /// An array of two items of two bytes each, as ROOT 6 writes it.
     fn stored(bits: u32) -> Vec<u8> {
@@ -92,7 +92,7 @@ mod tests {
         named[1] = b'X';
         assert!(head(&before, &mut &named[..]).is_err());
 
-        let mut inner = NEW_CLASS_TAG.to_be_bytes().to_vec();
+        let mut inner = NEW_CLASS.to_be_bytes().to_vec();
         inner.extend(b"TClonesArray\0");
         inner.extend(stored(0));
         let mut pointer = (0x4000_0000 | inner.len() as u32).to_be_bytes().to_vec();

@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::layout::Before;
-use crate::object::{BYTE_COUNT_MASK, CLASS_MASK, IS_REFERENCED, NEW_CLASS_TAG};
+use crate::marks::{BYTE_COUNT, CLASS, IS_REFERENCED, NEW_CLASS};
 use crate::reader::{Reader, malformed, unsupported};
 
 /// A class as it must be.
@@ -45,14 +45,14 @@ pub(crate) fn object<'a, T>(
             }
             let mut inner = Reader::new(counted(&mut r, word)?);
             match inner.u32()? {
-                NEW_CLASS_TAG if inner.c_string()? == class.as_bytes() => {}
-                NEW_CLASS_TAG => {
+                NEW_CLASS if inner.c_string()? == class.as_bytes() => {}
+                NEW_CLASS => {
                     return Err(unsupported(format!(
                         "a pointer to another class than {class}"
                     )));
                 }
                 // Named before; no other class of this version can be meant.
-                tag if tag & CLASS_MASK != 0 => {}
+                tag if tag & CLASS != 0 => {}
                 _ => return Err(unsupported("an object that is pointed to twice")),
             }
             let body = body(&mut inner, expected)?;
@@ -71,10 +71,10 @@ pub(crate) fn object<'a, T>(
 
 /// As many bytes as a byte count announces.
 fn counted<'a>(r: &mut Reader<'a>, word: u32) -> Result<&'a [u8]> {
-    if word & BYTE_COUNT_MASK == 0 || word == NEW_CLASS_TAG {
+    if word & BYTE_COUNT == 0 || word == NEW_CLASS {
         return Err(unsupported("an object without a byte count of its own"));
     }
-    r.take((word & !BYTE_COUNT_MASK) as usize)
+    r.take((word & !BYTE_COUNT) as usize)
 }
 
 /// An object's bytes behind its byte count and version.

@@ -18,6 +18,7 @@ pub mod header;
 mod interpret;
 pub mod key;
 pub mod layout;
+pub mod marks;
 mod object;
 pub mod objects;
 pub mod open;

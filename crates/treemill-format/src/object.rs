@@ -2,16 +2,11 @@
 //! TObjArray, TList. Knows no class beyond these (ROOT: TBufferFile, TObject, TObjArray, TList).
 
 use crate::error::Result;
+use crate::marks::{BYTE_COUNT, CLASS, IS_REFERENCED, MEMBER_WISE, NEW_CLASS};
 use crate::reader::{Reader, malformed, text, unsupported};
 
-pub(crate) const BYTE_COUNT_MASK: u32 = 0x4000_0000;
-pub(crate) const NEW_CLASS_TAG: u32 = 0xffff_ffff;
-pub(crate) const CLASS_MASK: u32 = 0x8000_0000;
-const MEMBERWISE: u16 = 0x4000;
 /// References count from 2 so that 0 and 1 stay free (ROOT: kMapOffset).
 const MAP_OFFSET: u32 = 2;
-/// TObject::kIsReferenced: a process id follows the bits.
-pub(crate) const IS_REFERENCED: u32 = 1 << 4;
 
 /// What precedes an object's members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,16 +24,16 @@ pub(crate) fn header(r: &mut Reader) -> Result<Header> {
     let start = r.position();
     let mut peek = *r;
     let end = match peek.u32() {
-        Ok(word) if word & BYTE_COUNT_MASK != 0 && word & CLASS_MASK == 0 => {
+        Ok(word) if word & BYTE_COUNT != 0 && word & CLASS == 0 => {
             *r = peek;
-            Some(end_of(r, word & !BYTE_COUNT_MASK, start)?)
+            Some(end_of(r, word & !BYTE_COUNT, start)?)
         }
         _ => None,
     };
     let raw = r.u16()?;
     // Without a byte count these bits belong to the version itself.
-    let memberwise = end.is_some() && raw & MEMBERWISE != 0 && raw & 0x8000 == 0;
-    let version = if memberwise { raw & !MEMBERWISE } else { raw };
+    let memberwise = end.is_some() && raw & MEMBER_WISE != 0 && raw & 0x8000 == 0;
+    let version = if memberwise { raw & !MEMBER_WISE } else { raw };
     Ok(Header {
         version: version.cast_signed(),
         memberwise,
@@ -117,22 +112,20 @@ pub(crate) struct Inline<'a> {
 pub(crate) fn pointer<'a>(r: &mut Reader<'a>, key_len: usize) -> Result<Pointer<'a>> {
     let start = r.position();
     let word = r.u32()?;
-    if word & BYTE_COUNT_MASK == 0 || word == NEW_CLASS_TAG {
+    if word & BYTE_COUNT == 0 || word == NEW_CLASS {
         return match word {
             0 => Ok(Pointer::Null),
-            word if word & CLASS_MASK == 0 => {
-                Ok(Pointer::Reference(referred(word, key_len, start)?))
-            }
+            word if word & CLASS == 0 => Ok(Pointer::Reference(referred(word, key_len, start)?)),
             _ => Err(unsupported(
                 "objects written without byte counts (before ROOT 2)",
             )),
         };
     }
-    let end = end_of(r, word & !BYTE_COUNT_MASK, start)?;
+    let end = end_of(r, word & !BYTE_COUNT, start)?;
     let tag = r.u32()?;
     let class = match tag {
-        NEW_CLASS_TAG => r.c_string()?,
-        tag if tag & CLASS_MASK != 0 => class_at(r, referred(tag & !CLASS_MASK, key_len, start)?)?,
+        NEW_CLASS => r.c_string()?,
+        tag if tag & CLASS != 0 => class_at(r, referred(tag & !CLASS, key_len, start)?)?,
         tag => {
             r.seek(end)?;
             return Ok(if tag == 0 {
@@ -165,7 +158,7 @@ fn referred(tag: u32, key_len: usize, at: usize) -> Result<usize> {
 fn class_at<'a>(r: &Reader<'a>, at: usize) -> Result<&'a [u8]> {
     let mut there = Reader::at(r.bytes(), at);
     match there.u32() {
-        Ok(NEW_CLASS_TAG) => there.c_string(),
+        Ok(NEW_CLASS) => there.c_string(),
         _ => Err(malformed("a reference to a class that is not there", at)),
     }
 }

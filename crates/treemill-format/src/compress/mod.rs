@@ -10,6 +10,7 @@ mod zlib;
 mod zstd;
 
 use crate::error::{FormatError, Result};
+use zlib::Checksum;
 
 /// Bytes of a block's header.
 pub const BLOCK_HEADER: usize = 9;
@@ -137,7 +138,7 @@ impl Decompressor {
         if let Some(stored) = src.get(..uncompressed_len) {
             return Ok(stored);
         }
-        let filled = self.fill(src, uncompressed_len, wanted, out)?;
+        let filled = self.fill(src, uncompressed_len, wanted, Checksum::Verify, out)?;
         Ok(out.get(..filled).unwrap_or_default())
     }
 
@@ -152,10 +153,12 @@ impl Decompressor {
         uncompressed_len: usize,
         out: &'a mut Vec<u8>,
     ) -> Result<&'a [u8]> {
-        self.zlib.is_verified = true;
-        let found = self.unpack(src, uncompressed_len, out);
-        self.zlib.is_verified = false;
-        found
+        if let Some(stored) = src.get(..uncompressed_len) {
+            return Ok(stored);
+        }
+        let all = uncompressed_len;
+        self.fill(src, all, all, Checksum::PassOver, out)?;
+        Ok(out)
     }
 
     /// Decompresses `src`, one or more blocks, to exactly `uncompressed_len` bytes, which replace
@@ -171,8 +174,8 @@ impl Decompressor {
         uncompressed_len: usize,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        self.fill(src, uncompressed_len, uncompressed_len, out)
-            .map(|_| ())
+        let all = uncompressed_len;
+        self.fill(src, all, all, Checksum::Verify, out).map(|_| ())
     }
 
     /// Decompresses at least the first `wanted` bytes into `out`, which is made `uncompressed_len`
@@ -182,6 +185,7 @@ impl Decompressor {
         src: &[u8],
         uncompressed_len: usize,
         wanted: usize,
+        checksum: Checksum,
         out: &mut Vec<u8>,
     ) -> Result<usize> {
         check_sizes(src, uncompressed_len)?;
@@ -204,7 +208,10 @@ impl Decompressor {
             let whole = target.len();
             let needed = wanted.saturating_sub(filled).min(whole);
             let found = match block.codec {
-                Codec::Zlib => self.zlib.decompress(block.body, target).map(|()| whole),
+                Codec::Zlib => {
+                    let found = self.zlib.decompress(block.body, target, checksum);
+                    found.map(|()| whole)
+                }
                 Codec::OldDeflate => self
                     .zlib
                     .decompress_bare(block.body, target)

@@ -7,15 +7,26 @@ use libdeflater::{DecompressionError, Decompressor};
 #[derive(Default)]
 pub(super) struct Zlib {
     context: Option<Decompressor>,
-    /// Whether somebody else has seen that the compressed bytes are those that were written, so that the
-    /// checksum of what they stand for would say it a second time.
-    pub(super) is_verified: bool,
+}
+
+/// What to do with a checksum of what compressed bytes stand for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Checksum {
+    Verify,
+    /// Somebody else has seen that the compressed bytes are those that were written: it would say the same
+    /// a second time.
+    PassOver,
 }
 
 impl Zlib {
     /// Fills `target` from the body of a `ZL` block; says what is wrong where it cannot.
-    pub(super) fn decompress(&mut self, body: &[u8], target: &mut [u8]) -> Result<(), String> {
-        if self.is_verified {
+    pub(super) fn decompress(
+        &mut self,
+        body: &[u8],
+        target: &mut [u8],
+        checksum: Checksum,
+    ) -> Result<(), String> {
+        if checksum == Checksum::PassOver {
             let deflated = unframed(body).ok_or("zlib block is damaged")?;
             return self.decompress_bare(deflated, target);
         }

@@ -2,6 +2,7 @@
 
 use super::class::number_part;
 use crate::layout::{Class, Counter, Form, Hidden, Layout, Number, Object, Part};
+use crate::marks::IS_REFERENCED;
 
 /// Classes that write themselves otherwise than their streamer info says (they have a Streamer of their own)
 /// and that nothing here knows how to read.
@@ -28,8 +29,7 @@ const ARRAYS: [(&str, Number); 7] = [
     ("TArrayD", Number::F64),
 ];
 
-/// Bits of TObject: it is referenced; it has a UUID.
-const IS_REFERENCED: u32 = 1 << 4;
+/// A bit of TObject: it has a UUID.
 const HAS_UUID: u32 = 1 << 5;
 
 /// What a value of this class is, where nobody needs to look at its description.

@@ -7,6 +7,7 @@
 use super::cursor::{Cursor, malformed, unsupported};
 use super::locator::{EnvelopeLink, Locator};
 use crate::error::Result;
+use crate::marks::BYTE_COUNT;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The class name of an anchor's key.
@@ -20,9 +21,6 @@ const OBJECT_HEADER: usize = 6;
 
 /// Bytes of the fields of version 1.0: later versions may append more.
 const FIELDS: usize = 64;
-
-/// The bit of a byte count that says that it is one (ROOT: kByteCountMask).
-const BYTE_COUNT: u32 = 0x4000_0000;
 
 /// Where an RNTuple's header and footer lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -76,16 +76,21 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Bound> {
         let place = span(index);
-        if !matches!(index, Expr::Sequence { .. }) {
-            let index = self.value(index)?;
-            match self.type_of(index) {
-                Type::Bool => return self.masked(bound, level, index, place),
-                Type::Int | Type::UInt => return self.list_at(&bound, level, index, at),
-                _ => (),
-            }
+        if let Expr::Sequence { items, .. } = index {
+            let Bound::Value(indices) = self.constants(items, place)? else {
+                return Err(QueryError::at(place, "a list of indices is of integers"));
+            };
+            return self.lists_at(&bound, level, indices, place);
         }
-        let message = "this is a list of lists, of which an integer picks one, a slice some, and a \
-                       mask lists or items: write [v[…] for v in …] for something of each";
+        let index = self.value(index)?;
+        match self.type_of(index) {
+            Type::Bool => return self.masked(bound, level, index, place),
+            Type::Int | Type::UInt => return self.list_at(&bound, level, index, at),
+            _ => (),
+        }
+        let message = "this is a list of lists, of which an integer picks one, a slice or a list of \
+                       integers some, and a mask lists or items: write [v[…] for v in …] for \
+                       something of each";
         Err(QueryError::at(place, message))
     }
 
@@ -112,15 +117,38 @@ impl Compiler<'_> {
         };
         let row = self.row(lists);
         let list = self.item(row, index, None, from_end);
+        Ok(self.lists_of_rows(bound, level, list))
+    }
+
+    /// Those of a list's lists that have these numbers, constants below the list's own level; where
+    /// there is none, one without items.
+    fn lists_at(
+        &mut self,
+        bound: &Bound,
+        level: LevelId,
+        indices: NodeId,
+        at: Span,
+    ) -> Result<Bound> {
+        let lists = self.outermost(level);
+        let parent = self.graph.parent(lists);
+        let (index, own) = self.below(indices, parent, at)?;
+        let row = self.row(lists);
+        let list = self.item(row, index, Some(own), true);
+        Ok(self.lists_of_rows(bound, level, list))
+    }
+
+    /// The lists whose numbers among all lists are given.
+    fn lists_of_rows(&mut self, bound: &Bound, level: LevelId, list: NodeId) -> Bound {
+        let lists = self.outermost(level);
         let mut of = level;
         while self.graph.parent(of) != lists {
             of = self.graph.parent(of);
         }
         let picked = self.graph.add_level(Level {
-            parent,
+            parent: self.graph.node(list).level,
             kind: LevelKind::Product { of, list },
         });
-        Ok(self.kept_below(bound, of, picked))
+        self.kept_below(bound, of, picked)
     }
 
     /// `t[0]`
@@ -226,14 +254,7 @@ impl Compiler<'_> {
         at: Span,
     ) -> Result<Bound> {
         let parent = self.graph.parent(level);
-        let mut below = self.graph.node(index).level;
-        let mut index = index;
-        if !self.graph.encloses(parent, below) {
-            below = self.nested(below, parent, at)?;
-            index = self.bring(index, below, at)?;
-        }
-        let row = self.row(parent);
-        let list = self.bring(row, below, at)?;
+        let (index, list) = self.below(index, parent, at)?;
         let list = Some(list);
         Ok(self.carried(
             bound,
@@ -243,6 +264,19 @@ impl Compiler<'_> {
                 from_end,
             },
         ))
+    }
+
+    /// Indices at a level below some lists', and the number of the list that each is for.
+    fn below(&mut self, index: NodeId, parent: LevelId, at: Span) -> Result<(NodeId, NodeId)> {
+        let mut below = self.graph.node(index).level;
+        let mut index = index;
+        if !self.graph.encloses(parent, below) {
+            below = self.nested(below, parent, at)?;
+            index = self.bring(index, below, at)?;
+        }
+        let row = self.row(parent);
+        let list = self.bring(row, below, at)?;
+        Ok((index, list))
     }
 
     /// Item number `index` of each list, or of the lists whose numbers are given.

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test file uses its part
 
 pub mod events;
+pub mod known;
 pub mod parse;
 pub mod table;
 mod tokens;

@@ -2,9 +2,10 @@
 //! beyond it is found out by where he stops. Says `None` where something is not as expected; the words
 //! for it are [`super::walk`]'s.
 
-use super::object::{BYTE_COUNT, HEADER, is_by_member};
+use super::object::{HEADER, is_by_member};
 use super::packer::LINE;
 use treemill_format::layout::Class;
+use treemill_format::marks::BYTE_COUNT;
 
 /// Bytes, of which those from a place on are looked at. Places are handed on and back, not kept: so they
 /// stay in registers.

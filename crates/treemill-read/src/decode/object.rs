@@ -8,14 +8,8 @@ use super::walk::{headless, items, skip, take, value};
 use super::{malformed, pointer, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::{Class, Counter, Form, Hidden, Layout, Object, Part};
+use treemill_format::marks::{BYTE_COUNT, IS_REFERENCED, MEMBER_WISE};
 use treemill_format::open::Version;
-
-/// Marks byte counts (TBufferFile: kByteCountMask).
-pub(super) const BYTE_COUNT: u32 = 0x4000_0000;
-/// Marks versions of collections written member by member (TBufferFile: kStreamedMemberWise).
-pub(super) const MEMBER_WISE: u16 = 1 << 14;
-/// TObject: it is referenced, and its process ID follows.
-pub(super) const IS_REFERENCED: u32 = 1 << 4;
 
 /// What a header announces: the version's bits, and the bytes that belong to it.
 pub(super) struct Frame<'a> {

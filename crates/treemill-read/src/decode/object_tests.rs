@@ -7,11 +7,11 @@
 )]
 
 use super::by_hand::{CHECKSUM, entry, field, hit, list, number, object};
-use super::object::MEMBER_WISE;
 use super::*;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, UInt8Type, UInt32Type};
 use treemill_format::layout::{Counter, Form, Hidden, Number, Object, Part};
+use treemill_format::marks::MEMBER_WISE;
 
 /// Byte count, version, body.
 fn framed(version: u16, body: &[u8]) -> Vec<u8> {

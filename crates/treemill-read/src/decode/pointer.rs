@@ -5,16 +5,12 @@
 //! such an object is refused. So is one of a class that is named otherwise, where it is first met.
 
 use super::column::{Column, mismatch};
-use super::object::{BYTE_COUNT, frame, object};
+use super::object::{frame, object};
 use super::walk::{skip, take};
 use super::{malformed, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::{Layout, Pointer, Says};
-
-/// Instead of a class: its name follows (TBufferFile: kNewClassTag).
-const NEW_CLASS: u32 = 0xffff_ffff;
-/// Marks the places of class names (TBufferFile: kClassMask).
-const CLASS: u32 = 0x8000_0000;
+use treemill_format::marks::{BYTE_COUNT, CLASS, NEW_CLASS};
 
 /// Appends what is pointed to, or that it is missing.
 pub(super) fn pointer(

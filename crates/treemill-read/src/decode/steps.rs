@@ -6,12 +6,13 @@ use super::bytes::{Bytes, Heap};
 use super::clones::Arrays;
 use super::column::Column;
 use super::lists::List;
-use super::object::{self, IS_REFERENCED, MEMBER_WISE};
+use super::object;
 use super::stride::Stride;
 use std::cell::Cell;
 use std::rc::Rc;
 use treemill_format::error::Result;
 use treemill_format::layout::{Class, Hidden, Layout, Object};
+use treemill_format::marks::{IS_REFERENCED, MEMBER_WISE};
 
 /// What is done for one value.
 pub(super) enum Step<'c> {

@@ -3,10 +3,10 @@
 
 use super::Entries;
 use super::column::{Column, mismatch, too_many};
-use super::object::{BYTE_COUNT, IS_REFERENCED, MEMBER_WISE};
 use super::size::{Size, size_of};
 use treemill_format::error::Result;
 use treemill_format::layout::{Class, Form, Hidden, Layout, Number, Object, Part};
+use treemill_format::marks::{BYTE_COUNT, IS_REFERENCED, MEMBER_WISE};
 
 /// Bytes that are compared at a time.
 const PATTERN: usize = 512;
