@@ -2,11 +2,12 @@
 beside the values that they were given. Of many only the data say what their items are.
 """
 
+import random
 import shutil
 
 import pytest
 import treemill._core as core
-from treemill.errors import UnsupportedError
+from treemill.errors import TreemillError, UnsupportedError
 
 from tools.readers.compare import Verdict, compare_file, read
 
@@ -171,6 +172,31 @@ def test_places_of_class_names_that_could_be_of_two_are_not_believed(trees):
     for member in ("special", "other", "again"):
         of = special if member == "special" else lambda i: hit(i) | {"extra": i / 16}
         check(trees[99], f"both./both.{member}", of)
+
+
+def test_damaged_bytes_are_errors_or_other_values(folder, tmp_path):
+    """Bytes of the baskets are changed one by one: nothing panics, and what is refused says so."""
+    sound = (folder / "none.root").read_bytes()
+    damaged = tmp_path / "damaged.root"
+    dice = random.Random(3)
+    refused = 0
+    for _ in range(150):
+        changed = bytearray(sound)
+        for _ in range(20):
+            changed[dice.randrange(300, len(changed))] = dice.choice((0, 1, 64, 128, 255))
+        damaged.write_bytes(changed)
+        try:
+            tree = core.File(str(damaged)).tree("split0")
+        except TreemillError:
+            refused += 1
+            continue
+        for branch in tree.branches():
+            if branch["supported"] and branch["kind"] != "group":
+                try:
+                    read(tree, branch["path"])
+                except TreemillError:
+                    refused += 1
+    assert refused > 0
 
 
 def test_what_uproot_reads_is_the_same(folder):

@@ -56,6 +56,10 @@ pub fn arrow_type(layout: &Layout) -> Result<DataType> {
 /// # Errors
 /// As [`arrow_type`].
 pub fn field(name: &str, layout: &Layout) -> Result<Field> {
+    // Which no array can be given to Python with.
+    if name.contains('\0') {
+        return Err(unsupported("a member whose name has a zero byte"));
+    }
     let is_nullable = matches!(layout, Layout::Pointer(_));
     let field = Field::new(name, arrow_type(layout)?, is_nullable);
     Ok(match layout {
