@@ -46,15 +46,27 @@ enum Memory {
     Held(Payload),
 }
 
-/// What a place is to a pass.
+/// What a file's bytes are to a pass, and the place to say more of them.
 #[derive(Debug)]
 pub(crate) enum Sight<T> {
     /// Remembered.
-    Here(Arc<T>),
-    /// An earlier pass has read it, too: worth remembering.
-    Again,
-    /// Not known, or known to this pass only.
-    First,
+    Here(Arc<T>, Place),
+    /// An earlier pass has read them, too: to be remembered.
+    Again(Place),
+    /// Not known, or known to this pass only: to be noted, where anything of the file is.
+    First(Option<Place>),
+}
+
+/// What is known of these bytes of a file.
+pub(crate) fn look<T: Kept>(
+    source: &dyn Source,
+    bytes: &Range<u64>,
+    counters: &Counters,
+) -> Sight<T> {
+    match Place::of(source, bytes) {
+        Some(place) => place.recall(counters),
+        None => Sight::First(None),
+    }
 }
 
 static STORE: LazyLock<Mutex<Policy<Place, Memory>>> = LazyLock::new(|| Mutex::new(Policy::new(0)));
@@ -99,7 +111,7 @@ impl Memory {
 
 impl Place {
     /// Of these bytes of a file; `None` where nothing of it is to be remembered.
-    pub(crate) fn of(source: &dyn Source, bytes: &Range<u64>) -> Option<Self> {
+    fn of(source: &dyn Source, bytes: &Range<u64>) -> Option<Self> {
         if limit() == 0 {
             return None;
         }
@@ -111,15 +123,15 @@ impl Place {
     }
 
     /// What is known of it.
-    pub(crate) fn recall<T: Kept>(&self, counters: &Counters) -> Sight<T> {
+    fn recall<T: Kept>(self, counters: &Counters) -> Sight<T> {
         let pass = counters.pass();
-        with(|store| match store.get(self, pass) {
+        with(|store| match store.get(&self, pass) {
             Some(Memory::Held(payload)) => match T::of(payload) {
-                Some(found) => Sight::Here(Arc::clone(found)),
-                None => Sight::First,
+                Some(found) => Sight::Here(Arc::clone(found), self),
+                None => Sight::First(Some(self)),
             },
-            Some(Memory::Seen(by)) if *by < pass => Sight::Again,
-            _ => Sight::First,
+            Some(Memory::Seen(by)) if *by < pass => Sight::Again(self),
+            _ => Sight::First(Some(self)),
         })
     }
 

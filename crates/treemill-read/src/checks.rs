@@ -2,7 +2,7 @@
 
 use crate::decode::{Entries, Result, Size, size_of};
 use std::ops::Range;
-use treemill_format::basket::BasketHeader;
+use treemill_format::basket::{BasketHeader, ascending};
 use treemill_format::error::FormatError;
 use treemill_format::layout::Layout;
 use treemill_format::tree::BasketRef;
@@ -41,6 +41,12 @@ pub(crate) fn check_fixed(layout: &Layout, data_len: usize, entries: usize) -> R
             at: 0,
         }),
     }
+}
+
+/// Whether these can be where a basket's entries start in `data`, and where the last of them ends.
+pub(crate) fn are_starts(starts: &[u32], data: &[u8]) -> bool {
+    let within = starts.last().is_some_and(|&end| end as usize <= data.len());
+    within && ascending(starts)
 }
 
 /// Entries `wanted` of a basket that holds the entries `held`, which include them.

@@ -2,10 +2,10 @@
 //! is opened, by a look into some of its baskets. Those of all such branches are read together.
 
 use crate::ReadError;
-use crate::checks::agreed;
+use crate::checks::{agreed, are_starts};
 use crate::decode::{Column, look};
 use crate::file::Fetch;
-use treemill_format::basket::{BasketHeader, ascending};
+use treemill_format::basket::BasketHeader;
 use treemill_format::error::FormatError;
 use treemill_format::layout::Layout;
 use treemill_format::open::{Describer, give_up, is_nameless, leave_out};
@@ -149,8 +149,5 @@ fn sound_starts(basket: &EmbeddedBasket) -> Option<&[u32]> {
     let Some(starts) = &basket.offsets else {
         return Some(&[]);
     };
-    let within = starts
-        .last()
-        .is_some_and(|&end| end as usize <= basket.data.len());
-    (within && ascending(starts)).then_some(starts)
+    are_starts(starts, &basket.data).then_some(starts)
 }

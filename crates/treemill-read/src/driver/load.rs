@@ -3,14 +3,14 @@
 
 use super::{Cursor, Loaded, Place};
 use crate::cache::{self, Basket, Sight};
-use crate::checks::{agreed, check_fixed};
+use crate::checks::{agreed, are_starts, check_fixed};
 use crate::decode::starts;
 use crate::plan;
 use crate::reader::Context;
 use crate::shelf;
 use crate::{ErrorKind, ReadError, TreeFile};
 use std::sync::Arc;
-use treemill_format::basket::{BasketHeader, ascending};
+use treemill_format::basket::BasketHeader;
 use treemill_format::error::FormatError;
 use treemill_format::layout::Layout;
 use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket};
@@ -84,26 +84,22 @@ impl Cursor {
         index: usize,
         basket: &BasketRef,
     ) -> Result<Loaded, ReadError> {
-        let cached = cache::Place::of(context.file.source().as_ref(), &basket.bytes);
-        let sight = match &cached {
-            Some(cached) => cached.recall(context.counters),
-            None => Sight::First,
-        };
-        let remembered = match &sight {
-            Sight::Here(found) => self.is_enough(context, basket, found),
-            _ => false,
-        };
-        let is_new = matches!(sight, Sight::First);
-        let (header, place) = match sight {
-            Sight::Here(found) if remembered => (found.header.clone(), Place::Unpacked(found)),
-            _ => {
-                let kept = cached.filter(|_| !is_new);
-                self.read(context, branch, index, basket, kept)?
+        let (source, counters) = (context.file.source(), context.counters);
+        let (header, place) = match cache::look(source.as_ref(), &basket.bytes, counters) {
+            Sight::Here(found, _) if self.is_enough(context, basket, &found) => {
+                (found.header.clone(), Place::Unpacked(found))
+            }
+            Sight::Here(_, cached) | Sight::Again(cached) => {
+                self.read(context, branch, index, basket, Some(cached))?
+            }
+            Sight::First(cached) => {
+                let read = self.read(context, branch, index, basket, None)?;
+                if let Some(cached) = cached {
+                    cached.note(read.0.uncompressed_len, counters);
+                }
+                read
             }
         };
-        if let (Some(cached), true) = (cached, is_new) {
-            cached.note(header.uncompressed_len, context.counters);
-        }
         // Taken out meanwhile, because the payload may lie in it.
         let window = std::mem::take(&mut self.window);
         let payload = match &place {
@@ -276,8 +272,7 @@ impl Cursor {
         if !check_fixed(&branch.layout, data.len(), count).map_err(wrong)? {
             match offsets {
                 Some(offsets) => {
-                    let within = offsets.last().is_none_or(|&end| end as usize <= data.len());
-                    if offsets.len() != count.saturating_add(1) || !within || !ascending(offsets) {
+                    if offsets.len() != count.saturating_add(1) || !are_starts(offsets, data) {
                         return Err(wrong(FormatError::Malformed {
                             what: "embedded basket's entry offsets do not ascend within its data"
                                 .to_owned(),

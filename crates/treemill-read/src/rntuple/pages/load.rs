@@ -32,26 +32,23 @@ impl InCluster<'_, '_> {
             elements: page.elements,
             has_checksum: page.has_checksum,
         };
-        let cached = cache::Place::of(self.context.file.source().as_ref(), &page.bytes());
-        let counters = self.context.counters;
-        let sight = match &cached {
-            Some(cached) => cached.recall::<cache::Page>(counters),
-            None => Sight::First,
-        };
-        let is_new = matches!(sight, Sight::First);
-        let elements = match sight {
-            Sight::Here(found) if found.kind == kind => {
+        let (source, counters) = (self.context.file.source(), self.context.counters);
+        let elements = match cache::look::<cache::Page>(source.as_ref(), &page.bytes(), counters) {
+            Sight::Here(found, _) if found.kind == kind => {
                 counters.add_bytes_from_cache(kind.length() as u64);
                 At::Kept(found)
             }
-            _ => {
-                let kept = cached.filter(|_| !is_new);
-                self.read(located, page, index, &kind, kept)?
+            Sight::Here(_, cached) | Sight::Again(cached) => {
+                self.read(located, page, index, &kind, Some(cached))?
+            }
+            Sight::First(cached) => {
+                let elements = self.read(located, page, index, &kind, None)?;
+                if let Some(cached) = cached {
+                    cached.note(kind.memory(), counters);
+                }
+                elements
             }
         };
-        if let (Some(cached), true) = (cached, is_new) {
-            cached.note(kind.memory(), counters);
-        }
         let loaded = self.columns.entry(located.column).or_default();
         loaded.elements = elements;
         loaded.place = place;
