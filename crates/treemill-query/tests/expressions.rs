@@ -10,7 +10,7 @@
 mod common;
 
 use common::events::events;
-use common::{Steps, regular, values};
+use common::{Steps, regular, results_of_each, values};
 use treemill_query::{Number, Outcome};
 
 /// The values in order of events, by way of one batch per event; `None`: none in that event.
@@ -20,14 +20,9 @@ fn each(text: &str) -> Vec<Option<f64>> {
     let query = steps
         .compile(&table)
         .unwrap_or_else(|e| panic!("{text}: {e:?}"));
-    (0..table.rows())
-        .map(|i| {
-            let mut partial = query.partial();
-            let mut batch = table.batch(&query, i, i + 1);
-            query
-                .process(&mut batch, &mut partial, &mut Default::default())
-                .unwrap();
-            let results = partial.results();
+    results_of_each(&query, &table)
+        .into_iter()
+        .map(|results| {
             let value = |number: Option<Number>| {
                 number.map(|number| match number {
                     Number::Bool(x) => f64::from(u8::from(x)),

@@ -1,8 +1,8 @@
 //! Jets and muons in three events, and expressions whose value in each of them is known.
 
-use super::Steps;
 use super::table::Table;
-use treemill_query::{DType, Number, Outcome, Scratch};
+use super::{Steps, results_of_each};
+use treemill_query::{DType, Number, Outcome};
 
 /// Jets in three events: three, none, two. Muons: one, two, none.
 pub fn events() -> Table {
@@ -53,20 +53,15 @@ pub fn events() -> Table {
 
 /// The value of an expression in each event; NaN where it is missing.
 pub fn each(text: &str) -> Vec<f64> {
-    let table = events();
-    let query = Steps::new()
+    let steps = Steps::new()
         .sum(text)
-        .sum(&format!("1.0 * is_missing({text})"))
-        .compile(&table)
+        .sum(&format!("1.0 * is_missing({text})"));
+    let query = steps
+        .compile(&events())
         .unwrap_or_else(|e| panic!("{text}: {e:?}"));
-    (0..table.rows())
-        .map(|i| {
-            let mut partial = query.partial();
-            let mut batch = table.batch(&query, i, i + 1);
-            query
-                .process(&mut batch, &mut partial, &mut Scratch::default())
-                .unwrap();
-            let results = partial.results();
+    results_of_each(&query, &events())
+        .into_iter()
+        .map(|results| {
             if results[1] == Outcome::Sum(Number::Float(1.0)) {
                 return f64::NAN;
             }

@@ -175,3 +175,16 @@ pub fn combinations<T: Copy>(list: &[T], size: usize) -> Vec<Vec<T>> {
     }
     all
 }
+
+/// A query's results of each event alone, by way of one batch per event.
+pub fn results_of_each(query: &Query, table: &Table) -> Vec<Vec<Outcome>> {
+    let of = |event| {
+        let mut partial = query.partial();
+        let mut batch = table.batch(query, event, event + 1);
+        query
+            .process(&mut batch, &mut partial, &mut Scratch::default())
+            .unwrap();
+        partial.results()
+    };
+    (0..table.rows()).map(of).collect()
+}
