@@ -40,29 +40,27 @@ class Columns:
 
     def to_awkward(self) -> Any:
         """An awkward array of records, laid out as uproot's `tree.arrays`."""
-        from .core_awkward import layout, records
+        from .core_awkward import records
 
-        layouts = []
-        for name, column in zip(self.names, self.columns, strict=True):
-            found = layout(column) if type(column) is Column else None
-            is_optional = name in self.optional
-            layouts.append(_by_arrow(column, is_optional) if found is None else found)
+        named = zip(self.names, self.columns, strict=True)
+        layouts = [_layout(column, name in self.optional) for name, column in named]
         return records(self.names, layouts, len(self.columns[0]) if self.columns else 0)
 
     def to_numpy(self) -> dict[str, Any]:
         """numpy arrays by name."""
         from .arrow_awkward import numpy_of
-        from .core_awkward import layout
 
-        made = {}
-        for name, column in zip(self.names, self.columns, strict=True):
-            found = layout(column) if type(column) is Column else None
-            made[name] = numpy_of(_by_arrow(column, None) if found is None else found)
-        return made
+        named = zip(self.names, self.columns, strict=True)
+        return {name: numpy_of(_layout(column, None)) for name, column in named}
 
 
-def _by_arrow(column: Any, optional: bool | None) -> Any:
+def _layout(column: Any, optional: bool | None) -> Any:
     """The awkward layout of a column. `optional`: an option; None: where values are missing."""
+    from .core_awkward import layout
+
+    found = layout(column) if type(column) is Column else None
+    if found is not None:
+        return found
     from .arrow_awkward import layout_of
 
     chunks = _chunked(column)
