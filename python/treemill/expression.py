@@ -8,12 +8,12 @@ a dataset's columns: this module must know no branch, no function and no type.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NoReturn
 
-from . import registry
+from . import draw_operators, registry
 from .clike import Rewritten, rewrite
 from .errors import QueryError
 from .grammar import BINARY, BITWISE, COMPARE, REFUSED, SPELLED, UNARY, constant_word
@@ -47,9 +47,10 @@ class Expression:
         return {"text": self.text, "tree": self.tree}
 
 
-def parse(text: str) -> Expression:
+def parse(text: str, draw: bool = False) -> Expression:
     """Parses an expression: Python's syntax, with `&& || !` besides `and or not`, and `true`,
-    `false` besides `True`, `False`.
+    `false` besides `True`, `False`. With `draw`, signs mean what they do to TTree::Draw: `^` is the
+    power, `%` C's remainder, and `&`, `|` bind more loosely than comparisons.
 
     Raises QueryError with `text` and `span` for what is not in the language, for more than 100,000
     characters, and for more than 100 levels of nesting.
@@ -61,7 +62,7 @@ def parse(text: str) -> Expression:
             f"the expression has {len(text)} characters; {MAX_LENGTH} is the limit",
             text=text[:60] + "…",
         )
-    return _parse(text, registry.version())[0]
+    return _parse(text, registry.version(), draw=draw)[0]
 
 
 def constant(value: Constant) -> Expression:
@@ -89,13 +90,13 @@ def measured(text: str, params: tuple[str, ...]) -> tuple[Expression, int, int, 
 
 @lru_cache(maxsize=4096)
 def _parse(
-    text: str, version: int, bound: tuple[str, ...] = ()
+    text: str, version: int, bound: tuple[str, ...] = (), draw: bool = False
 ) -> tuple[Expression, int, int, int]:
     """`version` of the registry: expressions mean the functions that are known when they are
     written. `bound`: names that are no functions here."""
     if not text.strip():
         raise QueryError("the expression is empty", text=text)
-    rewritten = rewrite(text)
+    rewritten = rewrite(text, draw)
     # Python refuses indentation before an expression: count it off instead.
     body = rewritten.text.lstrip(" ")
     indent = len(rewritten.text) - len(body)
@@ -107,7 +108,8 @@ def _parse(
         raise _too_deep(text, None) from None
     except ValueError as error:  # null bytes, lone surrogates
         raise QueryError(f"not text that can be parsed: {error}", text=ascii(text)) from None
-    reducer = _Reducer(text, rewritten, indent, bound)
+    handlers = {**_HANDLERS, **draw_operators.HANDLERS} if draw else _HANDLERS
+    reducer = _Reducer(text, rewritten, indent, bound, handlers)
     reduced = reducer.reduce(tree, 1, 1)
     return Expression(text, reduced), reducer.depth, reducer.json, reducer.nodes
 
@@ -148,21 +150,30 @@ def _is_assignment(text: str, at: int) -> bool:
     return text[at : at + 1] == "=" and text[at + 1 : at + 2] != "="
 
 
+_Handlers = Mapping[type[ast.AST], Callable[[Any, Any, int, int], Tree]]
+
+
 class _Reducer:
     """Python's tree to ours. `depth` counts levels of nodes, `json` those of the JSON made."""
 
     def __init__(
-        self, text: str, rewritten: Rewritten, indent: int, bound: tuple[str, ...]
+        self,
+        text: str,
+        rewritten: Rewritten,
+        indent: int,
+        bound: tuple[str, ...],
+        handlers: _Handlers,
     ) -> None:
         self.text = text
         self.rewritten = rewritten
         self.indent = indent
         self.bound = bound
+        self.handlers = handlers
         self.depth = self.json = self.nodes = 0
 
     def reduce(self, node: ast.AST, depth: int, json: int) -> Tree:
         self.note(node, depth, json, 1)
-        handler = _HANDLERS.get(type(node))
+        handler = self.handlers.get(type(node))
         if handler is None:
             reason = REFUSED.get(type(node), f"{type(node).__name__} is not in the language")
             self.refuse(reason, node)
@@ -186,7 +197,8 @@ class _Reducer:
     def span(self, node: Any) -> tuple[int, int]:
         start = self.rewritten.place(self.indent + node.col_offset)
         stop = self.rewritten.place(self.indent + node.end_col_offset)
-        return start, stop
+        # What a translation has added may stand at one place.
+        return start, max(stop, start + 1)
 
     def at(self, node: Any) -> list[int]:
         return list(self.span(node))
@@ -361,7 +373,7 @@ class _Reducer:
         return names
 
 
-_HANDLERS: dict[type[ast.AST], Callable[[_Reducer, Any, int, int], Tree]] = {
+_HANDLERS: _Handlers = {
     ast.Name: _Reducer.name,
     ast.Constant: _Reducer.constant,
     ast.UnaryOp: _Reducer.unary,

@@ -199,7 +199,13 @@ pub fn column_type(arrow: &DataType, counter: Option<String>) -> ColumnType {
         DataType::FixedSizeList(item, len) => {
             match (dtype(item.data_type()), u32::try_from(*len)) {
                 (Some(item), Ok(len)) => ColumnType::Array { item, len },
-                _ => other(),
+                _ => {
+                    let inner = Some(column_type(item.data_type(), None));
+                    let listed = inner.filter(ColumnType::is_list);
+                    listed
+                        .and_then(|kind| kind.listed(None))
+                        .unwrap_or_else(other)
+                }
             }
         }
         DataType::Null => ColumnType::Scalar(DType::F64),

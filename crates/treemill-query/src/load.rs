@@ -1,6 +1,6 @@
 //! Arrow arrays to values and offsets, checked against what the schema promised.
 
-use crate::schema::{ColumnType, DType, Field};
+use crate::schema::{self, ColumnType, DType};
 use crate::value::{Buf, Data, Strings, Value, View};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -8,7 +8,10 @@ use arrow_array::types::{
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, FixedSizeListArray, ListArray};
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::Field;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A column of a batch: its items, and for lists their offsets, starting at 0.
 pub(crate) struct Loaded {
@@ -19,7 +22,7 @@ pub(crate) struct Loaded {
 }
 
 /// Error: in what the array differs from what was promised.
-pub(crate) fn load(array: &ArrayRef, field: &Field, rows: usize) -> Result<Loaded, String> {
+pub(crate) fn load(array: &ArrayRef, field: &schema::Field, rows: usize) -> Result<Loaded, String> {
     if array.len() != rows {
         return Err(format!("it has {} entries instead of {rows}", array.len()));
     }
@@ -37,8 +40,7 @@ pub(crate) fn load(array: &ArrayRef, field: &Field, rows: usize) -> Result<Loade
             lists(list, *item)?
         }
         ColumnType::Lists { item, below, .. } => {
-            let list: &ListArray = array.as_list_opt().ok_or_else(|| unlike(array))?;
-            lists_of_lists(list, *item, *below)?
+            lists_of_lists(as_list(array)?.as_ref(), *item, *below)?
         }
         ColumnType::Array { item, len } => {
             let list: &FixedSizeListArray = array
@@ -109,14 +111,35 @@ fn lists_of_lists(list: &ListArray, item: DType, below: u8) -> Result<Loaded, St
     let (first, last) = (offsets.first(), offsets.last());
     let (start, stop) = (first.max(0) as usize, last.max(0) as usize);
     let inner = list.values().slice(start, stop - start);
-    let inner: &ListArray = inner.as_list_opt().ok_or_else(|| unlike(list.values()))?;
-    let loaded = lists_of_lists(inner, item, below)?;
+    let loaded = lists_of_lists(as_list(&inner)?.as_ref(), item, below)?;
     let moved: Vec<i32> = offsets.iter().map(|offset| offset - first).collect();
     Ok(Loaded {
         value: loaded.value,
         offsets: Some(moved.into()),
         inner: loaded.offsets.into_iter().chain(loaded.inner).collect(),
     })
+}
+
+/// A list array as it is; one of fixed size with offsets, as lists in lists have them.
+fn as_list(array: &ArrayRef) -> Result<Cow<'_, ListArray>, String> {
+    if let Some(list) = array.as_list_opt() {
+        return Ok(Cow::Borrowed(list));
+    }
+    let fixed: &FixedSizeListArray = array
+        .as_fixed_size_list_opt()
+        .ok_or_else(|| unlike(array))?;
+    if fixed.null_count() > 0 {
+        return Err("it has arrays in lists that are null".to_owned());
+    }
+    let len = usize::try_from(fixed.value_length()).unwrap_or(0);
+    // Checked here, because the sum of equal lengths panics where 32 bits are too few.
+    if i32::try_from(fixed.values().len()).is_err() {
+        return Err("it has more items than 32 bits can count".to_owned());
+    }
+    let offsets = OffsetBuffer::from_lengths(std::iter::repeat_n(len, fixed.len()));
+    let item = Field::new("item", fixed.value_type(), fixed.values().is_nullable());
+    let made = ListArray::try_new(Arc::new(item), offsets, Arc::clone(fixed.values()), None);
+    made.map(Cow::Owned).map_err(|error| error.to_string())
 }
 
 /// Lists that are null have no items, whatever lies where they would be.

@@ -35,7 +35,7 @@ pub enum ColumnType {
         counter: Option<String>,
     },
     /// Lists of lists of them, or of lists of lists …: Arrow list arrays one in the other, all with
-    /// 32-bit offsets.
+    /// 32-bit offsets, or fixed-size list arrays in place of some.
     Lists {
         /// Type of the items.
         item: DType,
@@ -104,6 +104,14 @@ impl DType {
 const DEEPEST: u8 = 7;
 
 impl ColumnType {
+    /// Whether an entry holds several values.
+    pub fn is_list(&self) -> bool {
+        matches!(
+            self,
+            Self::List { .. } | Self::Lists { .. } | Self::Array { .. }
+        )
+    }
+
     /// The type of lists of what this one holds; `None` where expressions cannot use such lists.
     pub fn listed(self, counter: Option<String>) -> Option<Self> {
         let (item, below) = match self {
@@ -112,9 +120,9 @@ impl ColumnType {
                 let item = DType::Str;
                 return Some(Self::List { item, counter });
             }
-            Self::List { item, .. } => (item, 1),
+            Self::List { item, .. } | Self::Array { item, .. } => (item, 1),
             Self::Lists { item, below, .. } if below < DEEPEST => (item, below + 1),
-            Self::Lists { .. } | Self::Array { .. } | Self::Other(_) => return None,
+            Self::Lists { .. } | Self::Other(_) => return None,
         };
         Some(Self::Lists {
             item,
