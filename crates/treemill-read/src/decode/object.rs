@@ -2,7 +2,8 @@
 //! collection was written member by member. Source: ROOT's `TBufferFile::ReadVersion`,
 //! `TStreamerInfo::ReadBuffer` and `TCollectionStreamer`.
 
-use super::column::{Column, mismatch, push_offset};
+use super::column::{Column, mismatch};
+use super::offsets::push_offset;
 use super::size::{Size, shared_least, size_of};
 use super::walk::{headless, items, skip, take, value};
 use super::{malformed, pointer, unsupported};
