@@ -58,7 +58,16 @@ def test_module(path):
         assert names == standard(names)
     if part == "packetizer":
         assert own(names) <= inside(names, "treemill.packetizer", "treemill.errors")
-    pure = ["expression", "grammar", "registry", "functions", "clike", "treeformula", "axes"]
+    pure = [
+        "expression",
+        "grammar",
+        "registry",
+        "functions",
+        "clike",
+        "treeformula",
+        "axes",
+        "axis_ranges",
+    ]
     pure += ["query", "booking", "selector"]
     pure += ["steps", "wanted", "planning", "snapshot_format"]
     if part in pure:
