@@ -103,7 +103,7 @@ def test_module(path):
         assert own(names) <= inside(names, "treemill.errors")
     if part in ("bits", "foreign", "matching"):
         assert not own(names)
-    if part in ("friends", "selection"):
+    if part in ("friends", "friend_columns", "selection"):
         assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
     if part in ("chunk", "forms", "window"):
         allowed = ["arrow_awkward", "errors", "forms", "window"]
