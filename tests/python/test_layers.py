@@ -101,7 +101,7 @@ def test_module(path):
         ), "what others import knows nobody"
     if part in ("merge", "files", "packages"):
         assert own(names) <= inside(names, "treemill.errors")
-    if part in ("bits", "foreign", "matching"):
+    if part in ("bits", "foreign", "matching", "pace"):
         assert not own(names)
     if part in ("friends", "friend_columns", "selection"):
         assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
