@@ -1,6 +1,7 @@
 //! A column while it grows: one builder per node of a layout, and the Arrow array at the end.
 
 use super::number::{self, Numbers};
+use super::offsets::offset_buffer;
 use super::packer::Packer;
 use super::size::{Size, size_of};
 use super::spares::Spares;
@@ -8,7 +9,7 @@ use super::types::{arrow_type, field};
 use super::{malformed, unsupported};
 use crate::rntuple::expand;
 use arrow_array::{ArrayRef, BinaryArray, FixedSizeListArray, ListArray, StructArray};
-use arrow_buffer::{BooleanBuffer, Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_schema::{DataType, Fields};
 use std::sync::Arc;
 use treemill_format::error::{FormatError, Result};
@@ -333,27 +334,6 @@ fn finish_parts(
         }
     }
     Ok(())
-}
-
-/// Offsets begin with 0 and ascend: every append has seen to it.
-fn offset_buffer(offsets: Vec<i32>, spares: &mut Spares) -> Result<OffsetBuffer<i32>> {
-    let offsets = ScalarBuffer::from(offsets);
-    spares.hold(offsets.inner());
-    treemill_offsets::ascending(offsets).ok_or_else(mismatch)
-}
-
-/// Pushes the end of a list's or string's items after `more` were added.
-pub(super) fn push_offset(offsets: &mut Vec<i32>, more: usize) -> Result<()> {
-    let end = i32::try_from(more)
-        .ok()
-        .and_then(|more| offsets.last().copied().unwrap_or(0).checked_add(more))
-        .ok_or_else(too_many)?;
-    offsets.push(end);
-    Ok(())
-}
-
-pub(super) fn too_many() -> FormatError {
-    unsupported("more than 2^31 items in one batch")
 }
 
 /// A column of one layout was given another: a mistake of this crate, told without a panic.

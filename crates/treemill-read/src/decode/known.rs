@@ -1,6 +1,6 @@
 //! Lists whose ends are known beforehand: only their items are decoded.
 
-use super::column::{Column, mismatch, too_many};
+use super::column::Column;
 use super::picked::{Gathered, gather};
 use super::spares::Spares;
 use super::types::field;
@@ -87,27 +87,6 @@ impl<'a> Items<'a> {
         let list = list.map_err(|e| malformed(0, format!("decoded column: {e}")))?;
         Ok(Arc::new(list))
     }
-}
-
-/// Offsets of the lists of several arrays, one after another: a single array's as they are.
-///
-/// # Errors
-/// `Unsupported` where there are more items than a list's offsets can count.
-pub fn join_offsets(mut parts: Vec<OffsetBuffer<i32>>) -> Result<OffsetBuffer<i32>> {
-    if let [_] = parts.as_slice()
-        && let Some(only) = parts.pop()
-    {
-        return Ok(only);
-    }
-    let mut joined = vec![0_i32];
-    for part in &parts {
-        let base = joined.last().copied().unwrap_or(0);
-        // The last is the largest.
-        let last = part.last();
-        base.checked_add(last).ok_or_else(too_many)?;
-        joined.extend(part.iter().skip(1).map(|end| base.wrapping_add(*end)));
-    }
-    treemill_offsets::ascending(joined.into()).ok_or_else(mismatch)
 }
 
 fn absent(item: usize) -> treemill_format::error::FormatError {

@@ -7,6 +7,7 @@ use super::clones::Arrays;
 use super::column::Column;
 use super::lists::List;
 use super::object;
+use super::offsets::{append_ends, too_many};
 use super::stride::Stride;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -142,7 +143,7 @@ impl Step<'_> {
                 Ok(())
             }
             Step::List(list) | Step::Sized(list, ..) | Step::Arrays(Arrays { list, .. }) => {
-                append_ends(list.offsets, list.ends.as_slice());
+                append_ends(list.offsets, 0, list.ends.as_slice()).ok_or_else(too_many)?;
                 list.item.append()
             }
             Step::Object(members) => {
@@ -176,11 +177,6 @@ fn pass(hidden: &Hidden, data: Bytes<'_>, at: usize) -> Option<usize> {
     let mut rest = data.0.get(at..)?;
     object::pass(hidden, &mut rest).ok()?;
     data.0.len().checked_sub(rest.len())
-}
-
-fn append_ends(offsets: &mut Vec<i32>, ends: &[i32]) {
-    let base = offsets.last().copied().unwrap_or(0);
-    offsets.extend(ends.iter().map(|end| base.wrapping_add(*end)));
 }
 
 /// Values of a fixed size.
