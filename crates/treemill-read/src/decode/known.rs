@@ -66,6 +66,10 @@ impl<'a> Items<'a> {
             Picked::Together(items) => return self.append(data, items.clone()),
             Picked::Single(items) => items,
         };
+        if let (Column::Numbers(numbers), Layout::Number(_)) = (&mut self.items, self.layout) {
+            let last = items.last().map_or(0, |last| *last as usize);
+            return numbers.extend_at(data, items).ok_or_else(|| absent(last));
+        }
         let bytes = &mut gathered.bytes;
         bytes.clear();
         gather(data, self.size, items, bytes)?;
