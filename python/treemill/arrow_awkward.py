@@ -16,7 +16,7 @@ import numpy as np
 
 from .bits import unpacked
 
-__all__ = ["content", "layout_of", "nullable", "numpy_array", "numpy_of", "records"]
+__all__ = ["layout_of", "nullable", "numpy_array", "numpy_of", "records"]
 
 
 def records(names: Sequence[str], columns: Sequence[Any], optional: Collection[str] = ()) -> Any:

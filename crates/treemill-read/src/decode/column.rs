@@ -6,7 +6,7 @@ use super::packer::Packer;
 use super::size::{Size, size_of};
 use super::spares::Spares;
 use super::types::{arrow_type, field};
-use super::{malformed, unsupported};
+use super::{broken, malformed, unsupported};
 use crate::rntuple::expand;
 use arrow_array::{ArrayRef, BinaryArray, FixedSizeListArray, ListArray, StructArray};
 use arrow_buffer::{BooleanBuffer, Buffer};
@@ -232,7 +232,6 @@ impl Column {
     /// # Errors
     /// As [`Column::finish`].
     pub fn finish_into(self, spares: &mut Spares, layout: &Layout) -> Result<ArrayRef> {
-        let broken = |e: arrow_schema::ArrowError| malformed(0, format!("decoded column: {e}"));
         Ok(match (self, layout) {
             (Column::Numbers(numbers), Layout::Number(_) | Layout::Bits) => numbers.finish(spares),
             (Column::Object { rows, parts }, Layout::Object(object)) => {
@@ -311,9 +310,7 @@ fn finish_object(
     let mut arrays = Vec::with_capacity(fields.len());
     finish_parts(parts, object, spares, &mut arrays)?;
     let array = StructArray::try_new_with_length(fields, arrays, None, rows);
-    Ok(Arc::new(array.map_err(|e| {
-        malformed(0, format!("decoded column: {e}"))
-    })?))
+    Ok(Arc::new(array.map_err(broken)?))
 }
 
 /// The arrays of an object's fields, those of its bases before its own.

@@ -4,7 +4,7 @@ use super::column::Column;
 use super::picked::{Gathered, gather};
 use super::spares::Spares;
 use super::types::field;
-use super::{malformed, size::size_of};
+use super::{broken, malformed, size::size_of};
 use arrow_array::{ArrayRef, ListArray};
 use arrow_buffer::OffsetBuffer;
 use std::ops::Range;
@@ -84,7 +84,7 @@ impl<'a> Items<'a> {
         let values = self.items.finish_into(spares, self.layout)?;
         let item = Arc::new(field("item", self.layout)?);
         let list = ListArray::try_new(item, offsets, values, None);
-        let list = list.map_err(|e| malformed(0, format!("decoded column: {e}")))?;
+        let list = list.map_err(broken)?;
         Ok(Arc::new(list))
     }
 }

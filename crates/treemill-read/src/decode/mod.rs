@@ -30,6 +30,7 @@ mod spares;
 pub mod starts;
 mod steps;
 mod stride;
+mod text;
 mod types;
 mod walk;
 
@@ -45,6 +46,7 @@ pub use size::{Size, leaves, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
 
+use arrow_schema::ArrowError;
 use treemill_format::error::FormatError;
 pub use treemill_format::error::Result;
 use treemill_format::layout::Layout;
@@ -143,6 +145,11 @@ fn malformed(at: usize, what: String) -> FormatError {
         what,
         at: at as u64,
     }
+}
+
+/// Pieces that Arrow says do not fit together: a mistake of this crate, told without a panic.
+fn broken(error: ArrowError) -> FormatError {
+    malformed(0, format!("decoded column: {error}"))
 }
 
 fn unsupported(what: &str) -> FormatError {

@@ -277,22 +277,21 @@ fn primitive<T: ArrowPrimitiveType>(values: Vec<T::Native>, spares: &mut Spares)
     Arc::new(PrimitiveArray::<T>::new(values, None))
 }
 
-/// Bytes of one of these numbers on disk; for tests of the table above.
-#[cfg(test)]
-pub(super) fn stored_size(numbers: &Numbers) -> usize {
-    macro_rules! stored {
-        ($values:expr, $size:literal, $from:expr) => {{
-            let _ = (&*$values, $from);
-            $size
-        }};
-    }
-    for_each_form!(numbers, stored)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::size::number_size;
     use super::*;
+
+    /// Bytes of one of these numbers on disk.
+    fn stored_size(numbers: &Numbers) -> usize {
+        macro_rules! stored {
+            ($values:expr, $size:literal, $from:expr) => {{
+                let _ = (&*$values, $from);
+                $size
+            }};
+        }
+        for_each_form!(numbers, stored)
+    }
 
     #[test]
     fn sizes_agree_with_the_table() {
