@@ -26,7 +26,8 @@ impl Compiler<'_> {
             return Ok((items, level));
         }
         let nested = self.nested(level, self.here, span(key))?;
-        Ok((self.carried(&items, Move::Pick(nested, 0)), nested))
+        let how = Move::Pick(nested, 0);
+        Ok((self.carried_from(&items, level, how), nested))
     }
 
     /// The value of `key=` for every item, at the items' own level; without one the items are it.
@@ -51,7 +52,7 @@ impl Compiler<'_> {
         };
         let at = span(key);
         let element = self.entered(items.clone(), at)?;
-        let level = self.level_of(&element);
+        let level = self.loop_of(&element);
         let (outside, variables) = (self.here, self.locals.len());
         // Below several lists at once, where a `for` has been left already.
         self.here = level;

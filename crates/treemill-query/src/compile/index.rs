@@ -115,9 +115,10 @@ impl Compiler<'_> {
             true => index,
             false => self.bring(index, parent, at)?,
         };
+        self.check_within(lists, index, at)?;
         let row = self.row(lists);
         let list = self.item(row, index, None, from_end);
-        Ok(self.lists_of_rows(bound, level, list))
+        Ok(self.lists_of_rows(bound, lists, list))
     }
 
     /// Those of a list's lists that have these numbers, constants below the list's own level; where
@@ -134,13 +135,12 @@ impl Compiler<'_> {
         let (index, own) = self.below(indices, parent, at)?;
         let row = self.row(lists);
         let list = self.item(row, index, Some(own), true);
-        Ok(self.lists_of_rows(bound, level, list))
+        Ok(self.lists_of_rows(bound, lists, list))
     }
 
-    /// The lists whose numbers among all lists are given.
-    fn lists_of_rows(&mut self, bound: &Bound, level: LevelId, list: NodeId) -> Bound {
-        let lists = self.outermost(level);
-        let mut of = level;
+    /// Of what lies in lists below the level `lists`, those whose numbers at that level are given.
+    pub(super) fn lists_of_rows(&mut self, bound: &Bound, lists: LevelId, list: NodeId) -> Bound {
+        let mut of = self.level_of(bound);
         while self.graph.parent(of) != lists {
             of = self.graph.parent(of);
         }
@@ -216,23 +216,16 @@ impl Compiler<'_> {
         place: Span,
     ) -> Result<Bound> {
         let parent = self.graph.parent(level);
-        let constant = self.graph.as_const(index).cloned();
         let own = self.graph.node(index).level;
-        if constant.is_none() && !self.graph.encloses(own, parent) {
+        let from_end = self.graph.as_const(index).is_some();
+        if !from_end && !self.graph.encloses(own, parent) {
             return self.at_each(&bound, level, index, false, place);
         }
-        let from_end = constant.is_some();
-        let index = if from_end {
-            index
-        } else {
-            self.bring(index, parent, place)?
+        let index = match from_end {
+            true => index,
+            false => self.bring(index, parent, place)?,
         };
-        if let (LevelKind::Fixed(len), Some(constant)) = (&self.graph.level(level).kind, constant)
-            && !within(*len, &constant)
-        {
-            let message = format!("the index is outside of an array of {len}");
-            return Err(QueryError::at(at, message));
-        }
+        self.check_within(level, index, at)?;
         let list = None;
         Ok(self.carried(
             &bound,
@@ -242,6 +235,25 @@ impl Compiler<'_> {
                 from_end,
             },
         ))
+    }
+
+    /// Arrays of a known length have no other items than these, for any event.
+    fn check_within(&self, level: LevelId, index: NodeId, at: Span) -> Result<()> {
+        let mut walk = level;
+        let len = loop {
+            match &self.graph.level(walk).kind {
+                LevelKind::Fixed(len) => break *len,
+                LevelKind::Same { of, .. } | LevelKind::Product { of, .. } => walk = *of,
+                _ => return Ok(()),
+            }
+        };
+        match self.graph.as_const(index) {
+            Some(constant) if !within(len, constant) => {
+                let message = format!("the index is outside of an array of {len}");
+                Err(QueryError::at(at, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// One item of the list for every index, which are at a level below the lists'.

@@ -137,7 +137,7 @@ impl Compiler<'_> {
     }
 
     /// The level that a loop over such an element goes through.
-    fn loop_of(&self, element: &Bound) -> LevelId {
+    pub(super) fn loop_of(&self, element: &Bound) -> LevelId {
         let mut level = self.level_of(element);
         // Of lists, the level above.
         while !matches!(

@@ -85,7 +85,10 @@ impl Compiler<'_> {
                 Bound::Object(object)
             }
             Bound::Tuple { items, level } => Bound::Tuple {
-                items: items.iter().map(|item| self.carried(item, how)).collect(),
+                items: items
+                    .iter()
+                    .map(|item| self.carried_from(item, *level, how))
+                    .collect(),
                 level: self.landing(*level, how),
             },
             Bound::Sum {
@@ -116,6 +119,17 @@ impl Compiler<'_> {
                 level: self.landing(*level, how),
             },
         }
+    }
+
+    /// What stands at a level, or in lists below it, at another one: whole lists.
+    pub(super) fn carried_from(&mut self, bound: &Bound, level: LevelId, how: Move) -> Bound {
+        let own = self.level_of(bound);
+        if own == level || !self.graph.encloses(level, own) {
+            return self.carried(bound, how);
+        }
+        let row = self.row(level);
+        let list = self.carry(row, how);
+        self.lists_of_rows(bound, level, list)
     }
 
     /// A value at another level.

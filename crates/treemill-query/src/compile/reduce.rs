@@ -8,17 +8,21 @@ use crate::error::QueryError;
 use crate::spec::{Expr, Span};
 
 impl Compiler<'_> {
-    /// What a reduction is made over: the elements of a generator, or a list.
-    fn reducible(&mut self, name: &str, arg: &Expr) -> Result<(Bound, LevelId)> {
+    /// What a reduction is made over: the elements of a generator, or a list. With a key, elements may
+    /// be lists.
+    fn reducible(&mut self, name: &str, arg: &Expr, has_key: bool) -> Result<(Bound, LevelId)> {
         if let Expr::Comprehension { element, loops, at } = arg {
             let looped = self.looped(element, loops, *at)?;
-            if self.level_of(&looped.element) != looped.level {
+            if !has_key && self.level_of(&looped.element) != looped.level {
                 let message = format!("{name}(…) of lists: close the inner ones first");
                 return Err(QueryError::at(span(element), message));
             }
             return Ok((looped.element, looped.level));
         }
-        self.list(name, arg)
+        match has_key {
+            true => self.items(name, arg),
+            false => self.list(name, arg),
+        }
     }
 
     /// `sum any all count mean`
@@ -29,7 +33,7 @@ impl Compiler<'_> {
         arg: &Expr,
         at: Span,
     ) -> Result<NodeId> {
-        let (items, _) = self.reducible(name, arg)?;
+        let (items, _) = self.reducible(name, arg, false)?;
         match items {
             Bound::Value(id) => self.reduce(reducer, id, at),
             other => Err(self.not_a_value(&other, span(arg))),
@@ -46,7 +50,7 @@ impl Compiler<'_> {
         default: Option<&Expr>,
         at: Span,
     ) -> Result<Bound> {
-        let (items, level) = self.reducible(name, arg)?;
+        let (items, level) = self.reducible(name, arg, key.is_some())?;
         let index = matches!(reducer, Reducer::ArgMin | Reducer::ArgMax);
         let found = match (&items, key) {
             (Bound::Value(id), None) => Bound::Value(self.reduce(reducer, *id, at)?),
@@ -61,14 +65,12 @@ impl Compiler<'_> {
                 if index {
                     Bound::Value(place)
                 } else {
-                    self.carried(
-                        &items,
-                        Move::At {
-                            index: place,
-                            list: None,
-                            from_end: false,
-                        },
-                    )
+                    let how = Move::At {
+                        index: place,
+                        list: None,
+                        from_end: false,
+                    };
+                    self.carried_from(&items, level, how)
                 }
             }
         };
@@ -90,7 +92,7 @@ impl Compiler<'_> {
 
     /// `len(X)`
     pub(super) fn len(&mut self, arg: &Expr) -> Result<NodeId> {
-        let (_, level) = self.reducible("len", arg)?;
+        let (_, level) = self.reducible("len", arg, false)?;
         Ok(self.length(level))
     }
 
@@ -103,7 +105,7 @@ impl Compiler<'_> {
         default: Option<&Expr>,
         at: Span,
     ) -> Result<Bound> {
-        let (items, level) = self.reducible(name, arg)?;
+        let (items, level) = self.reducible(name, arg, false)?;
         let index = self.graph.constant(Constant::Int(index));
         if !self.is_single(self.graph.parent(level)) {
             return self.list_at(&items, level, index, at);
