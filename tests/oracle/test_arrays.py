@@ -1,5 +1,6 @@
-"""Arrays whose lengths are known, in lists (`x[n][3]`) and in one another (`x[3][4]`), as real ROOT writes
-them: their values, what expressions make of them, and random expressions against the slow evaluator.
+"""Arrays whose lengths are known, in lists (`x[n][3]`) and in one another (`x[3][4]`), as real ROOT
+writes them: their values, what expressions make of them, and random expressions against the slow
+evaluator.
 """
 
 import awkward as ak

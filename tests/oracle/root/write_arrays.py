@@ -1,5 +1,5 @@
-"""Writes trees of arrays whose lengths are known: `write_arrays.py FILE`. In the tree Counted they are
-as many as a branch says, in Fixed and Mixed always as many. Of the names that random expressions know.
+"""Writes trees of arrays whose lengths are known: `write_arrays.py FILE`. In the tree Counted there
+are as many as a branch says, in Fixed always as many. Of the names that random expressions know.
 """
 
 import sys

@@ -11,14 +11,19 @@ use crate::spec::{Expr, Span};
 impl Compiler<'_> {
     pub(super) fn index(&mut self, value: &Expr, index: &Expr, at: Span) -> Result<Bound> {
         let bound = self.bind(value)?;
-        if let Bound::Tuple { items, .. } = &bound {
+        let level = self.level_of(&bound);
+        if let Bound::Tuple { items, .. } = &bound
+            && self.is_single(level)
+        {
             return self.element_of_tuple(items, index);
         }
-        let level = self.level_of(&bound);
         if self.is_single(level) {
+            let title = self.title(&bound);
             let message = match self.here {
-                EVENT => "there is one per event, so there is nothing to pick from",
-                _ => "this is one, and no list, so there is nothing to pick from",
+                EVENT => {
+                    format!("of {title} there is one per event, so there is nothing to pick from")
+                }
+                _ => format!("{title} is one, and no list, so there is nothing to pick from"),
             };
             return Err(QueryError::at(span(value), message));
         }
@@ -42,6 +47,13 @@ impl Compiler<'_> {
             };
             let sliced = self.graph.add_level(Level { parent, kind });
             return Ok(self.kept_below(&bound, outer, sliced));
+        }
+        let holds_lists = matches!(&bound, Bound::Tuple { items, .. }
+            if items.iter().any(|item| self.level_of(item) != level));
+        if holds_lists && !matches!(index, Expr::Const { .. } | Expr::Unary { .. }) {
+            let message =
+                "of tuples that hold lists a constant integer picks one, and a slice some";
+            return Err(QueryError::at(span(index), message));
         }
         if outer != level {
             return self.index_lists(bound, level, index, at);

@@ -63,12 +63,20 @@ impl Compiler<'_> {
         };
         let level = self.level_of(&bound);
         if self.is_single(level) {
-            let what = match &bound {
-                Bound::Value(_) => "one value".to_owned(),
-                other => self.title(other),
-            };
             let each = if self.here == EVENT { " per event" } else { "" };
-            let message = format!("{name}(…) needs a list, and this is {what}{each}");
+            let message = match &bound {
+                Bound::Value(id) => match self.graph.node(*id).op {
+                    Op::Column(_) => {
+                        let title = self.title(&bound);
+                        format!("{name}(…) needs a list, and {title} is one value{each}")
+                    }
+                    _ => format!("{name}(…) needs a list, and this is one value{each}"),
+                },
+                other => {
+                    let what = self.title(other);
+                    format!("{name}(…) needs a list, and this is {what}{each}")
+                }
+            };
             return Err(QueryError::at(at, message));
         }
         Ok((bound, level))

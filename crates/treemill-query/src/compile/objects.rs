@@ -168,10 +168,15 @@ impl Compiler<'_> {
             return Ok(found);
         }
         match bound {
-            Bound::Value(_) => Err(QueryError::at(
-                at,
-                format!("numbers have no attributes; .{name} goes with collections"),
-            )),
+            Bound::Value(id) => {
+                let title = match self.graph.node(*id).op {
+                    Op::Column(_) => format!(", and this is {}", self.title(bound)),
+                    _ => String::new(),
+                };
+                let message =
+                    format!("numbers have no attributes; .{name} goes with collections{title}");
+                Err(QueryError::at(at, message))
+            }
             Bound::Tuple { items, .. } => Err(QueryError::at(
                 at,
                 format!(
@@ -296,7 +301,13 @@ impl Compiler<'_> {
     /// What to call it in messages.
     pub(super) fn title(&self, bound: &Bound) -> String {
         match bound {
-            Bound::Value(_) => "a value".to_owned(),
+            Bound::Value(id) => match self.graph.node(*id).op {
+                Op::Column(column) => match self.schema.fields.get(column) {
+                    Some(field) => format!("{} ({})", field.name, field.column_type),
+                    None => "a value".to_owned(),
+                },
+                _ => "a value".to_owned(),
+            },
             Bound::Tuple { items, .. } => format!("a tuple of {}", items.len()),
             Bound::Sum { .. } | Bound::Scaled { .. } => "the vector".to_owned(),
             Bound::Choice { sides, .. } => {
