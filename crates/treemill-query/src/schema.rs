@@ -223,11 +223,19 @@ fn write_below(
     f.write_str(item.name())
 }
 
-/// Columns by name.
+/// Columns by name; those that are called by their dimensions, `fVtx[3]`, also without.
 pub(crate) fn index(schema: &Schema) -> HashMap<&str, usize> {
     let mut found = HashMap::with_capacity(schema.fields.len());
     for (i, field) in schema.fields.iter().enumerate() {
         found.entry(field.name.as_str()).or_insert(i);
+    }
+    for (i, field) in schema.fields.iter().enumerate() {
+        if let Some((name, dims)) = field.name.split_once('[')
+            && dims.ends_with(']')
+            && !name.is_empty()
+        {
+            found.entry(name).or_insert(i);
+        }
     }
     found
 }

@@ -39,7 +39,7 @@ impl Compiler<'_> {
         match items {
             Bound::Value(id) => self.reduce(reducer, id, at).map(Bound::Value),
             Bound::Tuple { .. } => Err(self.not_a_value(&items, span(arg))),
-            vectors if reducer == Reducer::Sum => self.sum_of_vectors(&vectors, at),
+            vectors if reducer == Reducer::Sum => self.sum_of_vectors(&vectors, span(arg)),
             other => Err(self.not_a_value(&other, span(arg))),
         }
     }
