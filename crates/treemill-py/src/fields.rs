@@ -101,10 +101,9 @@ fn column_type(shape: &Shape, counters: &HashMap<usize, String>) -> Option<Colum
             let counter = ends(columns).and_then(|id| counters.get(&id).cloned());
             column_type(item, counters)?.listed(counter)?
         }
-        Shape::Array { item, len } => ColumnType::Array {
-            item: dtype(item)?,
-            len: u32::try_from(*len).ok()?,
-        },
+        Shape::Array { item, len } => {
+            column_type(item, counters)?.arrayed(u32::try_from(*len).ok()?)?
+        }
         // What may be missing has the type of what is there.
         Shape::Optional { item, .. } => column_type(item, counters)?,
         Shape::Record { .. } | Shape::Variant { .. } => return None,
