@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["content", "layout_of", "nullable", "numpy_array", "numpy_of", "records"]
+from .bits import unpacked
+
+__all__ = ["layout_of", "nullable", "numpy_array", "numpy_of", "records"]
 
 
 def records(names: Sequence[str], columns: Sequence[Any], optional: Collection[str] = ()) -> Any:
@@ -196,12 +198,9 @@ def _numbers(array: Any) -> Any:
         return array.to_numpy()
     if len(array) == 0:
         return np.zeros(0, dtype=np.bool_)
-    # Arrow's bools are bits, the first the lowest; everything else is the same bytes in numpy.
-    bits = np.frombuffer(array.buffers()[1], dtype=np.uint8)
-    first, skipped = divmod(array.offset, 8)
-    count = skipped + len(array)
-    bools = np.unpackbits(bits[first:], count=count, bitorder="little")
-    return bools[skipped:].view(np.bool_)
+    # All but bools are the same bytes in numpy.
+    packed = np.frombuffer(array.buffers()[1], dtype=np.uint8)
+    return unpacked(packed, array.offset, len(array))
 
 
 @cache

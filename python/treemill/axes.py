@@ -1,5 +1,5 @@
 """What a user may write as `bins=`, turned into axes in the form of the core's query format
-(spec.rs, `Axis`), and ranges found from the data where none are given.
+(spec.rs, `Axis`).
 
 Pure: standard library only. hist's and boost-histogram's axis objects are recognised by the names
 of their classes, so that neither library is imported by a query that does not use it.
@@ -11,13 +11,21 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from itertools import pairwise
 from typing import Any
 
 from .errors import QueryError, UnsupportedError
 
-__all__ = ["AutomaticAxis", "Axis", "FixedAxis", "GrowingAxis", "automatic_axis", "axes_from_bins"]
+__all__ = [
+    "DEFAULT_BINS",
+    "AutomaticAxis",
+    "Axis",
+    "FixedAxis",
+    "GrowingAxis",
+    "axes_from_bins",
+    "integer",
+    "regular",
+]
 
 DEFAULT_BINS = 100
 """Bins of an automatic axis, about; also the most integers that get one bin each."""
@@ -216,97 +224,6 @@ def _function(axis: Any, transform: Any) -> dict[str, Any]:
 
 def _indices(axis: Any) -> range:
     return range(int(axis.size))
-
-
-# Automatic ranges.
-
-Extent = tuple[Any, Any, int] | None
-"""Smallest and largest finite value and how many there are; None where there are none."""
-
-
-def automatic_axis(extent: Extent, bins: int | None = None) -> FixedAxis:
-    """An axis with round edges that holds every value of the extent.
-
-    The bin width is 1, 2, 2.5 or 5 times a power of ten, the first edge a multiple of it, and the
-    last edge lies above the largest value; without `bins` that makes about 40 to 100 bins. With
-    `bins` there are exactly that many, and widths of 1.2, 1.5, 3, 4, 6 and 8 are tried too.
-    Integers that span at most a hundred values get one bin for each value, more of them a whole
-    number of values per bin; bools get two bins. No values at all: 0 to 1. The extent does not
-    depend on the order in which events are read, so neither does the axis.
-    """
-    if extent is None:
-        return FixedAxis(regular(bins or DEFAULT_BINS, 0.0, 1.0))
-    low, high, _ = extent
-    if bins is None and isinstance(low, bool) and isinstance(high, bool):
-        return FixedAxis({"kind": "boolean"})
-    whole = isinstance(low, int) and isinstance(high, int)
-    if whole and bins is None and int(high) - int(low) < DEFAULT_BINS and abs(int(high)) < 1 << 31:
-        return FixedAxis(integer(int(low), int(high) + 1))
-    with localcontext() as context:
-        context.prec = 60
-        context.Emax, context.Emin = 100_000, -100_000
-        return FixedAxis(_nice(Decimal(low), Decimal(high), bins, whole))
-
-
-_WIDTHS = tuple(Decimal(m) for m in ("1", "2", "2.5", "5"))
-_MORE_WIDTHS = tuple(Decimal(m) for m in ("1", "1.2", "1.5", "2", "2.5", "3", "4", "5", "6", "8"))
-
-
-# Sums of a few of these are still doubles.
-_LARGEST = Decimal("1e307")
-
-
-def _nice(low: Decimal, high: Decimal, bins: int | None, whole: bool) -> dict[str, Any]:
-    if max(abs(low), abs(high)) > _LARGEST:
-        raise QueryError(
-            f"values reach from {low:.3g} to {high:.3g}: too far for a range of their own; "
-            "give bins=(n, lo, hi)"
-        )
-    span = high - low
-    # Where doubles cannot tell low from high apart well, bins as fine as their steps make no sense.
-    floor = max(abs(low), abs(high)) * Decimal("1e-12")
-    if span <= floor:
-        span = max(abs(low) * Decimal("0.1"), floor) if low else Decimal(1)
-        low, high = low - span / 2, high + span / 2
-    mantissas = _MORE_WIDTHS if bins else _WIDTHS
-    width = _width_at_least(span / (bins or DEFAULT_BINS), mantissas, whole)
-    for _ in range(20):
-        # Edges at multiples of the width; where that does not fit in so many bins, of less.
-        for grid in (width, width / 10):
-            if whole:
-                grid = max(grid.to_integral_value(ROUND_FLOOR), Decimal(1))
-            found = _edges(low, high, width, grid, bins)
-            if found is not None:
-                return regular(*found)
-        width = _width_at_least(width * Decimal("1.01"), mantissas, whole)
-    return regular(bins or 1, float(low), math.nextafter(float(high), math.inf))
-
-
-def _edges(
-    low: Decimal, high: Decimal, width: Decimal, grid: Decimal, bins: int | None
-) -> tuple[int, float, float] | None:
-    """Number of bins, first and last edge; None where `bins` do not reach."""
-    # The first edge is inclusive and the last is not, also after rounding to double.
-    start = (low / grid).to_integral_value(ROUND_FLOOR) * grid
-    if float(start) > float(low):
-        start -= grid
-    count = bins or int(((high - start) / width).to_integral_value(ROUND_FLOOR)) + 1
-    if bins is None and float(start + count * width) <= float(high):
-        count += 1
-    first, last = float(start), float(start + count * width)
-    return (count, first, last) if first <= float(low) and float(high) < last else None
-
-
-def _width_at_least(least: Decimal, mantissas: Sequence[Decimal], whole: bool) -> Decimal:
-    if whole:
-        least = max(least.to_integral_value(ROUND_CEILING), Decimal(1))
-    power = Decimal(1).scaleb(least.adjusted())
-    for scale in (power, power * 10):
-        for mantissa in mantissas:
-            width = mantissa * scale
-            if width >= least and not (whole and width % 1):
-                return width
-    return power * 10
 
 
 # Small judgements on what the user gave.

@@ -9,7 +9,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .axes import AutomaticAxis, FixedAxis, GrowingAxis, automatic_axis
+from .axes import AutomaticAxis, FixedAxis, GrowingAxis
+from .axis_ranges import automatic_axis
 from .backend.passes import Pass, Pool
 from .cutflow import Variations
 from .errors import QueryError, TreemillError

@@ -15,6 +15,8 @@ import numpy as np
 from awkward.contents import ListOffsetArray, NumpyArray, RecordArray, RegularArray
 from awkward.index import Index64
 
+from .bits import unpacked
+
 __all__ = ["layout", "records"]
 
 
@@ -55,10 +57,7 @@ def _record(names: tuple[str, ...] | None, members: list[Any], length: int) -> A
 
 
 def _bits(values: Any, first: int, length: int) -> Any:
-    start, skipped = divmod(first, 8)
-    count = skipped + length
-    bools = np.unpackbits(np.asarray(values)[start:], count=count, bitorder="little")
-    return NumpyArray(bools[skipped:].view(np.bool_))
+    return NumpyArray(unpacked(np.asarray(values), first, length))
 
 
 _MAKERS: dict[str, Callable[..., Any]] = {

@@ -33,6 +33,8 @@ MAX_NODES = 200_000
 # The JSON of a whole query nests at most 127 deep in the core's parser; a list of arguments is a
 # level of JSON as well as the node in it, and the query around an expression takes eight.
 _MAX_JSON_DEPTH = 116
+_MAX_TUPLES = 3
+"""Tuples within tuples that `for` takes apart."""
 
 
 @dataclass(frozen=True)
@@ -140,14 +142,14 @@ def _syntax_error(
     if start is None:
         return QueryError(message, text=text, span=(len(text), len(text) + 1))
     # Python's own words tell of assignments and of :=, which are not in here.
-    if "':='" in message or "assign" in message or _is_assignment(text, start):
+    if (
+        "':='" in message
+        or "assign" in message
+        or (text[start : start + 1] == "=" and text[start + 1 : start + 2] != "=")
+    ):
         message = "= is not in the language; to compare write =="
     stop = place(error.end_offset) if error.end_lineno == error.lineno else None
     return QueryError(message, text=text, span=(start, max(stop or 0, start + 1)))
-
-
-def _is_assignment(text: str, at: int) -> bool:
-    return text[at : at + 1] == "=" and text[at + 1 : at + 2] != "="
 
 
 _Handlers = Mapping[type[ast.AST], Callable[[Any, Any, int, int], Tree]]
@@ -246,7 +248,9 @@ class _Reducer:
     def compare(self, node: ast.Compare, depth: int, json: int) -> Tree:
         ops = [COMPARE.get(type(op)) for op in node.ops]
         if None in ops:
-            self.refuse("is and is not are not in the language; write == or !=", node)
+            self.refuse(
+                "is and is not are not in the language; write == or !=, or is_missing(x)", node
+            )
         for middle in node.comparators[:-1]:
             self.check_bitwise(middle)
         left = self.reduce(node.left, depth, json)
@@ -363,14 +367,28 @@ class _Reducer:
         element = self.reduce(node.elt, depth, json)
         return {"kind": "comprehension", "element": element, "loops": loops, "at": self.at(node)}
 
-    def targets(self, target: ast.expr) -> list[str]:
-        items = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
-        names = [item.id for item in items if isinstance(item, ast.Name)]
-        if len(names) != len(items) or not names:
-            self.refuse("for takes a name, or names with commas between them", target)
-        if len(set(names)) != len(names):
+    def targets(self, target: ast.expr) -> list[Any]:
+        """Names, and lists of names where an item of a tuple is a tuple itself."""
+        named = [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
+        if len(set(named)) != len(named):
             self.refuse("the names after for must differ", target)
-        return names
+        return (
+            self.parts(target)
+            if isinstance(target, (ast.Tuple, ast.List))
+            else [self.part(target, 0)]
+        )
+
+    def parts(self, target: ast.Tuple | ast.List, within: int = 0) -> list[Any]:
+        if not target.elts or within > _MAX_TUPLES:
+            self.refuse("for takes a name, or names with commas between them", target)
+        return [self.part(item, within) for item in target.elts]
+
+    def part(self, target: ast.expr, within: int) -> str | list[Any]:
+        if isinstance(target, (ast.Tuple, ast.List)):
+            return self.parts(target, within + 1)
+        if not isinstance(target, ast.Name):
+            self.refuse("for takes a name, or names with commas between them", target)
+        return target.id
 
 
 _HANDLERS: _Handlers = {

@@ -13,17 +13,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from .errors import QueryError, SourceError
-from .foreign import Foreign, field, joined
+from .foreign import Foreign, joined
+from .friend_columns import Align, Alignment, FriendColumns, Names, integers, is_number
 
 if TYPE_CHECKING:
     from .dataset import Dataset
     from .matching import Index
 
 __all__ = ["Friend", "Friends", "index_names"]
-
-Names = tuple[str, str]
-_SEVERAL = 8
-"""Blocks whose matches are remembered: a block's columns come one after another."""
 
 
 def index_names(given: Any) -> Names | bool | None:
@@ -34,18 +31,6 @@ def index_names(given: Any) -> Names | bool | None:
     if len(names) not in (1, 2) or not all(isinstance(name, str) for name in names):
         raise QueryError(f"an index is a column's name or two, not {given!r}")
     return (names[0], names[1] if len(names) == 2 else "0")
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """Which entries of a friend go with those of a tree or chain."""
-
-    starts: tuple[int, ...]
-    """Of the chain's files, as the friend counts."""
-    theirs: tuple[int, ...]
-    """Of the friend's files."""
-    names: Names | None = None
-    index: Index | None = None
 
 
 @dataclass(frozen=True)
@@ -60,60 +45,38 @@ class Friend:
     alignment: Alignment | None = None
     """Once it was worked out."""
 
-    def aligned(self, sizes: Iterable[int], title: str, columns: Iterable[str]) -> Friend:
-        """With its alignment to a chain of files of these sizes and columns. `title`: the chain,
-        for messages."""
+    def aligned(self, sizes: Iterable[int], title: str, columns: Iterable[str]) -> Alignment:
+        """To a chain of files of these sizes and columns. `title`: the chain, for messages."""
         from .matching import starts
 
         ours, others = starts(sizes), self.dataset
-        theirs = starts(others.sizes[i][0] for i in range(len(others.files)))
+        theirs = starts(_sizes(others))
         names = self._names(set(columns))
         if names is not None:
-            return replace(self, alignment=Alignment(ours, theirs, names, self._built(names)))
+            return Alignment(ours, theirs, names, self._built(names))
         if ours[-1] != theirs[-1]:
             raise QueryError(
                 f"{title} has {ours[-1]} entries and its friend {self.alias} ({others!r}) has "
                 f"{theirs[-1]}: entry by entry they do not fit; give add_friend an index=",
                 file=others.files[0],
             )
-        return replace(self, alignment=Alignment(ours, theirs))
+        return Alignment(ours, theirs)
 
     def _names(self, columns: set[str]) -> Names | None:
         if isinstance(self.index, tuple):
             return self.index
         own = None if self.index is False else self.dataset.index
-        if own is None or not all(_is_number(name) or name in columns for name in own):
+        if own is None or not all(is_number(name) or name in columns for name in own):
             return None
         return own
 
     def _built(self, names: Names) -> Index:
         from .matching import Index
 
-        wanted = [name for name in names if not _is_number(name)]
+        wanted = [name for name in names if not is_number(name)]
         columns = self.dataset.read(wanted).to_arrow()
         length = self.dataset.num_entries
-        return Index(*(_integers(name, columns, length) for name in names))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return dict(self.__dict__)
-
-
-def _is_number(name: str) -> bool:
-    return name.strip().lstrip("+-").isdigit()
-
-
-def _integers(name: str, columns: Any, length: int) -> Any:
-    """A column as int64, cut off as ROOT does; the same number everywhere where `name` is one."""
-    import numpy as np
-
-    if _is_number(name):
-        return np.full(length, int(name), np.int64)
-    values = columns[name]
-    values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
-    made = np.asarray(values)
-    if made.ndim != 1 or made.dtype.kind not in "biuf":
-        raise QueryError(f"an index needs one number per entry, and {name} is no such column")
-    return made.astype(np.int64)
+        return Index(*(integers(name, columns, length) for name in names))
 
 
 class Friends:
@@ -143,9 +106,13 @@ class Friends:
         out. Opens every file."""
         if not self.given:
             return self
-        sizes = [dataset.sizes[i][0] for i in range(len(dataset.files))]
+        sizes, title = _sizes(dataset), repr(dataset)
         columns = [branch["name"] for branch in dataset.trees[0].branches()]
-        return Friends(tuple(each.aligned(sizes, repr(dataset), columns) for each in self.given))
+        return Friends(
+            tuple(
+                replace(each, alignment=each.aligned(sizes, title, columns)) for each in self.given
+            )
+        )
 
     def foreign(self, dataset: Dataset, file: int) -> Foreign | None:
         """The friends' columns for the entries of one file; None where it has no friends."""
@@ -154,29 +121,13 @@ class Friends:
         if not self.given and not recorded:
             return None
         own = {branch["name"] for branch in tree.branches()}
-        path = dataset.files[file]
 
-        def whole(friend: Friend) -> Callable[[], Alignment]:
-            def align() -> Alignment:
-                if friend.alignment is not None:
-                    return friend.alignment
-                sizes = [dataset.sizes[i][0] for i in range(len(dataset.files))]
-                made = friend.aligned(sizes, repr(dataset), own).alignment
-                assert made is not None
-                return made
+        def later(friend: Friend, title: str, sizes: Callable[[], list[int]]) -> Align:
+            return lambda: friend.alignment or friend.aligned(sizes(), title, own)
 
-            return align
-
-        def alone(friend: Friend) -> Callable[[], Alignment]:
-            def align() -> Alignment:
-                made = friend.aligned([tree.num_entries], path, own).alignment
-                assert made is not None
-                return made
-
-            return align
-
-        several = [(each, whole(each), file) for each in self.given]
-        several += [(each, alone(each), 0) for each in recorded]
+        chain, path = repr(dataset), dataset.files[file]
+        several = [(each, later(each, chain, lambda: _sizes(dataset)), file) for each in self.given]
+        several += [(each, later(each, path, lambda: [tree.num_entries]), 0) for each in recorded]
         bare = _bare([each for each, _, _ in several], own)
         return joined(
             [
@@ -210,6 +161,11 @@ class Friends:
         return found
 
 
+def _sizes(dataset: Dataset) -> list[int]:
+    """Entries of its files."""
+    return [dataset.sizes[i][0] for i in range(len(dataset.files))]
+
+
 def _resolved(given: str, main: str) -> str:
     """Where the file of a recorded friend is: the tree's own file, or from that file's folder, or
     from here."""
@@ -231,122 +187,3 @@ def _bare(friends: list[Friend], own: set[str]) -> dict[str, frozenset[str]]:
         if len(aliases) == 1 and name not in own:
             found.setdefault(aliases[0], set()).add(name)
     return {alias: frozenset(names) for alias, names in found.items()}
-
-
-class FriendColumns:
-    """Implements foreign.Foreign for one friend and one file of the dataset."""
-
-    def __init__(
-        self,
-        friend: Friend,
-        align: Callable[[], Alignment],
-        file: int,
-        tree: Any,
-        bare: frozenset[str],
-    ) -> None:
-        self._friend = friend
-        self._align = align
-        self._file = file
-        self._tree = tree
-        self._bare = bare
-        self._lock = threading.Lock()
-        self._schema: Any = None
-        self._names: dict[str, str] = {}
-        self._alignment: Alignment | None = None
-        self._matches: dict[tuple[int, int], Any] = {}
-
-    def schema(self) -> Any:
-        """See Foreign."""
-        with self._lock:
-            if self._schema is None:
-                self._schema = self._look()
-            return self._schema
-
-    def _look(self) -> Any:
-        import pyarrow
-
-        friend = self._friend
-        branches = [b for b in friend.dataset.branches.values() if b.readable]
-        columns = friend.dataset.table(0).read([b.name for b in branches], 0, 0)
-        by_index = isinstance(friend.index, tuple) or (
-            friend.index is None and friend.dataset.index is not None
-        )
-        fields = []
-        for branch, column in zip(branches, columns, strict=True):
-            dtype = pyarrow.array(column).type
-            counter = None if branch.counter is None else f"{friend.alias}.{branch.counter}"
-            nullable = by_index or branch.kind == "optional"
-            names = [f"{friend.alias}.{branch.name}"]
-            names += [branch.name] if branch.name in self._bare else []
-            for name in names:
-                self._names[name] = branch.name
-                made = field(name, dtype, nullable=nullable, counter=counter, listed=False)
-                fields.append(made)
-        return pyarrow.schema(fields)
-
-    def read(self, name: str, start: int, stop: int) -> Any:
-        """See Foreign."""
-        self.schema()
-        column = self._names[name]
-        with self._lock:
-            alignment = self._alignment = self._alignment or self._align()
-        if alignment.index is not None:
-            return self._matched(column, start, stop, alignment)
-        from .matching import pieces
-
-        begin = alignment.starts[self._file]
-        found = pieces(alignment.theirs, begin + start, begin + stop)
-        return self._united(column, found or [(0, 0, 0)])
-
-    def _united(self, column: str, parts: list[tuple[int, int, int]]) -> Any:
-        import pyarrow
-
-        tables = self._friend.dataset.table
-        read = [tables(file).read([column], first, last)[0] for file, first, last in parts]
-        if len(read) == 1:
-            return read[0]
-        return pyarrow.concat_arrays([pyarrow.array(each) for each in read])
-
-    def _matched(self, column: str, start: int, stop: int, alignment: Alignment) -> Any:
-        import numpy as np
-        import pyarrow
-
-        from .matching import pieces, runs
-
-        entries = self._entries(start, stop, alignment)
-        wanted = np.unique(entries[entries >= 0])
-        parts, numbers = [], []
-        whole = int(wanted[-1]) + 1 if len(wanted) else 0
-        for file, first, last in pieces(alignment.theirs, 0, whole):
-            begin = alignment.theirs[file]
-            inside = wanted[(wanted >= begin + first) & (wanted < begin + last)] - begin
-            size, clusters = self._friend.dataset.sizes[file]
-            for low, high in runs(inside, clusters, size):
-                parts.append((file, low, high))
-                numbers.append(np.arange(begin + low, begin + high))
-        values = pyarrow.array(self._united(column, parts or [(0, 0, 0)]))
-        known = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
-        place = np.searchsorted(known, entries)
-        return values.take(pyarrow.array(place, mask=entries < 0))
-
-    def _entries(self, start: int, stop: int, alignment: Alignment) -> Any:
-        """The friend's entries for these of the file, -1 where there is none."""
-        with self._lock:
-            known = self._matches.get((start, stop))
-        if known is not None:
-            return known
-        import pyarrow
-
-        assert alignment.names is not None
-        assert alignment.index is not None
-        wanted = [name for name in alignment.names if not _is_number(name)]
-        read = self._tree.read(wanted, start, stop)
-        columns = {name: pyarrow.array(c) for name, c in zip(wanted, read, strict=True)}
-        made = alignment.index.find(
-            *(_integers(name, columns, stop - start) for name in alignment.names)
-        )
-        with self._lock:
-            while len(self._matches) >= _SEVERAL:
-                self._matches.pop(next(iter(self._matches)))
-            self._matches[start, stop] = made
-        return made

@@ -59,7 +59,7 @@ SPELLED = {"true": True, "false": False}
 def constant_word(value: object) -> str:
     """What to call a literal that is not in the language."""
     if value is None:
-        return "None"
+        return "None (is_missing(x) asks whether there is a value)"
     if value is Ellipsis:
         return "..."
     return {"complex": "a complex number", "bytes": "a bytes literal"}.get(

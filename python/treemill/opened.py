@@ -18,7 +18,7 @@ from .location import Location
 from .missing import ERROR, Missing
 from .shared import OpenTree, Stamp, shared, stamp
 
-__all__ = ["OpenTrees", "tree_names"]
+__all__ = ["OpenTrees", "Remembered", "tree_names"]
 
 _KEPT = 64
 """Open files at most: below the number that systems allow, above any number of workers."""
@@ -35,6 +35,7 @@ class OpenTrees:
         self._kept = kept
         self._known: Known = {}
         self._open: OrderedDict[int, tuple[Stamp, FileTree]] = OrderedDict()
+        self._remembered: dict[int, tuple[Stamp, dict[Remembered, Any]]] = {}
         self._lock = threading.Lock()
 
     def __getitem__(self, number: int) -> FileTree:
@@ -57,9 +58,15 @@ class OpenTrees:
                 self._open.popitem(last=False)
         return tree
 
-    def stamp(self, number: int) -> Stamp:
-        """Of the file as it is now. Raises SourceError where it is gone."""
-        return stamp(self.locations[number].path)
+    def remembered(self, number: int) -> dict[Remembered, Any]:
+        """What was worked out from the metadata of file `number` as it is now; opens nothing.
+        Raises SourceError where it is gone."""
+        now = stamp(self.locations[number].path)
+        with self._lock:
+            known = self._remembered.get(number)
+            if known is None or known[0] != now:
+                known = self._remembered[number] = (now, {})
+        return known[1]
 
 
 class _Others:
@@ -134,19 +141,13 @@ class Remembered:
     def __init__(self, trees: OpenTrees, make: Callable[[FileTree], Any]) -> None:
         self._trees = trees
         self._make = make
-        self._known: dict[int, tuple[Stamp, Any]] = {}
 
     def peek(self, number: int) -> Any:
         """The value if it is known and still true, else None; opens nothing."""
-        known = self._known.get(number)
-        if known is None or known[0] != self._trees.stamp(number):
-            return None
-        return known[1]
+        return self._trees.remembered(number).get(self)
 
     def __getitem__(self, number: int) -> Any:
-        value = self.peek(number)
-        if value is None:
-            stamp = self._trees.stamp(number)
-            value = self._make(self._trees[number])
-            self._known[number] = (stamp, value)
-        return value
+        known = self._trees.remembered(number)
+        if self not in known:
+            known[self] = self._make(self._trees[number])
+        return known[self]

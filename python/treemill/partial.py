@@ -17,7 +17,6 @@ class Merged:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._partial: Any = None
-        self.commits = 0
 
     def commit(self, partial: Any) -> None:
         """Takes over a worker's partial; the worker does not touch it any more."""
@@ -26,7 +25,6 @@ class Merged:
                 self._partial = partial
             else:
                 self._partial.merge(partial)
-            self.commits += 1
 
     def results(self) -> list[Any] | None:
         """The results as of now, one per booking; None before the first commit."""

@@ -3,23 +3,22 @@ numpy are made from these. Knows no query."""
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ._core import Column, Control
-from .errors import QueryError, UnsupportedError
+from .errors import UnsupportedError
 from .filetree import FileTree
 from .foreign import Table
-from .groups import Group, group_of, is_group, leaves, record
+from .groups import Group, leaves, record
+from .naming import group_named, select
 from .schemas import cast, widest
 
 if TYPE_CHECKING:
-    from .branches import Branch
-    from .dataset import Branches, Dataset
+    from .dataset import Dataset
 
-__all__ = ["Columns", "read", "select", "spans"]
+__all__ = ["Columns", "read", "spans"]
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def _plan(dataset: Dataset, table: Any, names: str | tuple[str, ...] | None) -> 
         return found
     branches = dataset.branches
     wanted = select(dataset, branches, names)
-    groups = {n: group for n in wanted if (group := _group(branches, n)) is not None}
+    groups = {n: group for n in wanted if (group := group_named(branches, n)) is not None}
     paths = [leaf.path for group in groups.values() for leaf in leaves(group)]
     columns = dict.fromkeys([*(n for n in wanted if n not in groups), *paths])
     optional, doubtful = set(), []
@@ -191,15 +190,6 @@ def _chunked(column: Any) -> Any:
     return column if is_chunked else pyarrow.chunked_array([_array(column)])
 
 
-def _group(branches: Branches, name: str) -> Group | None:
-    """The group of branches of this name, if it is one that holds any data together."""
-    branch = branches.get(name)
-    if branch is None or not is_group(branch, branches.children.get(branch.path, [])):
-        return None
-    group = group_of(branch, branches.children)
-    return group if group.members else None
-
-
 def _joined(name: str, parts: list[Any], files: list[str]) -> Any:
     if len(parts) == 1:
         return parts[0] if type(parts[0]) is Column else _chunked(parts[0])
@@ -240,64 +230,3 @@ def spans(dataset: Dataset, start: int | None, stop: int | None) -> Iterator[tup
             break
     if not found:
         yield 0, 0, 0
-
-
-def select(dataset: Dataset, branches: Branches, names: str | Sequence[str] | None) -> list[str]:
-    """The branches that `names` (names or globs) mean, in the tree's order for globs, each once.
-    None: all of the first file that can be read, the values of each once, so members rather than
-    the groups of them. A name that the first file lacks is kept where it has a default."""
-    if names is None:
-        return [n for n, branch in branches.items() if _is_plain(branches, branch)]
-    chosen: dict[str, None] = {}
-    for name in [names] if isinstance(names, str) else names:
-        if name in branches:
-            _require_readable(branches, name)
-            chosen[name] = None
-        elif name in dataset.trees[0].by_name:  # by its path, which may have brackets in it
-            chosen[name] = None
-        elif any(sign in name for sign in "*?["):
-            fitting = fnmatch.filter(branches, name)
-            matches = [match for match in fitting if _is_plain(branches, branches[match])]
-            # What is only read by name, as a friend's columns, where nothing else fits.
-            matches = matches or [match for match in fitting if branches[match].readable]
-            if not matches:
-                raise QueryError(f"no readable branch matches {name}")
-            chosen.update(dict.fromkeys(matches))
-        else:
-            _require_known(dataset, name)
-            chosen[name] = None
-    return list(chosen)
-
-
-def _is_plain(branches: Branches, branch: Branch) -> bool:
-    """Whether it has data that no other branch has."""
-    if branch.is_member or is_group(branch, branches.children.get(branch.path, [])):
-        return False
-    return branch.readable
-
-
-def _require_known(dataset: Dataset, name: str) -> None:
-    tree = dataset.trees[0]
-    if name in tree.aliases:
-        raise QueryError(
-            f"{name} is an alias, {tree.aliases[name]!r}, not a branch: "
-            "use it in the expressions of queries",
-            branch=name,
-        )
-    has_default = dataset.trees.missing.has(name)
-    if not has_default or (name not in dataset.trees.missing.names and tree.sample(name) is None):
-        raise tree.lacks(name)
-
-
-def _require_readable(branches: Branches, name: str) -> None:
-    branch, group = branches[name], _group(branches, name)
-    if group is None and branch.kind == "group":
-        raise QueryError(f"{name} has no data, of its own or of branches in it", branch=name)
-    for each in [branch] if group is None else leaves(group):
-        if not each.readable:
-            reason = f": {each.reason}" if each.reason else ""
-            raise UnsupportedError(
-                f"neither treemill nor uproot can read {each.cpp_type} of branch {each.path}"
-                f"{reason}",
-                branch=each.path,
-            )

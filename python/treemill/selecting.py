@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .coffea_names import records_for
@@ -16,6 +16,7 @@ from .errors import QueryError, TreemillError, WorkerError
 from .files import file_outputs
 from .merge import check, check_neutral, merge
 from .output_partial import OutputPartial
+from .pace import PACKET_SECONDS, Pace
 from .selector import Selector, commits_only_at_end
 from .worker import cuts_of
 
@@ -28,17 +29,6 @@ __all__ = ["Cycles", "SelectorTrees", "blocks"]
 
 _BLOCK = 10_000
 """Cycles in a chunk, at most."""
-_FIRST_CHUNK = 500
-_LARGEST_CHUNK = 200_000
-_CHUNK_SECONDS = 0.5
-_GROWTH = 12
-"""By which chunks grow at least while they take less than a quarter of that: much of the time of a
-small one is Python's own, the same for any number of entries."""
-_PACKET_SECONDS = 1.0
-"""After which a packet ends early, between two chunks: workers commit between packets only, and a
-selector may be a thousand times as slow as the packetizer could know."""
-_CHUNK_BYTES = 64_000_000
-"""Of uncompressed columns that the selector touches, at most in one chunk."""
 
 
 class Cycles:
@@ -83,8 +73,7 @@ class SelectorTrees:
         self.selector = selector
         self.dataset = dataset
         self.touched: set[str] = set()
-        self.rate = 0.0  # of the last chunk, entries per second
-        self._fitting = 0.0  # entries in the next one, as far as time goes
+        self.pace = Pace()
         self.seed = seed
         self.name = name
         self._inputs = inputs
@@ -187,34 +176,21 @@ class SelectorTrees:
         """Entries in the next chunk."""
         if self.dataset is None:
             return blocks(self._cycles)
-        if not self._fitting:
-            return _FIRST_CHUNK
-        sizes = self.dataset.bytes[file]
-        entries = max(self.dataset.sizes[file][0], 1)
-        each = sum(sizes.get(name, 0) for name in self.touched) / entries
-        fitting = min(self._fitting, _CHUNK_BYTES / max(each, 1.0))
-        return max(100, min(_LARGEST_CHUNK, int(fitting)))
-
-    def took(self, entries: int, seconds: float) -> None:
-        """A chunk of so many entries."""
-        seconds = max(seconds, 1e-6)
-        self.rate = entries / seconds
-        self._fitting = self.rate * _CHUNK_SECONDS
-        if seconds < _CHUNK_SECONDS / 4:
-            self._fitting = max(self._fitting, _GROWTH * entries)
+        return self.pace.chunk(self._bytes_of_entry(file, self.touched))
 
     def ahead(self, file: int, start: int, stop: int) -> int:
         """How far columns may be read when the entries from `start` on are, of a packet that ends
         at `stop`."""
+        # Before anything was touched, everything may be.
+        each = self._bytes_of_entry(file, self.touched or None)
+        return min(stop, start + self.pace.ahead(each))
+
+    def _bytes_of_entry(self, file: int, columns: Iterable[str] | None) -> float:
+        """Of these columns, uncompressed; None: of all."""
         assert self.dataset is not None
         sizes = self.dataset.bytes[file]
-        entries = max(self.dataset.sizes[file][0], 1)
-        # Before anything was touched, everything may be.
-        each = sum(sizes.get(name, 0) for name in self.touched or sizes) / entries
-        fitting = _CHUNK_BYTES / max(each, 1.0)
-        if self.rate:
-            fitting = min(fitting, max(self.rate * _PACKET_SECONDS, self._fitting))
-        return min(stop, start + int(fitting))
+        found = sum(sizes.get(name, 0) for name in (sizes if columns is None else columns))
+        return float(found / max(self.dataset.sizes[file][0], 1))
 
     def failure(
         self,
@@ -272,12 +248,12 @@ class _Bound:
     ) -> int | None:
         began = before = time.perf_counter()
         for first, last in self._chunks(start, stop):
-            if control.stopped or before - began > _PACKET_SECONDS:
+            if control.stopped or before - began > PACKET_SECONDS:
                 return first
             self._process((first, last), stop, partial, control)
             control.add_entries(last - first)
             now = time.perf_counter()
-            self._trees.took(last - first, now - before)
+            self._trees.pace.took(last - first, now - before)
             before = now
         return None
 

@@ -31,10 +31,6 @@ class Window:
         """Whether these entries lie in it."""
         return self.start <= start and stop <= self.stop
 
-    def has(self, name: str) -> bool:
-        """Whether the column was read."""
-        return name in self._columns
-
     def read(self, names: Sequence[str], control: Any) -> None:
         """These columns, by one plan; `control` counts what that takes."""
         missing = [name for name in names if name not in self._columns]

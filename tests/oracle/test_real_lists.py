@@ -134,3 +134,13 @@ def test_vectors_that_root_split(root_program, tmp_path):
     for found, name in ((met, "met_pt"), (phi, "met_phi"), (pair, "pair"), (near, "near")):
         np.testing.assert_allclose(found, root[name], 1e-6, err_msg=name)
     np.testing.assert_allclose(ak.flatten(pts), root["pts"], 1e-9)
+
+
+def test_branches_that_are_called_by_their_dimensions():
+    """Members of split objects, as ROOT calls them."""
+    node, tree = opened("uproot-issue327.root", "DstTree")
+    vertices, dcas = (tree[name].array() for name in ("fVtx[3]", "fTracks.fDCA[2]"))
+    z, second = taken(node, "fVtx[2]", "[d[1] for d in fTracks.fDCA if d[0] > 0]")
+    assert z.tolist() == vertices[:, 2].to_list()
+    assert second.to_list() == dcas[:, :, 1][dcas[:, :, 0] > 0].to_list()
+    assert ak.sum(ak.num(second)) > 0

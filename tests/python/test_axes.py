@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from treemill.axes import AutomaticAxis, FixedAxis, automatic_axis, axes_from_bins
+from treemill.axes import AutomaticAxis, FixedAxis, axes_from_bins
+from treemill.axis_ranges import automatic_axis
 from treemill.errors import QueryError, UnsupportedError
 
 FLOW = {"underflow": True, "overflow": True, "circular": False}

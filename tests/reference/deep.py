@@ -23,9 +23,11 @@ class _Writer:
     def source(self, names: Names, least: int = 1) -> tuple[str, int]:
         """Something to go through."""
         name, rank = self.pick(*((n, r) for n, r in names if r >= least))
-        way = self.pick("plain", "plain", "slice", "one")
+        way = self.pick("plain", "plain", "slice", "one", "places")
         if way == "slice":
             return f"{name}[{self.pick(':2', '1:', '::-1', '-1:', ':0')}]", rank
+        if way == "places":
+            return f"{name}[[{self.pick('0', '1, 0', '-1, 0, 0', '1, 2')}]]", rank
         if way == "one" and rank > least:
             return f"{name}[{self.pick('0', '1', '-1')}]", rank - 1
         return name, rank

@@ -80,19 +80,26 @@ def _choice(node: ast.IfExp, scope: Scope) -> Any:
 def _index(node: ast.Subscript, scope: Scope) -> Any:
     value = _value(node.value, scope)
     if value is MISSING:
-        return MISSING
+        if not isinstance(node.slice, (ast.Slice, ast.List)):
+            return MISSING
+        # A list that is missing has no items.
+        value = []
     if isinstance(node.slice, ast.Slice):
         ends = (node.slice.lower, node.slice.upper, node.slice.step)
         return value[slice(*(None if e is None else _value(e, scope) for e in ends))]
     index = _value(node.slice, scope)
-    if isinstance(index, list):
-        # A mask, which keeps nothing where it is missing.
-        return [v for v, keep in zip(value, index, strict=True) if keep is not MISSING and keep]
     # From the end by a constant only: computed, -1 is what files write for none.
     least = -len(value) if _is_constant(node.slice) else 0
-    if index is MISSING or not least <= index < len(value):
-        return MISSING
-    return value[index]
+
+    def item(i: Any) -> Any:
+        return value[i] if i is not MISSING and least <= i < len(value) else MISSING
+
+    if not isinstance(index, list):
+        return item(index)
+    if any(isinstance(i, bool) for i in index):
+        # A mask, which keeps nothing where it is missing.
+        return [v for v, keep in zip(value, index, strict=True) if keep is not MISSING and keep]
+    return [item(i) for i in index]
 
 
 def _is_constant(node: ast.expr) -> bool:

@@ -195,9 +195,11 @@ class Writer:
             return self.pick(*_COLLECTIONS, "A[:2]", "concat(A, B)")
         name = self.pick(*_COLLECTIONS)
         inner, (element,) = scope.bind(1)
-        way = self.pick("plain", "slice", "mask", "loop", "concat", "sorted")
+        way = self.pick("plain", "slice", "mask", "loop", "concat", "sorted", "places")
         if way == "slice":
             return f"{name}[{self.pick('1:', ':2', '::-1', '::2', '-2:', '1:3')}]"
+        if way == "places":
+            return f"{name}[[{self.pick('0', '0, 1', '2, 0', '-1, 0, 0', '-2, 3')}]]"
         if way == "mask":
             return f"{name}[{name}.{self.pick(*_FLOATS)} > {self.pick('0.37', '1.91', '17.3')}]"
         if way == "loop":
@@ -255,11 +257,17 @@ class Writer:
         if way == "loop":
             return f"[{self.generator(scope, self.number)}]"
         if way == "free":
-            return self.pick("free", "free[free > 1.91]", "free * x", "free[::-1][:2]")
+            places = self.pick("0", "1, 0", "-1, 2, 1", "0, 0, -3")
+            ways = ("free", "free[free > 1.91]", "free * x", "free[::-1][:2]", f"free[[{places}]]")
+            return self.pick(*ways)
         name = self.pick(*_COLLECTIONS)
         column = f"{name}.{self.pick(*_FLOATS, *_DERIVED)}"
         return self.pick(
-            column, f"{column} * {name}.charge", f"{column}[{name}_tag]", f"{column} - y"
+            column,
+            f"{column} * {name}.charge",
+            f"{column}[{name}_tag]",
+            f"{column} - y",
+            f"{column}[[1, 0, -1]]",
         )
 
 

@@ -123,27 +123,29 @@ def _absolute(x: Any) -> Any:
     return abs(int(x)) if isinstance(x, int) else abs(x)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    # Of a list.
+def _of_list(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A list that is missing, as those picked from a list of lists may be, has no items."""
+    return lambda *values, **more: f(*([] if v is MISSING else v for v in values), **more)
+
+
+_OF_LISTS: dict[str, Callable[..., Any]] = {
     "sum": _sum,
     "mean": _mean,
     "any": lambda values: any(bool(v) for _, v in present(values)),
     "all": lambda values: all(bool(v) for _, v in present(values)),
     "len": lambda values: len(values),
     "count": lambda values: sum(1 for _ in present(values)),
-    "min": _extreme(True),
-    "max": _extreme(False),
     "argmin": _arg(True),
     "argmax": _arg(False),
     "first": _first,
     "last": _last,
-    # Lists to lists.
     "sorted": _sorted,
     "combinations": lambda values, n: list(itertools.combinations(values, n)),
     "concat": lambda *lists: [x for values in lists for x in values],
     "zip": lambda *lists: list(zip(*lists, strict=False)),
     "enumerate": lambda values: list(enumerate(values)),
-    # Of numbers.
+}
+_OF_NUMBERS: dict[str, Callable[..., Any]] = {
     "abs": lambda x: each(_absolute, x),
     "sqrt": _real(_sqrt),
     "exp": _real(math.exp),
@@ -156,6 +158,13 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "where": lambda test, a, b: each_even_missing(choose, test, a, b),
     "is_missing": lambda x: each_even_missing(lambda v: v is MISSING, x),
     "fill_missing": lambda x, y: each_even_missing(lambda a, b: b if a is MISSING else a, x, y),
+}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{name: _of_list(f) for name, f in _OF_LISTS.items()},
+    **_OF_NUMBERS,
+    # Of a list, or of several numbers.
+    "min": _extreme(True),
+    "max": _extreme(False),
 }
 
 __all__ = ["FUNCTIONS", "Element"]

@@ -1,10 +1,11 @@
 //! Objects of ROOT's collections, which stream themselves, with what is before them. Knows no members.
 //!
-//! Source: ROOT's `TBufferFile::WriteObjectAny` and `WriteVersion`.
+//! Source: ROOT's `TObject::Streamer` and those of its collections.
 
 use crate::error::Result;
+use crate::framed::{self, Frame, frame, pointed};
 use crate::layout::Before;
-use crate::marks::{BYTE_COUNT, CLASS, IS_REFERENCED, NEW_CLASS};
+use crate::marks::IS_REFERENCED;
 use crate::reader::{Reader, malformed, unsupported};
 
 /// A class as it must be.
@@ -26,37 +27,28 @@ pub(crate) fn object<'a, T>(
     read: impl FnOnce(Reader<'a>) -> Result<T>,
 ) -> Result<Option<T>> {
     let class = expected.name;
-    let mut r = Reader::new(bytes);
+    let another = |what| unsupported(format!("{what} another class than {class}"));
+    let mut rest = *bytes;
     let body = match before {
-        Before::Nothing => body(&mut r, expected)?,
+        Before::Nothing => body(&mut rest, expected)?,
         Before::Exactly(tag) => {
-            if r.take(tag.len())? != tag.as_slice() {
-                return Err(unsupported(format!(
-                    "an object of another class than {class}"
-                )));
+            if Reader::new(rest).take(tag.len())? != tag.as_slice() {
+                return Err(another("an object of"));
             }
-            body(&mut r, expected)?
+            rest = rest.get(tag.len()..).unwrap_or_default();
+            body(&mut rest, expected)?
         }
         Before::Pointer => {
-            let word = r.u32()?;
-            if word == 0 {
-                *bytes = bytes.get(r.position()..).unwrap_or_default();
+            let Some(mut inner) = pointed(&mut rest)?.object()? else {
+                *bytes = rest;
                 return Ok(None);
-            }
-            let mut inner = Reader::new(counted(&mut r, word)?);
-            match inner.u32()? {
-                NEW_CLASS if inner.c_string()? == class.as_bytes() => {}
-                NEW_CLASS => {
-                    return Err(unsupported(format!(
-                        "a pointer to another class than {class}"
-                    )));
-                }
-                // Named before; no other class of this version can be meant.
-                tag if tag & CLASS != 0 => {}
-                _ => return Err(unsupported("an object that is pointed to twice")),
+            };
+            // Where it was named before no other class of this version can be meant.
+            if framed::class(&mut inner)?.is_some_and(|name| name != class.as_bytes()) {
+                return Err(another("a pointer to"));
             }
             let body = body(&mut inner, expected)?;
-            if inner.remaining() > 0 {
+            if !inner.is_empty() {
                 return Err(malformed(
                     "an object ends before its pointer's byte count",
                     0,
@@ -65,29 +57,18 @@ pub(crate) fn object<'a, T>(
             body
         }
     };
-    *bytes = bytes.get(r.position()..).unwrap_or_default();
+    *bytes = rest;
     read(Reader::new(body)).map(Some)
 }
 
-/// As many bytes as a byte count announces.
-fn counted<'a>(r: &mut Reader<'a>, word: u32) -> Result<&'a [u8]> {
-    if word & BYTE_COUNT == 0 || word == NEW_CLASS {
-        return Err(unsupported("an object without a byte count of its own"));
-    }
-    r.take((word & !BYTE_COUNT) as usize)
-}
-
 /// An object's bytes behind its byte count and version.
-fn body<'a>(r: &mut Reader<'a>, expected: Expected) -> Result<&'a [u8]> {
-    let word = r.u32()?;
-    let body = counted(r, word)?;
-    let mut r = Reader::new(body);
-    let version = r.u16()?;
+fn body<'a>(bytes: &mut &'a [u8], expected: Expected) -> Result<&'a [u8]> {
+    let Frame { version, body } = frame(bytes)?;
     if version != expected.version {
         let class = expected.name;
         return Err(unsupported(format!("version {version} of {class}")));
     }
-    Ok(body.get(r.position()..).unwrap_or_default())
+    Ok(body)
 }
 
 /// Reads a collection's TObject and name; the TObject's bits.

@@ -7,9 +7,6 @@ use std::ops::Range;
 /// Keys whose version is above this have 64-bit offsets (ROOT: TKey::ReadKeyBuffer).
 const BIG_KEY_VERSION: u16 = 1000;
 
-/// Bytes of a key up to its three strings, in the larger form.
-pub const KEY_FIXED_BYTES: u64 = 34;
-
 /// A TKey (ROOT: TKey::ReadKeyBuffer; both the 32- and the 64-bit form).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {

@@ -163,8 +163,27 @@ fn class_at<'a>(r: &Reader<'a>, at: usize) -> Result<&'a [u8]> {
     }
 }
 
+/// Reads a pointer: its object, here or met elsewhere.
+pub(crate) fn resolved<'a>(r: &mut Reader<'a>, key_len: usize) -> Result<Option<Inline<'a>>> {
+    Ok(match pointer(r, key_len)? {
+        Pointer::Null => None,
+        Pointer::Object(object) => Some(object),
+        // It may have been written where it is first pointed to.
+        Pointer::Reference(at) => Some(referenced(r.bytes(), at, key_len)?),
+    })
+}
+
+/// Reads a pointer: where its object starts, which is not looked at.
+pub(crate) fn target(r: &mut Reader, key_len: usize) -> Result<Option<usize>> {
+    Ok(match pointer(r, key_len)? {
+        Pointer::Null => None,
+        Pointer::Reference(at) => Some(at),
+        Pointer::Object(object) => Some(object.start),
+    })
+}
+
 /// The object that a reference names.
-pub(crate) fn referenced<'a>(bytes: &'a [u8], at: usize, key_len: usize) -> Result<Inline<'a>> {
+fn referenced<'a>(bytes: &'a [u8], at: usize, key_len: usize) -> Result<Inline<'a>> {
     let mut r = Reader::at(bytes, at);
     match pointer(&mut r, key_len)? {
         Pointer::Object(object) => Ok(object),

@@ -55,9 +55,7 @@ impl<'i> Describer<'i> {
     fn is_unsure(&self, layout: &Layout) -> bool {
         match layout {
             Layout::Object(object) if self.has_versions(object) => true,
-            layout => within(layout)
-                .into_iter()
-                .any(|inner| self.is_unsure(inner)),
+            layout => any_within(layout, |inner| self.is_unsure(inner)),
         }
     }
 
@@ -74,79 +72,75 @@ pub fn is_nameless(layout: &Layout) -> bool {
     match layout {
         Layout::Clones(clones) if clones.class.is_empty() => true,
         Layout::Pointer(pointer) if matches!(pointer.to, Layout::Absent { .. }) => true,
-        layout => within(layout).into_iter().any(is_nameless),
+        layout => any_within(layout, is_nameless),
     }
 }
 
-/// The layouts that are directly in another one.
-fn within(layout: &Layout) -> Vec<&Layout> {
-    fn of_object<'l>(object: &'l Object, found: &mut Vec<&'l Layout>) {
-        for part in &object.parts {
-            match part {
-                Part::Field(_, layout) => found.push(layout),
-                Part::Base(base) => of_object(base, found),
-                Part::Hidden(_) => {}
+/// What is directly in a layout; of objects the parts, those of their bases, too, instead of bases.
+enum Place<P, L> {
+    Part(P),
+    Layout(L),
+}
+
+/// A visitor of what is directly in a layout, to be looked at or (`mut`) to be changed.
+macro_rules! visitor {
+    ($visit:ident, $parts:ident $(, $mut:tt)?) => {
+        fn $visit(
+            layout: &$($mut)? Layout,
+            visit: &mut dyn FnMut(Place<&$($mut)? Part, &$($mut)? Layout>),
+        ) {
+            match layout {
+                Layout::Array { item, .. }
+                | Layout::Counted { item, .. }
+                | Layout::Vector { item, .. }
+                | Layout::Sized { item, .. } => visit(Place::Layout(item)),
+                Layout::Record(members) => {
+                    for (_, member) in members {
+                        visit(Place::Layout(member));
+                    }
+                }
+                Layout::Object(object) => $parts(object, visit),
+                Layout::Pointer(pointer) => visit(Place::Layout(&$($mut)? pointer.to)),
+                Layout::Clones(clones) => visit(Place::Layout(&$($mut)? clones.item)),
+                Layout::Objects(objects) => visit(Place::Layout(&$($mut)? objects.item)),
+                Layout::Number(_)
+                | Layout::String { .. }
+                | Layout::CharStar
+                | Layout::Absent { .. }
+                | Layout::Bits
+                | Layout::Unsupported { .. } => {}
             }
         }
-    }
-    let mut found = Vec::new();
-    match layout {
-        Layout::Array { item, .. }
-        | Layout::Counted { item, .. }
-        | Layout::Vector { item, .. }
-        | Layout::Sized { item, .. } => found.push(&**item),
-        Layout::Record(members) => found.extend(members.iter().map(|(_, member)| member)),
-        Layout::Object(object) => of_object(object, &mut found),
-        Layout::Pointer(pointer) => found.push(&pointer.to),
-        Layout::Clones(clones) => found.push(&clones.item),
-        Layout::Objects(objects) => found.push(&objects.item),
-        Layout::Number(_)
-        | Layout::String { .. }
-        | Layout::CharStar
-        | Layout::Absent { .. }
-        | Layout::Bits
-        | Layout::Unsupported { .. } => {}
-    }
+
+        fn $parts(
+            object: &$($mut)? Object,
+            visit: &mut dyn FnMut(Place<&$($mut)? Part, &$($mut)? Layout>),
+        ) {
+            for part in &$($mut)? object.parts {
+                match part {
+                    Part::Base(base) => $parts(base, visit),
+                    part => visit(Place::Part(part)),
+                }
+            }
+        }
+    };
+}
+
+visitor!(visit, visit_parts);
+visitor!(visit_mut, visit_parts_mut, mut);
+
+/// Looks at the layouts that are directly in another one.
+fn each_within(layout: &Layout, look: &mut dyn FnMut(&Layout)) {
+    visit(layout, &mut |place| match place {
+        Place::Layout(inner) | Place::Part(Part::Field(_, inner)) => look(inner),
+        Place::Part(_) => {}
+    });
+}
+
+fn any_within(layout: &Layout, is_it: impl Fn(&Layout) -> bool) -> bool {
+    let mut found = false;
+    each_within(layout, &mut |inner| found = found || is_it(inner));
     found
-}
-
-/// As [`within`], to be changed; `change` is also given the parts of objects that are fields.
-fn change_within(layout: &mut Layout, change: &mut dyn FnMut(Place<'_>)) {
-    fn of_object(object: &mut Object, change: &mut dyn FnMut(Place<'_>)) {
-        for part in &mut object.parts {
-            match part {
-                Part::Base(base) => of_object(base, change),
-                part => change(Place::Part(part)),
-            }
-        }
-    }
-    match layout {
-        Layout::Array { item, .. }
-        | Layout::Counted { item, .. }
-        | Layout::Vector { item, .. }
-        | Layout::Sized { item, .. } => change(Place::Layout(item)),
-        Layout::Record(members) => {
-            for (_, member) in members {
-                change(Place::Layout(member));
-            }
-        }
-        Layout::Object(object) => of_object(object, change),
-        Layout::Pointer(pointer) => change(Place::Layout(&mut pointer.to)),
-        Layout::Clones(clones) => change(Place::Layout(&mut clones.item)),
-        Layout::Objects(objects) => change(Place::Layout(&mut objects.item)),
-        Layout::Number(_)
-        | Layout::String { .. }
-        | Layout::CharStar
-        | Layout::Absent { .. }
-        | Layout::Bits
-        | Layout::Unsupported { .. } => {}
-    }
-}
-
-/// Something within a layout.
-enum Place<'l> {
-    Part(&'l mut Part),
-    Layout(&'l mut Layout),
 }
 
 /// Gives up what only data say: it is left out of objects, and unsupported elsewhere.
@@ -157,30 +151,33 @@ pub fn give_up(layout: &mut Layout, reason: &str) {
         };
         return;
     }
-    change_within(layout, &mut |place| match place {
-        Place::Layout(layout) => give_up(layout, reason),
-        Place::Part(part) => {
-            if let Part::Field(_, layout) = part {
-                match passed_over(layout) {
-                    Some(hidden) => *part = Part::Hidden(hidden),
-                    None => give_up(layout, reason),
-                }
-            }
-        }
-    });
+    hide_members(layout, &passed_over, &|layout| give_up(layout, reason));
 }
 
 /// Leaves members out that are pointers which no data have said the class of.
 pub fn leave_out(layout: &mut Layout) {
-    change_within(layout, &mut |place| match place {
-        Place::Layout(layout) => leave_out(layout),
+    let unsaid = |layout: &Layout| match layout {
+        Layout::Pointer(pointer) if matches!(pointer.to, Layout::Absent { .. }) => {
+            Some(Hidden::Pointer)
+        }
+        _ => None,
+    };
+    hide_members(layout, &unsaid, &leave_out);
+}
+
+/// Leaves those members of objects out that `how` tells to pass over; does with all else what is to be done.
+fn hide_members(
+    layout: &mut Layout,
+    how: &dyn Fn(&Layout) -> Option<Hidden>,
+    otherwise: &dyn Fn(&mut Layout),
+) {
+    visit_mut(layout, &mut |place| match place {
+        Place::Layout(layout) => otherwise(layout),
         Place::Part(part) => {
             if let Part::Field(_, layout) = part {
-                match layout {
-                    Layout::Pointer(pointer) if matches!(pointer.to, Layout::Absent { .. }) => {
-                        *part = Part::Hidden(Hidden::Pointer);
-                    }
-                    layout => leave_out(layout),
+                match how(layout) {
+                    Some(hidden) => *part = Part::Hidden(hidden),
+                    None => otherwise(layout),
                 }
             }
         }
@@ -232,9 +229,7 @@ impl Names {
             Layout::Object(object) => self.has_unknown |= passes_over(object),
             _ => {}
         }
-        for inner in within(layout) {
-            self.add(inner);
-        }
+        each_within(layout, &mut |inner| self.add(inner));
     }
 
     /// Whether an object of another class could be taken for one of this: one of the same version.
@@ -268,7 +263,7 @@ fn note(layout: &mut Layout, names: &Names) {
     {
         *alone = !names.has_other(&to.class.name, to.class.version);
     }
-    change_within(layout, &mut |place| match place {
+    visit_mut(layout, &mut |place| match place {
         Place::Layout(layout) | Place::Part(Part::Field(_, layout)) => note(layout, names),
         Place::Part(_) => {}
     });

@@ -2,7 +2,7 @@
 //! TFriendElement, TTreeIndex). Knows no branches; which file a friend is in is the caller's to find.
 
 use crate::error::Result;
-use crate::object::{Inline, Pointer, header, list, pointer, referenced, skip_object};
+use crate::object::{Inline, Pointer, header, list, resolved, skip_object};
 use crate::program::{Programs, wanted};
 use crate::reader::{Reader, text};
 use crate::streamer::StreamerInfos;
@@ -25,13 +25,9 @@ wanted! {
 }
 
 /// fFriends: a TList of TFriendElement. The cursor is at the pointer.
-pub(crate) fn friends<'a>(
-    mut r: Reader<'a>,
-    object: &'a [u8],
-    key_len: usize,
-    infos: &StreamerInfos,
-) -> Result<Vec<Friend>> {
-    let Some(found) = resolved(&mut r, object, key_len)? else {
+pub(crate) fn friends(mut r: Reader, key_len: usize, infos: &StreamerInfos) -> Result<Vec<Friend>> {
+    let object = r.bytes();
+    let Some(found) = resolved(&mut r, key_len)? else {
         return Ok(Vec::new());
     };
     let mut friends = Vec::new();
@@ -57,12 +53,8 @@ pub(crate) fn friends<'a>(
 
 /// fTreeIndex: the major and minor expressions of a TTreeIndex; `None` where there is none, or one
 /// of another class. The cursor is at the pointer.
-pub(crate) fn index<'a>(
-    mut r: Reader<'a>,
-    object: &'a [u8],
-    key_len: usize,
-) -> Result<Option<(String, String)>> {
-    let Some(found) = resolved(&mut r, object, key_len)? else {
+pub(crate) fn index(mut r: Reader, key_len: usize) -> Result<Option<(String, String)>> {
+    let Some(found) = resolved(&mut r, key_len)? else {
         return Ok(None);
     };
     if found.class != b"TTreeIndex" {
@@ -70,21 +62,8 @@ pub(crate) fn index<'a>(
     }
     // TTreeIndex writes itself: its base class, the names, and behind them the sorted values, which
     // are made anew where they are needed.
-    let mut r = Reader::at(object, found.body);
+    let mut r = Reader::at(r.bytes(), found.body);
     header(&mut r)?;
     skip_object(&mut r, "TVirtualIndex")?;
     Ok(Some((text(r.string()?), text(r.string()?))))
-}
-
-/// The object of a pointer, here or met elsewhere.
-fn resolved<'a>(
-    r: &mut Reader<'a>,
-    object: &'a [u8],
-    key_len: usize,
-) -> Result<Option<Inline<'a>>> {
-    Ok(match pointer(r, key_len)? {
-        Pointer::Null => None,
-        Pointer::Object(found) => Some(found),
-        Pointer::Reference(at) => Some(referenced(object, at, key_len)?),
-    })
 }

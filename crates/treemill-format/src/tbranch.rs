@@ -3,7 +3,7 @@
 
 use crate::embedded;
 use crate::error::Result;
-use crate::object::{Inline, Pointer, header, named, obj_array, pointer, referenced};
+use crate::object::{Inline, header, named, obj_array, resolved, target};
 use crate::program::{Fields, Programs, wanted};
 use crate::reader::{Reader, malformed, text, unsupported};
 use crate::streamer::StreamerInfos;
@@ -69,7 +69,28 @@ pub(crate) struct RawBranch<'a> {
     pub element: Option<ElementBranch>,
 }
 
-impl RawBranch<'_> {
+impl<'a> RawBranch<'a> {
+    /// One that has no more than name and title.
+    fn empty(class: &'a str, (name, title): (&'a [u8], &'a [u8]), parent: Option<usize>) -> Self {
+        RawBranch {
+            class,
+            name,
+            title,
+            parent,
+            children: Vec::new(),
+            leaves: Vec::new(),
+            entry_offset_len: 0,
+            entries: 0,
+            total_bytes: 0,
+            zip_bytes: 0,
+            baskets: Vec::new(),
+            embedded: Vec::new(),
+            file: &[],
+            class_name: &[],
+            element: None,
+        }
+    }
+
     /// Bytes that it takes of the record at least.
     fn size(&self) -> usize {
         let texts = [self.name, self.title, self.class_name, self.file];
@@ -162,13 +183,9 @@ impl<'a, 'i> Branches<'a, 'i> {
         let (n, _) = obj_array(&mut r)?;
         let mut indices = Vec::new();
         for _ in 0..n {
-            let object = match pointer(&mut r, self.key_len)? {
-                Pointer::Null => continue,
-                Pointer::Object(object) => object,
-                // A counter may have been written where it is first pointed to.
-                Pointer::Reference(at) => referenced(self.bytes, at, self.key_len)?,
-            };
-            indices.push(self.branch(object, parent, depth)?);
+            if let Some(object) = resolved(&mut r, self.key_len)? {
+                indices.push(self.branch(object, parent, depth)?);
+            }
         }
         Ok(indices)
     }
@@ -225,10 +242,8 @@ impl<'a, 'i> Branches<'a, 'i> {
         let (n, _) = obj_array(&mut r)?;
         let mut indices = Vec::new();
         for _ in 0..n {
-            let object = match pointer(&mut r, self.key_len)? {
-                Pointer::Null => continue,
-                Pointer::Object(object) => object,
-                Pointer::Reference(at) => referenced(self.bytes, at, self.key_len)?,
+            let Some(object) = resolved(&mut r, self.key_len)? else {
+                continue;
             };
             let index = self.tree.leaves.len();
             let leaf = self.leaves.read(self.bytes, object)?;
@@ -256,7 +271,6 @@ fn plain<'a>(
     parent: Option<usize>,
     key_len: usize,
 ) -> Result<RawBranch<'a>> {
-    let (name, title) = fields.named(Wanted::Named)?;
     let unsigned = |slot| Ok(u64::try_from(fields.integer(slot)?.unwrap_or(0)).unwrap_or(0));
     let entries = unsigned(Wanted::Entries)?;
     let first = unsigned(Wanted::FirstEntry)?;
@@ -270,12 +284,6 @@ fn plain<'a>(
         _ => Vec::new(),
     };
     Ok(RawBranch {
-        class,
-        name,
-        title,
-        parent,
-        children: Vec::new(),
-        leaves: Vec::new(),
         entry_offset_len: fields.integer(Wanted::EntryOffsetLen)?.unwrap_or(0),
         entries,
         total_bytes: unsigned(Wanted::TotBytes)?,
@@ -284,7 +292,7 @@ fn plain<'a>(
         embedded,
         file: fields.string(Wanted::FileName)?,
         class_name: fields.string(Wanted::ClassName)?,
-        element: None,
+        ..RawBranch::empty(class, fields.named(Wanted::Named)?, parent)
     })
 }
 
@@ -349,11 +357,7 @@ fn element(fields: &Fields, key_len: usize) -> Result<Option<ElementBranch>> {
         return Ok(None);
     };
     let target = |slot| match fields.reader(slot) {
-        Some(mut r) => pointer(&mut r, key_len).map(|pointer| match pointer {
-            Pointer::Null => None,
-            Pointer::Reference(at) => Some(at),
-            Pointer::Object(object) => Some(object.start),
-        }),
+        Some(mut r) => target(&mut r, key_len),
         None => Ok(None),
     };
     Ok(Some(ElementBranch {
@@ -378,22 +382,5 @@ fn clones<'a>(
     if header(&mut r)?.version < 2 {
         return Err(unsupported("TBranchClones version 1"));
     }
-    let (name, title) = named(&mut r)?;
-    Ok(RawBranch {
-        class,
-        name,
-        title,
-        parent,
-        children: Vec::new(),
-        leaves: Vec::new(),
-        entry_offset_len: 0,
-        entries: 0,
-        total_bytes: 0,
-        zip_bytes: 0,
-        baskets: Vec::new(),
-        embedded: Vec::new(),
-        file: &[],
-        class_name: &[],
-        element: None,
-    })
+    Ok(RawBranch::empty(class, named(&mut r)?, parent))
 }

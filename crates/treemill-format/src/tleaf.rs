@@ -1,7 +1,7 @@
 //! TLeaf and its subclasses as they are in the file. What they mean is for `interpret`.
 
 use crate::error::Result;
-use crate::object::{Inline, Pointer, pointer};
+use crate::object::{Inline, target};
 use crate::program::{Programs, wanted};
 use crate::reader::{malformed, text};
 use crate::streamer::StreamerInfos;
@@ -58,15 +58,8 @@ impl<'i> Leaves<'i> {
             .locate(bytes, class, object.body, self.key_len)?;
         let (name, title) = fields.named(Wanted::Named)?;
         let len = fields.integer(Wanted::Len)?.unwrap_or(1);
-        let counter = match fields
-            .reader(Wanted::Count)
-            .map(|mut r| pointer(&mut r, self.key_len))
-        {
-            Some(target) => match target? {
-                Pointer::Null => None,
-                Pointer::Reference(at) => Some(at),
-                Pointer::Object(object) => Some(object.start),
-            },
+        let counter = match fields.reader(Wanted::Count) {
+            Some(mut r) => target(&mut r, self.key_len)?,
             None => None,
         };
         Ok(RawLeaf {

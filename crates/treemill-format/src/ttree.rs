@@ -4,7 +4,7 @@
 use crate::clusters::{self, Recorded};
 use crate::error::Result;
 use crate::interpret;
-use crate::object::{Inline, Pointer, named_list, pointer, referenced};
+use crate::object::{named_list, resolved};
 use crate::program::{Fields, Programs, wanted};
 use crate::reader::{Reader, text};
 use crate::relations;
@@ -59,13 +59,13 @@ pub fn parse_tree(
         title: text(title),
         entries,
         clusters: clusters::clusters(&recorded, &branches, entries),
-        aliases: aliases(&fields, object, key_len)?,
+        aliases: aliases(&fields, key_len)?,
         index: match fields.reader(Wanted::TreeIndex) {
-            Some(r) => relations::index(r, object, key_len)?,
+            Some(r) => relations::index(r, key_len)?,
             None => None,
         },
         friends: match fields.reader(Wanted::Friends) {
-            Some(r) => relations::friends(r, object, key_len, infos)?,
+            Some(r) => relations::friends(r, key_len, infos)?,
             None => Vec::new(),
         },
         branches,
@@ -101,14 +101,12 @@ fn branches(raw: RawTree, infos: &StreamerInfos) -> Vec<Branch> {
 }
 
 /// fAliases: a TList of TNamed.
-fn aliases(fields: &Fields, object: &[u8], key_len: usize) -> Result<Vec<(String, String)>> {
+fn aliases(fields: &Fields, key_len: usize) -> Result<Vec<(String, String)>> {
     let Some(mut r) = fields.reader(Wanted::Aliases) else {
         return Ok(Vec::new());
     };
-    let body = match pointer(&mut r, key_len)? {
-        Pointer::Null => return Ok(Vec::new()),
-        Pointer::Object(Inline { body, .. }) => body,
-        Pointer::Reference(at) => referenced(object, at, key_len)?.body,
-    };
-    named_list(&mut Reader::at(object, body), key_len)
+    match resolved(&mut r, key_len)? {
+        Some(list) => named_list(&mut Reader::at(r.bytes(), list.body), key_len),
+        None => Ok(Vec::new()),
+    }
 }

@@ -101,16 +101,9 @@ fn column_type(shape: &Shape, counters: &HashMap<usize, String>) -> Option<Colum
             let counter = ends(columns).and_then(|id| counters.get(&id).cloned());
             column_type(item, counters)?.listed(counter)?
         }
-        Shape::Array { item, len } => match dtype(item) {
-            Some(item) => ColumnType::Array {
-                item,
-                len: u32::try_from(*len).ok()?,
-            },
-            // Arrays of arrays are lists of lists to expressions.
-            None => column_type(item, counters)
-                .filter(ColumnType::is_list)?
-                .listed(None)?,
-        },
+        Shape::Array { item, len } => {
+            column_type(item, counters)?.arrayed(u32::try_from(*len).ok()?)?
+        }
         // What may be missing has the type of what is there.
         Shape::Optional { item, .. } => column_type(item, counters)?,
         Shape::Record { .. } | Shape::Variant { .. } => return None,

@@ -3,7 +3,7 @@
 
 use crate::arrow::Column;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Float64Array, LargeListArray, ListArray};
+use arrow_array::{Array, ArrayRef, FixedSizeListArray, Float64Array, LargeListArray, ListArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_ipc::reader::StreamReader;
 use arrow_schema::{ArrowError, DataType, FieldRef, SchemaRef};
@@ -143,6 +143,13 @@ fn plain(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
     match array.data_type() {
         DataType::Null => Ok(Arc::new(Float64Array::new_null(array.len()))),
         DataType::LargeList(item) => short_list(item, array.as_list::<i64>()),
+        DataType::FixedSizeList(item, len) if item.data_type().is_nested() => {
+            let list = array.as_fixed_size_list();
+            let values = plain(Arc::clone(list.values()))?;
+            let item = like(item, &values);
+            let made = FixedSizeListArray::try_new(item, *len, values, list.nulls().cloned());
+            Ok(Arc::new(made?))
+        }
         DataType::List(item) if item.data_type().is_nested() => {
             let list = array.as_list::<i32>();
             let values = plain(Arc::clone(list.values()))?;
@@ -173,16 +180,14 @@ fn list_of(
     values: ArrayRef,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef, ArrowError> {
-    let item = item
-        .as_ref()
-        .clone()
-        .with_data_type(values.data_type().clone());
-    Ok(Arc::new(ListArray::try_new(
-        Arc::new(item),
-        offsets,
-        values,
-        nulls,
-    )?))
+    let item = like(item, &values);
+    Ok(Arc::new(ListArray::try_new(item, offsets, values, nulls)?))
+}
+
+/// The field of items that may be of another form than it says.
+fn like(item: &FieldRef, values: &ArrayRef) -> FieldRef {
+    let kind = values.data_type().clone();
+    Arc::new(item.as_ref().clone().with_data_type(kind))
 }
 
 /// What the query makes of an Arrow type.
@@ -197,16 +202,9 @@ pub fn column_type(arrow: &DataType, counter: Option<String>) -> ColumnType {
             listed.unwrap_or_else(other)
         }
         DataType::FixedSizeList(item, len) => {
-            match (dtype(item.data_type()), u32::try_from(*len)) {
-                (Some(item), Ok(len)) => ColumnType::Array { item, len },
-                _ => {
-                    let inner = Some(column_type(item.data_type(), None));
-                    let listed = inner.filter(ColumnType::is_list);
-                    listed
-                        .and_then(|kind| kind.listed(None))
-                        .unwrap_or_else(other)
-                }
-            }
+            let len = u32::try_from(*len).ok();
+            let arrayed = len.and_then(|len| column_type(item.data_type(), None).arrayed(len));
+            arrayed.unwrap_or_else(other)
         }
         DataType::Null => ColumnType::Scalar(DType::F64),
         _ => dtype(arrow).map_or_else(other, ColumnType::Scalar),

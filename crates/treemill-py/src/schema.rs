@@ -77,13 +77,7 @@ fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> Column
 fn known_type(layout: &Layout, counter: Option<&str>) -> Option<ColumnType> {
     match layout {
         Layout::Number(_) | Layout::Bits => dtype(layout).map(ColumnType::Scalar),
-        Layout::Array { item, len } => match dtype(item) {
-            Some(item) => Some(ColumnType::Array { item, len: *len }),
-            // Arrays of arrays are lists of lists to expressions.
-            None => known_type(item, None)
-                .filter(ColumnType::is_list)?
-                .listed(None),
-        },
+        Layout::Array { item, len } => known_type(item, None)?.arrayed(*len),
         Layout::Counted { item, .. } => known_type(item, None)?.listed(counter.map(str::to_owned)),
         Layout::Vector { item, .. } => known_type(item, None)?.listed(None),
         Layout::String { .. } | Layout::CharStar => Some(ColumnType::Str),

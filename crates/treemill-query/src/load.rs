@@ -1,6 +1,6 @@
 //! Arrow arrays to values and offsets, checked against what the schema promised.
 
-use crate::schema::{self, ColumnType, DType};
+use crate::schema::{ColumnType, DType, Field};
 use crate::value::{Buf, Data, Strings, Value, View};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -8,21 +8,18 @@ use arrow_array::types::{
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, FixedSizeListArray, ListArray};
-use arrow_buffer::{NullBuffer, OffsetBuffer};
-use arrow_schema::Field;
-use std::borrow::Cow;
-use std::sync::Arc;
+use arrow_buffer::NullBuffer;
 
 /// A column of a batch: its items, and for lists their offsets, starting at 0.
 pub(crate) struct Loaded {
     pub value: Value,
     pub offsets: Option<Buf<i32>>,
-    /// Of lists of lists: offsets of the inner ones, the outer ones' first.
+    /// Of lists in lists or arrays: offsets of the inner ones, the outer ones' first. Arrays have none.
     pub inner: Vec<Buf<i32>>,
 }
 
 /// Error: in what the array differs from what was promised.
-pub(crate) fn load(array: &ArrayRef, field: &schema::Field, rows: usize) -> Result<Loaded, String> {
+pub(crate) fn load(array: &ArrayRef, field: &Field, rows: usize) -> Result<Loaded, String> {
     if array.len() != rows {
         return Err(format!("it has {} entries instead of {rows}", array.len()));
     }
@@ -35,21 +32,18 @@ pub(crate) fn load(array: &ArrayRef, field: &schema::Field, rows: usize) -> Resu
                 ..Value::direct(Data::Str(strings))
             })
         }
-        ColumnType::List { item, .. } => {
-            let list: &ListArray = array.as_list_opt().ok_or_else(|| unlike(array))?;
-            lists(list, *item)?
-        }
+        ColumnType::List { item, .. } => listed(array, *item, &[None])?,
         ColumnType::Lists { item, below, .. } => {
-            lists_of_lists(as_list(array)?.as_ref(), *item, *below)?
+            let lengths: Vec<Option<u32>> =
+                std::iter::once(None).chain(below.iter().copied()).collect();
+            listed(array, *item, &lengths)?
         }
-        ColumnType::Array { item, len } => {
-            let list: &FixedSizeListArray = array
-                .as_fixed_size_list_opt()
-                .ok_or_else(|| unlike(array))?;
-            if i64::from(list.value_length()) != i64::from(*len) {
-                return Err(format!("its arrays have {} items", list.value_length()));
-            }
-            single(arrays(list, *item)?)
+        ColumnType::Array { item, len } => arrays_of(array, *item, &[Some(*len)])?,
+        ColumnType::Arrays { item, len, below } => {
+            let lengths: Vec<Option<u32>> = std::iter::once(Some(*len))
+                .chain(below.iter().copied())
+                .collect();
+            arrays_of(array, *item, &lengths)?
         }
         ColumnType::Other(name) => return Err(format!("its type is {name}")),
     };
@@ -73,7 +67,61 @@ fn unlike(array: &ArrayRef) -> String {
     format!("it came as {}", array.data_type())
 }
 
-fn lists(list: &ListArray, item: DType) -> Result<Loaded, String> {
+/// Lists, the outermost of any length.
+fn listed(array: &ArrayRef, item: DType, lengths: &[Option<u32>]) -> Result<Loaded, String> {
+    let (value, mut offsets) = nested(array, item, lengths)?;
+    let inner = offsets.split_off(1.min(offsets.len()));
+    Ok(Loaded {
+        value,
+        offsets: offsets.pop(),
+        inner,
+    })
+}
+
+/// Arrays of a number of items that is known.
+fn arrays_of(array: &ArrayRef, item: DType, lengths: &[Option<u32>]) -> Result<Loaded, String> {
+    let (value, inner) = nested(array, item, lengths)?;
+    Ok(Loaded {
+        value,
+        offsets: None,
+        inner,
+    })
+}
+
+/// The items of lists and arrays one in the other, and the offsets of the lists among them, from
+/// outside in.
+fn nested(
+    array: &ArrayRef,
+    item: DType,
+    lengths: &[Option<u32>],
+) -> Result<(Value, Vec<Buf<i32>>), String> {
+    let Some((length, below)) = lengths.split_first() else {
+        return Ok((numbers(array, item)?, Vec::new()));
+    };
+    let Some(len) = length else {
+        let list: &ListArray = array.as_list_opt().ok_or_else(|| unlike(array))?;
+        return lists(list, item, below);
+    };
+    let list: &FixedSizeListArray = array
+        .as_fixed_size_list_opt()
+        .ok_or_else(|| unlike(array))?;
+    if i64::from(list.value_length()) != i64::from(*len) {
+        return Err(format!("its arrays have {} items", list.value_length()));
+    }
+    if below.is_empty() {
+        return Ok((arrays(list, item)?, Vec::new()));
+    }
+    if list.null_count() > 0 {
+        return Err("it has arrays of lists that are null".to_owned());
+    }
+    nested(list.values(), item, below)
+}
+
+fn lists(
+    list: &ListArray,
+    item: DType,
+    below: &[Option<u32>],
+) -> Result<(Value, Vec<Buf<i32>>), String> {
     let offsets = list.offsets();
     let (first, last) = (offsets.first(), offsets.last());
     // Arrow checks that offsets ascend and lie inside of the values.
@@ -83,9 +131,18 @@ fn lists(list: &ListArray, item: DType) -> Result<Loaded, String> {
     } else {
         list.values().slice(start, stop - start)
     };
-    let value = numbers(&values, item)?;
-    if let Some(nulls) = list.nulls().filter(|nulls| nulls.null_count() > 0) {
-        return Ok(without_nulls(value, offsets, nulls));
+    let (value, mut inner) = nested(&values, item, below)?;
+    // Most null lists have no items anyway.
+    let is_full = |(ends, present): (&[i32], bool)| !present && ends[0] != ends[1];
+    let nulls = list.nulls().filter(|nulls| nulls.null_count() > 0);
+    if let Some(nulls) = nulls
+        && offsets.windows(2).zip(nulls).any(is_full)
+    {
+        if !below.is_empty() {
+            return Err("it has lists of lists that are null".to_owned());
+        }
+        let (value, offsets) = without_nulls(value, offsets, nulls);
+        return Ok((value, vec![offsets]));
     }
     let offsets = if first == 0 {
         Buf::Column(offsets.inner().clone())
@@ -93,57 +150,12 @@ fn lists(list: &ListArray, item: DType) -> Result<Loaded, String> {
         let moved: Vec<i32> = offsets.iter().map(|offset| offset - first).collect();
         moved.into()
     };
-    Ok(Loaded {
-        value,
-        offsets: Some(offsets),
-        inner: Vec::new(),
-    })
-}
-
-fn lists_of_lists(list: &ListArray, item: DType, below: u8) -> Result<Loaded, String> {
-    let Some(below) = below.checked_sub(1) else {
-        return lists(list, item);
-    };
-    if list.null_count() > 0 {
-        return Err("it has lists of lists that are null".to_owned());
-    }
-    let offsets = list.offsets();
-    let (first, last) = (offsets.first(), offsets.last());
-    let (start, stop) = (first.max(0) as usize, last.max(0) as usize);
-    let inner = list.values().slice(start, stop - start);
-    let loaded = lists_of_lists(as_list(&inner)?.as_ref(), item, below)?;
-    let moved: Vec<i32> = offsets.iter().map(|offset| offset - first).collect();
-    Ok(Loaded {
-        value: loaded.value,
-        offsets: Some(moved.into()),
-        inner: loaded.offsets.into_iter().chain(loaded.inner).collect(),
-    })
-}
-
-/// A list array as it is; one of fixed size with offsets, as lists in lists have them.
-fn as_list(array: &ArrayRef) -> Result<Cow<'_, ListArray>, String> {
-    if let Some(list) = array.as_list_opt() {
-        return Ok(Cow::Borrowed(list));
-    }
-    let fixed: &FixedSizeListArray = array
-        .as_fixed_size_list_opt()
-        .ok_or_else(|| unlike(array))?;
-    if fixed.null_count() > 0 {
-        return Err("it has arrays in lists that are null".to_owned());
-    }
-    let len = usize::try_from(fixed.value_length()).unwrap_or(0);
-    // Checked here, because the sum of equal lengths panics where 32 bits are too few.
-    if i32::try_from(fixed.values().len()).is_err() {
-        return Err("it has more items than 32 bits can count".to_owned());
-    }
-    let offsets = OffsetBuffer::from_lengths(std::iter::repeat_n(len, fixed.len()));
-    let item = Field::new("item", fixed.value_type(), fixed.values().is_nullable());
-    let made = ListArray::try_new(Arc::new(item), offsets, Arc::clone(fixed.values()), None);
-    made.map(Cow::Owned).map_err(|error| error.to_string())
+    inner.insert(0, offsets);
+    Ok((value, inner))
 }
 
 /// Lists that are null have no items, whatever lies where they would be.
-fn without_nulls(value: Value, offsets: &[i32], nulls: &NullBuffer) -> Loaded {
+fn without_nulls(value: Value, offsets: &[i32], nulls: &NullBuffer) -> (Value, Buf<i32>) {
     let first = offsets.first().copied().unwrap_or(0);
     let mut kept: Vec<i32> = Vec::with_capacity(offsets.len());
     let mut picks: Vec<u32> = Vec::with_capacity(value.len());
@@ -158,15 +170,12 @@ fn without_nulls(value: Value, offsets: &[i32], nulls: &NullBuffer) -> Loaded {
         let flags: Vec<u8> = picks.iter().map(|pick| valid[*pick as usize]).collect();
         flags.into()
     });
-    Loaded {
-        value: Value {
-            data: value.data,
-            view: View::Picked(picks.into()),
-            valid,
-        },
-        offsets: Some(kept.into()),
-        inner: Vec::new(),
-    }
+    let value = Value {
+        data: value.data,
+        view: View::Picked(picks.into()),
+        valid,
+    };
+    (value, kept.into())
 }
 
 /// Items of arrays of one length; those of an array that is null are missing.

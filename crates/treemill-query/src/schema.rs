@@ -34,15 +34,16 @@ pub enum ColumnType {
         /// have the same number of items in every entry.
         counter: Option<String>,
     },
-    /// Lists of lists of them, or of lists of lists …: Arrow list arrays one in the other, all with
-    /// 32-bit offsets, or fixed-size list arrays in place of some.
+    /// Lists of lists of them, of arrays of them, of lists of lists …: Arrow list arrays one in the
+    /// other, with 32-bit offsets or of fixed size.
     Lists {
         /// Type of the items.
         item: DType,
         /// Name of the column that counts the outermost list's items, where there is one.
         counter: Option<String>,
-        /// How many lists are one in the other below the outermost: 1 of lists of lists.
-        below: u8,
+        /// The lists below the outermost, from outside in: how many items each always has, or `None`
+        /// where they may have any number.
+        below: Vec<Option<u32>>,
     },
     /// Always `len` of them: an Arrow fixed-size list array.
     Array {
@@ -50,6 +51,15 @@ pub enum ColumnType {
         item: DType,
         /// How many.
         len: u32,
+    },
+    /// Always `len` lists or arrays of them: an Arrow fixed-size list array of others.
+    Arrays {
+        /// Type of the items.
+        item: DType,
+        /// How many.
+        len: u32,
+        /// The lists below, as those of [`ColumnType::Lists`].
+        below: Vec<Option<u32>>,
     },
     /// A string: an Arrow string or binary array.
     Str,
@@ -101,34 +111,62 @@ impl DType {
 }
 
 /// Lists that are one in the other below the outermost.
-const DEEPEST: u8 = 7;
+const DEEPEST: usize = 7;
 
 impl ColumnType {
-    /// Whether an entry holds several values.
-    pub fn is_list(&self) -> bool {
-        matches!(
-            self,
-            Self::List { .. } | Self::Lists { .. } | Self::Array { .. }
-        )
-    }
-
     /// The type of lists of what this one holds; `None` where expressions cannot use such lists.
     pub fn listed(self, counter: Option<String>) -> Option<Self> {
-        let (item, below) = match self {
-            Self::Scalar(item) => return Some(Self::List { item, counter }),
-            Self::Str => {
-                let item = DType::Str;
-                return Some(Self::List { item, counter });
-            }
-            Self::List { item, .. } | Self::Array { item, .. } => (item, 1),
-            Self::Lists { item, below, .. } if below < DEEPEST => (item, below + 1),
-            Self::Lists { .. } | Self::Other(_) => return None,
-        };
-        Some(Self::Lists {
-            item,
-            counter,
-            below,
+        let (item, below) = self.nested()?;
+        Some(match below.is_empty() {
+            true => Self::List { item, counter },
+            false => Self::Lists {
+                item,
+                counter,
+                below,
+            },
         })
+    }
+
+    /// The type of arrays of `len` of what this one holds; `None` where expressions cannot use such arrays.
+    pub fn arrayed(self, len: u32) -> Option<Self> {
+        let (item, below) = self.nested()?;
+        Some(match below.is_empty() {
+            true => Self::Array { item, len },
+            false => Self::Arrays { item, len, below },
+        })
+    }
+
+    /// What it holds, and in which lists; `None` where there can be no others around them.
+    fn nested(self) -> Option<(DType, Vec<Option<u32>>)> {
+        let (item, outer, mut below) = match self {
+            Self::Scalar(item) => return Some((item, Vec::new())),
+            Self::Str => return Some((DType::Str, Vec::new())),
+            Self::List { item, .. } => (item, None, Vec::new()),
+            Self::Lists { item, below, .. } => (item, None, below),
+            Self::Array { item, len } => (item, Some(len), Vec::new()),
+            Self::Arrays { item, len, below } => (item, Some(len), below),
+            Self::Other(_) => return None,
+        };
+        below.insert(0, outer);
+        (below.len() <= DEEPEST).then_some((item, below))
+    }
+
+    /// Type of the items; `None` of what expressions cannot use.
+    pub fn item(&self) -> Option<DType> {
+        match self {
+            Self::Scalar(item)
+            | Self::List { item, .. }
+            | Self::Lists { item, .. }
+            | Self::Array { item, .. }
+            | Self::Arrays { item, .. } => Some(*item),
+            Self::Str => Some(DType::Str),
+            Self::Other(_) => None,
+        }
+    }
+
+    /// Whether it is lists whose number of items differs from entry to entry.
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self, Self::List { .. } | Self::Lists { .. })
     }
 }
 
@@ -157,21 +195,47 @@ impl std::fmt::Display for ColumnType {
             Self::List { item, .. } => write!(f, "list of {}", item.name()),
             Self::Lists { item, below, .. } => {
                 f.write_str("list of ")?;
-                (0..*below).try_for_each(|_| f.write_str("lists of "))?;
-                f.write_str(item.name())
+                write_below(f, *item, below)
             }
             Self::Array { item, len } => write!(f, "array of {len} {}", item.name()),
+            Self::Arrays { item, len, below } => {
+                write!(f, "array of {len} ")?;
+                write_below(f, *item, below)
+            }
             Self::Str => f.write_str("string"),
             Self::Other(name) => f.write_str(name),
         }
     }
 }
 
-/// Columns by name.
+/// `lists of arrays of 3 float32`
+fn write_below(
+    f: &mut std::fmt::Formatter<'_>,
+    item: DType,
+    below: &[Option<u32>],
+) -> std::fmt::Result {
+    for len in below {
+        match len {
+            None => f.write_str("lists of ")?,
+            Some(len) => write!(f, "arrays of {len} ")?,
+        }
+    }
+    f.write_str(item.name())
+}
+
+/// Columns by name; those that are called by their dimensions, `fVtx[3]`, also without.
 pub(crate) fn index(schema: &Schema) -> HashMap<&str, usize> {
     let mut found = HashMap::with_capacity(schema.fields.len());
     for (i, field) in schema.fields.iter().enumerate() {
         found.entry(field.name.as_str()).or_insert(i);
+    }
+    for (i, field) in schema.fields.iter().enumerate() {
+        if let Some((name, dims)) = field.name.split_once('[')
+            && dims.ends_with(']')
+            && !name.is_empty()
+        {
+            found.entry(name).or_insert(i);
+        }
     }
     found
 }

@@ -304,11 +304,30 @@ pub enum Expr {
 #[serde(deny_unknown_fields)]
 pub struct Loop {
     /// Names bound, one or more.
-    pub targets: Vec<String>,
+    pub targets: Vec<Target>,
     /// What is gone through.
     pub iter: Expr,
     /// Conditions.
     pub conditions: Vec<Expr>,
+}
+
+/// What an item is bound to: a name, or names for a tuple's elements.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Target {
+    Name(String),
+    Elements(Vec<Target>),
+}
+
+impl Target {
+    /// The names, in order.
+    pub fn names(targets: &[Self]) -> Vec<&str> {
+        let each = targets.iter().flat_map(|target| match target {
+            Self::Name(name) => vec![name.as_str()],
+            Self::Elements(targets) => Self::names(targets),
+        });
+        each.collect()
+    }
 }
 
 /// A literal value.

@@ -227,8 +227,11 @@ fn long_chains_of_definitions_cost_no_stack() {
 fn loops_and_lists_that_make_no_sense() {
     let table = common::events::events();
     let cases = [
-        ("sum(j for j in Muon)", "Muon is a collection, not a number"),
-        ("sum(Muon)", "Muon is a collection, not a number"),
+        (
+            "sum(j for j in Muon)",
+            "Muon has no px, and it cannot be computed",
+        ),
+        ("sum(Muon)", "Muon has no px, and it cannot be computed"),
         ("sum(j.pt for j in MET_pt)", "for goes through lists"),
         ("sum(j.pt for j in Muon[0])", "Muon is one record"),
         ("sum(sum(m.pt) for m in Muon)", "sum(…) needs a list"),

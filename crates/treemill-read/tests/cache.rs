@@ -10,7 +10,8 @@ use arrow_array::{Array, ArrayRef};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treemill_read::{Counters, File, Options, Reader, Table, cache};
-use treemill_source::{Identity, Latency, Local, Memory, Request, Source, SourceError};
+use treemill_source::{Identity, Latency, Local, Memory};
+use treemill_testing::Watched;
 
 const FILES: [&str; 12] = [
     "uproot-Zmumu-zstd.root",
@@ -120,30 +121,6 @@ fn what_two_passes_have_decompressed_the_third_takes_from_memory() {
 }
 
 /// A file in memory that says who it is.
-struct Known(Memory, Option<Identity>);
-
-impl Source for Known {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.0.size()
-    }
-
-    fn latency(&self) -> Latency {
-        self.0.latency()
-    }
-
-    fn identity(&self) -> Option<Identity> {
-        self.1
-    }
-
-    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
-        self.0.read(requests)
-    }
-}
-
 fn known(bytes: &[u8], inode: Option<u64>) -> Table {
     let identity = inode.map(|inode| Identity {
         device: 1,
@@ -153,7 +130,8 @@ fn known(bytes: &[u8], inode: Option<u64>) -> Table {
         changed: (0, 0),
     });
     let memory = Memory::new("known", bytes.to_vec(), Latency::Local);
-    let file = File::open(Arc::new(Known(memory, identity))).unwrap();
+    let source = Watched::new(memory).with_identity(identity);
+    let file = File::open(Arc::new(source)).unwrap();
     file.table("events").unwrap()
 }
 

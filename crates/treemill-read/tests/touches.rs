@@ -5,42 +5,10 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use treemill_read::{File, Options, Reader};
-use treemill_source::{Latency, Local, Request, Source, SourceError};
-
-/// A file that remembers what it was asked for.
-struct Watched {
-    file: Local,
-    latency: Latency,
-    asked: Mutex<Vec<Range<u64>>>,
-}
-
-impl Source for Watched {
-    fn name(&self) -> &str {
-        self.file.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.file.size()
-    }
-
-    fn latency(&self) -> Latency {
-        self.latency
-    }
-
-    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
-        let ranges = requests.iter().map(|request| request.range.clone());
-        self.asked.lock().unwrap().extend(ranges);
-        self.file.read(requests)
-    }
-}
-
-impl Watched {
-    fn take(&self) -> Vec<Range<u64>> {
-        std::mem::take(&mut *self.asked.lock().unwrap())
-    }
-}
+use treemill_source::{Latency, Local, Source};
+use treemill_testing::Watched;
 
 #[test]
 fn three_branches_of_a_nanoaod_touch_nothing_of_the_rest() {
@@ -51,16 +19,12 @@ fn three_branches_of_a_nanoaod_touch_nothing_of_the_rest() {
         return;
     }
     for latency in [Latency::Local, Latency::Remote] {
-        let source = Arc::new(Watched {
-            file: Local::open(&path).unwrap(),
-            latency,
-            asked: Mutex::default(),
-        });
+        let source = Arc::new(Watched::new(Local::open(&path).unwrap()).with_latency(latency));
         let file = File::open(Arc::clone(&source) as Arc<dyn Source>).unwrap();
         let tree = file.tree("Events").unwrap();
         let branches = &tree.tree().branches;
         assert!(branches.len() > 1400, "{} branches", branches.len());
-        let metadata = source.take();
+        let metadata = source.reads().concat();
         let all = || branches.iter().flat_map(|b| &b.baskets);
         let touches = |asked: &Range<u64>, basket: &Range<u64>| {
             asked.start < basket.end && basket.start < asked.end
@@ -87,7 +51,7 @@ fn three_branches_of_a_nanoaod_touch_nothing_of_the_rest() {
                 batch.column(column).unwrap();
             }
         }
-        let mut asked = source.take();
+        let mut asked = source.reads().concat();
         asked.sort_by_key(|range| range.start);
         let mut wanted: Vec<_> = chosen
             .iter()

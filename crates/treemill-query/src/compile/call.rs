@@ -30,7 +30,10 @@ impl Compiler<'_> {
         }
         let Some(function) = functions::find(name) else {
             let known = FUNCTIONS.iter().map(|function| function.name);
-            let message = format!("there is no function {name}");
+            let message = match instead(name) {
+                Some(instead) => format!("there is no function {name}: {instead}"),
+                None => format!("there is no function {name}"),
+            };
             return Err(QueryError::at(span(function), message).suggest(near(name, known)));
         };
         if function.kind == Kind::Vector {
@@ -77,7 +80,7 @@ impl Compiler<'_> {
                 return self.best_call(name, reducer, first, key, default, at);
             }
             Kind::Reduce(reducer) => {
-                return self.reduce_call(name, reducer, first, at).map(Bound::Value);
+                return self.reduce_call(name, reducer, first, at);
             }
             Kind::Least if args.len() == 1 => {
                 return self.best_call(name, Reducer::Min, first, key, default, at);
@@ -98,6 +101,17 @@ impl Compiler<'_> {
                 let condition = self.truth(condition, span(first))?;
                 let sides = (self.bind(&args[1])?, self.bind(&args[2])?);
                 return self.choice(condition, sides, at);
+            }
+            Kind::FillMissing => {
+                let (found, with) = (self.bind(first)?, self.bind(&args[1])?);
+                return match (&found, &with) {
+                    (Bound::Value(a), Bound::Value(b)) => {
+                        let ids = self.together(&[*a, *b], at)?;
+                        self.apply_to_numbers(function.kind, &ids, at)
+                            .map(Bound::Value)
+                    }
+                    _ => self.filled_record(found, with, at),
+                };
             }
             Kind::IsMissing => {
                 let bound = self.bind(first)?;
@@ -201,7 +215,7 @@ impl Compiler<'_> {
     }
 
     /// Whether there is none: of a record, whether it is one that is not there.
-    fn is_missing(&mut self, bound: &Bound) -> Result<NodeId> {
+    pub(super) fn is_missing(&mut self, bound: &Bound) -> Result<NodeId> {
         let id = match bound {
             Bound::Value(id) => *id,
             Bound::Object(object) => {
@@ -264,6 +278,24 @@ impl Compiler<'_> {
         let finite = self.map(Map::Test(Test::FitsInt), &[id], Type::Bool);
         self.only(whole, finite)
     }
+}
+
+/// What to write for functions that users know from elsewhere.
+pub(super) fn instead(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "reversed" => "write x[::-1]",
+        "list" | "tuple" => "leave it out, or write [v for v in x]",
+        "range" => "write for i, v in enumerate(X), or a list of constants: for i in [0, 1, 2]",
+        "map" => "write [j.pt for j in Jet]",
+        "filter" => "write [j for j in Jet if j.pt > 30], or Jet[Jet.pt > 30]",
+        "num" | "size" | "length" => "write len(X)",
+        "DeltaR" | "deltaR" => "write a.deltaR(b) of two vectors",
+        "DeltaPhi" | "deltaphi" => {
+            "write a.deltaphi(b) of two vectors, or vector(phi=x).deltaphi(vector(phi=y))"
+        }
+        "InvariantMass" => "write (a + b).mass",
+        _ => return None,
+    })
 }
 
 fn no_keywords(name: &str, keywords: &[(String, Expr)]) -> Result<()> {

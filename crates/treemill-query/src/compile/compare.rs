@@ -161,7 +161,8 @@ impl Compiler<'_> {
         }
         match result {
             Some(found) => Ok(found),
-            None => self.compare(Compare::Ne, left, left, at),
+            // Never, whatever it is.
+            None => self.compare(Compare::Lt, left, left, at),
         }
     }
 

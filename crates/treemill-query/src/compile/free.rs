@@ -1,15 +1,15 @@
 //! What can be said of an expression by its form alone: the names that it takes from outside, and
 //! whether it is cheap.
 
-use crate::spec::Expr;
+use crate::spec::{Expr, Target};
 use std::collections::HashSet;
 
 /// Names that an expression takes from outside.
 pub(super) struct Names<'a>(HashSet<&'a str>);
 
 impl Names<'_> {
-    pub fn any_of(&self, names: &[String]) -> bool {
-        names.iter().any(|name| self.0.contains(name.as_str()))
+    pub fn any_of<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> bool {
+        names.into_iter().any(|name| self.0.contains(name))
     }
 }
 
@@ -39,7 +39,7 @@ fn walk<'a>(expr: &'a Expr, bound: &mut Vec<&'a str>, found: &mut HashSet<&'a st
             let before = bound.len();
             for each in loops {
                 walk(&each.iter, bound, found);
-                bound.extend(each.targets.iter().map(String::as_str));
+                bound.extend(Target::names(&each.targets));
                 for condition in &each.conditions {
                     walk(condition, bound, found);
                 }

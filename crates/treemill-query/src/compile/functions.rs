@@ -3,7 +3,7 @@
 use super::objects::Move;
 use super::{Bound, Compiler, LevelId, NodeId, Op, Result, free, span};
 use crate::error::QueryError;
-use crate::spec::{Expr, Expression, Span};
+use crate::spec::{Expr, Expression, Span, Target};
 
 impl Compiler<'_> {
     /// The list, repeated for each value of the variables from inner loops that a key uses.
@@ -19,14 +19,14 @@ impl Compiler<'_> {
         };
         let names = free::names(key);
         let deeper = self.locals.iter().any(|(name, bound)| {
-            names.any_of(std::slice::from_ref(name))
-                && !self.graph.encloses(self.level_of(bound), above)
+            names.any_of([name.as_str()]) && !self.graph.encloses(self.level_of(bound), above)
         });
         if !deeper {
             return Ok((items, level));
         }
         let nested = self.nested(level, self.here, span(key))?;
-        Ok((self.carried(&items, Move::Pick(nested, 0)), nested))
+        let how = Move::Pick(nested, 0);
+        Ok((self.carried_from(&items, level, how), nested))
     }
 
     /// The value of `key=` for every item, at the items' own level; without one the items are it.
@@ -51,7 +51,7 @@ impl Compiler<'_> {
         };
         let at = span(key);
         let element = self.entered(items.clone(), at)?;
-        let level = self.level_of(&element);
+        let level = self.loop_of(&element);
         let (outside, variables) = (self.here, self.locals.len());
         // Below several lists at once, where a `for` has been left already.
         self.here = level;
@@ -70,7 +70,8 @@ impl Compiler<'_> {
         let at = span(key);
         let id = match key {
             Expr::Lambda { params, body, .. } => {
-                self.unpack(params, element, at)?;
+                let names: Vec<Target> = params.iter().cloned().map(Target::Name).collect();
+                self.unpack(&names, element, at)?;
                 self.value(body)?
             }
             Expr::Name { .. } => {

@@ -233,6 +233,22 @@ impl Graph {
         self.level(id).parent
     }
 
+    /// Of lists one in the other, the level of the outermost; the event's where there is no list.
+    pub fn root(&self, id: LevelId) -> LevelId {
+        let mut level = id;
+        while level != EVENT && self.parent(level) != EVENT {
+            level = self.parent(level);
+        }
+        level
+    }
+
+    /// The level itself and those above it that are of lists in a column's lists, from inside out.
+    pub fn inner(&self, id: LevelId) -> impl Iterator<Item = LevelId> {
+        let above = |level: &LevelId| (*level != EVENT).then(|| self.parent(*level));
+        std::iter::successors(Some(id), above)
+            .filter(|level| matches!(self.level(*level).kind, LevelKind::Inner { .. }))
+    }
+
     pub fn as_const(&self, id: NodeId) -> Option<&Constant> {
         match &self.node(id).op {
             Op::Const(value) => Some(value),

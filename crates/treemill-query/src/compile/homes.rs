@@ -3,7 +3,7 @@
 //! this but speed.
 
 use super::plan::{Needs, Want};
-use super::{LevelId, LevelKind, NodeId, Op};
+use super::{LevelId, NodeId, Op};
 use std::collections::HashMap;
 
 /// The filters of a query as a tree: for each the one above. 0 is the whole dataset.
@@ -76,11 +76,10 @@ impl Homes {
             let Want::Node(id) = want else { continue };
             let node = graph.node(id);
             if let (Op::Column(_), true) = (&node.op, node.level != super::EVENT) {
-                match graph.level(node.level).kind {
-                    LevelKind::Inner { .. } => {
-                        stack.push((0, Want::Offsets(node.level)));
-                    }
-                    _ => stack.push((cut, Want::Offsets(node.level))),
+                // Lists in its lists are known of whole batches only.
+                match graph.inner(node.level).next() {
+                    Some(inner) => stack.extend([(0, want), (0, Want::Offsets(inner))]),
+                    None => stack.push((cut, Want::Offsets(node.level))),
                 }
             }
         }

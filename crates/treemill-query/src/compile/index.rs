@@ -11,14 +11,19 @@ use crate::spec::{Expr, Span};
 impl Compiler<'_> {
     pub(super) fn index(&mut self, value: &Expr, index: &Expr, at: Span) -> Result<Bound> {
         let bound = self.bind(value)?;
-        if let Bound::Tuple { items, .. } = &bound {
+        let level = self.level_of(&bound);
+        if let Bound::Tuple { items, .. } = &bound
+            && self.is_single(level)
+        {
             return self.element_of_tuple(items, index);
         }
-        let level = self.level_of(&bound);
         if self.is_single(level) {
+            let title = self.title(&bound);
             let message = match self.here {
-                EVENT => "there is one per event, so there is nothing to pick from",
-                _ => "this is one, and no list, so there is nothing to pick from",
+                EVENT => {
+                    format!("of {title} there is one per event, so there is nothing to pick from")
+                }
+                _ => format!("{title} is one, and no list, so there is nothing to pick from"),
             };
             return Err(QueryError::at(span(value), message));
         }
@@ -42,6 +47,13 @@ impl Compiler<'_> {
             };
             let sliced = self.graph.add_level(Level { parent, kind });
             return Ok(self.kept_below(&bound, outer, sliced));
+        }
+        let holds_lists = matches!(&bound, Bound::Tuple { items, .. }
+            if items.iter().any(|item| self.level_of(item) != level));
+        if holds_lists && !matches!(index, Expr::Const { .. } | Expr::Unary { .. }) {
+            let message =
+                "of tuples that hold lists a constant integer picks one, and a slice some";
+            return Err(QueryError::at(span(index), message));
         }
         if outer != level {
             return self.index_lists(bound, level, index, at);
@@ -115,9 +127,10 @@ impl Compiler<'_> {
             true => index,
             false => self.bring(index, parent, at)?,
         };
+        self.check_within(lists, index, at)?;
         let row = self.row(lists);
         let list = self.item(row, index, None, from_end);
-        Ok(self.lists_of_rows(bound, level, list))
+        Ok(self.lists_of_rows(bound, lists, list))
     }
 
     /// Those of a list's lists that have these numbers, constants below the list's own level; where
@@ -134,13 +147,12 @@ impl Compiler<'_> {
         let (index, own) = self.below(indices, parent, at)?;
         let row = self.row(lists);
         let list = self.item(row, index, Some(own), true);
-        Ok(self.lists_of_rows(bound, level, list))
+        Ok(self.lists_of_rows(bound, lists, list))
     }
 
-    /// The lists whose numbers among all lists are given.
-    fn lists_of_rows(&mut self, bound: &Bound, level: LevelId, list: NodeId) -> Bound {
-        let lists = self.outermost(level);
-        let mut of = level;
+    /// Of what lies in lists below the level `lists`, those whose numbers at that level are given.
+    pub(super) fn lists_of_rows(&mut self, bound: &Bound, lists: LevelId, list: NodeId) -> Bound {
+        let mut of = self.level_of(bound);
         while self.graph.parent(of) != lists {
             of = self.graph.parent(of);
         }
@@ -216,23 +228,16 @@ impl Compiler<'_> {
         place: Span,
     ) -> Result<Bound> {
         let parent = self.graph.parent(level);
-        let constant = self.graph.as_const(index).cloned();
         let own = self.graph.node(index).level;
-        if constant.is_none() && !self.graph.encloses(own, parent) {
+        let from_end = self.graph.as_const(index).is_some();
+        if !from_end && !self.graph.encloses(own, parent) {
             return self.at_each(&bound, level, index, false, place);
         }
-        let from_end = constant.is_some();
-        let index = if from_end {
-            index
-        } else {
-            self.bring(index, parent, place)?
+        let index = match from_end {
+            true => index,
+            false => self.bring(index, parent, place)?,
         };
-        if let (LevelKind::Fixed(len), Some(constant)) = (&self.graph.level(level).kind, constant)
-            && !within(*len, &constant)
-        {
-            let message = format!("the index is outside of an array of {len}");
-            return Err(QueryError::at(at, message));
-        }
+        self.check_within(level, index, at)?;
         let list = None;
         Ok(self.carried(
             &bound,
@@ -242,6 +247,25 @@ impl Compiler<'_> {
                 from_end,
             },
         ))
+    }
+
+    /// Arrays of a known length have no other items than these, for any event.
+    fn check_within(&self, level: LevelId, index: NodeId, at: Span) -> Result<()> {
+        let mut walk = level;
+        let len = loop {
+            match &self.graph.level(walk).kind {
+                LevelKind::Fixed(len) => break *len,
+                LevelKind::Same { of, .. } | LevelKind::Product { of, .. } => walk = *of,
+                _ => return Ok(()),
+            }
+        };
+        match self.graph.as_const(index) {
+            Some(constant) if !within(len, constant) => {
+                let message = format!("the index is outside of an array of {len}");
+                Err(QueryError::at(at, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// One item of the list for every index, which are at a level below the lists'.

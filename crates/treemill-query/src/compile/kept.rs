@@ -1,7 +1,7 @@
 //! The types that values have where they are kept, not computed with.
 
 use super::{Compiler, NodeId, Op, Type};
-use crate::schema::{ColumnType, DType};
+use crate::schema::DType;
 
 impl Compiler<'_> {
     /// The type in which a node's values are kept: a column's own where the values are some of its,
@@ -13,14 +13,10 @@ impl Compiler<'_> {
             match (&node.op, node.inputs.first()) {
                 (Op::Column(column), _) => {
                     let field = self.schema.fields.get(*column);
-                    return match field.map(|field| &field.column_type) {
-                        Some(
-                            ColumnType::Scalar(item)
-                            | ColumnType::List { item, .. }
-                            | ColumnType::Array { item, .. },
-                        ) if *item != DType::Str => Some(*item),
-                        _ => computed(node.ty),
-                    };
+                    let item = field.and_then(|field| field.column_type.item());
+                    return item
+                        .filter(|item| *item != DType::Str)
+                        .or_else(|| computed(node.ty));
                 }
                 (Op::Spread | Op::Pick(_) | Op::At { .. } | Op::Align, Some(input)) => {
                     walk = *input

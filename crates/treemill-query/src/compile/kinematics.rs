@@ -12,6 +12,71 @@ use std::rc::Rc;
 /// What `vector(…)` takes.
 const MADE: &[&str] = &["pt", "phi", "eta", "mass", "px", "py", "pz", "energy"];
 
+/// Methods of vectors, which take another one.
+const METHODS: &[&str] = &[
+    "deltaR",
+    "deltaR2",
+    "deltaphi",
+    "deltaeta",
+    "deltaRapidityPhi",
+    "deltaRapidityPhi2",
+    "dot",
+    "add",
+    "subtract",
+];
+
+/// Modules that users write before functions.
+const MODULES: &[&str] = &[
+    "np", "numpy", "math", "ak", "awkward", "TMath", "ROOT", "vector",
+];
+
+/// In what two vectors differ.
+#[derive(Clone, Copy)]
+enum Of {
+    Part(Part),
+    Rapidity,
+}
+
+/// What to write instead.
+fn no_method(value: &Expr, name: &str, at: Span) -> QueryError {
+    let is_module = matches!(value, Expr::Name { id, .. } if MODULES.contains(&id.as_str()));
+    let is_function = crate::functions::find(name).is_some();
+    let names = COORDINATES.iter().map(|(known, _)| *known);
+    let attribute = names.chain(OTHERS.iter().copied());
+    let attribute = attribute
+        .into_iter()
+        .find(|known| known.eq_ignore_ascii_case(name));
+    let message = match (is_module, is_function, attribute) {
+        (true, true, _) => format!("functions stand without a module: write {name}(…)"),
+        (true, false, _) => {
+            format!("modules are not in the language, and there is no function {name}")
+        }
+        (false, true, _) => format!("there is no method {name}: write {name}(…) of the value"),
+        (false, false, Some(known)) => {
+            format!("there is no method {name}: write .{known}, without parentheses")
+        }
+        (false, false, None) => {
+            let near = crate::error::near(name, METHODS.iter().copied());
+            let known = super::call::instead(name);
+            match (near.is_empty(), known) {
+                (false, _) => {
+                    let message = format!("there is no method {name}");
+                    return QueryError::at(at, message).suggest(near);
+                }
+                (true, Some(instead)) => format!("there is no method {name}: {instead}"),
+                (true, None) => {
+                    let all = METHODS.join(", ");
+                    format!("there is no method {name}; vectors have {all}")
+                }
+            }
+        }
+    };
+    QueryError::at(at, message)
+}
+
+/// Attributes that are computed, beside coordinates.
+const OTHERS: &[&str] = &["p", "theta", "rapidity", "mt", "et", "beta", "gamma"];
+
 impl Compiler<'_> {
     /// An attribute that is computed; `None`: not one of a vector's.
     pub(super) fn derived(
@@ -44,6 +109,10 @@ impl Compiler<'_> {
                 let cosine = self.real(Arithmetic::Div, pz, p);
                 self.math(Real1::Acos, cosine)
             }
+            "cottheta" => {
+                let (pz, pt) = (get(Part::Pz)?, get(Part::Pt)?);
+                self.real(Arithmetic::Div, pz, pt)
+            }
             "costheta" => {
                 let (p2, pz) = (
                     self.momentum2(bound, at)?,
@@ -52,28 +121,16 @@ impl Compiler<'_> {
                 let p = self.root(p2);
                 self.real(Arithmetic::Div, pz, p)
             }
-            "rapidity" => {
-                let (e, z) = (get(Part::Energy)?, get(Part::Pz)?);
-                let (above, below) = (
-                    self.real(Arithmetic::Add, e, z),
-                    self.real(Arithmetic::Sub, e, z),
-                );
-                let ratio = self.real(Arithmetic::Div, above, below);
-                let log = self.math(Real1::Log, ratio);
-                let half = self.number(0.5);
-                self.real(Arithmetic::Mul, half, log)
-            }
-            "mt" | "transverse_mass" => {
+            "rapidity" => self.rapidity(bound, at)?,
+            "mt" | "Mt" | "transverse_mass" => {
                 let mt2 = self.transverse2(bound, at)?;
                 self.signed_root(mt2)
             }
-            "mt2" | "transverse_mass2" => self.transverse2(bound, at)?,
-            "et" | "transverse_energy" => {
-                let (e, pt) = (get(Part::Energy)?, get(Part::Pt)?);
-                let p2 = self.momentum2(bound, at)?;
-                let p = self.root(p2);
-                let sine = self.real(Arithmetic::Div, pt, p);
-                self.real(Arithmetic::Mul, e, sine)
+            "mt2" | "Mt2" | "transverse_mass2" => self.transverse2(bound, at)?,
+            "et" | "Et" | "transverse_energy" => self.transverse_energy(bound, at)?,
+            "et2" | "Et2" | "transverse_energy2" => {
+                let et = self.transverse_energy(bound, at)?;
+                self.square(et)
             }
             "beta" => {
                 let p2 = self.momentum2(bound, at)?;
@@ -91,6 +148,26 @@ impl Compiler<'_> {
         }))
     }
 
+    fn rapidity(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
+        let e = self.coordinate(bound, Part::Energy, at)?;
+        let z = self.coordinate(bound, Part::Pz, at)?;
+        let above = self.real(Arithmetic::Add, e, z);
+        let below = self.real(Arithmetic::Sub, e, z);
+        let ratio = self.real(Arithmetic::Div, above, below);
+        let log = self.math(Real1::Log, ratio);
+        let half = self.number(0.5);
+        Ok(self.real(Arithmetic::Mul, half, log))
+    }
+
+    fn transverse_energy(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
+        let e = self.coordinate(bound, Part::Energy, at)?;
+        let pt = self.coordinate(bound, Part::Pt, at)?;
+        let p2 = self.momentum2(bound, at)?;
+        let p = self.root(p2);
+        let sine = self.real(Arithmetic::Div, pt, p);
+        Ok(self.real(Arithmetic::Mul, e, sine))
+    }
+
     /// `a.deltaR(b)` and others.
     pub(super) fn method(
         &mut self,
@@ -99,27 +176,25 @@ impl Compiler<'_> {
         args: &[Expr],
         at: Span,
     ) -> Result<Bound> {
-        const METHODS: &[&str] = &[
-            "deltaR", "deltaR2", "deltaphi", "deltaeta", "dot", "add", "subtract",
-        ];
         if !METHODS.contains(&name) {
-            let message = format!("there is no method {name}");
-            let suggestions = crate::error::near(name, METHODS.iter().copied());
-            return Err(QueryError::at(at, message).suggest(suggestions));
+            return Err(no_method(value, name, at));
         }
         let [other] = args else {
             return Err(QueryError::at(at, format!("a.{name}(b) takes one vector")));
         };
         let (a, b) = (self.bind(value)?, self.bind(other)?);
         let (here, there) = (span(value), span(other));
-        let mut difference = |part: Part| -> Result<NodeId> {
-            let ids = [
-                self.coordinate(&a, part, here)?,
-                self.coordinate(&b, part, there)?,
-            ];
+        let mut difference = |of: Of| -> Result<NodeId> {
+            let ids = match of {
+                Of::Part(part) => [
+                    self.coordinate(&a, part, here)?,
+                    self.coordinate(&b, part, there)?,
+                ],
+                Of::Rapidity => [self.rapidity(&a, here)?, self.rapidity(&b, there)?],
+            };
             let both = self.together(&ids, at)?;
-            Ok(match part {
-                Part::Phi => self.map(
+            Ok(match of {
+                Of::Part(Part::Phi) => self.map(
                     Map::Real2(Real2::DeltaPhi),
                     &[both[0], both[1]],
                     Type::Float,
@@ -128,12 +203,16 @@ impl Compiler<'_> {
             })
         };
         let node = match name {
-            "deltaphi" => difference(Part::Phi)?,
-            "deltaeta" => difference(Part::Eta)?,
-            "deltaR" | "deltaR2" => {
-                let (phi, eta) = (difference(Part::Phi)?, difference(Part::Eta)?);
-                let sum = self.sum_of_squares(&[phi, eta]);
-                if name == "deltaR2" {
+            "deltaphi" => difference(Of::Part(Part::Phi))?,
+            "deltaeta" => difference(Of::Part(Part::Eta))?,
+            "deltaR" | "deltaR2" | "deltaRapidityPhi" | "deltaRapidityPhi2" => {
+                let along = match name {
+                    "deltaR" | "deltaR2" => Of::Part(Part::Eta),
+                    _ => Of::Rapidity,
+                };
+                let (phi, along) = (difference(Of::Part(Part::Phi))?, difference(along)?);
+                let sum = self.sum_of_squares(&[phi, along]);
+                if name.ends_with('2') {
                     sum
                 } else {
                     self.root(sum)

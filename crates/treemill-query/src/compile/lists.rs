@@ -63,15 +63,29 @@ impl Compiler<'_> {
         };
         let level = self.level_of(&bound);
         if self.is_single(level) {
-            let what = match &bound {
-                Bound::Value(_) => "one value".to_owned(),
-                other => self.title(other),
-            };
             let each = if self.here == EVENT { " per event" } else { "" };
-            let message = format!("{name}(…) needs a list, and this is {what}{each}");
+            let message = match &bound {
+                Bound::Value(id) => match self.graph.node(*id).op {
+                    Op::Column(_) => {
+                        let title = self.title(&bound);
+                        format!("{name}(…) needs a list, and {title} is one value{each}")
+                    }
+                    _ => format!("{name}(…) needs a list, and this is one value{each}"),
+                },
+                other => {
+                    let what = self.title(other);
+                    format!("{name}(…) needs a list, and this is {what}{each}")
+                }
+            };
             return Err(QueryError::at(at, message));
         }
         Ok((bound, level))
+    }
+
+    /// An argument whose items are taken as `for` takes them: of lists in lists, the outermost.
+    pub(super) fn items(&mut self, name: &str, arg: &Expr) -> Result<(Bound, LevelId)> {
+        let (bound, level) = self.list(name, arg)?;
+        Ok((bound, self.outermost(level)))
     }
 
     /// `[1, 2, 3]` as a list.
@@ -141,7 +155,7 @@ impl Compiler<'_> {
         let [list, size] = args else {
             return Err(QueryError::at(at, "combinations(list, number)"));
         };
-        let (items, of) = self.list("combinations", list)?;
+        let (items, of) = self.items("combinations", list)?;
         let number = self.value(size)?;
         let size = match self.graph.as_const(number) {
             Some(Constant::Int(n)) if (2..=MOST_OF).contains(n) => *n as u8,
@@ -152,7 +166,7 @@ impl Compiler<'_> {
         };
         let level = self.beside(of, LevelKind::Combinations { of, size });
         let items = (0..size)
-            .map(|k| self.carried(&items, Move::Pick(level, k)))
+            .map(|k| self.carried_from(&items, of, Move::Pick(level, k)))
             .collect();
         Ok(Bound::Tuple { items, level })
     }
@@ -167,7 +181,7 @@ impl Compiler<'_> {
     fn lists_beside(&mut self, name: &str, args: &[Expr]) -> Result<(Vec<Bound>, Vec<LevelId>)> {
         let (mut lists, mut levels) = (Vec::new(), Vec::new());
         for arg in args {
-            let (list, level) = self.list(name, arg)?;
+            let (list, level) = self.items(name, arg)?;
             lists.push(list);
             levels.push(level);
         }
@@ -181,7 +195,7 @@ impl Compiler<'_> {
         for ((list, level), arg) in lists.iter_mut().zip(&mut levels).zip(args) {
             let nested = self.nested(*level, parent, span(arg))?;
             if nested != *level {
-                *list = self.carried(list, Move::Pick(nested, 0));
+                *list = self.carried_from(list, *level, Move::Pick(nested, 0));
                 *level = nested;
             }
         }
@@ -191,6 +205,13 @@ impl Compiler<'_> {
     /// `concat(A, B)`: one after another.
     pub(super) fn concat(&mut self, args: &[Expr], at: Span) -> Result<Bound> {
         let (lists, parts) = self.lists_beside("concat", args)?;
+        for ((list, part), arg) in lists.iter().zip(&parts).zip(args) {
+            if self.level_of(list) != *part {
+                let message = "concat joins lists of items, and this is a list of lists: close the inner \
+                               ones first, or concat them one by one";
+                return Err(QueryError::at(span(arg), message));
+            }
+        }
         let Some(first) = parts.first().copied() else {
             return Err(QueryError::at(at, "concat(A, B) joins lists"));
         };
@@ -259,18 +280,22 @@ impl Compiler<'_> {
                 level: first,
             });
         }
-        let level = self.beside(first, LevelKind::Zipped { parts });
+        let kind = LevelKind::Zipped {
+            parts: parts.clone(),
+        };
+        let level = self.beside(first, kind);
         let items = lists
             .iter()
             .enumerate()
-            .map(|(k, list)| self.carried(list, Move::Pick(level, k as u8)))
+            .zip(&parts)
+            .map(|((k, list), part)| self.carried_from(list, *part, Move::Pick(level, k as u8)))
             .collect();
         Ok(Bound::Tuple { items, level })
     }
 
     /// `enumerate(X)`: tuples of a number and an item.
     pub(super) fn enumerate(&mut self, arg: &Expr) -> Result<Bound> {
-        let (items, level) = self.list("enumerate", arg)?;
+        let (items, level) = self.items("enumerate", arg)?;
         let number = self.graph.add(Node {
             op: Op::Position,
             inputs: Vec::new(),
@@ -291,7 +316,11 @@ impl Compiler<'_> {
         key: Option<&Expr>,
         reverse: Option<&Expr>,
     ) -> Result<Bound> {
-        let (items, of) = self.list("sorted", arg)?;
+        // Without a key, what is sorted are numbers: those of the innermost lists.
+        let (items, of) = match key {
+            None => self.list("sorted", arg)?,
+            Some(_) => self.items("sorted", arg)?,
+        };
         let reverse = match reverse {
             None => false,
             Some(expr) => {
@@ -306,6 +335,6 @@ impl Compiler<'_> {
         let (items, of) = self.nested_for(key, items, of)?;
         let key = self.key(&items, of, key, span(arg))?;
         let level = self.beside(of, LevelKind::Sorted { of, key, reverse });
-        Ok(self.carried(&items, Move::Pick(level, 0)))
+        Ok(self.carried_from(&items, of, Move::Pick(level, 0)))
     }
 }

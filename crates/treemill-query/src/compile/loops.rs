@@ -4,7 +4,7 @@
 use super::objects::Move;
 use super::{Bound, Compiler, Level, LevelId, LevelKind, NodeId, Result, Role, free, span};
 use crate::error::QueryError;
-use crate::spec::{Expr, Loop, Span};
+use crate::spec::{Expr, Loop, Span, Target};
 
 /// Loops of one comprehension.
 const MOST_LOOPS: usize = 16;
@@ -137,7 +137,7 @@ impl Compiler<'_> {
     }
 
     /// The level that a loop over such an element goes through.
-    fn loop_of(&self, element: &Bound) -> LevelId {
+    pub(super) fn loop_of(&self, element: &Bound) -> LevelId {
         let mut level = self.level_of(element);
         // Of lists, the level above.
         while !matches!(
@@ -169,12 +169,11 @@ impl Compiler<'_> {
                 .iter()
                 .filter(|(_, bound)| !self.graph.encloses(self.level_of(bound), above))
                 .map(|(name, _)| name.clone())
-                .filter(|name| !each.targets.contains(name))
+                .filter(|name| !Target::names(&each.targets).contains(&name.as_str()))
                 .collect();
-            conditions
-                .iter()
-                .copied()
-                .partition(|condition| !free::names(condition).any_of(&deeper))
+            conditions.iter().copied().partition(|condition| {
+                !free::names(condition).any_of(deeper.iter().map(String::as_str))
+            })
         };
         (element, level) = self.kept_items(each, element, level, &early)?;
         if above != outside {
@@ -193,15 +192,19 @@ impl Compiler<'_> {
     }
 
     /// Binds names to a value, or to the elements of a tuple.
-    pub(super) fn unpack(&mut self, names: &[String], value: Bound, at: Span) -> Result<()> {
-        if let [name] = names {
-            self.locals.push((name.clone(), value));
-            return Ok(());
+    pub(super) fn unpack(&mut self, names: &[Target], value: Bound, at: Span) -> Result<()> {
+        match names {
+            [Target::Name(name)] => {
+                self.locals.push((name.clone(), value));
+                return Ok(());
+            }
+            [Target::Elements(names)] => return self.unpack(names, value, at),
+            _ => (),
         }
         match value {
             Bound::Tuple { items, .. } if items.len() == names.len() => {
                 for (name, item) in names.iter().zip(items) {
-                    self.locals.push((name.clone(), item));
+                    self.unpack(std::slice::from_ref(name), item, at)?;
                 }
                 Ok(())
             }
@@ -305,7 +308,7 @@ fn placed(loops: &[Loop]) -> Vec<Vec<&Expr>> {
             let names = free::names(part);
             let last = (0..=own)
                 .rev()
-                .find(|i| names.any_of(&loops[*i].targets))
+                .find(|i| names.any_of(Target::names(&loops[*i].targets)))
                 .unwrap_or(0);
             found[last].push(part);
         }

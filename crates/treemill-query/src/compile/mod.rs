@@ -58,7 +58,7 @@ pub(crate) enum Bound {
     Value(NodeId),
     /// A collection, or an element of one.
     Object(objects::Object),
-    /// Several things side by side, all at one level (or constant).
+    /// Several things side by side, all at one level, or in lists below it (or constant).
     Tuple { items: Vec<Bound>, level: LevelId },
     /// The sum, or difference, of two vectors at one level.
     Sum {

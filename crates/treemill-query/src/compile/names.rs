@@ -80,16 +80,12 @@ impl Compiler<'_> {
                 below,
             } => {
                 let outer = self.items_level(counter.as_deref(), index);
-                let level = (0..*below).fold(outer, |parent, _| {
-                    let kind = LevelKind::Inner { column: index };
-                    self.graph.add_level(Level { parent, kind })
-                });
-                (level, type_of(*item))
+                (self.levels_below(outer, below, index), type_of(*item))
             }
-            ColumnType::Array { item, len } => {
-                let kind = LevelKind::Fixed(*len);
-                let parent = EVENT;
-                (self.graph.add_level(Level { parent, kind }), type_of(*item))
+            ColumnType::Array { item, len } => (self.arrays_level(EVENT, *len), type_of(*item)),
+            ColumnType::Arrays { item, len, below } => {
+                let outer = self.arrays_level(EVENT, *len);
+                (self.levels_below(outer, below, index), type_of(*item))
             }
             ColumnType::Other(name) => {
                 // The branch of an object without data of its own, whose members are columns.
@@ -110,6 +106,23 @@ impl Compiler<'_> {
             ty,
             missing: field.nullable,
         })))
+    }
+
+    /// The level of the items of arrays at another level: those of all columns whose arrays are as long.
+    fn arrays_level(&mut self, parent: LevelId, len: u32) -> LevelId {
+        let kind = LevelKind::Fixed(len);
+        self.graph.add_level(Level { parent, kind })
+    }
+
+    /// The level of the items of a column's lists and arrays at another level.
+    fn levels_below(&mut self, outer: LevelId, below: &[Option<u32>], column: usize) -> LevelId {
+        below.iter().fold(outer, |parent, len| match len {
+            Some(len) => self.arrays_level(parent, *len),
+            None => {
+                let kind = LevelKind::Inner { column };
+                self.graph.add_level(Level { parent, kind })
+            }
+        })
     }
 
     fn items_level(&mut self, counter: Option<&str>, column: usize) -> LevelId {

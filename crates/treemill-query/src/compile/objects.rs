@@ -85,7 +85,10 @@ impl Compiler<'_> {
                 Bound::Object(object)
             }
             Bound::Tuple { items, level } => Bound::Tuple {
-                items: items.iter().map(|item| self.carried(item, how)).collect(),
+                items: items
+                    .iter()
+                    .map(|item| self.carried_from(item, *level, how))
+                    .collect(),
                 level: self.landing(*level, how),
             },
             Bound::Sum {
@@ -116,6 +119,17 @@ impl Compiler<'_> {
                 level: self.landing(*level, how),
             },
         }
+    }
+
+    /// What stands at a level, or in lists below it, at another one: whole lists.
+    pub(super) fn carried_from(&mut self, bound: &Bound, level: LevelId, how: Move) -> Bound {
+        let own = self.level_of(bound);
+        if own == level || !self.graph.encloses(level, own) {
+            return self.carried(bound, how);
+        }
+        let row = self.row(level);
+        let list = self.carry(row, how);
+        self.lists_of_rows(bound, level, list)
     }
 
     /// A value at another level.
@@ -154,10 +168,15 @@ impl Compiler<'_> {
             return Ok(found);
         }
         match bound {
-            Bound::Value(_) => Err(QueryError::at(
-                at,
-                format!("numbers have no attributes; .{name} goes with collections"),
-            )),
+            Bound::Value(id) => {
+                let title = match self.graph.node(*id).op {
+                    Op::Column(_) => format!(", and this is {}", self.title(bound)),
+                    _ => String::new(),
+                };
+                let message =
+                    format!("numbers have no attributes; .{name} goes with collections{title}");
+                Err(QueryError::at(at, message))
+            }
             Bound::Tuple { items, .. } => Err(QueryError::at(
                 at,
                 format!(
@@ -282,7 +301,13 @@ impl Compiler<'_> {
     /// What to call it in messages.
     pub(super) fn title(&self, bound: &Bound) -> String {
         match bound {
-            Bound::Value(_) => "a value".to_owned(),
+            Bound::Value(id) => match self.graph.node(*id).op {
+                Op::Column(column) => match self.schema.fields.get(column) {
+                    Some(field) => format!("{} ({})", field.name, field.column_type),
+                    None => "a value".to_owned(),
+                },
+                _ => "a value".to_owned(),
+            },
             Bound::Tuple { items, .. } => format!("a tuple of {}", items.len()),
             Bound::Sum { .. } | Bound::Scaled { .. } => "the vector".to_owned(),
             Bound::Choice { sides, .. } => {

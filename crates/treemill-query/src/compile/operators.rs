@@ -125,6 +125,14 @@ impl Compiler<'_> {
             return Ok(self.real_arithmetic(op, sides[0], sides[1]));
         };
         let (a, b) = (self.number_of(sides[0]), self.number_of(sides[1]));
+        if let (Some(Constant::Int(x)), Some(Constant::Int(y))) =
+            (self.graph.as_const(a), self.graph.as_const(b))
+            && is_too_large(op, *x, *y)
+        {
+            let message = "this number is larger than 64 bits can hold: write one of the two as a \
+                           float, as 2.0";
+            return Err(QueryError::at(at, message));
+        }
         match op {
             Arithmetic::Pow => {
                 // Negative powers of integers are no integers, and how large they are is known
@@ -289,5 +297,16 @@ impl Compiler<'_> {
             Type::Float | Type::Str => Map::SelectReal,
         };
         Ok(self.map(map, &inputs, ty))
+    }
+}
+
+/// Whether a result of constants is no 64-bit integer. Values of columns wrap around, as in numpy.
+fn is_too_large(op: Arithmetic, x: i64, y: i64) -> bool {
+    match op {
+        Arithmetic::Add => x.checked_add(y).is_none(),
+        Arithmetic::Sub => x.checked_sub(y).is_none(),
+        Arithmetic::Mul => x.checked_mul(y).is_none(),
+        Arithmetic::Pow => u32::try_from(y).is_ok_and(|y| x.checked_pow(y).is_none()),
+        _ => false,
     }
 }

@@ -192,11 +192,8 @@ impl Needs<'_, '_> {
                 if let Op::Column(column) = node.op {
                     let index = self.add(column);
                     let graph = &self.compiler.graph;
-                    let mut level = node.level;
-                    while let LevelKind::Inner { .. } = graph.level(level).kind {
-                        level = graph.parent(level);
-                    }
-                    if level != super::EVENT {
+                    let level = graph.root(node.level);
+                    if matches!(graph.level(level).kind, LevelKind::Items { .. }) {
                         let source = self.sources.entry(level).or_default();
                         if !source.members.contains(&index) {
                             source.members.push(index);

@@ -1,24 +1,30 @@
 //! Reductions, which close a level: `sum any all count mean min max argmin argmax first last len`.
 
-use super::objects::Move;
+use super::objects::{Move, Object, Source};
+use super::vectors::Part;
 use super::{
     Bound, Compiler, Constant, LevelId, LevelKind, Node, NodeId, Op, Reducer, Result, Type, span,
 };
 use crate::error::QueryError;
 use crate::spec::{Expr, Span};
+use std::rc::Rc;
 
 impl Compiler<'_> {
-    /// What a reduction is made over: the elements of a generator, or a list.
-    fn reducible(&mut self, name: &str, arg: &Expr) -> Result<(Bound, LevelId)> {
+    /// What a reduction is made over: the elements of a generator, or a list. With a key, elements may
+    /// be lists.
+    fn reducible(&mut self, name: &str, arg: &Expr, has_key: bool) -> Result<(Bound, LevelId)> {
         if let Expr::Comprehension { element, loops, at } = arg {
             let looped = self.looped(element, loops, *at)?;
-            if self.level_of(&looped.element) != looped.level {
+            if !has_key && self.level_of(&looped.element) != looped.level {
                 let message = format!("{name}(…) of lists: close the inner ones first");
                 return Err(QueryError::at(span(element), message));
             }
             return Ok((looped.element, looped.level));
         }
-        self.list(name, arg)
+        match has_key {
+            true => self.items(name, arg),
+            false => self.list(name, arg),
+        }
     }
 
     /// `sum any all count mean`
@@ -28,12 +34,30 @@ impl Compiler<'_> {
         reducer: Reducer,
         arg: &Expr,
         at: Span,
-    ) -> Result<NodeId> {
-        let (items, _) = self.reducible(name, arg)?;
+    ) -> Result<Bound> {
+        let (items, _) = self.reducible(name, arg, false)?;
         match items {
-            Bound::Value(id) => self.reduce(reducer, id, at),
+            Bound::Value(id) => self.reduce(reducer, id, at).map(Bound::Value),
+            Bound::Tuple { .. } => Err(self.not_a_value(&items, span(arg))),
+            vectors if reducer == Reducer::Sum => self.sum_of_vectors(&vectors, span(arg)),
             other => Err(self.not_a_value(&other, span(arg))),
         }
+    }
+
+    /// The vector that all vectors of a list make together.
+    fn sum_of_vectors(&mut self, vectors: &Bound, at: Span) -> Result<Bound> {
+        let mut fields = Vec::new();
+        for part in [Part::Px, Part::Py, Part::Pz, Part::Energy] {
+            let each = self.coordinate(vectors, part, at)?;
+            fields.push((part.name().to_owned(), self.reduce(Reducer::Sum, each, at)?));
+        }
+        let level = self.graph.parent(self.level_of(vectors));
+        Ok(Bound::Object(Object {
+            source: Rc::new(Source::Made(fields)),
+            base: level,
+            moves: Vec::new(),
+            level,
+        }))
     }
 
     /// `min max argmin argmax` of a list, with `key=` and `default=`.
@@ -46,7 +70,7 @@ impl Compiler<'_> {
         default: Option<&Expr>,
         at: Span,
     ) -> Result<Bound> {
-        let (items, level) = self.reducible(name, arg)?;
+        let (items, level) = self.reducible(name, arg, key.is_some())?;
         let index = matches!(reducer, Reducer::ArgMin | Reducer::ArgMax);
         let found = match (&items, key) {
             (Bound::Value(id), None) => Bound::Value(self.reduce(reducer, *id, at)?),
@@ -61,14 +85,12 @@ impl Compiler<'_> {
                 if index {
                     Bound::Value(place)
                 } else {
-                    self.carried(
-                        &items,
-                        Move::At {
-                            index: place,
-                            list: None,
-                            from_end: false,
-                        },
-                    )
+                    let how = Move::At {
+                        index: place,
+                        list: None,
+                        from_end: false,
+                    };
+                    self.carried_from(&items, level, how)
                 }
             }
         };
@@ -80,8 +102,8 @@ impl Compiler<'_> {
 
     fn or_default(&mut self, found: Bound, default: &Expr, at: Span) -> Result<Bound> {
         let Bound::Value(value) = found else {
-            let message = "default= goes with numbers: a record of an empty list is missing";
-            return Err(QueryError::at(span(default), message));
+            let default = self.bind(default)?;
+            return self.filled_record(found, default, at);
         };
         let default = self.value(default)?;
         let ids = self.together(&[value, default], at)?;
@@ -90,7 +112,7 @@ impl Compiler<'_> {
 
     /// `len(X)`
     pub(super) fn len(&mut self, arg: &Expr) -> Result<NodeId> {
-        let (_, level) = self.reducible("len", arg)?;
+        let (_, level) = self.reducible("len", arg, false)?;
         Ok(self.length(level))
     }
 
@@ -103,7 +125,7 @@ impl Compiler<'_> {
         default: Option<&Expr>,
         at: Span,
     ) -> Result<Bound> {
-        let (items, level) = self.reducible(name, arg)?;
+        let (items, level) = self.reducible(name, arg, false)?;
         let index = self.graph.constant(Constant::Int(index));
         if !self.is_single(self.graph.parent(level)) {
             return self.list_at(&items, level, index, at);
@@ -204,6 +226,12 @@ impl Compiler<'_> {
                 missing: false,
             }),
         }
+    }
+
+    /// The first record, tuple or vector, or where it is missing the second.
+    pub(super) fn filled_record(&mut self, found: Bound, with: Bound, at: Span) -> Result<Bound> {
+        let missing = self.is_missing(&found)?;
+        self.choice(missing, (with, found), at)
     }
 
     /// The first value, or where it is missing the second.

@@ -3,7 +3,7 @@
 use super::{Compiler, Constant, EVENT, Node, NodeId, Op, Result, Type};
 use crate::error::QueryError;
 use crate::kernel::{Compare, Kernel, Map};
-use crate::schema::{ColumnType, DType};
+use crate::schema::DType;
 use crate::spec::Span;
 
 /// Integers up to this are exact as f64.
@@ -181,17 +181,9 @@ impl Compiler<'_> {
             return false;
         };
         self.schema.fields.get(column).is_some_and(|field| {
-            let stored = match &field.column_type {
-                ColumnType::Scalar(item)
-                | ColumnType::List { item, .. }
-                | ColumnType::Lists { item, .. }
-                | ColumnType::Array { item, .. } => *item,
-                ColumnType::Str | ColumnType::Other(_) => return false,
-            };
-            matches!(
-                stored,
-                DType::I8 | DType::I16 | DType::I32 | DType::U8 | DType::U16 | DType::U32
-            )
+            use DType::{I8, I16, I32, U8, U16, U32};
+            let stored = field.column_type.item();
+            matches!(stored, Some(I8 | I16 | I32 | U8 | U16 | U32))
         })
     }
 }

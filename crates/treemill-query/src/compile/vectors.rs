@@ -373,7 +373,7 @@ impl Part {
         row.map_or(&[], |(_, names)| names)
     }
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         let row = COORDINATES.iter().find(|(_, part)| *part == self);
         row.map_or("such coordinate", |(name, _)| name)
     }

@@ -22,10 +22,9 @@ impl Batch<'_> {
         let loaded = load(&array, field, self.selections[s].events)
             .map_err(|what| QueryError::new(format!("the column {}: {what}", field.name)))?;
         if let Some(node) = plan.node_of(column) {
-            let mut level = plan.graph.node(node).level;
-            for inner in loaded.inner.into_iter().rev() {
+            let levels = plan.graph.inner(plan.graph.node(node).level);
+            for (level, inner) in levels.zip(loaded.inner.into_iter().rev()) {
                 self.selections[s].offsets.insert(level, inner);
-                level = plan.graph.parent(level);
             }
         }
         if let Some(offsets) = loaded.offsets {

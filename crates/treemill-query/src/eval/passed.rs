@@ -5,7 +5,6 @@ use crate::chunk::Wide;
 use crate::compile::{EVENT, LevelId, NodeId};
 use crate::error::ProcessError;
 use crate::kernel::masks;
-use crate::schema::ColumnType;
 use crate::value::{Buf, Value};
 
 /// Where at most one event in so many is left, only those are decoded and computed on, ...
@@ -129,9 +128,9 @@ impl Batch<'_> {
 
     /// The selection at which a column is read that is wanted at `s`.
     pub(super) fn home_of_column(&self, s: SelectionId, column: usize) -> SelectionId {
-        let is_whole = match self.plan.fields[column].column_type {
-            ColumnType::List { .. } | ColumnType::Lists { .. } => self.passed.has_whole_lists,
-            _ => !self.columns.can_pick(column),
+        let is_whole = match self.plan.fields[column].column_type.is_list() {
+            true => self.passed.has_whole_lists,
+            false => !self.columns.can_pick(column),
         };
         match self.plan.homes.columns.get(column) {
             Some(cut) if !is_whole => self.home(s, *cut),
@@ -174,12 +173,7 @@ impl Batch<'_> {
     /// lengths.
     pub(super) fn has_whole_lists(&self) -> bool {
         let fields = self.plan.fields.iter().enumerate();
-        let mut lists = fields.filter(|(_, field)| {
-            matches!(
-                field.column_type,
-                ColumnType::List { .. } | ColumnType::Lists { .. }
-            )
-        });
+        let mut lists = fields.filter(|(_, field)| field.column_type.is_list());
         lists.any(|(column, _)| !self.columns.can_pick(column))
     }
 }

@@ -2,7 +2,7 @@
 //! trusts its input: what is not in the language panics.
 
 use super::tokens::{Token, tokens};
-use treemill_query::spec::{Expr, Expression, Literal, Loop, Span};
+use treemill_query::spec::{Expr, Expression, Literal, Loop, Span, Target};
 
 /// A parsed expression.
 pub fn parse(text: &str) -> Expression {
@@ -288,7 +288,7 @@ impl Parser<'_> {
                 conditions.push(self.logic("or"));
             }
             loops.push(Loop {
-                targets,
+                targets: targets.into_iter().map(Target::Name).collect(),
                 iter,
                 conditions,
             });

@@ -90,7 +90,7 @@ impl Table {
         let column_type = ColumnType::Lists {
             item: DType::F64,
             counter: counter.map(str::to_owned),
-            below: 1,
+            below: vec![None],
         };
         self.with(name, column_type, Arc::new(array))
     }

@@ -1,7 +1,7 @@
 //! What is known of one counter: runs of entries, found out by whoever read them first.
 
 use super::ends::Picks;
-use crate::decode::{RESULTS, Spares};
+use crate::decode::{RESULTS, Spares, append_ends};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -145,11 +145,7 @@ impl Slot {
             let stop = run.entries.end.min(entries.end);
             let part = run.part(&(at..stop))?;
             let (&first, later) = part.split_first()?;
-            let base = *joined.last()?;
-            // The last is the largest.
-            base.checked_add(later.last()?.checked_sub(first)?)?;
-            let moved = base.wrapping_sub(first);
-            joined.extend(later.iter().map(|end| end.wrapping_add(moved)));
+            append_ends(&mut joined, first, later)?;
             at = stop;
         }
         Some(joined)

@@ -4,9 +4,10 @@
 //! `TList::Streamer`.
 
 use super::bytes::Bytes;
-use super::column::{Column, push_offset};
+use super::column::Column;
 use super::lists::List;
 use super::object::by_members;
+use super::offsets::push_offset;
 use super::steps::Step;
 use super::unsupported;
 use super::walk::{take, take_string, value};

@@ -1,14 +1,15 @@
 //! A column while it grows: one builder per node of a layout, and the Arrow array at the end.
 
 use super::number::{self, Numbers};
+use super::offsets::offset_buffer;
 use super::packer::Packer;
 use super::size::{Size, size_of};
 use super::spares::Spares;
 use super::types::{arrow_type, field};
-use super::{malformed, unsupported};
+use super::{broken, malformed, unsupported};
 use crate::rntuple::expand;
 use arrow_array::{ArrayRef, BinaryArray, FixedSizeListArray, ListArray, StructArray};
-use arrow_buffer::{BooleanBuffer, Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_schema::{DataType, Fields};
 use std::sync::Arc;
 use treemill_format::error::{FormatError, Result};
@@ -231,7 +232,6 @@ impl Column {
     /// # Errors
     /// As [`Column::finish`].
     pub fn finish_into(self, spares: &mut Spares, layout: &Layout) -> Result<ArrayRef> {
-        let broken = |e: arrow_schema::ArrowError| malformed(0, format!("decoded column: {e}"));
         Ok(match (self, layout) {
             (Column::Numbers(numbers), Layout::Number(_) | Layout::Bits) => numbers.finish(spares),
             (Column::Object { rows, parts }, Layout::Object(object)) => {
@@ -310,9 +310,7 @@ fn finish_object(
     let mut arrays = Vec::with_capacity(fields.len());
     finish_parts(parts, object, spares, &mut arrays)?;
     let array = StructArray::try_new_with_length(fields, arrays, None, rows);
-    Ok(Arc::new(array.map_err(|e| {
-        malformed(0, format!("decoded column: {e}"))
-    })?))
+    Ok(Arc::new(array.map_err(broken)?))
 }
 
 /// The arrays of an object's fields, those of its bases before its own.
@@ -333,27 +331,6 @@ fn finish_parts(
         }
     }
     Ok(())
-}
-
-/// Offsets begin with 0 and ascend: every append has seen to it.
-fn offset_buffer(offsets: Vec<i32>, spares: &mut Spares) -> Result<OffsetBuffer<i32>> {
-    let offsets = ScalarBuffer::from(offsets);
-    spares.hold(offsets.inner());
-    treemill_offsets::ascending(offsets).ok_or_else(mismatch)
-}
-
-/// Pushes the end of a list's or string's items after `more` were added.
-pub(super) fn push_offset(offsets: &mut Vec<i32>, more: usize) -> Result<()> {
-    let end = i32::try_from(more)
-        .ok()
-        .and_then(|more| offsets.last().copied().unwrap_or(0).checked_add(more))
-        .ok_or_else(too_many)?;
-    offsets.push(end);
-    Ok(())
-}
-
-pub(super) fn too_many() -> FormatError {
-    unsupported("more than 2^31 items in one batch")
 }
 
 /// A column of one layout was given another: a mistake of this crate, told without a panic.

@@ -5,7 +5,8 @@
 //! between the items, which are squeezed out entry by entry.
 
 use super::bytes::Heap;
-use super::column::{Column, fixed_size, mismatch, too_many};
+use super::column::{Column, fixed_size, mismatch};
+use super::offsets::too_many;
 use super::{Entries, malformed, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;

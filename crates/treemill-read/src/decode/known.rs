@@ -1,10 +1,10 @@
 //! Lists whose ends are known beforehand: only their items are decoded.
 
-use super::column::{Column, mismatch, too_many};
+use super::column::Column;
 use super::picked::{Gathered, gather};
 use super::spares::Spares;
 use super::types::field;
-use super::{malformed, size::size_of};
+use super::{broken, malformed, size::size_of};
 use arrow_array::{ArrayRef, ListArray};
 use arrow_buffer::OffsetBuffer;
 use std::ops::Range;
@@ -66,6 +66,10 @@ impl<'a> Items<'a> {
             Picked::Together(items) => return self.append(data, items.clone()),
             Picked::Single(items) => items,
         };
+        if let (Column::Numbers(numbers), Layout::Number(_)) = (&mut self.items, self.layout) {
+            let last = items.last().map_or(0, |last| *last as usize);
+            return numbers.extend_at(data, items).ok_or_else(|| absent(last));
+        }
         let bytes = &mut gathered.bytes;
         bytes.clear();
         gather(data, self.size, items, bytes)?;
@@ -80,30 +84,9 @@ impl<'a> Items<'a> {
         let values = self.items.finish_into(spares, self.layout)?;
         let item = Arc::new(field("item", self.layout)?);
         let list = ListArray::try_new(item, offsets, values, None);
-        let list = list.map_err(|e| malformed(0, format!("decoded column: {e}")))?;
+        let list = list.map_err(broken)?;
         Ok(Arc::new(list))
     }
-}
-
-/// Offsets of the lists of several arrays, one after another: a single array's as they are.
-///
-/// # Errors
-/// `Unsupported` where there are more items than a list's offsets can count.
-pub fn join_offsets(mut parts: Vec<OffsetBuffer<i32>>) -> Result<OffsetBuffer<i32>> {
-    if let [_] = parts.as_slice()
-        && let Some(only) = parts.pop()
-    {
-        return Ok(only);
-    }
-    let mut joined = vec![0_i32];
-    for part in &parts {
-        let base = joined.last().copied().unwrap_or(0);
-        // The last is the largest.
-        let last = part.last();
-        base.checked_add(last).ok_or_else(too_many)?;
-        joined.extend(part.iter().skip(1).map(|end| base.wrapping_add(*end)));
-    }
-    treemill_offsets::ascending(joined.into()).ok_or_else(mismatch)
 }
 
 fn absent(item: usize) -> treemill_format::error::FormatError {

@@ -19,6 +19,7 @@ mod lists;
 mod look;
 mod number;
 mod object;
+mod offsets;
 mod packer;
 mod picked;
 mod pointer;
@@ -29,12 +30,15 @@ mod spares;
 pub mod starts;
 mod steps;
 mod stride;
+mod text;
 mod types;
 mod walk;
 
 pub use column::Column;
-pub use known::{Items, Picked, join_offsets};
+pub use known::{Items, Picked};
 pub use look::look;
+pub(crate) use offsets::append_ends;
+pub use offsets::join_offsets;
 pub use picked::{Gathered, append_picked, consecutive};
 pub(crate) use results::RESULTS;
 pub use results::wide_offsets;
@@ -42,6 +46,7 @@ pub use size::{Size, leaves, size_of};
 pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
 
+use arrow_schema::ArrowError;
 use treemill_format::error::FormatError;
 pub use treemill_format::error::Result;
 use treemill_format::layout::Layout;
@@ -140,6 +145,11 @@ fn malformed(at: usize, what: String) -> FormatError {
         what,
         at: at as u64,
     }
+}
+
+/// Pieces that Arrow says do not fit together: a mistake of this crate, told without a panic.
+fn broken(error: ArrowError) -> FormatError {
+    malformed(0, format!("decoded column: {error}"))
 }
 
 fn unsupported(what: &str) -> FormatError {

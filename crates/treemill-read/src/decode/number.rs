@@ -110,6 +110,26 @@ impl Numbers {
         for_each_form!(self, packed);
     }
 
+    /// Appends those at `places` of the numbers that lie one after another in `bytes`; `None`, and
+    /// nothing is appended, where there is no such number.
+    pub fn extend_at(&mut self, bytes: &[u8], places: &[u32]) -> Option<()> {
+        let most = places.iter().fold(0, |most, place| most.max(*place)) as usize;
+        macro_rules! picked {
+            ($values:expr, $size:literal, $from:expr) => {{
+                let numbers = bytes.as_chunks::<$size>().0;
+                if !places.is_empty() {
+                    numbers.get(most)?;
+                }
+                $values.extend(places.iter().map(|&place| {
+                    // All are there: looked at once.
+                    ($from)(numbers.get(place as usize).copied().unwrap_or_default())
+                }));
+            }};
+        }
+        for_each_form!(self, picked);
+        Some(())
+    }
+
     /// Appends the number at byte `at` of each `stride` bytes.
     pub fn extend_strided(&mut self, bytes: &[u8], stride: usize, at: usize) {
         let places = bytes.chunks_exact(stride.max(1));
@@ -257,22 +277,21 @@ fn primitive<T: ArrowPrimitiveType>(values: Vec<T::Native>, spares: &mut Spares)
     Arc::new(PrimitiveArray::<T>::new(values, None))
 }
 
-/// Bytes of one of these numbers on disk; for tests of the table above.
-#[cfg(test)]
-pub(super) fn stored_size(numbers: &Numbers) -> usize {
-    macro_rules! stored {
-        ($values:expr, $size:literal, $from:expr) => {{
-            let _ = (&*$values, $from);
-            $size
-        }};
-    }
-    for_each_form!(numbers, stored)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::size::number_size;
     use super::*;
+
+    /// Bytes of one of these numbers on disk.
+    fn stored_size(numbers: &Numbers) -> usize {
+        macro_rules! stored {
+            ($values:expr, $size:literal, $from:expr) => {{
+                let _ = (&*$values, $from);
+                $size
+            }};
+        }
+        for_each_form!(numbers, stored)
+    }
 
     #[test]
     fn sizes_agree_with_the_table() {

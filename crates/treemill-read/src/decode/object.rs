@@ -2,20 +2,16 @@
 //! collection was written member by member. Source: ROOT's `TBufferFile::ReadVersion`,
 //! `TStreamerInfo::ReadBuffer` and `TCollectionStreamer`.
 
-use super::column::{Column, mismatch, push_offset};
+use super::column::{Column, mismatch};
+use super::offsets::push_offset;
 use super::size::{Size, shared_least, size_of};
 use super::walk::{headless, items, skip, take, value};
 use super::{malformed, pointer, unsupported};
 use treemill_format::error::Result;
+use treemill_format::framed::{Frame, frame};
 use treemill_format::layout::{Class, Counter, Form, Hidden, Layout, Object, Part};
-use treemill_format::marks::{BYTE_COUNT, IS_REFERENCED, MEMBER_WISE};
+use treemill_format::marks::{IS_REFERENCED, MEMBER_WISE};
 use treemill_format::open::Version;
-
-/// What a header announces: the version's bits, and the bytes that belong to it.
-pub(super) struct Frame<'a> {
-    pub(super) version: u16,
-    pub(super) body: &'a [u8],
-}
 
 /// Bytes of byte count and version.
 pub(super) const HEADER: usize = 6;
@@ -23,24 +19,6 @@ pub(super) const HEADER: usize = 6;
 /// Whether a collection of this version was written member by member.
 pub(super) fn is_by_member(version: u16) -> bool {
     version & MEMBER_WISE != 0
-}
-
-/// Reads byte count and version, and moves `bytes` past all that they are about.
-pub(super) fn frame<'a>(bytes: &mut &'a [u8]) -> Result<Frame<'a>> {
-    let count = u32::from_be_bytes(take(bytes)?);
-    if count & BYTE_COUNT == 0 {
-        return Err(unsupported("an object without a byte count"));
-    }
-    let len = (count & !BYTE_COUNT) as usize;
-    let Some((mut body, rest)) = bytes.split_at_checked(len) else {
-        return Err(malformed(
-            0,
-            format!("an object of {len} bytes where {} are left", bytes.len()),
-        ));
-    };
-    let version = u16::from_be_bytes(take(&mut body)?);
-    *bytes = rest;
-    Ok(Frame { version, body })
 }
 
 /// Reads the header of a collection; whether it was written member by member.

@@ -36,6 +36,10 @@ pub fn append_picked(
         bytes,
         starts: ends,
     } = gathered;
+    // These need not be laid side by side.
+    if let (Column::Numbers(numbers), Layout::Number(_)) = (&mut *column, layout) {
+        return numbers.extend_at(data, places).ok_or_else(absent);
+    }
     bytes.clear();
     ends.clear();
     match (size_of(layout)?, layout) {

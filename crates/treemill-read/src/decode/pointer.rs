@@ -5,12 +5,11 @@
 //! such an object is refused. So is one of a class that is named otherwise, where it is first met.
 
 use super::column::{Column, mismatch};
-use super::object::{frame, object};
-use super::walk::{skip, take};
+use super::object::object;
 use super::{malformed, unsupported};
 use treemill_format::error::Result;
+use treemill_format::framed::{class, frame, pointed};
 use treemill_format::layout::{Layout, Pointer, Says};
-use treemill_format::marks::{BYTE_COUNT, CLASS, NEW_CLASS};
 
 /// Appends what is pointed to, or that it is missing.
 pub(super) fn pointer(
@@ -19,18 +18,14 @@ pub(super) fn pointer(
     of: &Pointer,
     bytes: &mut &[u8],
 ) -> Result<()> {
-    let Some(mut body) = pointee(bytes)? else {
+    let Some(mut body) = pointed(bytes)?.object()? else {
         present.push(false);
         return Ok(());
     };
-    let name = match u32::from_be_bytes(take(&mut body)?) {
-        NEW_CLASS => Some(name(&mut body)?),
-        tag if tag & CLASS == 0 => return Err(unsupported("an object that is pointed to twice")),
-        _ if of.says == Says::Data { alone: false } => {
-            return Err(unsupported("an object whose class is named elsewhere"));
-        }
-        _ => None,
-    };
+    let name = class(&mut body)?;
+    if name.is_none() && of.says == (Says::Data { alone: false }) {
+        return Err(unsupported("an object whose class is named elsewhere"));
+    }
     let (rows, parts, of) = match (item, &of.to) {
         (Column::Object { rows, parts }, Layout::Object(of)) => (rows, parts, of),
         (met @ Column::Nothing, Layout::Absent { reason }) => {
@@ -65,46 +60,10 @@ pub(super) fn pointer(
 
 /// Moves `bytes` past a pointer and the object behind it, whatever it is.
 pub(super) fn pass(bytes: &mut &[u8]) -> Result<()> {
-    let mut word = *bytes;
-    let tag = u32::from_be_bytes(take(&mut word)?);
-    if tag & BYTE_COUNT == 0 && tag & CLASS == 0 {
-        // Null, or an object that is somewhere else.
-        return skip(bytes, 4);
-    }
-    pointee(bytes).map(|_| ())
+    pointed(bytes).map(|_| ())
 }
 
 /// Moves `bytes` past an object, whatever it is.
 pub(super) fn pass_object(bytes: &mut &[u8]) -> Result<()> {
     frame(bytes).map(|_| ())
-}
-
-/// The bytes that belong to a pointer, behind their count; `None` where it is null.
-fn pointee<'a>(bytes: &mut &'a [u8]) -> Result<Option<&'a [u8]>> {
-    let word = u32::from_be_bytes(take(bytes)?);
-    if word == 0 {
-        return Ok(None);
-    }
-    if word & BYTE_COUNT == 0 || word == NEW_CLASS {
-        return Err(unsupported(match word & CLASS {
-            0 => "an object that is pointed to twice",
-            _ => "a pointer without a byte count",
-        }));
-    }
-    let len = (word & !BYTE_COUNT) as usize;
-    let Some((body, rest)) = bytes.split_at_checked(len) else {
-        return Err(malformed(
-            0,
-            format!("an object of {len} bytes where {} are left", bytes.len()),
-        ));
-    };
-    *bytes = rest;
-    Ok(Some(body))
-}
-
-/// The name of a class, which a zero ends.
-fn name<'a>(body: &mut &'a [u8]) -> Result<&'a [u8]> {
-    let found = body.split(|byte| *byte == 0).next().unwrap_or_default();
-    skip(body, found.len().saturating_add(1))?;
-    Ok(found)
 }

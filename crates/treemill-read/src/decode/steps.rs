@@ -7,7 +7,9 @@ use super::clones::Arrays;
 use super::column::Column;
 use super::lists::List;
 use super::object;
+use super::offsets::{append_ends, too_many};
 use super::stride::Stride;
+use super::text::Text;
 use std::cell::Cell;
 use std::rc::Rc;
 use treemill_format::error::Result;
@@ -137,12 +139,12 @@ impl Step<'_> {
     pub(super) fn append(self) -> Result<()> {
         match self {
             Step::Fixed(fixed) | Step::Counter(fixed, _) | Step::Bits(fixed) => fixed.append(),
-            Step::Text(mut text) => {
-                text.is_sound = true;
+            Step::Text(text) => {
+                text.keep();
                 Ok(())
             }
             Step::List(list) | Step::Sized(list, ..) | Step::Arrays(Arrays { list, .. }) => {
-                append_ends(list.offsets, list.ends.as_slice());
+                append_ends(list.offsets, 0, list.ends.as_slice()).ok_or_else(too_many)?;
                 list.item.append()
             }
             Step::Object(members) => {
@@ -178,11 +180,6 @@ fn pass(hidden: &Hidden, data: Bytes<'_>, at: usize) -> Option<usize> {
     data.0.len().checked_sub(rest.len())
 }
 
-fn append_ends(offsets: &mut Vec<i32>, ends: &[i32]) {
-    let base = offsets.last().copied().unwrap_or(0);
-    offsets.extend(ends.iter().map(|end| base.wrapping_add(*end)));
-}
-
 /// Values of a fixed size.
 pub(super) struct Fixed<'c> {
     pub(super) column: &'c mut Column,
@@ -204,83 +201,6 @@ impl Fixed<'_> {
         let bytes = self.bytes.as_slice();
         let count = bytes.len().checked_div(self.size).unwrap_or(0);
         self.column.append_packed(self.layout, bytes, count)
-    }
-}
-
-/// Strings: a header, a length byte (255: an i32 follows), the bytes. They are appended at once, and taken
-/// back if it turns out that not all entries are sound.
-pub(super) struct Text<'c> {
-    offsets: &'c mut Vec<i32>,
-    to: &'c mut Vec<u8>,
-    /// What is to be in `to`.
-    heap: Heap,
-    pub(super) header: usize,
-    /// Whether several, as members of several objects, have one header.
-    pub(super) shares: bool,
-    /// How many offsets and bytes there were before.
-    before: (usize, usize),
-    is_sound: bool,
-}
-
-impl Drop for Text<'_> {
-    fn drop(&mut self) {
-        let (mut offsets, mut bytes) = (usize::MAX, usize::MAX);
-        if !self.is_sound {
-            (offsets, bytes) = self.before;
-        }
-        self.offsets.truncate(offsets);
-        *self.to = std::mem::take(&mut self.heap).into_vec(bytes);
-    }
-}
-
-impl<'c> Text<'c> {
-    /// `room`: bytes that there may be.
-    pub(super) fn new(
-        offsets: &'c mut Vec<i32>,
-        to: &'c mut Vec<u8>,
-        header: usize,
-        shares: bool,
-        room: usize,
-    ) -> Self {
-        let before = (offsets.len(), to.len());
-        offsets.reserve(room / 8);
-        let heap = Heap::behind(std::mem::take(to), room);
-        Text {
-            offsets,
-            to,
-            heap,
-            header,
-            shares,
-            before,
-            is_sound: false,
-        }
-    }
-
-    #[inline]
-    pub(super) fn one(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
-        let at = data.skip(at, self.header)?;
-        self.body(data, at)
-    }
-
-    /// The same without a header.
-    #[inline]
-    pub(super) fn body(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
-        let ([short], at) = data.take(at)?;
-        let (len, at) = match short {
-            255 => data.count(at)?,
-            len => (usize::from(len), at),
-        };
-        let (from, end) = data.piece(at, len)?;
-        self.heap.push(from, len)?;
-        self.end()?;
-        Some(end)
-    }
-
-    /// Ends a string where the bytes end.
-    #[inline]
-    pub(super) fn end(&mut self) -> Option<()> {
-        self.offsets.push(i32::try_from(self.heap.len()).ok()?);
-        Some(())
     }
 }
 

@@ -2,7 +2,8 @@
 //! with those that the class must have, members taken out column by column. Pure.
 
 use super::Entries;
-use super::column::{Column, mismatch, too_many};
+use super::column::{Column, mismatch};
+use super::offsets::too_many;
 use super::size::{Size, size_of};
 use treemill_format::error::Result;
 use treemill_format::layout::{Class, Form, Hidden, Layout, Number, Object, Part};

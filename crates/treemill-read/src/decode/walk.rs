@@ -2,7 +2,8 @@
 //! records of such), one after another.
 
 use super::clones::{clones, objects};
-use super::column::{Column, mismatch, push_offset};
+use super::column::{Column, mismatch};
+use super::offsets::push_offset;
 use super::size::{Size, fixed_sum, size_of};
 use super::{Entries, malformed, object, pointer, shared, unsupported};
 use treemill_format::error::Result;

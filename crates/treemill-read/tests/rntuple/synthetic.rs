@@ -256,40 +256,21 @@ fn clusters_must_cover_the_entries() {
 #[test]
 fn a_distant_source_is_asked_few_times() {
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use treemill_source::{Memory, Request, Source, SourceError};
-    struct Counting(Memory, AtomicUsize);
-    impl Source for Counting {
-        fn name(&self) -> &str {
-            self.0.name()
-        }
-        fn size(&self) -> u64 {
-            self.0.size()
-        }
-        fn latency(&self) -> Latency {
-            self.0.latency()
-        }
-        fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
-            self.1.fetch_add(1, Ordering::Relaxed);
-            self.0.read(requests)
-        }
-    }
+    use treemill_source::Memory;
+    use treemill_testing::Watched;
     let (sample, known) = structures();
     let (bytes, key) = sample.write();
-    let source = Arc::new(Counting(
-        Memory::new("m", bytes, Latency::Remote),
-        AtomicUsize::new(0),
-    ));
+    let source = Arc::new(Watched::new(Memory::new("m", bytes, Latency::Remote)));
     let file = Arc::new(treemill_read::rntuple::NTupleFile::open(source.clone(), &key).unwrap());
     assert_eq!(
-        source.1.swap(0, Ordering::Relaxed),
+        source.reads().len(),
         3,
         "anchor; header and footer; page lists"
     );
     for (name, _) in known {
         read(&file, file.field(name).unwrap(), by(1, 1 << 20)).unwrap();
         assert_eq!(
-            source.1.swap(0, Ordering::Relaxed),
+            source.reads().len(),
             1,
             "{name}: all pages of all columns at once"
         );

@@ -1,0 +1,178 @@
+"""The columns of one friend for one file of a dataset: which of the friend's entries go with the
+file's, and their values. Knows what a friend is like, not how it came to the dataset.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .errors import QueryError
+from .foreign import field
+
+if TYPE_CHECKING:
+    from .friends import Friend
+    from .matching import Index
+
+__all__ = ["Align", "Alignment", "FriendColumns", "Names", "integers", "is_number"]
+
+Names = tuple[str, str]
+"""A major and a minor column of an index, or numbers instead."""
+_SEVERAL = 8
+"""Blocks whose matches are remembered: a block's columns come one after another."""
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Which entries of a friend go with those of a tree or chain."""
+
+    starts: tuple[int, ...]
+    """Of the chain's files, as the friend counts."""
+    theirs: tuple[int, ...]
+    """Of the friend's files."""
+    names: Names | None = None
+    index: Index | None = None
+
+
+Align = Callable[[], Alignment]
+"""Works it out when it is needed: that may open files."""
+
+
+def is_number(name: str) -> bool:
+    """Whether what an index names is a number that stands for itself."""
+    return name.strip().lstrip("+-").isdigit()
+
+
+def integers(name: str, columns: Any, length: int) -> Any:
+    """A column as int64, cut off as ROOT does; the same number everywhere where `name` is one."""
+    import numpy as np
+
+    if is_number(name):
+        return np.full(length, int(name), np.int64)
+    values = columns[name]
+    values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
+    made = np.asarray(values)
+    if made.ndim != 1 or made.dtype.kind not in "biuf":
+        raise QueryError(f"an index needs one number per entry, and {name} is no such column")
+    return made.astype(np.int64)
+
+
+class FriendColumns:
+    """Implements foreign.Foreign for one friend and one file of the dataset."""
+
+    def __init__(
+        self,
+        friend: Friend,
+        align: Align,
+        file: int,
+        tree: Any,
+        bare: frozenset[str],
+    ) -> None:
+        self._friend = friend
+        self._align = align
+        self._file = file
+        self._tree = tree
+        self._bare = bare
+        self._lock = threading.Lock()
+        self._schema: Any = None
+        self._names: dict[str, str] = {}
+        self._alignment: Alignment | None = None
+        self._matches: dict[tuple[int, int], Any] = {}
+
+    def schema(self) -> Any:
+        """See Foreign."""
+        with self._lock:
+            if self._schema is None:
+                self._schema = self._look()
+            return self._schema
+
+    def _look(self) -> Any:
+        import pyarrow
+
+        friend = self._friend
+        branches = [b for b in friend.dataset.branches.values() if b.readable]
+        columns = friend.dataset.table(0).read([b.name for b in branches], 0, 0)
+        by_index = isinstance(friend.index, tuple) or (
+            friend.index is None and friend.dataset.index is not None
+        )
+        fields = []
+        for branch, column in zip(branches, columns, strict=True):
+            dtype = pyarrow.array(column).type
+            counter = None if branch.counter is None else f"{friend.alias}.{branch.counter}"
+            nullable = by_index or branch.kind == "optional"
+            names = [f"{friend.alias}.{branch.name}"]
+            names += [branch.name] if branch.name in self._bare else []
+            for name in names:
+                self._names[name] = branch.name
+                made = field(name, dtype, nullable=nullable, counter=counter, listed=False)
+                fields.append(made)
+        return pyarrow.schema(fields)
+
+    def read(self, name: str, start: int, stop: int) -> Any:
+        """See Foreign."""
+        self.schema()
+        column = self._names[name]
+        with self._lock:
+            alignment = self._alignment = self._alignment or self._align()
+        if alignment.index is not None:
+            return self._matched(column, start, stop, alignment)
+        from .matching import pieces
+
+        begin = alignment.starts[self._file]
+        found = pieces(alignment.theirs, begin + start, begin + stop)
+        return self._united(column, found or [(0, 0, 0)])
+
+    def _united(self, column: str, parts: list[tuple[int, int, int]]) -> Any:
+        import pyarrow
+
+        tables = self._friend.dataset.table
+        read = [tables(file).read([column], first, last)[0] for file, first, last in parts]
+        if len(read) == 1:
+            return read[0]
+        return pyarrow.concat_arrays([pyarrow.array(each) for each in read])
+
+    def _matched(self, column: str, start: int, stop: int, alignment: Alignment) -> Any:
+        import numpy as np
+        import pyarrow
+
+        from .matching import pieces, runs
+
+        entries = self._entries(start, stop, alignment)
+        wanted = np.unique(entries[entries >= 0])
+        parts, numbers = [], []
+        whole = int(wanted[-1]) + 1 if len(wanted) else 0
+        for file, first, last in pieces(alignment.theirs, 0, whole):
+            begin = alignment.theirs[file]
+            inside = wanted[(wanted >= begin + first) & (wanted < begin + last)] - begin
+            size, clusters = self._friend.dataset.sizes[file]
+            for low, high in runs(inside, clusters, size):
+                parts.append((file, low, high))
+                numbers.append(np.arange(begin + low, begin + high))
+        values = pyarrow.array(self._united(column, parts or [(0, 0, 0)]))
+        known = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
+        place = np.searchsorted(known, entries)
+        return values.take(pyarrow.array(place, mask=entries < 0))
+
+    def _entries(self, start: int, stop: int, alignment: Alignment) -> Any:
+        """The friend's entries for these of the file, -1 where there is none."""
+        with self._lock:
+            known = self._matches.get((start, stop))
+        if known is not None:
+            return known
+        import pyarrow
+
+        assert alignment.names is not None
+        assert alignment.index is not None
+        wanted = [name for name in alignment.names if not is_number(name)]
+        read = self._tree.read(wanted, start, stop)
+        columns = {name: pyarrow.array(c) for name, c in zip(wanted, read, strict=True)}
+        made = alignment.index.find(
+            *(integers(name, columns, stop - start) for name in alignment.names)
+        )
+        with self._lock:
+            while len(self._matches) >= _SEVERAL:
+                self._matches.pop(next(iter(self._matches)))
+            self._matches[start, stop] = made
+        return made
