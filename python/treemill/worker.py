@@ -157,7 +157,7 @@ def cuts_of(
     cuts = tuple(start for start in clusters if 0 < start < entries)
     pieces = len(cuts) + 1
     if workers > 1 and pieces * files < _PLENTY * workers and remembered():
-        most = min(max(2 * entries // (_PLENTY * workers), _LEAST), _BATCH)
+        most = min(max(entries // (_PLENTY * workers), _LEAST), _BATCH)
         return tuple(_parts((0, *cuts, entries), most))
     if pieces >= _ENOUGH * workers:
         return cuts
