@@ -55,8 +55,8 @@ def test_what_is_remembered_is_cut_evenly_and_at_clusters_too(workers, clusters)
 
 
 def test_a_short_query_is_shared_out_evenly_between_threads():
-    """12 ms in all; one worker gets slow after its first packet, as those do whose core others want,
-    too: the other one does not wait long for it."""
+    """12 ms in all; one worker gets slow after its first packet, as one does whose core others want
+    too: the other does not wait long for it."""
     cuts = cuts_of(500_000, CLUSTERS, never, 2, remembered=lambda: True)
     packetizer = Packetizer(
         [FileSize(500_000, cuts)], sizing=threads.SIZING, expected_workers=2, speculate=False
