@@ -19,11 +19,15 @@ __all__ = ["BoundTrees"]
 class BoundTrees:
     """Implements worker.Trees. Thread-safe."""
 
-    def __init__(self, query: PerFile, dataset: Dataset, workers: int) -> None:
-        """`query` binds itself to one tree after another."""
+    def __init__(
+        self, query: PerFile, dataset: Dataset, workers: int, *, remember: bool = False
+    ) -> None:
+        """`query` binds itself to one tree after another. `remember`: whether the workers find what
+        this process remembers of files."""
         self._query = query
         self._dataset = dataset
         self._workers = workers
+        self._remember = remember
         self._bound: OrderedDict[int, Any] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -75,4 +79,11 @@ class BoundTrees:
             found = [counts[name] for name in self.bound(file).columns if name in counts]
             return min(found, default=1)
 
-        return entries, cuts_of(entries, clusters, fewest_baskets, self._workers)
+        return entries, cuts_of(
+            entries,
+            clusters,
+            fewest_baskets,
+            self._workers,
+            files=len(self._dataset.trees.locations),
+            remembered=lambda: self._remember and self.bound(file).is_remembered(),
+        )

@@ -16,7 +16,7 @@ from .cutflow import Variations
 from .errors import QueryError, TreemillError
 from .planning import Plan, extents, plan
 from .query import Booking
-from .results import categories, result
+from .results import categories, empty, result
 from .rows import Sink
 from .run_options import RunOptions
 from .running import Query
@@ -60,6 +60,7 @@ class BookedQuery(Query):
         self._plan = Plan({})
         self._folders: dict[int, str] = {}
         self._values: tuple[Any, ...] | None = None
+        self._empty: dict[tuple[int, str], Any] = {}  # by booking and variation
         self._phase = _FILL
 
     def start(self) -> None:
@@ -87,7 +88,14 @@ class BookedQuery(Query):
 
     def _compile(self, described: dict[str, Any], sinks: Mapping[int, Sink] | None = None) -> None:
         text = json.dumps(described)
-        task = QueryTask(text, self._dataset, self._pool.size, self._spans, sinks or {})
+        task = QueryTask(
+            text,
+            self._dataset,
+            self._pool.size,
+            self._spans,
+            sinks or {},
+            remember=self._pool.remembers,
+        )
         self._trees = task.trees(0)
         try:
             self._trees.bound(0)  # errors of the query show here, before any worker has to start
@@ -108,6 +116,17 @@ class BookedQuery(Query):
         self._fill()
         return True
 
+    def prepare(self) -> None:
+        """Makes histograms while workers work, until these are done."""
+        for booking in self.bookings:
+            if not isinstance(booking.wanted, Hist):
+                continue
+            for variation in self._plan.slots[booking.number]:
+                if self._done:
+                    return
+                made = empty(booking, self._axes.get(booking.number))
+                self._empty[booking.number, variation] = made
+
     def _results(self, raw: list[Any] | None) -> tuple[Any, ...]:
         if raw is None:  # not one entry
             raw = self._trees.bound(0).partial().results()
@@ -117,7 +136,9 @@ class BookedQuery(Query):
         axes = self._axes.get(booking.number)
         values = Variations()
         for variation, slots in self._plan.slots[booking.number].items():
-            values[variation] = result(booking, [raw[slot] for slot in slots], axes)
+            # Given away: who asks again gets another one.
+            into = self._empty.pop((booking.number, variation), None)
+            values[variation] = result(booking, [raw[slot] for slot in slots], axes, into)
         return values if self._plan.varied(booking) else values.nominal
 
     def _finish(self, raw: list[Any] | None) -> tuple[Any, ...]:

@@ -23,16 +23,20 @@ from .wanted import Flow, Hist, Moments, Quantiles, Rows, Unique
 if TYPE_CHECKING:
     import hist
 
-__all__ = ["categories", "histogram", "result"]
+__all__ = ["categories", "empty", "result"]
 
 
-def result(booking: Booking, raw: Sequence[Any], axes: Sequence[FixedAxis] | None = None) -> Any:
+def result(
+    booking: Booking,
+    raw: Sequence[Any],
+    axes: Sequence[FixedAxis] | None = None,
+    into: hist.Hist[Any] | None = None,
+) -> Any:
     """The booking's value in one variation. `raw` are the core's results for it, one for all but
-    cut flows; `axes` those of a histogram that had automatic ones."""
+    cut flows; `axes` those of a histogram that had automatic ones; `into` one that `empty` made."""
     wanted = booking.wanted
     if isinstance(wanted, Hist):
-        fixed = axes or [axis for axis in wanted.axes if isinstance(axis, FixedAxis)]
-        return histogram(wanted, fixed, raw[0])
+        return _filled(wanted, empty(booking, axes) if into is None else into, raw[0])
     if isinstance(wanted, Flow):
         return _flow(booking, raw)
     make = _MAKERS.get(type(wanted))
@@ -121,25 +125,34 @@ _MAKERS: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
-def histogram(wanted: Hist, axes: Sequence[FixedAxis], raw: Any) -> hist.Hist[Any]:
-    """A hist.Hist with the storage that the fill asks for; for histograms Double, with weights
-    Weight; for profiles Mean and WeightedMean. The arrays in `raw` have the shape of the histogram
-    with its flow bins."""
+def empty(booking: Booking, axes: Sequence[FixedAxis] | None = None) -> hist.Hist[Any]:
+    """A booked histogram before it is filled, with the storage that the fill asks for; for
+    histograms Double, with weights Weight; for profiles Mean and WeightedMean."""
     import hist
     import hist.storage
 
-    kind, fields = _STORAGES[wanted.sample is not None, wanted.weight is not None]
-    made = [_axis(axis, i, wanted) for i, axis in enumerate(axes)]
-    filled: hist.Hist[Any] = hist.Hist(
-        *made, storage=getattr(hist.storage, kind)(), name=wanted.name
-    )
-    view: Any = filled.view(flow=True)
-    for theirs, ours in fields.items():
+    wanted = booking.wanted
+    assert isinstance(wanted, Hist)
+    fixed = axes or [axis for axis in wanted.axes if isinstance(axis, FixedAxis)]
+    kind, _ = _storage(wanted)
+    made = [_axis(axis, i, wanted) for i, axis in enumerate(fixed)]
+    storage = getattr(hist.storage, kind)()
+    return hist.Hist(*made, storage=storage, name=wanted.name)
+
+
+def _filled(wanted: Hist, histogram: hist.Hist[Any], raw: Any) -> hist.Hist[Any]:
+    """The arrays in `raw` have the shape of the histogram with its flow bins."""
+    view: Any = histogram.view(flow=True)
+    for theirs, ours in _storage(wanted)[1].items():
         if theirs:
             view[theirs] = raw[ours]
         else:
             view[...] = raw[ours]
-    return filled
+    return histogram
+
+
+def _storage(wanted: Hist) -> tuple[str, dict[str, str]]:
+    return _STORAGES[wanted.sample is not None, wanted.weight is not None]
 
 
 # Storages by (is a profile, is weighted), and their fields with our names for them.

@@ -40,6 +40,8 @@ class Query(ABC):
         self._spans = spans
         self._lock = threading.Lock()
         self._watchers: list[SimpleQueue[str]] = []
+        self._starters: list[SimpleQueue[str]] = []
+        self._at_work = False
         self._done = False
         self._error: BaseException | None = None
         self._stopped: str | None = None
@@ -174,6 +176,18 @@ class Query(ABC):
             else:
                 self._watchers.append(news)
 
+    def watch_begin(self, news: SimpleQueue[str]) -> None:
+        """Puts the word "at work" into `news` once, when workers are at their first packets, or now
+        if they are already: who hears it has time for `prepare`. It may never come."""
+        with self._lock:
+            if self._at_work:
+                news.put("at work")
+            else:
+                self._starters.append(news)
+
+    def prepare(self) -> None:  # noqa: B027 - most have nothing of the kind
+        """Makes what the results will be put into, as far as nothing need be known of them."""
+
     def final(self) -> Any:
         """The result of a query that is done."""
         if self._error is not None:
@@ -207,7 +221,18 @@ class Query(ABC):
             skip_errors=self._skip_errors,
             on_end=self._pass_ended,
         )
+        self._pass.on_begin = self._pass_begun
         self._pass.start()
+
+    def _pass_begun(self) -> None:
+        """On a worker's thread, when all workers have something to do."""
+        with self._lock:
+            if not self._final_phase:
+                return
+            self._at_work = True
+            starters, self._starters = self._starters, []
+        for news in starters:
+            news.put("at work")
 
     def _pass_ended(self, ended: Pass) -> None:
         """On a worker's thread, after its last commit."""

@@ -110,8 +110,12 @@ class QueryTask:
         workers: int,
         spans: Sequence[Span] | None,
         sinks: Mapping[int, Sink] | None = None,
+        *,
+        remember: bool = False,
     ) -> None:
-        """`sinks`: where rows go, by the booking's index in the specification."""
+        """`sinks`: where rows go, by the booking's index in the specification. `remember`: whether
+        workers find what this process remembers of files."""
+        self._remember = remember
         self._sinks = sinks or {}
         self._spec = spec
         self._dataset = dataset.settled()
@@ -124,7 +128,7 @@ class QueryTask:
         self._trees: Trees | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_spec", "_dataset", "_workers", "_spans", "_sinks")
+        kept = ("_spec", "_dataset", "_workers", "_spans", "_sinks", "_remember")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -151,7 +155,10 @@ class QueryTask:
 
         with self._lock:
             if self._trees is None:
-                found: Trees = BoundTrees(PerFile(self._spec), self._dataset, self._workers)
+                query = PerFile(self._spec)
+                found: Trees = BoundTrees(
+                    query, self._dataset, self._workers, remember=self._remember
+                )
                 if self._sinks:
                     found = CollectingTrees(found, self._sinks)
                 self._trees = found if self._spans is None else Window(found, self._spans)

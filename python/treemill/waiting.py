@@ -35,6 +35,7 @@ def wait(query: Query, news: SimpleQueue[str], watch: Watch) -> Any:
     interrupted = False
     try:
         query.watch(news)
+        query.watch_begin(news)
         while True:
             try:
                 word = news.get(timeout=min(watch.delay(), _LONGEST_WAIT))
@@ -43,6 +44,9 @@ def wait(query: Query, news: SimpleQueue[str], watch: Watch) -> Any:
                 continue
             if word == "done":
                 break
+            if word == "at work":
+                query.prepare()
+                continue
             if interrupted:
                 query.abort("interrupted twice")
             else:

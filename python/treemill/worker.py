@@ -6,7 +6,8 @@ Knows one query and how to get a file's tree; knows no other worker, no session,
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Protocol
 
 from .errors import FormatError, QueryError, UnsupportedError, WorkerError
@@ -128,18 +129,49 @@ class Worker:
         return Committed(self.number)
 
 
-def cuts_of(
-    entries: int, clusters: Iterable[int], baskets: Callable[[], int], workers: int
-) -> tuple[int, ...]:
-    """Where packets may end: at clusters; within them too where clusters are too few to share out,
-    and the largest branch's baskets are so much finer than they that little is read twice.
+_PLENTY = 16
+"""Pieces for each worker, of which it matters little that the last ones end at different times."""
+_ENOUGH = 4
+"""The same, where more of them cost something."""
+_BATCH = 32 * 1024
+"""Entries that the core takes at once at most."""
+_LEAST = 4 * 1024
+"""Entries below which a piece costs more than it is worth."""
 
-    `baskets` (asked only then) gives the number of baskets of the branch that has fewest."""
+
+def cuts_of(
+    entries: int,
+    clusters: Iterable[int],
+    baskets: Callable[[], int],
+    workers: int,
+    *,
+    files: int = 1,
+    remembered: Callable[[], bool] = lambda: False,
+) -> tuple[int, ...]:
+    """Where packets may end: at clusters. Within them too where clusters are too few to share out,
+    and nobody does by that what another one has done: where what lies in them is `remembered`, or
+    where the largest branch's baskets are so much finer than they that little is read twice.
+
+    `files` are as many as this one. `baskets`, which gives the number of baskets of the branch that
+    has fewest, and `remembered` are asked only where clusters are too few."""
     cuts = tuple(start for start in clusters if 0 < start < entries)
-    if len(cuts) + 1 >= 4 * workers:
+    pieces = len(cuts) + 1
+    if workers > 1 and pieces * files < _PLENTY * workers and remembered():
+        most = min(max(entries // (_PLENTY * workers), _LEAST), _BATCH)
+        return tuple(_parts((0, *cuts, entries), most))
+    if pieces >= _ENOUGH * workers:
         return cuts
     fewest = baskets()
-    if fewest < 4 * (len(cuts) + 1):
+    if fewest < _ENOUGH * pieces:
         return cuts
     step = max(-(-entries // fewest), 1)
     return tuple(sorted({*cuts, *range(step, entries, step)}))
+
+
+def _parts(borders: Sequence[int], most: int) -> Iterator[int]:
+    """Where pieces begin that have `most` entries at most, as even as can be between two borders;
+    but for the first one."""
+    for start, stop in pairwise(borders):
+        parts = -(-(stop - start) // most)
+        for part in range(start == 0, parts):
+            yield start + (stop - start) * part // parts

@@ -6,12 +6,14 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from queue import SimpleQueue
 
 import awkward as ak
 import hist
 import numpy as np
 import pytest
 import treemill as tm
+from treemill import booked as booked_module
 from treemill import worker as worker_module
 from treemill.backend.threads import Pass
 from treemill.session import connect, default_session
@@ -215,6 +217,51 @@ def test_submit(session, events):
     assert query.snapshot()[0] == 12322
     query.stop()  # nothing to stop any more
     assert query.result()[0] == 12322
+
+
+def test_histograms_are_made_while_workers_work_and_given_away_once(events, monkeypatch):
+    go = threading.Event()
+    process = worker_module.Worker._process
+
+    def waits(self, packet):
+        assert go.wait(60)
+        return process(self, packet)
+
+    monkeypatch.setattr(worker_module.Worker, "_process", waits)
+    made, empty = [], booked_module.empty
+
+    def noted(*about):
+        made.append(go.is_set())
+        return empty(*about)
+
+    monkeypatch.setattr(booked_module, "empty", noted)
+    booked = (
+        events.hist("MET_pt", bins=(20, 0, 100), weight="nJet"),
+        events.count(),
+        events.hist("nJet", "MET_pt", bins=[(10, 0, 10), (5, 0, 100)]),
+    )
+    with tm.connect(workers=1) as session:
+        query = session.submit(*booked)
+        news = SimpleQueue()
+        query.watch_begin(news)
+        assert news.get(timeout=60) == "at work"
+        query.prepare()
+        assert made == [False, False]
+        go.set()
+        first = query.result(timeout=60)
+        assert made == [False, False]
+        later = query.snapshot()
+        again = SimpleQueue()
+        query.watch_begin(again)
+        assert again.get(timeout=60) == "at work", "who comes late hears it, too"
+        query.prepare()  # it is over
+        plain = session.run(*(b for b in booked if b is not booked[1]), entries=12322)
+    for one, other, third in zip((first[0], first[2]), (later[0], later[2]), plain, strict=True):
+        assert one == other == third
+        assert one is not other
+        assert one.sum(flow=True) == other.sum(flow=True) != 0
+    first[0].reset()
+    assert later[0].sum(flow=True).value != 0
 
 
 @pytest.fixture

@@ -83,6 +83,12 @@ impl Bound {
         self.query.columns().to_vec()
     }
 
+    /// Whether most of what the columns' baskets or pages hold is remembered: then packets that share
+    /// one do not decompress it twice.
+    fn is_remembered(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.tree.is_remembered(&self.origins.branches))
+    }
+
     /// What it does, in words, as JSON: see `treemill_query::Explanation`.
     fn explain(&self) -> PyResult<String> {
         serde_json::to_string(&self.query.explain())

@@ -37,6 +37,9 @@ impl Hash for Place {
 /// What an entry takes besides its payload, about.
 const OVERHEAD: u64 = 256;
 
+/// Places that are asked for at once.
+const ASKED_AT_ONCE: usize = 256;
+
 /// What is known of a place.
 #[derive(Debug)]
 enum Memory {
@@ -93,6 +96,30 @@ pub fn set_limit(bytes: u64) {
 #[must_use]
 pub fn held() -> u64 {
     with(|store| store.values().map(Memory::cost).sum())
+}
+
+/// Whether most of what these bytes of a file hold is remembered: three quarters at least, as they are stored.
+/// To ask is not to use.
+pub(crate) fn has_most(source: &dyn Source, stored: &[Range<u64>]) -> bool {
+    let length = |bytes: &Range<u64>| bytes.end.saturating_sub(bytes.start);
+    let all = stored.iter().map(length).fold(0, u64::saturating_add);
+    let mut missing = 0_u64;
+    // Others are not to wait until thousands were looked for.
+    stored.chunks(ASKED_AT_ONCE).all(|some| {
+        let places: Vec<Option<Place>> = some.iter().map(|b| Place::of(source, b)).collect();
+        let is_held = |store: &Policy<Place, Memory>, place: &Option<Place>| {
+            let found = place.as_ref().and_then(|place| store.peek(place));
+            matches!(found, Some(Memory::Held(_)))
+        };
+        let gone = with(|store| {
+            let gone = some.iter().zip(&places);
+            let gone = gone.filter(|(_, place)| !is_held(store, place));
+            gone.map(|(bytes, _)| length(bytes))
+                .fold(0, u64::saturating_add)
+        });
+        missing = missing.saturating_add(gone);
+        missing <= all / 4
+    })
 }
 
 /// Forgets all.

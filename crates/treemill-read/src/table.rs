@@ -3,7 +3,7 @@
 
 use crate::near::near;
 use crate::rntuple::NTupleFile;
-use crate::{File, ReadError, TreeFile, TreeKey, decode, plan};
+use crate::{File, ReadError, TreeFile, TreeKey, cache, decode, plan};
 use arrow_schema::Field;
 use std::ops::Range;
 use std::sync::Arc;
@@ -126,6 +126,26 @@ impl Table {
                 starts
             }
         }
+    }
+
+    /// Whether most of what these columns' baskets or pages hold is remembered (`cache`), so that whoever
+    /// wants some entries of one need not decompress it for them.
+    #[must_use]
+    pub fn is_remembered(&self, columns: &[usize]) -> bool {
+        let stored: Vec<Range<u64>> = match self {
+            Table::Tree(file) => {
+                let all = &file.tree().branches;
+                let baskets = columns.iter().filter_map(|&c| all.get(c));
+                let baskets = baskets.flat_map(|branch| &branch.baskets);
+                baskets.map(|basket| basket.bytes.clone()).collect()
+            }
+            Table::NTuple(file) => {
+                let pages = columns.iter().flat_map(|&c| file.pages(c));
+                pages.map(|(_, page)| page.bytes()).collect()
+            }
+        };
+        // Nobody can remember columns of which nothing is stored.
+        !stored.is_empty() && cache::has_most(self.source().as_ref(), &stored)
     }
 }
 

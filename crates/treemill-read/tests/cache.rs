@@ -105,6 +105,8 @@ fn what_two_passes_have_decompressed_the_third_takes_from_memory() {
             assert!(same(&found, &expected), "{path:?}, pass {number}");
             let unpacked = counters.bytes_decompressed() + counters.bytes_from_cache();
             assert_eq!(unpacked, plain.bytes_decompressed(), "{path:?}, {number}");
+            let has_most = table(&path).is_remembered(&columns);
+            assert_eq!(has_most, number > 1, "{path:?}, pass {number}");
             match number {
                 1 => assert_eq!((counters.bytes_from_cache(), cache::held()), (0, 0)),
                 // Some read a counter's baskets several times, and find them then already.
@@ -117,6 +119,7 @@ fn what_two_passes_have_decompressed_the_third_takes_from_memory() {
         }
         cache::clear();
         assert_eq!(cache::held(), 0);
+        assert!(!table(&path).is_remembered(&columns));
     }
 }
 

@@ -75,6 +75,11 @@ class Pass(ABC):
         self.began = clock()
         self.ended: float | None = None
         self.workers = workers
+        self.on_begin: Callable[[], None] = lambda: None
+        """Called once, on some thread, when all workers are at their first packets: from then on
+        nobody of this process is in a hurry, until one of them has done his. Not called where some
+        never get one."""
+        self._yet_to_begin = set(range(workers))
         self._task = task
         self._on_end = on_end
         self._clock = clock
@@ -181,6 +186,14 @@ class Pass(ABC):
         self.merged.commit(load())
         return True
 
+    def _begins(self, worker: int) -> None:
+        """The worker is about to do its first packet."""
+        with self._lock:
+            self._yet_to_begin.discard(worker)
+            all_have = not self._yet_to_begin
+        if all_have:
+            self.on_begin()
+
     def _merged(self, worker: int) -> None:
         with self._lock:
             self._committing.discard(worker)
@@ -201,6 +214,8 @@ class Pool(Protocol):
 
     size: int
     kind: str
+    remembers: bool
+    """Whether workers find what this process remembers of files."""
 
     def prepare(
         self,

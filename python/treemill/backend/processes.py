@@ -32,6 +32,7 @@ class ProcessPool:
     """The template process, started when first needed, and the passes on its workers."""
 
     kind = "processes"
+    remembers = False
 
     def __init__(
         self,

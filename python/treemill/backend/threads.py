@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..errors import UnsupportedError
-from ..packetizer import Action, Committed, FileSize, Sizing, Tick, WorkerJoined
+from ..packetizer import Action, Committed, FileSize, Process, Sizing, Tick, WorkerJoined
 from ..task import Task
 from ..worker import Worker
 from . import passes
@@ -20,9 +20,10 @@ from .passes import worker_error
 
 __all__ = ["Pass", "ThreadPool"]
 
-# A packet costs tens of microseconds here, so it may be short; and it must not be so long that the
-# user waits for news (a worker commits only between packets).
-SIZING = Sizing(shortest=0.1, longest=1.0, merge=5e-3)
+# A packet costs tens of microseconds here, so it may be short, and a query that takes 10 ms can be
+# shared out evenly; and it must not be so long that the user waits for news (a worker commits only
+# between packets).
+SIZING = Sizing(shortest=1e-3, longest=1.0, merge=5e-3, tail=0.2)
 _TICK = 0.5
 """Seconds that a thread waits for work before it asks whether another one is late."""
 
@@ -31,6 +32,7 @@ class ThreadPool:
     """Threads that wait for something to do."""
 
     kind = "threads"
+    remembers = True
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -127,7 +129,11 @@ class Pass(passes.Pass):
                 trees.begin()
                 worker = Worker(number, trees, self.control, commit)
                 self._tell(WorkerJoined(number))
+                has_begun = False
                 while (action := self._next(inbox)) is not None:
+                    if not has_begun and isinstance(action, Process):
+                        has_begun = True
+                        self._begins(number)
                     event = worker.perform(action)
                     self._tell(event)
                     if isinstance(event, Committed):

@@ -33,7 +33,7 @@ class Outgoing:
         if since < 2 * cost * len(known.workers):
             return False
         rate = known.rates.total(len(known.workers))
-        return known.totals.left < 2 * known.sizing.shortest * rate
+        return known.totals.left < max(2 * known.sizing.shortest, known.sizing.tail) * rate
 
     def next_work(self, worker: Worker, now: float) -> OpenFile | Process | None:
         """Something that nobody has."""

@@ -27,6 +27,9 @@ class Sizing:
     end, that answering all workers takes more than half of the time."""
     merge: float = 200e-6
     """What a commit costs, likewise."""
+    tail: float = 0.0
+    """So long before the end, and not only during the last two shortest packets, commits are as
+    frequent as can be borne."""
 
 
 CLUSTER = Sizing(shortest=3.0)

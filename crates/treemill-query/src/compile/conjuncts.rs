@@ -1,9 +1,10 @@
 //! A filter as several, one behind the other: of `a and b`, `b` is computed, and its columns are read,
 //! only where `a` has left an event. Those that cost little come first.
 
+use super::quick::QuickSet;
 use super::{Compiler, Constant, EVENT, LevelId, NodeId, Op};
 use crate::kernel::Map;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 /// A filter of more parts is left whole.
 const MOST_PARTS: usize = 64;
@@ -79,7 +80,7 @@ impl Compiler<'_> {
         let mut columns = BTreeSet::new();
         let mut work = Work::Event;
         let (mut nodes, mut levels) = (vec![id], Vec::<LevelId>::new());
-        let (mut seen, mut seen_levels) = (HashSet::new(), HashSet::from([EVENT]));
+        let (mut seen, mut seen_levels) = (QuickSet::default(), QuickSet::from_iter([EVENT]));
         loop {
             if let Some(id) = nodes.pop() {
                 if !seen.insert(id) {

@@ -2,8 +2,9 @@
 //! levels that they live on. Knows neither syntax nor data.
 
 use super::level::{EVENT, Level, LevelId, LevelKind};
+use super::quick::QuickMap;
 use crate::kernel::Map;
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -154,8 +155,8 @@ pub(crate) struct Node {
 pub(crate) struct Graph {
     pub nodes: Vec<Node>,
     pub levels: Vec<Level>,
-    known: HashMap<Node, NodeId>,
-    known_levels: HashMap<Level, LevelId>,
+    known: QuickMap<Node, NodeId>,
+    known_levels: QuickMap<Level, LevelId>,
 }
 
 impl Graph {
@@ -167,32 +168,34 @@ impl Graph {
         Self {
             nodes: Vec::new(),
             levels: vec![event.clone()],
-            known: HashMap::new(),
-            known_levels: HashMap::from([(event, EVENT)]),
+            known: QuickMap::default(),
+            known_levels: QuickMap::from_iter([(event, EVENT)]),
         }
     }
 
     /// The node equal to this one.
     pub fn add(&mut self, node: Node) -> NodeId {
-        if let Some(id) = self.known.get(&node) {
-            return *id;
+        match self.known.entry(node) {
+            Entry::Occupied(found) => *found.get(),
+            Entry::Vacant(place) => {
+                // Expressions are limited to far fewer nodes than 2^32.
+                let id = self.nodes.len() as NodeId;
+                self.nodes.push(place.key().clone());
+                *place.insert(id)
+            }
         }
-        // Expressions are limited to far fewer nodes than 2^32.
-        let id = self.nodes.len() as NodeId;
-        self.nodes.push(node.clone());
-        self.known.insert(node, id);
-        id
     }
 
     /// The level equal to this one.
     pub fn add_level(&mut self, level: Level) -> LevelId {
-        if let Some(id) = self.known_levels.get(&level) {
-            return *id;
+        match self.known_levels.entry(level) {
+            Entry::Occupied(found) => *found.get(),
+            Entry::Vacant(place) => {
+                let id = self.levels.len() as LevelId;
+                self.levels.push(place.key().clone());
+                *place.insert(id)
+            }
         }
-        let id = self.levels.len() as LevelId;
-        self.levels.push(level.clone());
-        self.known_levels.insert(level, id);
-        id
     }
 
     pub fn constant(&mut self, value: Constant) -> NodeId {

@@ -3,6 +3,7 @@
 //! this but speed.
 
 use super::plan::{Needs, Want};
+use super::quick::QuickMap;
 use super::{LevelId, NodeId, Op};
 use std::collections::HashMap;
 
@@ -58,7 +59,7 @@ impl Homes {
     /// Of what is `wanted` at which cuts.
     pub(super) fn new(needs: &Needs<'_, '_>, wanted: &[(usize, Want)], cuts: &Cuts) -> Self {
         let graph = &needs.compiler.graph;
-        let mut known: HashMap<Want, usize> = HashMap::new();
+        let mut known: QuickMap<Want, usize> = QuickMap::default();
         let mut stack: Vec<(usize, Want)> = wanted.to_vec();
         // The widest are worked off first: then the others seldom change anything.
         stack.sort_by_key(|(cut, _)| std::cmp::Reverse(cuts.depth(*cut)));

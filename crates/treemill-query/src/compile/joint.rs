@@ -4,8 +4,9 @@
 
 use super::plan::{Needs, Want};
 use super::program::{Program, joint_program};
+use super::quick::{QuickMap, QuickSet};
 use super::{Homes, LevelId, NodeId, Op, Type};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Values that are computed together: their registers fill the first-level cache.
 const MOST: usize = 8;
@@ -34,9 +35,9 @@ pub(super) fn joints(
 ) -> (Vec<Joint>, HashMap<NodeId, usize>) {
     let graph = &needs.compiler.graph;
     let mut groups: Vec<Group> = Vec::new();
-    let mut group_of: HashMap<NodeId, usize> = HashMap::new();
+    let mut group_of: QuickMap<NodeId, usize> = QuickMap::default();
     // The last group of a place that reads a column.
-    let mut readers: HashMap<((LevelId, usize), NodeId), usize> = HashMap::new();
+    let mut readers: QuickMap<((LevelId, usize), NodeId), usize> = QuickMap::default();
     let mut evaluated: Vec<NodeId> = evaluated(needs, programs, wanted).into_iter().collect();
     evaluated.sort_unstable();
     for id in evaluated {
@@ -112,7 +113,7 @@ impl Reads {
     fn of(
         needs: &Needs<'_, '_>,
         program: &Program,
-        group_of: &HashMap<NodeId, usize>,
+        group_of: &QuickMap<NodeId, usize>,
     ) -> Option<Self> {
         let (mut columns, mut groups) = (Vec::new(), Vec::new());
         for leaf in &program.leaves {
@@ -152,8 +153,8 @@ fn evaluated(
     needs: &Needs<'_, '_>,
     programs: &HashMap<NodeId, Program>,
     wanted: &[(usize, Want)],
-) -> HashSet<NodeId> {
-    let mut seen: HashSet<Want> = HashSet::new();
+) -> QuickSet<NodeId> {
+    let mut seen: QuickSet<Want> = QuickSet::default();
     let mut stack: Vec<Want> = wanted.iter().map(|(_, want)| *want).collect();
     while let Some(want) = stack.pop() {
         if !seen.insert(want) {

@@ -26,6 +26,7 @@ mod operators;
 mod pairs;
 mod plan;
 mod program;
+mod quick;
 mod reduce;
 pub(crate) mod tuple;
 mod types;

@@ -43,7 +43,7 @@ impl Compiler<'_> {
         let Some(index) = self.by_name.get(name).copied() else {
             return Ok(None);
         };
-        if self.counts_its_members(name)
+        if self.counts_its_members(name, index)
             && let Some(object) = self.collection(name)
         {
             return Ok(Some(Bound::Object(object)));
@@ -53,8 +53,18 @@ impl Compiler<'_> {
 
     /// Whether it is the branch of a split TClonesArray or vector of objects, of which only the number
     /// is stored: the collection is meant, whose length that is.
-    fn counts_its_members(&self, name: &str) -> bool {
-        self.schema.fields.iter().any(|field| {
+    fn counts_its_members(&self, name: &str, index: usize) -> bool {
+        let field = self.schema.fields.get(index);
+        // What has values of its own, as most do, need not be looked for among thousands.
+        !field.is_some_and(|field| {
+            matches!(
+                field.column_type,
+                ColumnType::Str
+                    | ColumnType::List { .. }
+                    | ColumnType::Lists { .. }
+                    | ColumnType::Array { .. }
+            )
+        }) && self.schema.fields.iter().any(|field| {
             let is_member = field.name.strip_prefix(name);
             is_member.is_some_and(|rest| rest.starts_with('.'))
                 && matches!(&field.column_type,

@@ -2,10 +2,11 @@
 
 use super::homes::{Cuts, Homes};
 use super::joint::joints;
+use super::quick::QuickSet;
 use super::{Compiler, LevelId, LevelKind, NodeId, Op, program::program};
 use crate::eval::{Plan, Source};
 use crate::schema::ColumnType;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 impl Compiler<'_> {
     /// The plan for wanting these nodes' values, in this order, and the lists of these levels, each at
@@ -16,7 +17,7 @@ impl Compiler<'_> {
             columns: Vec::new(),
             column_of: HashMap::new(),
             sources: HashMap::new(),
-            seen: HashSet::new(),
+            seen: QuickSet::default(),
         };
         let nodes = wanted.iter().map(|(cut, node)| (*cut, Want::Node(*node)));
         let levels = lists
@@ -74,9 +75,9 @@ impl Compiler<'_> {
     }
 
     /// How many of those that are needed want each node's value.
-    fn uses(&self, wanted: &[(usize, NodeId)], seen: &HashSet<Want>) -> Vec<u32> {
+    fn uses(&self, wanted: &[(usize, NodeId)], seen: &QuickSet<Want>) -> Vec<u32> {
         let mut uses = vec![0_u32; self.graph.nodes.len()];
-        let mut levels = HashSet::new();
+        let mut levels = QuickSet::default();
         let mut count = |id: &NodeId| {
             if let Some(uses) = uses.get_mut(*id as usize) {
                 *uses = uses.saturating_add(1);
@@ -115,7 +116,7 @@ pub(super) struct Needs<'a, 'b> {
     pub columns: Vec<usize>,
     pub column_of: HashMap<usize, usize>,
     pub sources: HashMap<LevelId, Source>,
-    seen: HashSet<Want>,
+    seen: QuickSet<Want>,
 }
 
 impl Needs<'_, '_> {
@@ -149,9 +150,12 @@ impl Needs<'_, '_> {
                 let node = graph.node(id);
                 // Repeated values come last: by then a column of the level has told its offsets.
                 let is_spread = |id: &NodeId| matches!(graph.node(*id).op, Op::Spread);
-                let inputs = node.inputs.iter().copied();
-                let (last, first): (Vec<_>, Vec<_>) = inputs.partition(is_spread);
-                let mut wants: Vec<Want> = first.into_iter().chain(last).map(Want::Node).collect();
+                let inputs = |spread: bool| {
+                    let all = node.inputs.iter().filter(move |id| is_spread(id) == spread);
+                    all.copied().map(Want::Node)
+                };
+                let mut wants = Vec::with_capacity(node.inputs.len() + 2);
+                wants.extend(inputs(false).chain(inputs(true)));
                 match &node.op {
                     Op::Len(level) => wants.push(Want::Offsets(*level)),
                     Op::Spread | Op::Pick(_) | Op::Position | Op::Row | Op::Cycle(_) => {

@@ -64,6 +64,11 @@ impl<K: Copy + Eq + Hash, V> Policy<K, V> {
         Some(&entry.value)
     }
 
+    /// The value of a key that nobody uses by this.
+    pub(super) fn peek(&self, key: &K) -> Option<&V> {
+        self.entries.get(key).map(|entry| &entry.value)
+    }
+
     /// Whether there is room for so much more; what no recent pass has used makes room, and is put to
     /// `gone`.
     fn make_room(&mut self, bytes: u64, pass: u64, gone: &mut Vec<V>) -> bool {

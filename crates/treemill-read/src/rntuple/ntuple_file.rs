@@ -7,7 +7,7 @@ use std::sync::Arc;
 use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
 use treemill_format::key::Key;
-use treemill_format::rntuple::{Anchor, EnvelopeLink, Metadata, NTuple, NamedField, Shape};
+use treemill_format::rntuple::{Anchor, EnvelopeLink, Metadata, NTuple, NamedField, Page, Shape};
 use treemill_source::{Request, Source};
 
 /// An RNTuple that can be read. Shared by any number of readers.
@@ -144,11 +144,24 @@ impl NTupleFile {
     /// how many pages they are. Zero for fields that cannot be read.
     #[must_use]
     pub fn bytes(&self, index: usize) -> (u64, u64, usize) {
+        let pages = self.pages(index).into_iter();
+        pages.fold((0, 0, 0), |(whole, stored, pages), (length, page)| {
+            (
+                u64::saturating_add(whole, length),
+                u64::saturating_add(stored, page.locator.size),
+                usize::saturating_add(pages, 1),
+            )
+        })
+    }
+
+    /// All pages of the field at `index` and below it, and how many bytes each has uncompressed. None of
+    /// fields that cannot be read.
+    pub(crate) fn pages(&self, index: usize) -> Vec<(u64, &Page)> {
         let mut columns: Vec<usize> = Vec::new();
         if let Ok(shape) = self.shape(index) {
             shape.visit_columns(&mut |of| columns.extend(of.representations.iter().flatten()));
         }
-        let mut sums = (0_u64, 0_u64, 0_usize);
+        let mut found = Vec::new();
         for id in columns {
             let column = self.ntuple.metadata.schema.columns.get(id);
             let Some(Ok(encoding)) = column.map(|column| &column.encoding) else {
@@ -159,17 +172,10 @@ impl NTupleFile {
                 .clusters
                 .iter()
                 .filter_map(|c| Some((c, c.columns.get(id)?)));
-            for page in ranges.flat_map(|(cluster, range)| cluster.pages_of(range)) {
-                let (whole, stored, pages) = sums;
-                let length = encoding.page_bytes(page.elements) as u64;
-                sums = (
-                    whole.saturating_add(length),
-                    stored.saturating_add(page.locator.size),
-                    pages.saturating_add(1),
-                );
-            }
+            let pages = ranges.flat_map(|(cluster, range)| cluster.pages_of(range));
+            found.extend(pages.map(|page| (encoding.page_bytes(page.elements) as u64, page)));
         }
-        sums
+        found
     }
 }
 
