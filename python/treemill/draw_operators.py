@@ -27,9 +27,11 @@ def _operator(reducer: Any, node: ast.BinOp, depth: int, json: int) -> _Tree:
 def _remainder(reducer: Any, node: ast.BinOp, depth: int, json: int) -> _Tree:
     """Of numbers without their fractions, with the sign of the dividend: -7 % 3 is -1."""
     at = reducer.at(node)
-    # The sides come several times; the core computes equal parts once.
-    reducer.note(node, depth + 4, json + 6, 20)
+    before = reducer.nodes
     sides = [reducer.reduce(side, depth + 4, json + 6) for side in (node.left, node.right)]
+    # The sides come up to five times, remainders of remainders five times five; the core computes
+    # equal parts once, but they have to get there.
+    reducer.note(node, depth + 4, json + 6, 20 + 4 * (reducer.nodes - before))
     left, right = (_call("trunc", side, at) for side in sides)
     floored = _binary("%", left, right, at)
     zero: _Tree = {"kind": "const", "value": 0, "at": at}

@@ -130,15 +130,16 @@ def _bookings(node: Node, asked: _Asked) -> Iterator[Booking]:
     if where is None:
         yield _booking(node, asked, asked.exprs, weight)
         return
-    # A line end closes a comment.
-    condition = f"({where}\n)"
+    condition = where
+    # Line ends close comments.
     if not _is_condition(parse(where, draw=True).tree, node.origin.dataset.branches):
-        weight = condition if weight is None else f"{condition} * ({weight}\n)"
-        condition = f"({condition} != 0)"
-    plain = parse(where if asked.weight == weight else condition, draw=True)
-    yield _booking(Node(node.origin, node, Filter(plain)), asked, asked.exprs, weight)
+        number = f"({where}\n)"
+        weight = number if weight is None else f"{number} * ({weight}\n)"
+        condition = f"{number} != 0"
+    passing = Node(node.origin, node, Filter(parse(condition, draw=True)))
+    yield _booking(passing, asked, asked.exprs, weight)
     first, *others = asked.exprs
-    selected = f"only(({first}\n), {condition})"
+    selected = f"only(({first}\n), ({condition}\n))"
     yield _booking(node, asked, (selected, *others), weight)
 
 

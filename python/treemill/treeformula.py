@@ -188,7 +188,7 @@ class _Translator:
             elif len(indices) == 1:
                 done.append(Piece("[item_", place, False))
                 done += [indices[0], Piece(" for item_ in ", place, False), column]
-                done.append(Piece("]", place, False))
+                done.append(Piece("]", place + len(column.text), False))
             else:
                 self.refuse("write x[][i] with one index behind []", first_of(node))
         return done

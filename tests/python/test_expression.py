@@ -136,6 +136,14 @@ def test_operators_of_draw(drawn, python):
     assert strip(parse(drawn, draw=True).tree) == strip(parse(python).tree)
 
 
+def test_remainders_of_remainders_are_bounded():
+    """Each stands for five times what is in it."""
+    parse("x%9%8%7", draw=True)
+    for text in ("x" + "%3" * 20, "x%(" * 20 + "y" + ")" * 20):
+        with pytest.raises(QueryError, match=r"too large|levels deep"):
+            parse(text, draw=True)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -60,6 +60,7 @@ def test_module(path):
         assert own(names) <= inside(names, "treemill.packetizer", "treemill.errors")
     pure = [
         "expression",
+        "syntax",
         "grammar",
         "registry",
         "functions",
