@@ -56,7 +56,7 @@ class BookedQuery(Query):
         self._dataset = dataset
         self._whole = options.whole
         self._axes: dict[int, list[FixedAxis]] = {}
-        self._places: dict[tuple[int, int], int] = {}
+        self._places: dict[tuple[int, int], list[int]] = {}
         self._plan = Plan({})
         self._folders: dict[int, str] = {}
         self._values: tuple[Any, ...] | None = None
@@ -187,10 +187,11 @@ class BookedQuery(Query):
             axes: list[FixedAxis] = []
             for dimension, axis in enumerate(booking.wanted.axes):
                 if isinstance(axis, AutomaticAxis):
-                    place = self._places[booking.number, dimension]
+                    (place,) = self._places[booking.number, dimension]
                     axis = automatic_axis(None if found is None else found[place], axis.bins)
                 elif isinstance(axis, GrowingAxis):
-                    place = self._places[booking.number, dimension]
-                    axis = axis.grown([] if found is None else categories(found[place]))
+                    at = self._places[booking.number, dimension]
+                    raw = [] if found is None else [categories(found[i]) for i in at]
+                    axis = axis.grown(sorted({value for values in raw for value in values}))
                 axes.append(axis)
             self._axes[booking.number] = axes

@@ -125,7 +125,11 @@ class _Default(click.ParamType[Any]):
 @cli.command()
 @click.argument("files", metavar="FILE:TREE", nargs=-1, required=True)
 @click.argument("expr")
-@click.option("--where", metavar="E", help="Only entries (or items) for which this is true.")
+@click.option(
+    "--where",
+    metavar="E",
+    help="Only entries (or items) for which this is true; a number is a weight.",
+)
 @click.option(
     "--bins",
     type=_Bins(),
@@ -133,6 +137,7 @@ class _Default(click.ParamType[Any]):
     help="Bins and range; N alone finds the range. For two dimensions give it twice: x, then y.",
 )
 @click.option("--weight", metavar="E", help="Weight of each entry.")
+@click.option("--profile", is_flag=True, help='Of "y:x" the mean of y over x.')
 @click.option(
     "--missing",
     type=_Default(),
@@ -154,13 +159,15 @@ def draw(
     where: str | None,
     bins: tuple[Any, ...],
     weight: str | None,
+    profile: bool,
     missing: tuple[tuple[str, Any], ...],
     output: str | None,
 ) -> None:
     """Fill a histogram of EXPR over a tree and draw it, as TTree::Draw does.
 
     FILE may be a glob in quotes, and there may be several. EXPR may be "y:x" for two
-    dimensions, "z:y:x" for three.
+    dimensions, "z:y:x" for three, and end in ">>h(100,0,1)". A selection that is a number
+    is a weight.
     """
     from .clike import dimensions
     from .dataset import dataset
@@ -169,10 +176,10 @@ def draw(
 
     if output is not None:
         check(output)
-    axes = _all_bins(bins, len(dimensions(expr)))
+    axes = _all_bins(bins, len(dimensions(expr)) - profile)
     places: Any = files[0] if len(files) == 1 else list(files)
     events: Any = dataset(places, missing=dict(missing) or "error")
-    result, title = drawn(events, [expr], where, axes, weight)
+    result, title = drawn(events, [expr], where, axes, weight, profile)
     if output is None:
         from .monitor.display import show as show_text
 

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from . import pieces as in_pieces
 from . import treeformula
 from .errors import QueryError
-from .treeformula import Piece
+from .pieces import Piece
 
 __all__ = ["Rewritten", "dimensions", "rewrite"]
 
@@ -26,12 +27,18 @@ _TOKENS = re.compile(
     | (?P<and> && )
     | (?P<or> \|\| )
     | (?P<bang> !(?!=) )
+    | (?P<empty> (?<=\[)(?=\s*\]) )
     | (?P<open> [(\[{] )
     | (?P<close> [)\]}] )
     | (?P<comma> , )
     | (?P<dollar> [^\W\d]\w*\$ )
-    | (?P<tmath> TMath::\w+ )
-    | (?P<size> @[^\W\d]\w*\.size\(\) )
+    | (?P<strstr> \bstrstr(?=\s*\() )
+    | (?P<scoped> [^\W\d]\w*(?:::[^\W\d]\w*)+(?=\s*\() )
+    | (?P<size> @[^\W\d][\w.]*\.(?:size|GetEntries|GetEntriesFast)\(\)
+              | [^\W\d][\w.]*@\.size\(\) )
+    | (?P<method> (?:->\s*[^\W\d]|\.[A-Z])\w*(?=\s*\() | \.[a-z]\w*(?=\s*\(\s*\)) | -> )
+    | (?P<power> \^ )
+    | (?P<bit> [&|] )
     | (?P<question> \? )
     | (?P<colon> : )
     | (?P<foreign> [$`@] )
@@ -46,7 +53,8 @@ _FOREIGN = {
     "@": "@ has no meaning here; the size of a collection is len(x)",
 }
 _OPERATORS = {"and": " and ", "or": " or "}
-_OF_TREE_FORMULA = {"dollar", "tmath", "size", "question"}
+_OF_TREE_FORMULA = {"dollar", "strstr", "scoped", "size", "method", "empty", "question"}
+_OF_DRAW = {*_OF_TREE_FORMULA, "power", "bit"}
 
 _MAX_NESTING = 100
 
@@ -69,14 +77,15 @@ class Rewritten:
         return self._places[min(max(byte, 0), len(self._places) - 1)]
 
 
-def rewrite(text: str) -> Rewritten:
+def rewrite(text: str, draw: bool = False) -> Rewritten:
     """`text` with `&&`, `||` as `and`, `or`, `!` as a marked `~` (which binds as tightly as C's
-    `!`), comments and line ends as blanks, and TTreeFormula's own words in the language's. Raises
-    QueryError for brackets nested too deeply and for signs that the language does not have."""
+    `!`), comments and line ends as blanks, and TTreeFormula's own words in the language's. With
+    `draw`, `^` is the power, and `&` and `|` bind as loosely as C's. Raises QueryError for brackets
+    nested too deeply and for signs that the language does not have."""
     pieces = [_checked(text, piece) for piece in _nested(text, _pieces(text))]
     kinds = {piece.kind for piece in pieces}
-    if kinds & _OF_TREE_FORMULA:
-        pieces = treeformula.translate(text, pieces)
+    if kinds & (_OF_DRAW if draw else _OF_TREE_FORMULA):
+        pieces = treeformula.translate(text, pieces, draw)
     elif text.isascii() and not kinds & {*_OPERATORS, "bang", "space", "comment"}:
         return Rewritten(text, frozenset(), None)
     return _joined(text, pieces)
@@ -84,7 +93,7 @@ def rewrite(text: str) -> Rewritten:
 
 def dimensions(text: str) -> list[str]:
     """The expressions of TTree::Draw's "y:x" or "z:y:x", x first; of any other text itself."""
-    return [text[start:stop].strip() for start, stop in treeformula.dimensions(_pieces(text))]
+    return [text[start:stop].strip() for start, stop in in_pieces.dimensions(_pieces(text))]
 
 
 def _pieces(text: str) -> Iterator[Piece]:

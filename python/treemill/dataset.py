@@ -277,13 +277,19 @@ class Dataset:
     # Queries.
 
     def show_drawing(
-        self, node: Node, exprs: Sequence[str], where: str | None, bins: Any, weight: str | None
+        self,
+        node: Node,
+        exprs: Sequence[str],
+        where: str | None,
+        bins: Any,
+        weight: str | None,
+        profile: bool,
     ) -> Any:
         """Fills one histogram and draws it: in a terminal as text; notebooks do by themselves."""
         from .drawing import drawn, show
         from .monitor.display import in_notebook
 
-        result, title = drawn(node, exprs, where, bins, weight)
+        result, title = drawn(node, exprs, where, bins, weight, profile)
         if not in_notebook():
             show(result, title)
         return result

@@ -12,7 +12,7 @@ from typing import Any
 
 from .axes import Axis, FixedAxis, GrowingAxis
 from .errors import QueryError
-from .query import Booking, Node, steps_to
+from .query import Booking, Node, check_varied, steps_to
 from .steps import Define, Filter, Step, Vary, affects
 from .wanted import Flow, Hist, Rows, Scalar, Unique
 
@@ -74,6 +74,7 @@ def plan(
     made = Plan({})
     counts: dict[tuple[int | None, str | None], int] = {}
     for booking in bookings:
+        check_varied(booking.node)
         wanted = booking.wanted
         if isinstance(wanted, Hist):
             fixed = (axes or {}).get(booking.number) or wanted.axes
@@ -140,15 +141,18 @@ def _known(axis: Axis) -> FixedAxis:
     return axis
 
 
-def extents(bookings: Sequence[Booking]) -> tuple[dict[str, Any], dict[tuple[int, int], int]]:
+def extents(
+    bookings: Sequence[Booking],
+) -> tuple[dict[str, Any], dict[tuple[int, int], list[int]]]:
     """The pass that finds automatic ranges: a spec with one `extent` (for categories that
     grow, `unique`) per node and expression, and for each (booking's number, dimension) with such
-    an axis the index of its result. Those of
-    variations are the nominal ones, so that they can be compared bin by bin."""
+    an axis the indices of its results. All variations share an axis, so that they can be compared
+    bin by bin: ranges are the nominal ones, categories those of all of them, because what is in
+    none would be lost."""
     numbering = _Numbering()
     booked: list[dict[str, Any]] = []
     known: dict[tuple[int | None, str], int] = {}
-    places: dict[tuple[int, int], int] = {}
+    places: dict[tuple[int, int], list[int]] = {}
     for booking in bookings:
         wanted = booking.wanted
         if not isinstance(wanted, Hist):
@@ -156,12 +160,15 @@ def extents(bookings: Sequence[Booking]) -> tuple[dict[str, Any], dict[tuple[int
         for dimension, (axis, expr) in enumerate(zip(wanted.axes, wanted.exprs, strict=True)):
             if isinstance(axis, FixedAxis):
                 continue
-            at = numbering.at(booking.node, NOMINAL)
             # Of categories that grow all values are wanted, not the first and the last.
-            asked = Unique(expr) if isinstance(axis, GrowingAxis) else Scalar("extent", expr)
-            key = (at, asked.title)
-            if key not in known:
-                known[key] = len(booked)
-                booked.append({"at": at, "result": asked.to_json()})
-            places[booking.number, dimension] = known[key]
+            grows = isinstance(axis, GrowingAxis)
+            asked = Unique(expr) if grows else Scalar("extent", expr)
+            found = places.setdefault((booking.number, dimension), [])
+            for variation in _variations(booking) if grows else [NOMINAL]:
+                at = numbering.at(booking.node, variation)
+                key = (at, asked.title)
+                if key not in known:
+                    known[key] = len(booked)
+                    booked.append({"at": at, "result": asked.to_json()})
+                found.append(known[key])
     return {"version": 1, "steps": numbering.steps, "bookings": booked}, places

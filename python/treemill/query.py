@@ -7,13 +7,14 @@ A description can be made and sent anywhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from .axes import axes_from_bins
 from .booking import Booking, Origin, steps_to
 from .errors import QueryError
 from .expression import Constant, constant, parse
-from .snapshot_format import snapshot_format
+from .snapshot_format import check_target, snapshot_format
 from .steps import Define, Filter, Step, Vary, vary_step
 from .wanted import (
     MOST_BYTES,
@@ -29,7 +30,7 @@ from .wanted import (
     named_columns,
 )
 
-__all__ = ["Booking", "Node", "Origin", "steps_to"]
+__all__ = ["Booking", "Node", "Origin", "check_varied", "steps_to"]
 
 Params = Mapping[str, Constant] | None
 """Constants by name, for the expressions of one call: see `Node.with_params`."""
@@ -251,6 +252,7 @@ class Node:
             if isinstance(node.step, Vary):
                 raise QueryError("snapshot() below vary() is not supported: book it above")
         target, kind = snapshot_format(path, format)
+        check_target(target, self.origin.dataset.files)
         named = named_columns(columns, self._names)
         return self._booked(Rows("snapshot", named, path=target, kind=kind, tree=tree), params)
 
@@ -281,14 +283,16 @@ class Node:
         where: str | None = None,
         bins: Any = None,
         weight: str | None = None,
+        profile: bool = False,
         params: Params = None,
     ) -> Any:
         """As TTree::Draw: fills a histogram now, shows it, and gives it back as hist.Hist. "y:x"
-        is understood as there; `where` may also select items, as in draw("Jet_pt", "Jet_pt > 30").
-        A number selects where it is not 0: what multiplies the bins is `weight`."""
+        and ">>h(100,0,1)" are understood as there, `^`, `%`, `&` and `|` too; `where` may also
+        select items, as in draw("Jet_pt", "Jet_pt > 30"), and where it is a number it is a weight.
+        `profile`: of "y:x" the mean of y over x."""
         # A drawing is wanted now and alone, so what else is booked stays booked.
         node = self.with_params(params or {})
-        return self.origin.dataset.show_drawing(node, exprs, where, bins, weight)
+        return self.origin.dataset.show_drawing(node, exprs, where, bins, weight, profile)
 
     def explain(self) -> str:
         """The plan of the pass over what is booked and not computed yet, as `Booking.explain`."""
@@ -306,6 +310,20 @@ class Node:
             elif isinstance(step, Vary):
                 steps.append(f".vary({', '.join(step.variation_names())})")
         return "".join(steps)
+
+
+def check_varied(node: Node) -> None:
+    """Raises QueryError where a column is varied that there is not: it would change nothing."""
+    for each in steps_to(node):
+        if not isinstance(each.step, Vary) or each.parent is None:
+            continue
+        known = {*each.parent._names(), *each.origin.dataset.aliases}
+        for name in each.step.columns:
+            starts = (f"{name}_", f"{name}.")
+            if name not in known and not any(column.startswith(starts) for column in known):
+                near = get_close_matches(name, known, 3)
+                message = f"there is no column {name} that vary() could change"
+                raise QueryError(message, suggestions=near)
 
 
 def _moments(kind: str, expr: str, weight: str | None, ddof: int) -> Moments:

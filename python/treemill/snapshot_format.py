@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import PurePath
 
 from .errors import QueryError, UnsupportedError
 
-__all__ = ["snapshot_format"]
+__all__ = ["check_target", "snapshot_format"]
 
 _SUFFIXES = {
     ".root": ("ttree", "rntuple"),
@@ -30,3 +31,10 @@ def snapshot_format(path: str | os.PathLike[str], kind: str | None = None) -> tu
     if kind.lower() not in kinds:
         raise QueryError(f"{path} is not a file of kind {kind!r}", suggestions=list(kinds))
     return name, kind.lower()
+
+
+def check_target(target: str, read: Iterable[str]) -> None:
+    """Raises QueryError where a file would be written over one that is read for it."""
+    place = os.path.realpath(target)
+    if any(os.path.realpath(path) == place for path in read if "://" not in path):
+        raise QueryError(f"snapshot() would replace {target}, which it reads: give another path")

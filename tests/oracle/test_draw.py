@@ -1,6 +1,7 @@
 """What users of TTree::Draw write, drawn by treemill and by ROOT: equal bins."""
 
 import json
+import re
 from dataclasses import dataclass
 
 import awkward as ak
@@ -8,23 +9,26 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from treemill import QueryError
 from treemill.clike import dimensions
 
 PT = (50, 0.0, 200.0)
 X = (64, -32.0, 96.0)
 FEW = (12, -2.0, 10.0)
+WHOLE = (221, -20.5, 200.5)
 
 
 @dataclass(frozen=True)
 class Drawn:
     """`expr` and `where` as ROOT has them. treemill gets the same words, but for `ours`: what it
-    says to write instead, and `weight`: a selection that is no condition but a weight."""
+    says to write instead. `weighted`: the selection is a number, whose sums are not exact."""
 
     expr: str
     where: str | None = None
     bins: tuple[tuple[int, float, float], ...] = (X,)
     ours: tuple[str, str | None] | None = None
-    weight: str | None = None
+    weighted: bool = False
+    profile: bool = False
 
 
 CASES = [
@@ -35,6 +39,14 @@ CASES = [
     Drawn("x*2 - y/3 + 1"),
     Drawn("i/7", bins=(FEW,)),
     Drawn("u % 7", bins=(FEW,)),
+    Drawn("i % 7", bins=(WHOLE,)),
+    Drawn("-i % 7", bins=(WHOLE,)),
+    Drawn("y % 5.5", bins=(WHOLE,)),
+    Drawn("Jet_pt % 10", bins=(WHOLE,)),
+    Drawn("i ^ 2 / 4", bins=(PT,)),
+    Drawn("-y ^ 2 / 100"),
+    Drawn("2 * y ^ 0.5", bins=(PT,)),
+    Drawn("u & 4 == 4", bins=(FEW,)),
     Drawn("u & 12", bins=((16, 0.0, 16.0),)),
     Drawn("u >> 2", bins=((32, 0.0, 64.0),)),
     Drawn("u << 1", bins=((32, 0.0, 512.0),)),
@@ -55,6 +67,8 @@ CASES = [
     Drawn("TMath::Max(f, y) - TMath::Min(f, y)"),
     Drawn("x", "y > 20 && i < 3"),
     Drawn("x", "y > 60 || !(i < 3)"),
+    Drawn("x", "y > 20 & i < 3"),
+    Drawn("x", "y > 60 | flag & i < 3"),
     Drawn("x", "!flag"),
     Drawn("x", "flag && !(y > 20) || i == 4"),
     Drawn("x", "y > 20 && i != 3 && f <= 40"),
@@ -63,16 +77,21 @@ CASES = [
     Drawn("i > 3 ? 1 : i < -3 ? 2 : 3", bins=(FEW,)),
     Drawn("x", "flag ? y > 20 : y < 5"),
     # Selections that are weights.
-    Drawn("x", "w", weight="w"),
-    Drawn("x", "w * (y > 20)", weight="w * (y > 20)"),
-    Drawn(
-        "Jet_pt",
-        "w * (Jet_pt > 30 && abs(Jet_eta) < 2)",
-        (PT,),
-        weight="w * (Jet_pt > 30 && abs(Jet_eta) < 2)",
-    ),
-    Drawn("x", "(y > 20) + (i > 3)", weight="(y > 20) + (i > 3)"),
-    Drawn("x", "u & 4", weight="u & 4"),
+    Drawn("x", "w", weighted=True),
+    Drawn("x", "w * (y > 20)", weighted=True),
+    Drawn("x", "(y > 20 && i < 3) * w", weighted=True),
+    Drawn("x", "i", weighted=True),
+    Drawn("x", "0.5", weighted=True),
+    Drawn("x", "flag * w", weighted=True),
+    Drawn("x", "i > 0 ? w : 1", weighted=True),
+    Drawn("x", "u & 4", weighted=True),
+    Drawn("x", "nJet", weighted=True),
+    Drawn("x", "Sum$(Jet_pt)", weighted=True),
+    Drawn("x", "Jet_pt", weighted=True),
+    Drawn("x", "(y > 20) + (i > 3)", weighted=True),
+    Drawn("Jet_pt", "w", (PT,), weighted=True),
+    Drawn("Jet_pt", "w * (Jet_pt > 30 && abs(Jet_eta) < 2)", (PT,), weighted=True),
+    Drawn("y:x", "w", (X, PT), weighted=True),
     # Arrays.
     Drawn("Jet_pt", bins=(PT,)),
     Drawn("Jet_pt", "Jet_pt > 30", (PT,)),
@@ -106,6 +125,54 @@ CASES = [
     Drawn("Alt$(Jet_pt[2], 0) + Alt$(Muon_pt[0], 0)", bins=(PT,)),
     Drawn("Jet_pt / Max$(Jet_pt)", bins=(FEW,)),
     Drawn("Jet_pt", "Jet_pt == Max$(Jet_pt)", (PT,)),
+    # Arrays of arrays, lists of arrays, lists of lists.
+    Drawn("mat", bins=(FEW,)),
+    Drawn("mat[2]", bins=(FEW,)),
+    Drawn("mat[][1]", bins=(FEW,)),
+    Drawn("mat[1][0] + mat[2][]", bins=(FEW,)),
+    Drawn("mat[][1] * mat[][0]", bins=(FEW,)),
+    Drawn("mat", "mat > 0", (FEW,)),
+    Drawn("Sum$(mat)", bins=(FEW,)),
+    Drawn("Max$(mat) - Min$(mat)", bins=(FEW,)),
+    Drawn("Length$(mat)", bins=(FEW,)),
+    Drawn("rows", bins=(FEW,)),
+    Drawn("rows[]", bins=(FEW,)),
+    Drawn("rows[0]", "nRow > 1", (FEW,)),
+    Drawn("rows[][2] - rows[][1]", bins=(FEW,)),
+    Drawn("rows[][0]", "rows[][1] > 0", (FEW,)),
+    Drawn("rows[1][2]", bins=(FEW,)),
+    Drawn("Sum$(rows[][1])", bins=(FEW,)),
+    Drawn("Sum$(rows)", bins=(FEW,)),
+    Drawn("vv", bins=(FEW,)),
+    Drawn("vv[][0]", bins=(FEW,)),
+    Drawn("Sum$(vv)", bins=(FEW,)),
+    Drawn("Length$(vv)", bins=(WHOLE,)),
+    Drawn("@vv.size()", bins=(WHOLE,)),
+    Drawn("@v.size() + v@.size()", bins=(WHOLE,)),
+    Drawn("MaxIf$(mat, mat < 3)", bins=(FEW,)),
+    # Methods of vectors.
+    *(Drawn(f"p4.{name}()") for name in ("Pt", "Perp", "M", "E", "Energy", "Px", "Y", "P")),
+    *(Drawn(f"p4.{name}()", bins=(FEW,)) for name in ("Eta", "Phi", "Rapidity", "Theta", "Et")),
+    *(Drawn(f"p4.{name}()", bins=(FEW,)) for name in ("Beta", "Gamma", "CosTheta", "Mt")),
+    Drawn("p4->Pt()", "p4.M() > 3", (PT,)),
+    Drawn("clones.Pt()", "clones.Eta() > 0", (PT,)),
+    Drawn("Sum$(clones.Pt() > 30)", bins=(WHOLE,)),
+    Drawn("@clones.GetEntries()", bins=(WHOLE,)),
+    # C++'s namespaces.
+    Drawn("TVector2::Phi_mpi_pi(y - 30)", bins=(FEW,)),
+    Drawn("TVector2::Phi_0_2pi(y - 30)", bins=(FEW,)),
+    Drawn("std::abs(x)"),
+    Drawn("std::abs(x):y", bins=(PT, X)),
+    Drawn("TMath::Gaus(x, 40, 50) * 30"),
+    Drawn("TMath::Gaus(y / 10) * 30"),
+    Drawn("TMath::Nint(y)", bins=(WHOLE,)),
+    Drawn("TMath::FloorNint(y) + TMath::CeilNint(f)", bins=(WHOLE,)),
+    Drawn("TMath::Sign(3., x) * y"),
+    Drawn("TMath::Odd(i) + 2 * TMath::Even(u)", bins=(WHOLE,)),
+    Drawn("TMath::Range(0, 10, y) * TMath::Sqrt2() + TMath::Ln10()", bins=(FEW,)),
+    # The tree's own numbers.
+    Drawn("Entry$ / Entries$ * 10", bins=(FEW,)),
+    Drawn("x", "Entry$ < Entries$ / 2"),
     # More dimensions: "y:x".
     Drawn("y:x", bins=(X, PT)),
     Drawn("Jet_eta:Jet_pt", "Jet_pt > 20", (PT, FEW)),
@@ -196,7 +263,13 @@ def path(tmp_path_factory):
 def drawn_by_root(root_program, path, named_cases):
     asked, output = path.with_suffix(".json"), path.with_suffix(".npz")
     cases = [
-        {"name": name, "expr": case.expr, "where": case.where, "bins": case.bins}
+        {
+            "name": name,
+            "expr": case.expr,
+            "where": case.where,
+            "bins": case.bins,
+            "profile": case.profile,
+        }
         for name, case in named_cases.items()
     ]
     asked.write_text(json.dumps(cases))
@@ -205,8 +278,59 @@ def drawn_by_root(root_program, path, named_cases):
 
 
 @pytest.fixture(scope="module")
-def root(root_program, path):
-    return drawn_by_root(root_program, path, ALL)
+def written_by_root(root_program, tmp_path_factory):
+    """What uproot does not write: arrays of arrays, lists of lists, vectors as objects."""
+    path = tmp_path_factory.mktemp("draw_root") / "data.root"
+    root_program("write_drawn.py", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def root(root_program, path, written_by_root):
+    mine = {name: case for name, case in ALL.items() if not of_root(case)}
+    theirs = {name: case for name, case in ALL.items() if of_root(case)}
+    drawn = dict(drawn_by_root(root_program, path, mine))
+    return drawn | dict(drawn_by_root(root_program, written_by_root, theirs))
+
+
+def of_root(case):
+    return re.search(r"\b(mat|rows|vv|v|p4|clones)\b", case.expr) is not None
+
+
+def test_profiles(root_program, path, capsys):
+    cases = {
+        "y:x": Drawn("y:x", bins=((20, 0.0, 100.0),), profile=True),
+        "weighted": Drawn("y:x", "w * (i > 0)", ((20, 0.0, 100.0),), profile=True),
+        "items": Drawn("Jet_eta:Jet_pt", "Jet_pt > 10", ((20, 0.0, 100.0),), profile=True),
+    }
+    root = drawn_by_root(root_program, path, cases)
+    for name, case in cases.items():
+        got = tm.dataset(path).draw(case.expr, where=case.where, bins=case.bins[0], profile=True)
+        values = np.nan_to_num(got.values(flow=True))
+        np.testing.assert_allclose(values, root[name], 1e-9, 1e-9)
+        assert root[name].any()
+
+
+def test_bins_behind_the_expression(path, capsys):
+    events = tm.dataset(path)
+    for text, bins in (("x>>h(64,-32,96)", X), ("y:x >> h (64,-32,96, 50,0,200)", [X, PT])):
+        got = events.draw(text)
+        expected = events.draw(text.split(">>")[0], bins=bins)
+        np.testing.assert_array_equal(got.values(flow=True), expected.values(flow=True))
+        assert got.name == "h"
+    for text in ("x>>+h", "x>>h(a)", "x>>h(10,0)"):
+        with pytest.raises(QueryError, match=">>"):
+            events.draw(text)
+    with pytest.raises(QueryError, match="twice"):
+        events.draw("x>>h(10,0,1)", bins=X)
+
+
+def test_a_flag_selects_and_a_number_weights(path, capsys):
+    events = tm.dataset(path)
+    for where, storage in (("flag", "Double"), ("flag & (y > 3)", "Double"), ("u", "Weight")):
+        assert type(events.draw("x", where=where, bins=X).storage_type()).__name__ == storage
+    both = events.draw("x", where="w", weight="y", bins=X)
+    assert both.sum(flow=True).value == pytest.approx(events.sum("w * y").value)
 
 
 def test_there_are_enough():
@@ -217,17 +341,18 @@ def test_there_are_enough():
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_draws_as_root(name, root, path, capsys):
+def test_draws_as_root(name, root, path, written_by_root, capsys):
     case = ALL[name]
-    expr, where = case.ours or (case.expr, None if case.weight else case.where)
+    expr, where = case.ours or (case.expr, case.where)
     bins = list(case.bins) if len(dimensions(expr)) > 1 else case.bins[0]
-    drawn = tm.dataset(path).draw(expr, where=where, bins=bins, weight=case.weight)
+    events = tm.dataset(written_by_root if of_root(case) else path)
+    drawn = events.draw(expr, where=where, bins=bins)
     got = drawn.values(flow=True)
-    if case.weight is None:
+    if not case.weighted:
         np.testing.assert_array_equal(got, root[name])
     else:
         np.testing.assert_allclose(got, root[name], 1e-12, 1e-12)
-    assert root[name].sum() > 0
+    assert root[name].any()
 
 
 def test_strings(root_program, tmp_path, capsys):

@@ -17,7 +17,7 @@ def names(aliases, branches, expression):
     ("text", "expected"),
     [
         ("TMath::Sqrt(x^2 + y^2)", "sqrt(x**2 + y**2)"),
-        ("Sum$(v > 3) && Length$(v) == 2", "sum(v > 3) && len(v) == 2"),
+        ("Sum$(v > 3) && Length$(v) == 2", "sum(flatten(v > 3)) && len(flatten(v)) == 2"),
         ("fabs(x)*TMath::Pi()", "abs(x)*pi"),
         ("name == 'a^b$'", "name == 'a^b$'"),
         ("(n & 1) == 1", "(n & 1) == 1"),

@@ -382,3 +382,29 @@ def test_interrupted_snapshots_leave_nothing(events, tmp_path):
         query.result()
     assert not path.exists()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_column_to_vary_must_be_there(events):
+    varied = events.vary("MET_ptt", {"up": "MET_pt * 2"})
+    with pytest.raises(QueryError, match="no column MET_ptt"):
+        tm.run(varied.count(), progress=False)
+    defined = events.define("ht", "sum(Jet_pt)").vary("ht", {"up": "ht * 2"})
+    assert set(tm.run(defined.sum("ht"), progress=False)) == {"nominal", "ht:up"}
+
+
+def test_growing_categories_are_those_of_all_variations(events, truth):
+    axis = hist.axis.IntCategory([], growth=True)
+    varied = events.vary("nJet", {"up": "nJet + 1000"}).hist("nJet", bins=axis)
+    for histogram in tm.run(varied, progress=False).values():
+        assert histogram.sum() == len(truth)
+
+
+def test_snapshots_do_not_replace_what_they_read(events):
+    with pytest.raises(QueryError, match="give another path"):
+        events.snapshot(events.files[0], ["nJet"])
+
+
+def test_circular_integers(events, truth):
+    axis = hist.axis.Integer(0, 3, circular=True)
+    got = tm.run(events.hist("nJet", bins=axis), progress=False)
+    assert got.values().tolist() == hist.Hist(axis).fill(truth.nJet).values().tolist()

@@ -88,21 +88,75 @@ def test_comprehension_lambda_if_else_sequence():
         ("a ? b ? c : d : e", "(c if b else d) if a else e"),
         ("1 + (a && b ? c : d) * 2", "1 + (c if a and b else d) * 2"),
         ("f(a ? b : c, d ? e : g)", "f(b if a else c, e if d else g)"),
-        ("Sum$(x) > 2", "sum(x) > 2"),
-        ("Sum$( a*(b>0) )", "sum(a*(b>0))"),
-        ("Length$(x)+Length$ (y)", "len(x)+len(y)"),
-        ("Max$(x)", "fill_missing(max(x), 0)"),
-        ("Min$(x[y > Max$(z)])", "fill_missing(min(x[y > fill_missing(max(z), 0)]), 0)"),
-        ("MaxIf$(x, y && !z)", "fill_missing(max((x)[y and ~z]), 0)".replace("~z", "(not z)")),
-        ("MinIf$(x+1,y)", "fill_missing(min((x+1)[y]), 0)"),
+        ("Sum$(x) > 2", "sum(flatten(x)) > 2"),
+        ("Sum$( a*(b>0) )", "sum(flatten(a*(b>0)))"),
+        ("Length$(x)+Length$ (y)", "len(flatten(x))+len(flatten(y))"),
+        ("Max$(x)", "fill_missing(max(flatten(x)), 0)"),
+        (
+            "Min$(x[y > Max$(z)])",
+            "fill_missing(min(flatten(x[y > fill_missing(max(flatten(z)), 0)])), 0)",
+        ),
+        ("MaxIf$(x, y && !z)", "fill_missing(max(flatten(x[(y and (not z)) != 0])), 0)"),
+        ("MinIf$(x+1,y)", "fill_missing(min(flatten((x+1)[y != 0])), 0)"),
         ("Alt$(x[0], -1)", "fill_missing(x[0], -1)"),
         ("TMath::Abs(x) < TMath::Pi()/2", "abs(x) < pi/2"),
         ("TMath::Power(x, TMath::Max(y, 2))", "pow(x, max(y, 2))"),
-        ("@x.size() > 1", "len(x) > 1"),
+        ("TMath::Gaus(x, 1, 2) + TMath::Gaus(y)", "exp(-0.5*((x - 1)/2)**2) + exp(-0.5*y**2)"),
+        ("TMath::Range(0, 9, x) - std::abs(y)", "clip(x, 0, 9) - abs(y)"),
+        ("TVector2::Phi_mpi_pi(a - b)", "(a - b) - 2*pi*floor(((a - b) + pi)/(2*pi))"),
+        ("@x.size() > 1", "sum(1 for item_ in x) > 1"),
+        ("x@.size() + @a.b.GetEntries()", "sum(1 for item_ in x) + sum(1 for item_ in a.b)"),
+        ("x[] + 1", "x + 1"),
+        ("2*x[][1] + y[1][]", "2*[item_[1] for item_ in x] + y[1]"),
+        ("p.Pt() > q.v->M() && p.DeltaR(q) < 1", "p.pt > q.v.mass and p.deltaR(q) < 1"),
     ],
 )
 def test_operators_of_c(c, python):
     assert strip(parse(c).tree) == strip(parse(python).tree)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "python"),
+    [
+        ("x^2*3", "x**2*3"),
+        ("u & 4 == 4", "u & (4 == 4)"),
+        ("x > 1 & y > 2 | !z", "((x > 1) & (y > 2)) | (not z)"),
+        ("a || x > 1 & b && c", "a or ((x > 1) & b) and c"),
+        ("x ? y & 1 == z : w^2", "(y & (1 == z)) if x else w**2"),
+        ("Sum$(x > 1 & y)", "sum(flatten((x > 1) & y))"),
+        (
+            "x % 3",
+            "trunc(x) % trunc(3) - trunc(3)"
+            " if trunc(x) % trunc(3) != 0 and (trunc(x) < 0) != (trunc(3) < 0)"
+            " else trunc(x) % trunc(3)",
+        ),
+    ],
+)
+def test_operators_of_draw(drawn, python):
+    assert strip(parse(drawn, draw=True).tree) == strip(parse(python).tree)
+
+
+def test_remainders_of_remainders_are_bounded():
+    """Each stands for five times what is in it."""
+    parse("x%9%8%7", draw=True)
+    for text in ("x" + "%3" * 20, "x%(" * 20 + "y" + ")" * 20):
+        with pytest.raises(QueryError, match=r"too large|levels deep"):
+            parse(text, draw=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a**b**c", "put parentheses"),
+        ("a^b^c", "put parentheses"),
+        ("a*b%c", "beside"),
+        ("a%b/c", "beside"),
+        ("not a & b", "parentheses"),
+    ],
+)
+def test_draw_refuses_what_means_two_things(text, message):
+    with pytest.raises(QueryError, match=message):
+        parse(text, draw=True)
 
 
 @pytest.mark.parametrize(
@@ -115,15 +169,15 @@ def test_operators_of_c(c, python):
             "'é' && aa",
             "(aa)&&bb||cc",
             "é?ü : bb",
-            "@aa.size()",
+            *("@aa.size()", "aa@.size()", "TVector2::Phi_mpi_pi(aa)", "TMath::Odd(aa)", "aa[][1]"),
         ),
         *("aa ? bb: cc[!dd ? 1:2]", "Sum$(aa) + Max$(bb)", "MinIf$(aa , bb?cc:dd)*TMath::Pi()"),
     ],
 )
 def test_spans_are_places_in_the_users_text(text):
     for node in nodes(parse(text).tree):
-        start, stop = node["at"]
-        if node["kind"] == "name" and len(node["id"]) == 2 and node["id"] != "pi":
+        start, stop = node.get("at", (0, 1))
+        if node.get("kind") == "name" and len(node["id"]) == 2 and node["id"] != "pi":
             assert text[start:stop] == node["id"]
         assert 0 <= start < stop <= len(text)
 
@@ -153,7 +207,12 @@ def test_spans_are_places_in_the_users_text(text):
         ("Foo$(x)", "Foo$", "Sum$, "),
         ("MaxIf$(x)", "MaxIf$", "2 arguments"),
         ("Alt$(x, 0)", "Alt$", "one item"),
-        ("TMath::Gaus(x)", "TMath::Gaus", "TMath::Gaus is not known"),
+        ("TMath::Prob(x, 3)", "TMath::Prob", "TMath::Prob is not known"),
+        ("My::f(x)", "My::f", "My::f is not known"),
+        ("strstr(name, 'e') > 0", "strstr", "compare with =="),
+        ("1 + (x+y)[]", "[", "behind a branch's name"),
+        ("v.Mag()", ".Mag", ".mass of a four-vector"),
+        ("x.size()", ".size", "len(x)"),
         ("x$ + 1", "x$", "not known"),
         ("$", "$", "sum(x)"),
         ("f(a)(b)", "f(a)", "called"),

@@ -81,11 +81,11 @@ def test_extents_are_asked_once_per_node_and_expression(root):
     assert asked == [(None, "x"), (0, "x"), (0, "y")]
     numbers = [booking.number for booking in bookings]
     assert places == {
-        (numbers[0], 0): 0,
-        (numbers[1], 0): 0,
-        (numbers[2], 0): 1,
-        (numbers[3], 0): 1,
-        (numbers[3], 1): 2,
+        (numbers[0], 0): [0],
+        (numbers[1], 0): [0],
+        (numbers[2], 0): [1],
+        (numbers[3], 0): [1],
+        (numbers[3], 1): [2],
     }
     with pytest.raises(QueryError, match="automatic"):
         spec(bookings)

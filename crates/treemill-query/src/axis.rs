@@ -133,7 +133,8 @@ impl Axis {
                 let size = stop.checked_sub(*start).unwrap_or(i64::MAX);
                 let (min, circular) = (*start, *circular);
                 let kind = Kind::Integer { min, circular };
-                (kind, size, *underflow && !circular, *overflow || circular)
+                // Every integer has a bin on a circle, so that hist has no overflow there.
+                (kind, size, *underflow && !circular, *overflow && !circular)
             }
             spec::Axis::IntCategory {
                 categories,

@@ -48,6 +48,8 @@ pub(crate) enum Kind {
     Zip,
     Enumerate,
     Sorted,
+    /// The items of lists in lists as one list.
+    Flatten,
     /// Takes keywords only.
     Vector,
 }
@@ -176,6 +178,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     f("combinations", 2, 2, Kind::Combinations),
     f("concat", 1, MANY, Kind::Concat),
     f("enumerate", 1, 1, Kind::Enumerate),
+    f("flatten", 1, 1, Kind::Flatten),
     f("sorted", 1, 1, Kind::Sorted),
     f("zip", 1, MANY, Kind::Zip),
     f("vector", 0, 0, Kind::Vector),

@@ -1,7 +1,7 @@
 """Draws with TTree::Draw: `draw.py FILE CASES.json OUTPUT.npz`.
 
-A case is {name, expr, where, bins: [[n, lo, hi], …] x first}; the output has an array for each
-name: bin contents with flow bins, x first.
+A case is {name, expr, where, bins: [[n, lo, hi], …] x first, profile}; the output has an array
+for each name: bin contents with flow bins, x first.
 """
 
 import json
@@ -21,8 +21,10 @@ def main(file: str, cases: str, output: str) -> None:
     contents = {}
     for number, case in enumerate(wanted):
         axes = case["bins"]
-        histogram = _CLASSES[len(axes)](f"h{number}", "", *(x for axis in axes for x in axis))
-        drawn = tree.Draw(f"{case['expr']}>>h{number}", case["where"] or "", "goff")
+        kind = ROOT.TProfile if case["profile"] else _CLASSES[len(axes)]
+        histogram = kind(f"h{number}", "", *(x for axis in axes for x in axis))
+        options = "goff prof" if case["profile"] else "goff"
+        drawn = tree.Draw(f"{case['expr']}>>h{number}", case["where"] or "", options)
         if drawn < 0:
             raise RuntimeError(f"{case['name']}: TTree::Draw refuses {case['expr']}")
         cells = np.array([histogram.GetBinContent(i) for i in range(histogram.GetNcells())])

@@ -94,6 +94,7 @@ impl Compiler<'_> {
             Kind::Concat => return self.concat(args, at),
             Kind::Zip => return self.zip(args, at),
             Kind::Enumerate => return self.enumerate(first),
+            Kind::Flatten => return self.flatten(first),
             Kind::Sorted => return self.sorted(first, key, keyword("reverse")),
             Kind::Where => {
                 let condition = self.value(first)?;

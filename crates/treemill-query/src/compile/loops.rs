@@ -257,6 +257,21 @@ impl Compiler<'_> {
         Ok((element, level))
     }
 
+    /// `flatten(X)`: all items of lists in lists, however deep, as one list; a list as it is.
+    pub(super) fn flatten(&mut self, arg: &Expr) -> Result<Bound> {
+        let (items, level) = self.list("flatten", arg)?;
+        let outer = self.outermost(level);
+        if outer == level {
+            return Ok(items);
+        }
+        let parent = self.graph.parent(outer);
+        let flat = self.graph.add_level(Level {
+            parent,
+            kind: LevelKind::Flat { of: level },
+        });
+        Ok(self.kept_below(&items, level, flat))
+    }
+
     /// An element at a level that has picked some of its level's; of lists, whole lists.
     pub(super) fn kept_below(&mut self, element: &Bound, level: LevelId, picked: LevelId) -> Bound {
         let own = self.level_of(element);

@@ -1,0 +1,141 @@
+"""An expression's text in pieces, each of which knows its place in the user's own, and their
+brackets as a tree. Knows brackets, commas and colons, no name and no grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = [
+    "Bracket",
+    "Node",
+    "Piece",
+    "colon",
+    "dimensions",
+    "first_of",
+    "has_text",
+    "indexes",
+    "inside",
+    "start_of",
+    "stop_of",
+    "tree",
+]
+
+
+class Piece(NamedTuple):
+    """Some text that goes to the parser. `at` is the place in the user's text of its first
+    character; the others follow it there if it `stays`, else all are at that place."""
+
+    text: str
+    at: int
+    stays: bool = True
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """From an opening bracket to its closing one: what is between the commas."""
+
+    open: Piece
+    segments: list[list[Node]]
+    commas: list[Piece]
+    close: Piece
+
+
+Node = Piece | Bracket
+
+
+def tree(pieces: list[Piece]) -> tuple[list[list[Node]], list[Piece]]:
+    """Segments and commas between them. Brackets that do not match are left to the parser."""
+    stack: list[tuple[Piece | None, list[list[Node]], list[Piece]]] = [(None, [[]], [])]
+    for piece in pieces:
+        opened, segments, commas = stack[-1]
+        if piece.kind == "open":
+            stack.append((piece, [[]], []))
+        elif piece.kind == "close" and opened is not None:
+            stack.pop()
+            stack[-1][1][-1].append(Bracket(opened, segments, commas, piece))
+        elif piece.kind == "comma":
+            commas.append(piece)
+            segments.append([])
+        else:
+            segments[-1].append(piece)
+    while len(stack) > 1:
+        opened, segments, commas = stack.pop()
+        assert opened is not None
+        inner = stack[-1][1][-1]
+        inner.append(opened)
+        for segment, comma in zip(segments, [*commas, None], strict=True):
+            inner += segment if comma is None else [*segment, comma]
+    return stack[0][1], stack[0][2]
+
+
+def colon(nodes: list[Node], at: int) -> int | None:
+    """Where the `:` of the `?` at `at` is."""
+    depth = 0
+    for place in range(at, len(nodes)):
+        node = nodes[place]
+        if isinstance(node, Piece) and node.kind in ("question", "colon"):
+            depth += 1 if node.kind == "question" else -1
+            if depth == 0:
+                return place
+    return None
+
+
+def has_text(nodes: list[Node]) -> bool:
+    """Whether there is anything but blanks."""
+    return any(isinstance(node, Bracket) or node.text.strip() for node in nodes)
+
+
+def indexes(node: Node) -> bool:
+    """Whether it is `[…]`."""
+    return isinstance(node, Bracket) and node.open.text == "["
+
+
+def inside(node: Node) -> list[Node]:
+    """What is in a bracket, without its commas."""
+    return [each for part in node.segments for each in part] if isinstance(node, Bracket) else []
+
+
+def first_of(node: Node) -> Piece:
+    """A piece to point at."""
+    return node.open if isinstance(node, Bracket) else node
+
+
+def start_of(node: Node) -> int:
+    """Its first place in the user's text."""
+    return node.open.at if isinstance(node, Bracket) else node.at
+
+
+def stop_of(node: Node) -> int:
+    """The place behind it in the user's text."""
+    piece = node.close if isinstance(node, Bracket) else node
+    return piece.at + (len(piece.text) if piece.stays else 1)
+
+
+def dimensions(pieces: Iterable[Piece]) -> list[tuple[int, int]]:
+    """The places of the expressions of TTree::Draw's "z:y:x", as [start, stop), x first: what is
+    between the colons outside of brackets and lambdas that no ? has claimed."""
+    depth = claimed = start = stop = 0
+    ranges = []
+    in_lambda = False
+    for piece in pieces:
+        stop = piece.at + len(piece.text)
+        if piece.kind in ("open", "close"):
+            depth += 1 if piece.kind == "open" else -1
+        elif depth == 0 and piece.kind == "question":
+            claimed += 1
+        elif depth == 0 and piece.kind == "colon":
+            if in_lambda:
+                in_lambda = False
+            elif claimed:
+                claimed -= 1
+            else:
+                ranges.append((start, piece.at))
+                start = stop
+        elif depth == 0 and re.search(r"\blambda\b", piece.text):
+            in_lambda = True
+    return [*ranges, (start, stop)][::-1]
