@@ -36,6 +36,7 @@ _NUMBERS = {"Entry$": "entry_number", "LocalEntry$": "local_entry_number"}
 _KEYWORDS = re.compile(r"\b(for|if|else|lambda)\b")
 _WORDS = re.compile(r"\b(for|if|else|lambda|not|in)\b")
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\s*$")
+_BEFORE_OPERANDS = {"and", "or", "not", "in", "if", "else"}
 _MOST_CHOICES = 60
 
 
@@ -163,7 +164,7 @@ class _Translator:
         while at < len(nodes):
             node = nodes[at]
             at += 1
-            if not (indexes(node) and not has_text(inside(node))):
+            if not (indexes(node) and not has_text(inside(node))) or _begins(done):
                 done.append(node)
                 continue
             # What is indexed: names with dots at the end of what stands before.
@@ -297,6 +298,17 @@ _HANDLERS: dict[str, Callable[[_Translator, Piece, Bracket | None], Iterable[Pie
     "size": _Translator.size,
     "strstr": _Translator.contains,
 }
+
+
+def _begins(before: list[Node]) -> bool:
+    """Whether an operand comes next: a list, not an index."""
+    if not before:
+        return True
+    last = before[-1]
+    if not isinstance(last, Piece):
+        return False
+    name = _NAME.search(last.text)
+    return name is None or name.group().strip() in _BEFORE_OPERANDS
 
 
 def _opening(words: str, at: int, bracket: int) -> Iterator[Piece]:

@@ -107,6 +107,7 @@ def test_comprehension_lambda_if_else_sequence():
         ("@x.size() > 1", "sum(1 for item_ in x) > 1"),
         ("x@.size() + @a.b.GetEntries()", "sum(1 for item_ in x) + sum(1 for item_ in a.b)"),
         ("x[] + 1", "x + 1"),
+        ("x in [] or y in[]", "x in [] or y in []"),
         ("2*x[][1] + y[1][]", "2*[item_[1] for item_ in x] + y[1]"),
         ("p.Pt() > q.v->M() && p.DeltaR(q) < 1", "p.pt > q.v.mass and p.deltaR(q) < 1"),
     ],

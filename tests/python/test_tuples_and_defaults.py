@@ -133,10 +133,8 @@ def test_distances_of_vectors(events, vectors, name):
     [
         ("np.sqrt(x)", "functions stand without a module: write sqrt(…)"),
         ("A_pt.sum()", "write sum(…) of the value"),
-        ("A[0].Pt()", "write .pt, without parentheses"),
-        ("A[0].DeltaR(A[1])", "did you mean deltaR"),
         ("A[0].boost(A[1]).pt", "there is no method boost; vectors have deltaR"),
-        ("A_pt.size()", "write len(X)"),
+        ("A_pt.size()", "the size of a list is len(x)"),
         ("reversed(A_pt)", "write x[::-1]"),
         ("sum(A_pt[j] for j in range(nA))", "enumerate"),
         ("[v for v in map(abs, A_eta)]", "write [j.pt for j in Jet]"),
