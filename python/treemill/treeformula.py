@@ -38,6 +38,8 @@ _WORDS = re.compile(r"\b(for|if|else|lambda|not|in)\b")
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\s*$")
 _BEFORE_OPERANDS = {"and", "or", "not", "in", "if", "else"}
 _MOST_CHOICES = 60
+_MOST_WRITTEN = 100_000
+"""Characters of what functions stand for, beyond those that the user wrote."""
 
 
 def translate(text: str, pieces: list[Piece], draw: bool = False) -> list[Piece]:
@@ -47,7 +49,16 @@ def translate(text: str, pieces: list[Piece], draw: bool = False) -> list[Piece]
     if sum(piece.kind == "question" for piece in pieces) > _MOST_CHOICES:
         message = f"more than {_MOST_CHOICES} times a ? b : c; define() parts of it as columns"
         raise QueryError(message, text=text)
-    return list(_Translator(text, draw).segments(*tree(pieces)))
+    done: list[Piece] = []
+    written, most = 0, 2 * len(text) + _MOST_WRITTEN
+    for piece in _Translator(text, draw).segments(*tree(pieces)):
+        written += len(piece.text)
+        # Where an argument stands twice, its own arguments stand four times.
+        if written > most:
+            message = "with the functions that it calls the expression is too large"
+            raise QueryError(f"{message}; define() parts of it as columns", text=text)
+        done.append(piece)
+    return done
 
 
 class _Translator:
@@ -168,9 +179,9 @@ class _Translator:
                 done.append(node)
                 continue
             # What is indexed: names with dots at the end of what stands before.
-            if done and indexes(done[-1]) and not (at < len(nodes) and indexes(nodes[at])):
+            if indexes(done[-1]) and not (at < len(nodes) and indexes(nodes[at])):
                 continue
-            before = done.pop() if done else node
+            before = done.pop()
             name = _NAME.search(before.text) if isinstance(before, Piece) else None
             if name is None:
                 self.refuse("[] goes behind a branch's name", first_of(node))
@@ -194,11 +205,15 @@ class _Translator:
                 self.refuse("write x[][i] with one index behind []", first_of(node))
         return done
 
+    def arguments(self, name: Piece, bracket: Bracket, count: int) -> list[list[Node]]:
+        """What is in the brackets of a function that takes so many."""
+        if len(bracket.segments) != count or not all(map(has_text, bracket.segments)):
+            self.refuse(f"{name.text} takes {count} argument{'s' * (count > 1)}", name)
+        return bracket.segments
+
     def template(self, name: Piece, bracket: Bracket, template: str, count: int) -> Iterator[Piece]:
         """A function by its template; what the user did not write stands at its name."""
-        segments = bracket.segments
-        if len(segments) != count or not all(map(has_text, segments)):
-            self.refuse(f"{name.text} takes {count} argument{'s' * (count > 1)}", name)
+        segments = self.arguments(name, bracket, count)
         stop = bracket.close.at
         parts = re.split(r"\{(\d)\}", template)
         for number, part in enumerate(parts):
@@ -220,18 +235,15 @@ class _Translator:
         if name.text not in DOLLAR or bracket is None:
             self.refuse(INSTEAD.get(name.text, self.unknown(name.text)), name)
         before, after, count = DOLLAR[name.text]
-        if len(bracket.segments) != count or not all(map(has_text, bracket.segments)):
-            self.refuse(f"{name.text} takes {count} argument{'s' * (count > 1)}", name)
-        first = bracket.segments[0]
+        first, *others = self.arguments(name, bracket, count)
         if name.text == "Alt$" and not indexes(first[-1]):
             self.refuse("Alt$(x[i], instead) takes one item; of lists write what is meant", name)
         end = bracket.close.at
         yield from _opening(before, name.at, bracket.open.at)
         yield from self.segment(first)
-        if count == 2:
-            comma = bracket.commas[0].at
-            yield Piece(", " if name.text == "Alt$" else ")[(", comma, False)
-            yield from self.segment(bracket.segments[1])
+        for comma, other in zip(bracket.commas, others, strict=True):
+            yield Piece(", " if name.text == "Alt$" else ")[(", comma.at, False)
+            yield from self.segment(other)
         # The 0 of `fill_missing(…, 0)` stands at the closing bracket, the last sign behind it.
         yield Piece(after[:-1], end, False)
         yield Piece(after[-1], end + (len(after) > 1), False)

@@ -137,6 +137,13 @@ def test_operators_of_draw(drawn, python):
     assert strip(parse(drawn, draw=True).tree) == strip(parse(python).tree)
 
 
+def test_functions_whose_arguments_stand_twice_are_bounded():
+    """Within itself 60 times, such a function stands for 2**60 of its arguments."""
+    for n, draw in ((60, False), (95, True)):
+        with pytest.raises(QueryError, match="too large"):
+            parse("TVector2::Phi_mpi_pi(" * n + "x" + ")" * n, draw=draw)
+
+
 def test_remainders_of_remainders_are_bounded():
     """Each stands for five times what is in it."""
     parse("x%9%8%7", draw=True)
