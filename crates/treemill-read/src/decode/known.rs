@@ -1,7 +1,7 @@
 //! Lists whose ends are known beforehand: only their items are decoded.
 
 use super::column::Column;
-use super::picked::{Gathered, gather};
+use super::picked::{Gathered, append_picked};
 use super::spares::Spares;
 use super::types::field;
 use super::{broken, malformed, size::size_of};
@@ -66,14 +66,7 @@ impl<'a> Items<'a> {
             Picked::Together(items) => return self.append(data, items.clone()),
             Picked::Single(items) => items,
         };
-        if let (Column::Numbers(numbers), Layout::Number(_)) = (&mut self.items, self.layout) {
-            let last = items.last().map_or(0, |last| *last as usize);
-            return numbers.extend_at(data, items).ok_or_else(|| absent(last));
-        }
-        let bytes = &mut gathered.bytes;
-        bytes.clear();
-        gather(data, self.size, items, bytes)?;
-        self.items.append_packed(self.layout, bytes, items.len())
+        append_picked(&mut self.items, self.layout, data, &[], items, gathered)
     }
 
     /// The lists that end where `offsets` say.

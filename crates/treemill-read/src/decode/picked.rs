@@ -15,7 +15,7 @@ use treemill_format::layout::Layout;
 /// Memory for entries laid side by side, which is used again.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    pub(super) bytes: Vec<u8>,
+    bytes: Vec<u8>,
     starts: Vec<u32>,
 }
 
@@ -61,7 +61,7 @@ pub fn append_picked(
 }
 
 /// Entries of one size.
-pub(super) fn gather(data: &[u8], size: usize, places: &[u32], to: &mut Vec<u8>) -> Result<()> {
+fn gather(data: &[u8], size: usize, places: &[u32], to: &mut Vec<u8>) -> Result<()> {
     to.reserve(places.len().saturating_mul(size).min(data.len()));
     // Copies of a size that the compiler knows are single moves.
     match size {
