@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from .axes import FixedAxis
 from .cutflow import Cut, CutFlow
-from .errors import UnsupportedError
 from .query import Booking, steps_to
 from .rows import Collected
-from .schemas import cast, widest
 from .steps import Filter
 from .wanted import Flow, Hist, Moments, Quantiles, Rows, Unique
 
@@ -90,31 +88,20 @@ def _rows(wanted: Rows, raw: Collected) -> Any:
     if wanted.form == "snapshot":
         return None
 
+    import pyarrow
+
     from .arrow_awkward import numpy_array, records
 
     raw.check()
     tables = list(raw.tables())
     chunks = [
-        _joined([table.column(i) for table in tables], none) for i, none in enumerate(raw.none)
+        pyarrow.chunked_array([c for table in tables for c in table.column(i).chunks] or [none])
+        for i, none in enumerate(raw.none)
     ]
     if wanted.form == "arrays":
         return records(raw.names, chunks, raw.optional)
     array = records(raw.names, chunks, raw.optional)[raw.names[0]]
     return numpy_array(chunks[0]) if array.ndim == 1 and not raw.optional else array
-
-
-def _joined(columns: Sequence[Any], none: Any) -> Any:
-    import pyarrow
-
-    chunks = [chunk for column in columns for chunk in column.chunks]
-    types = {chunk.type for chunk in chunks} or {none.type}
-    kind = widest(sorted(types, key=str))
-    if kind is None:
-        shown = ", ".join(sorted(map(str, types)))
-        raise UnsupportedError(
-            f"a column has types in different files that no type holds exactly: {shown}"
-        )
-    return pyarrow.chunked_array([cast(chunk, kind) for chunk in chunks] or [none])
 
 
 _MAKERS: dict[type, Callable[[Any, Any], Any]] = {

@@ -13,10 +13,12 @@ import pickle
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from .errors import QueryError, SourceError
+from .row_types import RowColumn, RowTypes, types_of
 
 __all__ = ["Collected", "CollectingTrees", "Sink", "load"]
 
@@ -57,12 +59,35 @@ class Collected:
     sink: Sink
     pieces: list[tuple[Order, Any]] = field(default_factory=list)
     bytes: int = 0
-    names: tuple[str, ...] = ()
-    none: tuple[Any, ...] = ()
-    """Columns without rows: their types."""
-    optional: frozenset[str] = frozenset()
-    groups: Mapping[str, int] = field(default_factory=dict)
-    """Of columns of lists: those with the same number have the same lists."""
+    files: list[tuple[RowColumn, ...]] = field(default_factory=list)
+    """What each file that was begun makes of the columns; equal ones are there once."""
+
+    @cached_property
+    def types(self) -> RowTypes:
+        """Of all columns in all files."""
+        return RowTypes(tuple(self.files))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the columns, in order."""
+        return self.types.names
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """Columns that may have missing values."""
+        return self.types.optional
+
+    @property
+    def none(self) -> tuple[Any, ...]:
+        """Columns without rows. Raises UnsupportedError where files' types do not go together."""
+        import pyarrow
+
+        return tuple(pyarrow.array([], kind) for kind in self.types.kinds)
+
+    @property
+    def groups(self) -> Mapping[str, int]:
+        """Of columns of lists: those with the same number have the same lists."""
+        return self.types.groups
 
     @property
     def too_much(self) -> bool:
@@ -70,18 +95,12 @@ class Collected:
         return self.sink.folder is None and self.bytes > self.sink.limit
 
     def describe(self, columns: Sequence[Any]) -> None:
-        """Notes names and types from the core's columns."""
-        import pyarrow
+        """Notes what a file makes of the columns, from the core's."""
+        self._note(types_of(columns))
 
-        self.names = tuple(column.name for column in columns)
-        self.none = tuple(pyarrow.array(column)[:0] for column in columns)
-        self.optional = frozenset(column.name for column in columns if column.optional)
-        lists = {
-            name
-            for name, none in zip(self.names, self.none, strict=True)
-            if pyarrow.types.is_large_list(none.type)
-        }
-        self.groups = {c.name: c.group for c in columns if c.name in lists}
+    def _note(self, columns: tuple[RowColumn, ...]) -> None:
+        if columns not in self.files:
+            self.files.append(columns)
 
     def check(self) -> None:
         """Raises QueryError where there is more than the limit."""
@@ -95,13 +114,16 @@ class Collected:
         """Takes over the other's pieces."""
         self.pieces += other.pieces
         self.bytes += other.bytes
+        for columns in other.files:
+            self._note(columns)
         if self.too_much:
             self.pieces = []
 
     def tables(self) -> Iterator[Any]:
-        """pyarrow tables in the order of entries."""
+        """pyarrow tables in the order of entries, all of the types in `none`. Raises
+        UnsupportedError where a value does not fit those."""
         for _, piece in sorted(self.pieces, key=lambda pair: pair[0]):
-            yield piece.table() if isinstance(piece, _Stored) else piece
+            yield self.types.uniform(piece.table() if isinstance(piece, _Stored) else piece)
 
 
 class _RowsPartial:
@@ -113,6 +135,13 @@ class _RowsPartial:
         self._made_for = made_for
         self.rows = {index: Collected(sink) for index, sink in sinks.items()}
         self._files: dict[int, Any] = {}
+        if made_for is not None:
+            self._describe(core)
+
+    def _describe(self, core: Any) -> None:
+        """Notes the types in the file that a core partial was made for."""
+        for index, columns in core.row_types():
+            self.rows[index].describe(columns)
 
     def as_of(self, bound: Any) -> None:
         """Goes on with rows of the types that this file's columns have: a core partial keeps those
@@ -120,6 +149,7 @@ class _RowsPartial:
         if self._made_for is not bound:
             if self._made_for is not None:
                 fresh = bound.partial()
+                self._describe(fresh)
                 fresh.merge(self.core)
                 self.core = fresh
             self._made_for = bound
@@ -181,9 +211,7 @@ class _RowsPartial:
         """The core's, with `Collected` for rows."""
         found = self.core.results()
         for index, rows in self.rows.items():
-            now = Collected(rows.sink, list(rows.pieces), rows.bytes)
-            now.describe(found[index])
-            found[index] = now
+            found[index] = Collected(rows.sink, list(rows.pieces), rows.bytes, list(rows.files))
         return list(found)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["cast", "widest"]
+__all__ = ["cast", "fitted", "widest"]
 
 # Bits of a floating-point type, and of the integers that it holds exactly.
 _FLOATS = {16: 11, 32: 24, 64: 53}
@@ -32,8 +32,25 @@ def widest(types: Sequence[Any]) -> Any | None:
     return None
 
 
+def fitted(types: Sequence[Any]) -> Any | None:
+    """The pyarrow.DataType that holds what values mostly are where no type holds all that they
+    could be: double for integers of 64 bits beside floats, int64 for signed beside unsigned ones;
+    the same of lists of them. None of other types. `cast` to it raises pyarrow.ArrowInvalid where a
+    value does not fit.
+    """
+    import pyarrow
+    import pyarrow.types as t
+
+    if all(_is_list(kind) for kind in types):
+        item = fitted([kind.value_type for kind in types])
+        return None if item is None else _listed(types, item)
+    if not all(_is_number(kind) for kind in types):
+        return None
+    return pyarrow.float64() if any(t.is_floating(kind) for kind in types) else pyarrow.int64()
+
+
 def cast(array: Any, kind: Any) -> Any:
-    """A pyarrow.Array as a type that `widest` gave for its own and others."""
+    """A pyarrow.Array as a type that `widest` (or `fitted`) gave for its own and others."""
     import pyarrow
     import pyarrow.types as t
 
@@ -75,12 +92,15 @@ def _widest_number(kinds: Sequence[Any]) -> Any | None:
 
 
 def _widest_list(kinds: Sequence[Any]) -> Any | None:
+    item = widest([kind.value_type for kind in kinds])
+    return None if item is None else _listed(kinds, item)
+
+
+def _listed(kinds: Sequence[Any], item: Any) -> Any:
+    """Lists of the items, as those of `kinds` are."""
     import pyarrow
     import pyarrow.types as t
 
-    item = widest([kind.value_type for kind in kinds])
-    if item is None:
-        return None
     is_nullable = any(kind.value_field.nullable for kind in kinds)
     field = pyarrow.field("item", item, nullable=is_nullable)
     is_large = any(t.is_large_list(kind) for kind in kinds)

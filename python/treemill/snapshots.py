@@ -57,7 +57,7 @@ def write(rows: Collected, path: str, kind: str, tree: str, folder: str) -> Snap
         entries = 0
         writer = _WRITERS[kind](made, tree, rows)
         try:
-            for table in _chunks(_alike(rows, path)):
+            for table in _chunks(rows.tables()):
                 entries += len(table)
                 writer.write(table)
         finally:
@@ -65,27 +65,12 @@ def write(rows: Collected, path: str, kind: str, tree: str, folder: str) -> Snap
         os.replace(made, path)
     except OSError as error:
         raise SourceError(f"cannot write: {error.strerror or error}", file=path) from error
-    except pyarrow.ArrowInvalid as error:  # types that differ from file to file, no text
+    except pyarrow.ArrowInvalid as error:  # no text
         raise UnsupportedError(f"a column does not fit the file: {error}", file=path) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     named = tree if kind in ("ttree", "rntuple") else None
     return SnapshotFile(path, kind, entries, rows.names, named)
-
-
-def _alike(rows: Collected, path: str) -> Iterator[Any]:
-    """The tables, as long as they have the types that the file was begun with."""
-    expected = [none.type for none in rows.none]
-    for table in rows.tables():
-        for name, kind, wanted in zip(rows.names, table.schema.types, expected, strict=True):
-            if kind != wanted:
-                raise UnsupportedError(
-                    f"{name} is {wanted} in some files and {kind} in others: a snapshot has one "
-                    f"type; write float({name}) or int({name})",
-                    file=path,
-                    branch=name,
-                )
-        yield table
 
 
 def _chunks(tables: Iterable[Any]) -> Iterator[Any]:

@@ -132,8 +132,8 @@ def test_module(path):
         )
     if part in ("selecting", "task", "output_partial", "derived", "beside"):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
-    if part in ("rows", "snapshots", "cutflow"):
-        allowed = ["errors", "rows", "arrow_awkward"]
+    if part in ("rows", "row_types", "snapshots", "cutflow"):
+        allowed = ["errors", "row_types", "rows", "schemas", "arrow_awkward"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part in ("worker", "partial"):
         assert not inside(

@@ -358,9 +358,13 @@ def test_rows_of_files_with_other_types(core, tmp_path, mode, order):
 
 
 def test_snapshots_have_one_type(core, tmp_path):
-    a = write(tmp_path / "a.root", x=np.arange(5, dtype="i4"))
-    b = write(tmp_path / "b.root", x=np.array([0.5, 2.5]))
+    a = write(tmp_path / "a.root", x=np.arange(5, dtype="i4"), y=np.zeros(5))
+    b = write(tmp_path / "b.root", x=np.array([0.5, 2.5]), y=np.zeros(2, bool))
     events = tm.dataset([a, b])
-    with pytest.raises(tm.UnsupportedError, match=r"x is .* write float\(x\)"):
-        _ = events.snapshot(tmp_path / "out.parquet", ["x"]).value
+    with pytest.raises(
+        tm.UnsupportedError, match=r"y has types .* bool and double; write float\(y\)"
+    ):
+        tm.run(events.snapshot(tmp_path / "out.parquet", ["x", "y"]))
     assert not (tmp_path / "out.parquet").exists()
+    made = tm.dataset(tm.run(events.snapshot(tmp_path / "out.root", ["x"])).path)
+    assert made.arrays(["x"]).x.to_list() == [0, 1, 2, 3, 4, 0.5, 2.5]

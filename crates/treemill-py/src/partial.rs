@@ -6,6 +6,7 @@ use crate::outcome::{column, convert};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use treemill_query::{NamedArray, QueryError};
 
 /// Accumulators of a query's bookings.
 #[pyclass(frozen)]
@@ -69,12 +70,22 @@ impl Partial {
     /// The rows kept since they were last taken: pairs of a booking's index and its columns. They
     /// must be taken before the partial is merged or sent.
     fn take_rows(&self, py: Python<'_>) -> PyResult<Vec<(usize, Vec<Column>)>> {
-        let taken = py
-            .detach(|| self.lock().take_rows())
-            .map_err(|e| query_error(py, &e))?;
-        let taken = taken.into_iter();
-        Ok(taken
-            .map(|(booking, columns)| (booking, columns.into_iter().map(column).collect()))
-            .collect())
+        numbered(py, py.detach(|| self.lock().take_rows()))
     }
+
+    /// The types that rows have in the file for which the partial was made: pairs of a booking's index
+    /// and its columns without rows.
+    fn row_types(&self, py: Python<'_>) -> PyResult<Vec<(usize, Vec<Column>)>> {
+        numbered(py, self.lock().row_types())
+    }
+}
+
+fn numbered(
+    py: Python<'_>,
+    found: Result<Vec<(usize, Vec<NamedArray>)>, QueryError>,
+) -> PyResult<Vec<(usize, Vec<Column>)>> {
+    let found = found.map_err(|e| query_error(py, &e))?.into_iter();
+    Ok(found
+        .map(|(booking, columns)| (booking, columns.into_iter().map(column).collect()))
+        .collect())
 }

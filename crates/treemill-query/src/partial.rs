@@ -287,6 +287,17 @@ impl Partial {
         });
         taken.collect()
     }
+
+    /// Names and types of the columns of all bookings that want rows, by the booking's number: those
+    /// that the file has for which the partial was made.
+    pub fn row_types(&self) -> Result<Vec<(usize, Vec<NamedArray>)>, QueryError> {
+        let numbered = self.accumulators.iter().enumerate();
+        let typed = numbered.filter_map(|(number, each)| match each {
+            Accumulator::Rows(rows) => Some(rows.none().map(|columns| (number, columns))),
+            _ => None,
+        });
+        typed.collect()
+    }
 }
 
 /// Version of the form in which partials travel.
