@@ -56,10 +56,16 @@ class GrowingAxis:
     categories: tuple[Any, ...]
 
     def grown(self, values: Sequence[Any]) -> FixedAxis:
-        """The axis with these values too."""
+        """The axis with these values too. Raises QueryError for what it cannot have."""
         known = set(self.categories)
         categories = [*self.categories, *(value for value in values if value not in known)]
         kind = "str_category" if _library(self.given) == "StrCategory" else "int_category"
+        large = [v for v in categories if kind == "int_category" and not -(2**31) <= v < 2**31]
+        if large:
+            raise QueryError(
+                f"an IntCategory axis takes integers of 32 bits, and {large[0]} came: number the "
+                "categories otherwise, or book unique(…)"
+            )
         axis = type(self.given)(categories, growth=True)
         axis.__dict__.update(self.given.__dict__)  # name, label, what else the user gave it
         return FixedAxis({"kind": kind, "categories": categories, "overflow": False}, axis)

@@ -48,11 +48,12 @@ class BookedQuery(Query):
         pool: Pool,
         options: RunOptions,
     ) -> None:
-        dataset: Dataset = bookings[0].node.origin.dataset
+        self._origin = bookings[0].node.origin
+        dataset: Dataset = self._origin.dataset
         super().__init__(dataset.files, pool, options.skip_errors, options.spans(dataset))
         self.bookings = tuple(bookings)
         self.titles = [booking.title for booking in bookings]
-        self.title = ", ".join(self.titles)
+        self.title = self.account.title = ", ".join(self.titles)
         self._dataset = dataset
         self._whole = options.whole
         self._axes: dict[int, list[FixedAxis]] = {}
@@ -61,18 +62,19 @@ class BookedQuery(Query):
         self._folders: dict[int, str] = {}
         self._values: tuple[Any, ...] | None = None
         self._empty: dict[tuple[int, str], Any] = {}  # by booking and variation
-        self._phase = _FILL
+        self.account.phase = _FILL
 
     def start(self) -> None:
         """Compiles the query and starts its first pass; returns at once. Raises what is wrong with
         the query or the first file."""
         described, self._places = extents(self.bookings)
         if self._places:
-            self._phase = _RANGES
-            self._final_phase = False
+            self.account.phase = _RANGES
+            self.account.final_phase = False
             self._compile(described)
         else:
             self._fill()
+        self._before = self._origin.begun(self.bookings)
 
     def _fill(self) -> None:
         self._plan = plan(self.bookings, self._axes)
@@ -108,11 +110,11 @@ class BookedQuery(Query):
         self._start_pass(task, known_sizes(self._dataset, self._trees, self._spans))
 
     def _next(self, ended: Pass) -> bool:
-        if self._phase == _FILL:
+        if self.account.phase == _FILL:
             return False
         self._set_axes(ended)
-        self._phase = _FILL
-        self._final_phase = True
+        self.account.phase = _FILL
+        self.account.final_phase = True
         self._fill()
         return True
 
@@ -150,6 +152,8 @@ class BookedQuery(Query):
         if self._stopped is None and self._whole:
             for booking, value in zip(self.bookings, self._values, strict=True):
                 booking.set_value(value)
+        elif self._stopped is None:
+            self._origin.regroup(self._before)  # a part of the data is no value of theirs
         return self._values
 
     def _with_files(self, values: tuple[Any, ...], raw: list[Any]) -> tuple[Any, ...]:

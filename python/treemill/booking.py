@@ -8,10 +8,10 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from .errors import QueryError, TreemillError
+from .errors import TreemillError
 from .wanted import Wanted
 
 if TYPE_CHECKING:
@@ -19,71 +19,122 @@ if TYPE_CHECKING:
 
 __all__ = ["Booking", "Origin", "steps_to"]
 
-_Made = TypeVar("_Made")
+Groups = dict[int, "int | None"]
+"""Which bookings are computed together, by their numbers; None: what no query has begun."""
 
 
 class Origin:
     """What all nodes over one dataset share: the dataset itself, how to run bookings on it, and
-    which of them were not evaluated yet (held weakly: a booking that nobody keeps is not run)."""
+    which of them were not computed yet (held weakly: a booking that nobody keeps is not run).
+
+    Bookings that no query has begun are computed together when one of them is asked for. One that
+    a query has begun, and that failed or was interrupted there, is computed only when it is asked
+    for itself."""
 
     def __init__(self, dataset: Any, run: Callable[[Sequence[Booking]], None]) -> None:
         self.dataset = dataset
         self._run = run
         self._open: dict[int, weakref.ref[Booking]] = {}
+        self._groups: Groups = {}
         self._lock = threading.Lock()
 
     def add(self, booking: Booking) -> None:
-        """Notes a booking as not evaluated."""
+        """Notes a booking as not computed."""
         with self._lock:
             self._open[booking.number] = weakref.ref(booking)
 
     def discard(self, booking: Booking) -> None:
-        """The booking has its value, or its owner has gone."""
+        """The booking has its value."""
         with self._lock:
             self._open.pop(booking.number, None)
+            self._groups.pop(booking.number, None)
 
-    def unevaluated(self) -> list[Booking]:
-        """In the order in which they were booked."""
+    def begun(self, bookings: Iterable[Booking]) -> Groups:
+        """A query computes these: no other one takes them along. Gives back how they were grouped,
+        for `regroup`."""
+        before = self._grouping(bookings)
+        self.regroup({number: next(_groups) for number in before})
+        return before
+
+    def _grouping(self, bookings: Iterable[Booking]) -> Groups:
+        with self._lock:
+            return {booking.number: self._groups.get(booking.number) for booking in bookings}
+
+    def regroup(self, groups: Groups) -> None:
+        """From now on these bookings are computed together, group by group."""
+        with self._lock:
+            self._groups |= {n: group for n, group in groups.items() if n in self._open}
+
+    def companions(self, wanted: Booking | None = None) -> list[Booking]:
+        """`wanted` and what is computed along with it, in the order of booking; None: what no query
+        has begun."""
         with self._lock:
             found = [reference() for _, reference in sorted(self._open.items())]
-            self._open = {b.number: weakref.ref(b) for b in found if b is not None}
-        return [booking for booking in found if booking is not None]
+            held = [booking for booking in found if booking is not None]
+            self._open = {booking.number: weakref.ref(booking) for booking in held}
+            self._groups = {n: group for n, group in self._groups.items() if n in self._open}
+            mine = None if wanted is None else self._groups.get(wanted.number)
+            group = [booking for booking in held if self._groups.get(booking.number) == mine]
+        return group if wanted is None or wanted in group else [wanted, *group]
 
-    def together(self, wanted: Booking, do: Callable[[Sequence[Booking]], _Made]) -> _Made:
-        """What `do` makes of `wanted` and all others that are booked. Where some of those do not
-        compile they are left out: they raise when they are asked for themselves, and are not the
-        affair of `wanted`."""
-        booked = self.unevaluated()
-        booked = booked if wanted in booked else [wanted, *booked]
+    def explain(self, wanted: Booking | None = None) -> str:
+        """The plan of the pass for `wanted` and its companions. Those that do not compile are left
+        out: they raise when they are asked for themselves."""
+        group = self.companions(wanted)
         try:
-            return do(booked)
-        except QueryError:
-            sound = [each for each in booked if each is wanted or self._compiles(each)]
-            if len(sound) == len(booked):
+            return str(self.dataset.explained(group))
+        except Exception:
+            sound = [each for each in group if each is wanted or self._compiles(each)]
+            if len(sound) in (0, len(group)):
                 raise
-            return do(sound)
+        return str(self.dataset.explained(sound))
 
     def _compiles(self, booking: Booking) -> bool:
         try:
             self.dataset.explained([booking])
-        except QueryError:
+        except Exception:
             return False
         return True
 
     def evaluate(self, wanted: Booking) -> None:
-        """Runs `wanted` and all others that are booked, in one pass over the data."""
-        self.together(wanted, self._run)
+        """Runs `wanted` and its companions in one pass over the data. Errors of companions are not
+        the affair of `wanted`, and come when they are asked for themselves."""
+        self._evaluate(wanted, self.companions(wanted))
         if not wanted.done:
             raise TreemillError("the query was stopped before all entries were processed")
 
+    def _evaluate(self, wanted: Booking, group: Sequence[Booking]) -> None:
+        others = [booking for booking in group if booking is not wanted]
+        before = self._grouping(others)
+        try:
+            self._run(group)
+            return
+        except Exception:
+            self.regroup(before)
+            if not others:
+                self.begun([wanted])
+                raise
+        wrong = [booking for booking in others if not self._compiles(booking)]
+        if wrong:
+            self.begun(wrong)
+            self._evaluate(wanted, [booking for booking in group if booking not in wrong])
+            return
+        self._evaluate(wanted, [wanted])
+        # One of the others fails. Halves that go on by themselves find out which in few passes.
+        middle = len(others) // 2
+        for half in (others[:middle], others[middle:]):
+            together = next(_groups)
+            self.regroup({booking.number: together for booking in half})
 
+
+_groups = itertools.count()
 _numbers = itertools.count()
 _NOTHING = object()
 
 
 class Booking:
-    """Something to compute at a node. `value` computes it, and whatever else is booked on the
-    dataset and not computed yet, in one pass."""
+    """Something to compute at a node. `value` computes it, in one pass with all else that is booked
+    on the dataset and that no query has begun; `treemill.run` computes what it is given."""
 
     def __init__(self, node: Node, wanted: Wanted) -> None:
         self.node = node
@@ -100,21 +151,22 @@ class Booking:
     @property
     def value(self) -> Any:
         """What the method that booked it says; below `vary` a `Variations`, a mapping of
-        "nominal" and the names of variations to it."""
+        "nominal" and the names of variations to it. Computed when it is first asked for, along with
+        what else is booked on the dataset, but for bookings that have failed or were interrupted.
+        One of these runs again when it is asked for itself, and raises its own error again."""
         if not self.done:
             self.node.origin.evaluate(self)
         return self._value
 
     def set_value(self, value: Any) -> None:
-        """For whoever ran it."""
+        """From the query that computed it."""
         self._value = value
         self.node.origin.discard(self)
 
     def explain(self) -> str:
         """The plan of the pass that `value` would make, in words: columns read, filters, lists,
         what is shared. Opens the first file; reads no entry."""
-        origin = self.node.origin
-        return str(origin.together(self, origin.dataset.explained))
+        return self.node.origin.explain(self)
 
     @property
     def title(self) -> str:

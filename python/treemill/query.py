@@ -295,9 +295,10 @@ class Node:
         return self.origin.dataset.show_drawing(node, exprs, where, bins, weight, profile)
 
     def explain(self) -> str:
-        """The plan of the pass over what is booked and not computed yet, as `Booking.explain`."""
-        booked = self.origin.unevaluated()
-        return str(self.origin.dataset.explained(booked or [self.count()]))
+        """The plan of the pass over what is booked and that no query has begun, as
+        `Booking.explain`."""
+        booked = self.origin.companions()
+        return self.origin.explain(None if booked else self.count())
 
     def __repr__(self) -> str:
         steps = [repr(self.origin.dataset)]

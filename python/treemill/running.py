@@ -1,22 +1,24 @@
-"""A query while it runs: its passes one after another, its progress, its result.
+"""A query while it runs: its passes one after another, its end, its result.
 
-Drives a pool's passes; draws nothing. What is computed is bookings.py's and selection.py's affair.
+Drives a pool's passes; draws nothing. What is computed is booked.py's and selected.py's affair, how
+far it is account.py's.
 """
 
 from __future__ import annotations
 
 import threading
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from .account import Account
 from .backend.passes import Pass, Pool
 from .errors import TreemillError, WorkerError
 from .monitor.feedback import Progress
-from .monitor.report import MissingEntries, Report
-from .packetizer import Coverage, FileSize, WorkerGone
+from .monitor.report import Report
+from .packetizer import FileSize, WorkerGone
+from .partial import Merged
 from .task import Span, Task
 
 __all__ = ["Query"]
@@ -34,7 +36,7 @@ class Query(ABC):
         self, files: Sequence[str], pool: Pool, skip_errors: bool, spans: Sequence[Span] | None
     ) -> None:
         """`spans`: the parts of files that are wanted; None: all of all files."""
-        self._files = files
+        self.account = Account(files, spans)
         self._pool = pool
         self._skip_errors = skip_errors
         self._spans = spans
@@ -47,10 +49,7 @@ class Query(ABC):
         self._stopped: str | None = None
         self._aborted = False
         self._pass: Pass | None = None
-        self._phase = "processing"
-        self._final_phase = True
-        self._began = time.monotonic()
-        self._ended: float | None = None
+        self._merged = Merged()
 
     @abstractmethod
     def start(self) -> None:
@@ -75,57 +74,18 @@ class Query(ABC):
     @property
     def progress(self) -> Progress:
         """How far it is."""
-        running = self._pass
-        seconds = (self._ended or time.monotonic()) - self._began
-        if running is None:
-            return Progress(self._phase, 0, 0, 0, 0, seconds, 0, 0.0)
-        counters = running.control
-        return Progress(
-            phase=self._phase,
-            entries=running.entries,
-            expected=running.expected_entries,
-            bytes_read=counters.bytes_read,
-            bytes_decompressed=counters.bytes_decompressed,
-            bytes_from_cache=counters.bytes_from_cache,
-            seconds=seconds,
-            workers=0 if self._done else running.workers,
-            pass_seconds=(self._ended or time.monotonic()) - running.began,
-        )
+        return self.account.progress
 
     @property
     def report(self) -> Report:
         """What is in the result so far and what is not, and why; rates."""
-        running = self._pass
-        coverage = Coverage({}, []) if running is None else running.coverage()
-        entries = coverage.entries if self._final_phase else 0
-        processed: dict[str, list[tuple[int, int]]] = {}
-        for number, ranges in coverage.processed.items():
-            path, first = self._place(number)
-            done = processed.setdefault(path, [])
-            done += [(start + first, stop + first) for start, stop in ranges]
-        missing = []
-        for each in coverage.missing:
-            path, first = self._place(each.file)
-            stop = None if each.stop is None else each.stop + first
-            missing.append(MissingEntries(path, each.start + first, stop, each.reason))
-        progress = self.progress
-        return Report(
-            entries=entries,
-            processed=processed,
-            missing=missing,
-            seconds=progress.seconds,
-            bytes_read=progress.bytes_read,
-            bytes_decompressed=progress.bytes_decompressed,
-            bytes_from_cache=progress.bytes_from_cache,
-            workers=0 if running is None else running.workers,
-        )
+        return self.account.report
 
     def snapshot(self) -> Any:
         """The results of the entries merged so far; None before there are any."""
-        running = self._pass
-        if running is None or not self._final_phase:
+        if self._pass is None or not self.account.final_phase:
             return None
-        raw = running.merged.results()
+        raw = self._merged.results()
         return None if raw is None else self._results(raw)
 
     def abort(self, reason: str = "aborted by the user") -> None:
@@ -197,19 +157,12 @@ class Query(ABC):
             raise self._error
         if self._aborted:
             raise TreemillError(f"the query was aborted: {self._stopped}")
-        if not self._final_phase or self._pass is None:
+        if not self.account.final_phase or self._pass is None:
             raise TreemillError(f"the query was {self._stopped or 'ended'} before it had results")
-        return self._finish(self._pass.merged.results())
+        return self._finish(self._merged.results())
 
     def _finish(self, raw: list[Any] | None) -> Any:
         return self._results(raw)
-
-    def _place(self, number: int) -> tuple[str, int]:
-        """The file that the pass calls by this number, and the entry that it calls 0."""
-        if self._spans is None:
-            return self._files[number], 0
-        file, first, _ = self._spans[number]
-        return self._files[file], first
 
     # Passes.
 
@@ -221,13 +174,15 @@ class Query(ABC):
             skip_errors=self._skip_errors,
             on_end=self._pass_ended,
         )
+        self._merged = self._pass.merged
+        self.account.running = self._pass
         self._pass.on_begin = self._pass_begun
         self._pass.start()
 
     def _pass_begun(self) -> None:
         """On a worker's thread, when all workers have something to do."""
         with self._lock:
-            if not self._final_phase:
+            if not self.account.final_phase:
                 return
             self._at_work = True
             starters, self._starters = self._starters, []
@@ -245,9 +200,11 @@ class Query(ABC):
             error = problem
         with self._lock:
             self._error = error
-            self._ended = time.monotonic()
+            self.account.end()
             self._done = True
             watchers, self._watchers = self._watchers, []
+        if error is not None or self._skip_errors:
+            self.account.settle()  # errors hold what was in the workers' hands
         for news in watchers:
             news.put("done")
 
@@ -257,7 +214,7 @@ class Query(ABC):
             return error
         for missing in ended.coverage().missing:
             if missing.error is error:
-                path, first = self._place(missing.file)
+                path, first = self.account.place(missing.file)
                 stop = missing.stop
                 span = None if stop is None else (missing.start + first, stop + first)
                 return WorkerError(f"given up: {error}", file=path, entries=span)

@@ -41,7 +41,7 @@ class SelectorQuery(Query):
         """`node`: of the dataset's query; the selector sees what arrives there."""
         files = ("cycles",) if dataset is None else dataset.files
         super().__init__(files, pool, options.skip_errors, options.spans(dataset))
-        self.title = selector.title
+        self.title = self.account.title = selector.title
         self._selector = selector
         self._dataset = dataset
         self._inputs = {} if options.inputs is None else options.inputs
@@ -50,7 +50,9 @@ class SelectorQuery(Query):
         self._cycles = options.cycles or 0
         self._seed = options.seed
         self._value: Any = _NOTHING
-        self._phase = selector.title if dataset is None else f"{selector.title} on {dataset.name}"
+        self.account.phase = (
+            selector.title if dataset is None else f"{selector.title} on {dataset.name}"
+        )
 
     def start(self) -> None:
         """Runs `begin` and starts the pass. Raises what `begin` raises."""
@@ -111,5 +113,5 @@ class SelectorQuery(Query):
             return super().final()
         except BaseException:
             if self._value is _NOTHING and self._pass is not None:
-                drop_files((self._pass.merged.results() or [{}])[0])
+                drop_files((self._merged.results() or [{}])[0])
             raise

@@ -5,11 +5,13 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from .account import Account
 from .backend.passes import Pool
 from .booked import BookedQuery
 from .errors import QueryError, UnsupportedError
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Session", "connect", "run"]
 
 _REMEMBERED = 100
-"""Queries that a session keeps."""
+"""Queries of which a session keeps the account."""
 
 
 def connect(
@@ -89,7 +91,8 @@ class Session:
     def __init__(self, pool: Pool) -> None:
         self.workers = pool.size
         self._pool = pool
-        self._queries: deque[Query] = deque(maxlen=_REMEMBERED)
+        self._accounts: deque[Account] = deque(maxlen=_REMEMBERED)
+        self._running: weakref.WeakSet[Query] = weakref.WeakSet()  # and others that somebody holds
         self._store = PackageStore()
 
     def upload(self, path: str | os.PathLike[str]) -> Package:
@@ -112,14 +115,15 @@ class Session:
         return tuple(self._store)
 
     @property
-    def queries(self) -> tuple[Query, ...]:
-        """The last hundred queries of this session, oldest first, finished or not."""
-        return tuple(self._queries)
+    def queries(self) -> tuple[Account, ...]:
+        """The last hundred queries of this session, oldest first, finished or not: the title,
+        progress and report of each. Results live as long as the caller holds them."""
+        return tuple(self._accounts)
 
     @property
     def report(self) -> Any:
         """The report of the query that was started last; None before the first."""
-        return self._queries[-1].report if self._queries else None
+        return self._accounts[-1].report if self._accounts else None
 
     def run(
         self,
@@ -207,7 +211,7 @@ class Session:
 
     def close(self) -> None:
         """Stops what runs and ends the workers."""
-        for query in self._queries:
+        for query in list(self._running):
             query.stop("the session was closed")
         self._pool.close()
         self._store.close()
@@ -221,7 +225,8 @@ class Session:
         return self._start(SelectorQuery(selector, dataset, self._pool, options, node=node))
 
     def _start(self, query: Query) -> Query:
-        self._queries.append(query)
+        self._accounts.append(query.account)
+        self._running.add(query)
         query.start()
         return query
 

@@ -291,7 +291,7 @@ def test_wrong_use(session, events):
 def test_submit_and_ask_later(session, events, truth):
     query = session.submit(Ending(), events)
     assert query.result(timeout=60) == {"n": 10 * len(truth)}
-    assert query in session.queries
+    assert query.account in session.queries
     assert session.queries[-1].snapshot() == {"n": 10 * len(truth)}
     assert query.title == "Ending"
 

@@ -80,7 +80,8 @@ class Pass(ABC):
         nobody of this process is in a hurry, until one of them has done his. Not called where some
         never get one."""
         self._yet_to_begin = set(range(workers))
-        self._task = task
+        self._task: Task | None = task
+        """None when the pass has ended."""
         self._on_end = on_end
         self._clock = clock
         self._packetizer = Packetizer(
@@ -175,7 +176,10 @@ class Pass(ABC):
 
     def _finished(self) -> None:
         self._dismiss()
-        self._on_end(self)
+        # What remains says what was done, and holds nothing that it was done with or made into.
+        on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
+        on_end(self)
+        self.merged, self.error, self._task = Merged(), None, None
 
     def _merge(self, worker: int, load: Callable[[], Any]) -> bool:
         """Merges what a worker hands over, unless the pass has ended; Committed must follow."""

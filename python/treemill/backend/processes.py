@@ -153,7 +153,8 @@ class Pass(passes.Pass):
         super().__init__(task, files, **options)
         self._pool = pool
         self._sums = _Sums()
-        self._sums.committed = lambda: self._packetizer.committed_entries
+        packetizer = self._packetizer
+        self._sums.committed = lambda: packetizer.committed_entries
         self.control = self._sums
         self._ends = self._sums.ends
         self._next = 0
@@ -191,7 +192,8 @@ class Pass(passes.Pass):
         if isinstance(message, Pulse):
             end.pulse = message
         elif isinstance(message, Hand):
-            if self._merge(number, lambda: self._task.load(message.data)):
+            task = self._task
+            if task is not None and self._merge(number, lambda: task.load(message.data)):
                 end.pulse, end.committed = message.pulse, message.pulse.entries
                 self._tell(message.event)
                 self._merged(number)

@@ -97,6 +97,7 @@ class ThreadPool:
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             job()
+            del job  # holds a pass, and what that has made
             with self._lock:
                 self._outstanding -= 1
 
@@ -123,9 +124,11 @@ class Pass(passes.Pass):
             self._merge(number, lambda: partial)
 
         def work() -> None:
-            inbox = self._inboxes[number]
+            inbox, task = self._inboxes[number], self._task
+            if task is None:
+                return
             try:
-                trees = self._task.trees(number)
+                trees = task.trees(number)
                 trees.begin()
                 worker = Worker(number, trees, self.control, commit)
                 self._tell(WorkerJoined(number))
