@@ -2,6 +2,7 @@
 # packages of requirements/, and the Rust core built in release mode.
 #   make demo    write a dataset, run a query over it on all cores, draw it
 #   make test    every test of Rust and Python (SLOW=1: the slow ones too)
+#   make soak    random tests with fresh seeds, for SOAK_MINUTES=10
 #   make lint    formatters, clippy, ruff, mypy
 #   make compare every branch of the corpus, beside uproot and ROOT
 #   make bench   treemill beside its rivals, with tables in bench/results/ (BENCH=adl: only the tasks
@@ -17,7 +18,11 @@ RUST_SOURCES := Cargo.toml Cargo.lock .cargo/config.toml $(shell find crates -na
 UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --upgrade pyproject.toml
 
-.PHONY: compare demo test test-rust test-python lint bench bench-types fuzz build lock clean
+# Tests start threads and processes of their own: few at once, however many cores there are.
+TEST_PROCESSES ?= 2
+SOAK_MINUTES ?= 10
+
+.PHONY: compare demo test test-rust test-python soak lint bench bench-types fuzz build lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -56,7 +61,10 @@ test-rust:
 	cargo test --workspace --exclude treemill-py --locked --quiet
 
 test-python: build $(VENV)/.oracle
-	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow")
+	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile
+
+soak: build
+	$(BIN)/python -m tools.soak --minutes $(SOAK_MINUTES)
 
 lint: $(VENV)/.packages build
 	cargo fmt --all --check

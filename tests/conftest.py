@@ -1,6 +1,17 @@
-"""For all tests: signals as in a terminal."""
+"""For all tests: signals as in a terminal, and random tests that try the same cases each time.
 
+`make soak` sets TREEMILL_SOAK and seeds of its own: then the cases are fresh.
+"""
+
+import os
 import signal
+
+from hypothesis import settings
+
+# A deadline would measure how busy the machine is; a database would remember the last run.
+settings.register_profile("test", deadline=None, database=None, derandomize=True)
+settings.register_profile("soak", deadline=None, database=None, print_blob=True)
+settings.load_profile("soak" if "TREEMILL_SOAK" in os.environ else "test")
 
 
 def pytest_configure():

@@ -17,9 +17,6 @@ EXPRESSIONS = 10
 
 thorough = settings(
     max_examples=150,
-    deadline=None,
-    derandomize=True,
-    database=None,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )

@@ -4,11 +4,6 @@ import functools
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-
-# How long an example takes says how busy the machine is, and nothing of the code.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 

@@ -55,7 +55,7 @@ def same(got, expected):
     return got == expected
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_any_ranges_in_any_order(core, bound, data):
     entries = 5000

@@ -110,7 +110,7 @@ class History:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=4000, deadline=None)
+@settings(max_examples=4000)
 def test_every_entry_is_committed_exactly_once(seed):
     history = History(seed)
     history.live()
@@ -119,7 +119,7 @@ def test_every_entry_is_committed_exactly_once(seed):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 def test_with_failures_the_rest_is_named(seed):
     history = History(seed, fails=True)
     history.live()
@@ -130,7 +130,7 @@ def test_with_failures_the_rest_is_named(seed):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 def test_stopped_at_any_moment_the_rest_is_named(seed):
     history = History(seed, stops=True)
     history.live()
