@@ -43,6 +43,22 @@ def test_the_page_on_bookings_works_as_pasted(tmp_path):
     assert (tmp_path / "skim.root").exists()
 
 
+def test_the_page_on_drawing_works_as_pasted(tmp_path):
+    page = (REPOSITORY / "docs" / "drawing.md").read_text()
+    list(write_dataset(tmp_path / "demo-data", Recipe(files=2, events_per_file=2000)))
+    ran = subprocess.run(
+        [sys.executable, "-c", "\n".join(blocks("python", page))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    titles = [line for line in ran.stdout.splitlines() if line[:3] in ("Muo", "Jet", "MET")]
+    assert titles[0] == "Muon_pt  where nMuon >= 2"
+    assert (tmp_path / "met.png").stat().st_size > 1000
+
+
 def test_shell_commands_exist():
     makefile = (REPOSITORY / "Makefile").read_text()
     for target in re.findall(r"^make (\w+)", "".join(blocks("sh")), flags=re.MULTILINE):

@@ -23,7 +23,6 @@ from .processor import warn_if_too_old
 if TYPE_CHECKING:
     from .caching import cache
     from .cutflow import Cut, CutFlow, Variations
-    from .drawing import show
     from .errors import (
         FormatError,
         QueryError,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from .functions import function
     from .selector import Selector
     from .session import Session, connect, run
+    from .showing import plot, show
     from .snapshots import SnapshotFile
 
 __version__ = "0.1.0"
@@ -62,6 +62,7 @@ __all__ = [
     "connect",
     "dataset",
     "function",
+    "plot",
     "run",
     "show",
 ]
@@ -85,7 +86,8 @@ _HOMES = {
     "WorkerError": "errors",
     "connect": "session",
     "run": "session",
-    "show": "drawing",
+    "plot": "showing",
+    "show": "showing",
 }
 
 

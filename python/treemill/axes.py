@@ -28,7 +28,9 @@ __all__ = [
 ]
 
 DEFAULT_BINS = 100
-"""Bins of an automatic axis, about; also the most integers that get one bin each."""
+"""Bins of an automatic axis; also the most integers that get one bin each."""
+ALL, MOST = "all", "most"
+"""Ranges that come from the data: of every value, or without the far tails (axis_ranges.py)."""
 _MAX_BINS = 100_000_000
 
 
@@ -42,9 +44,12 @@ class FixedAxis:
 
 @dataclass(frozen=True)
 class AutomaticAxis:
-    """An axis whose range comes from the data, with this many bins (None: about a hundred)."""
+    """An axis whose range comes from the data, with this many bins (None: a hundred, or one for
+    each of a few integers)."""
 
     bins: int | None = None
+    most: bool = False
+    """Whether it may leave out the far tails."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +85,12 @@ def axes_from_bins(bins: Any, dimensions: int, range: Any = None) -> list[Axis]:
     For one dimension `bins` is None (range and bins from the data), a number of bins (range from
     the data, or `range=(lo, hi)`), a tuple `(n, lo, hi)`, a list or array of ascending edges, or an
     axis object of hist or boost-histogram. For several it is a list of these, one per dimension;
-    None or one number stand for all of them.
+    None or one number stand for all of them. A histogram of hist or boost-histogram stands for its
+    axes. Of ranges from the data, "all" holds every value, "most" leaves out far tails.
     """
     ranges = _ranges(range, dimensions)
+    if _library(bins) == "Histogram":
+        bins = list(bins.axes)
     if bins is None or _is_int(bins):
         return [_axis(bins, r) for r in ranges]
     if dimensions == 1:
@@ -98,24 +106,33 @@ def axes_from_bins(bins: Any, dimensions: int, range: Any = None) -> list[Axis]:
     return [_axis(form, r) for form, r in zip(forms, ranges, strict=True)]
 
 
-def _ranges(given: Any, dimensions: int) -> list[tuple[float, float] | None]:
-    if given is None:
-        return [None] * dimensions
+_Range = tuple[float, float] | str | None
+
+
+def _ranges(given: Any, dimensions: int) -> list[_Range]:
+    if given is None or isinstance(given, str):
+        return [_found(given)] * dimensions
     per_axis = [given] if dimensions == 1 and _is_pair(given) else given
     if not isinstance(per_axis, (list, tuple)) or len(per_axis) != dimensions:
         raise QueryError(f"range= is (lo, hi), or a list of {dimensions} of them")
-    if not all(r is None or _is_pair(r) for r in per_axis):
+    if not all(r is None or isinstance(r, str) or _is_pair(r) for r in per_axis):
         raise QueryError("range= is (lo, hi), or a list of such pairs")
-    return [None if r is None else (float(r[0]), float(r[1])) for r in per_axis]
+    return [(float(r[0]), float(r[1])) if _is_pair(r) else _found(r) for r in per_axis]
 
 
-def _axis(form: Any, limits: tuple[float, float] | None) -> Axis:
+def _found(word: str | None) -> str | None:
+    if word not in (None, ALL, MOST):
+        raise QueryError(f'range= is (lo, hi), "{ALL}" or "{MOST}", not {word!r}')
+    return word
+
+
+def _axis(form: Any, limits: _Range) -> Axis:
     if form is None or _is_int(form):
         count = None if form is None else _bins(form)
-        if limits is None:
-            return AutomaticAxis(count)
-        return FixedAxis(regular(count or DEFAULT_BINS, *limits))
-    if limits is not None:
+        if isinstance(limits, tuple):
+            return FixedAxis(regular(count or DEFAULT_BINS, *limits))
+        return AutomaticAxis(count, limits == MOST)
+    if isinstance(limits, tuple):
         raise QueryError("range= goes with a number of bins only")
     if isinstance(form, tuple) and len(form) == 3 and _is_int(form[0]):
         return FixedAxis(regular(_bins(form[0]), form[1], form[2]))

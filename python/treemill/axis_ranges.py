@@ -1,4 +1,5 @@
-"""Ranges of axes found from the data, where the user gives none: round edges that hold all values.
+"""Ranges of axes found from the data, where the user gives none: round edges that hold all values,
+or where that is asked for all but far tails.
 
 Pure: standard library only. Sums are done in decimals, so that edges are those that are written.
 """
@@ -13,21 +14,33 @@ from typing import Any
 from .axes import DEFAULT_BINS, FixedAxis, integer, regular
 from .errors import QueryError
 
-__all__ = ["Extent", "automatic_axis"]
+__all__ = ["MOST_OF_ALL", "Extent", "automatic_axis"]
 
 Extent = tuple[Any, Any, int] | None
 """Smallest and largest finite value and how many there are; None where there are none."""
 
+MOST_OF_ALL = (0.0005, 0.9995)
+"""Quantiles between which 99.9 % of the values lie."""
+_FAR = 0.5
+"""A tail is far where it is longer than this part of what 99.9 % of the values span."""
+_FROM_ZERO = Decimal("0.2")
+"""An axis starts at 0 where its first value is positive and nearer to 0 than this part of its
+range."""
 
-def automatic_axis(extent: Extent, bins: int | None = None) -> FixedAxis:
-    """An axis with round edges that holds every value of the extent.
 
-    The bin width is 1, 2, 2.5 or 5 times a power of ten, the first edge a multiple of it, and the
-    last edge lies above the largest value; without `bins` that makes about 40 to 100 bins. With
-    `bins` there are exactly that many, and widths of 1.2, 1.5, 3, 4, 6 and 8 are tried too.
-    Integers that span at most a hundred values get one bin for each value, more of them a whole
-    number of values per bin; bools get two bins. No values at all: 0 to 1. The extent does not
-    depend on the order in which events are read, so neither does the axis.
+def automatic_axis(
+    extent: Extent, bins: int | None = None, most: Sequence[float] | None = None
+) -> FixedAxis:
+    """An axis with round edges that holds every value of the extent; with `most`, the quantiles of
+    `MOST_OF_ALL`, all but far tails: the range ends at the quantile where the values beyond would
+    make it longer by more than a half.
+
+    There are a hundred bins, or `bins`, whose width has one digit or is 12, 15 or 25 times a power
+    of ten; the first edge is a multiple of ten widths, of one, or of a tenth, or as far from 0 as
+    the last one. Integers that span at most a
+    hundred values get one bin for each value, more of them 40 to 100 bins, each with a whole number
+    of values; bools get two bins. No values at all: 0 to 1. Neither the extent nor the quantiles
+    depend on the order in which events are read, so the axis does not either.
     """
     if extent is None:
         return FixedAxis(regular(bins or DEFAULT_BINS, 0.0, 1.0))
@@ -35,12 +48,25 @@ def automatic_axis(extent: Extent, bins: int | None = None) -> FixedAxis:
     if bins is None and isinstance(low, bool) and isinstance(high, bool):
         return FixedAxis({"kind": "boolean"})
     whole = isinstance(low, int) and isinstance(high, int)
+    if most is not None and not (whole and int(high) - int(low) < DEFAULT_BINS):
+        low, high = _without_tails(low, high, *most)
     if whole and bins is None and int(high) - int(low) < DEFAULT_BINS and abs(int(high)) < 1 << 31:
         return FixedAxis(integer(int(low), int(high) + 1))
     with localcontext() as context:
         context.prec = 60
         context.Emax, context.Emin = 100_000, -100_000
         return FixedAxis(_nice(Decimal(low), Decimal(high), bins, whole))
+
+
+def _without_tails(low: Any, high: Any, below: float, above: float) -> tuple[Any, Any]:
+    """The values without tails below and above, where these are far."""
+    first, last = max(low, below), min(high, above)
+    if isinstance(low, int):
+        first, last = math.floor(first), math.ceil(last)
+    near = (last - first) * _FAR
+    if near <= 0:
+        return low, high
+    return (first if first - low > near else low), (last if high - last > near else high)
 
 
 _WIDTHS = tuple(Decimal(m) for m in ("1", "2", "2.5", "5"))
@@ -63,11 +89,15 @@ def _nice(low: Decimal, high: Decimal, bins: int | None, whole: bool) -> dict[st
     if span <= floor:
         span = max(abs(low) * Decimal("0.1"), floor) if low else Decimal(1)
         low, high = low - span / 2, high + span / 2
+    elif 0 < low < span * _FROM_ZERO:
+        low, span = Decimal(0), high
+    if not whole:
+        bins = bins or DEFAULT_BINS
     mantissas = _MORE_WIDTHS if bins else _WIDTHS
     width = _width_at_least(span / (bins or DEFAULT_BINS), mantissas, whole)
     for _ in range(20):
-        # Edges at multiples of the width; where that does not fit in so many bins, of less.
-        for grid in (width, width / 10):
+        # Edges at multiples of ten widths; where that does not fit in so many bins, of less.
+        for grid in (10 * width, width, width / 10)[0 if bins else 1 :]:
             if whole:
                 grid = max(grid.to_integral_value(ROUND_FLOOR), Decimal(1))
             found = _edges(low, high, width, grid, bins)
@@ -85,6 +115,8 @@ def _edges(
     start = (low / grid).to_integral_value(ROUND_FLOOR) * grid
     if float(start) > float(low):
         start -= grid
+    if bins is not None and low < 0 < high and -low < bins * width / 2 > high:
+        start = -bins * width / 2  # 0 in the middle
     count = bins or int(((high - start) / width).to_integral_value(ROUND_FLOOR)) + 1
     if bins is None and float(start + count * width) <= float(high):
         count += 1

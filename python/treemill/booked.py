@@ -191,8 +191,9 @@ class BookedQuery(Query):
             axes: list[FixedAxis] = []
             for dimension, axis in enumerate(booking.wanted.axes):
                 if isinstance(axis, AutomaticAxis):
-                    (place,) = self._places[booking.number, dimension]
-                    axis = automatic_axis(None if found is None else found[place], axis.bins)
+                    at = self._places[booking.number, dimension]
+                    extent, *most = [None] if found is None else [found[place] for place in at]
+                    axis = automatic_axis(extent, axis.bins, *most)
                 elif isinstance(axis, GrowingAxis):
                     at = self._places[booking.number, dimension]
                     raw = [] if found is None else [categories(found[i]) for i in at]

@@ -138,6 +138,7 @@ class _Default(click.ParamType[Any]):
 )
 @click.option("--weight", metavar="E", help="Weight of each entry.")
 @click.option("--profile", is_flag=True, help='Of "y:x" the mean of y over x.')
+@click.option("--log", is_flag=True, help="Draw on a logarithmic scale.")
 @click.option(
     "--missing",
     type=_Default(),
@@ -160,6 +161,7 @@ def draw(
     bins: tuple[Any, ...],
     weight: str | None,
     profile: bool,
+    log: bool,
     missing: tuple[tuple[str, Any], ...],
     output: str | None,
 ) -> None:
@@ -172,20 +174,21 @@ def draw(
     from .clike import dimensions
     from .dataset import dataset
     from .drawing import drawn
+    from .looks import Drawing
     from .output import check, write
 
     if output is not None:
         check(output)
     axes = _all_bins(bins, len(dimensions(expr)) - profile)
     places: Any = files[0] if len(files) == 1 else list(files)
-    events: Any = dataset(places, missing=dict(missing) or "error")
-    result, title = drawn(events, [expr], where, axes, weight, profile)
+    node: Any = dataset(places, missing=dict(missing) or "error").with_params({})
+    made = drawn(node, Drawing(expr, where, bins=axes, weight=weight, profile=profile))
     if output is None:
         from .monitor.display import show as show_text
 
-        show_text(result, title)
+        show_text(made.histogram, made.title, log)
     else:
-        write(result, expr, output)
+        write(made, output, log)
         click.echo(output)
 
 

@@ -14,6 +14,7 @@ from .errors import QueryError
 from .foreign import Foreign, Table, joined
 from .friends import Friend, Friends, index_names
 from .location import Location, expand
+from .looks import Drawing
 from .missing import ERROR, Missing, policy
 from .opened import OpenTrees, Remembered
 from .query import Booking, Node, Origin
@@ -276,23 +277,15 @@ class Dataset:
 
     # Queries.
 
-    def show_drawing(
-        self,
-        node: Node,
-        exprs: Sequence[str],
-        where: str | None,
-        bins: Any,
-        weight: str | None,
-        profile: bool,
-    ) -> Any:
+    def show_drawing(self, node: Node, wanted: Drawing) -> Any:
         """Fills one histogram and draws it: in a terminal as text; notebooks do by themselves."""
-        from .drawing import drawn, show
-        from .monitor.display import in_notebook
+        from .drawing import drawn
+        from .monitor.display import in_notebook, show
 
-        result, title = drawn(node, exprs, where, bins, weight, profile)
-        if not in_notebook():
-            show(result, title)
-        return result
+        made = drawn(node, wanted)
+        if not (made.quiet or in_notebook()):
+            show(made.histogram, made.title, wanted.log)
+        return made.histogram
 
     def explained(self, bookings: Sequence[Booking]) -> str:
         """The plan of a pass for these bookings, in words."""

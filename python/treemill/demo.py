@@ -103,7 +103,8 @@ def _tell(report: Any, numbers: dict[str, Any]) -> None:
 
 
 def _draw(histograms: dict[str, Any], path: Path) -> None:
-    from .monitor.display import save, show
+    from .monitor.display import show
+    from .monitor.pictures import save
 
     title = "Opposite charges: dimuon mass"
     show(histograms[title], title)

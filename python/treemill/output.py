@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from .drawing import Drawn
 
 __all__ = ["check", "write"]
 
@@ -24,40 +27,41 @@ def check(path: str) -> None:
                 raise UnsupportedError(f"pictures need {module}: pip install 'treemill[plot]'")
 
 
-def write(histogram: Any, title: str, path: str) -> None:
-    """Writes it. Raises OSError where the disk does not let it."""
-    _WRITERS[Path(path).suffix.lower()](histogram, title, path)
+def write(drawn: Drawn, path: str, log: bool = False) -> None:
+    """Writes it. Raises OSError where the disk does not let it. `log`: a picture has a logarithmic
+    scale."""
+    _WRITERS[Path(path).suffix.lower()](drawn, path, log)
 
 
-def _picture(histogram: Any, title: str, path: str) -> None:
-    from .monitor.display import save
+def _picture(drawn: Drawn, path: str, log: bool) -> None:
+    from .monitor.pictures import save
 
-    save([histogram], [title], path)
+    save([drawn.histogram], [drawn.title], path, log)
 
 
-def _root(histogram: Any, title: str, path: str) -> None:
+def _root(drawn: Drawn, path: str, _log: bool) -> None:
     import uproot
 
     with uproot.recreate(path) as file:
-        file[_object_name(title)] = histogram
+        file[_object_name(drawn.name)] = drawn.histogram
 
 
-def _object_name(title: str) -> str:
+def _object_name(words: str) -> str:
     """A name that ROOT's prompt can use: of letters, digits and underscores."""
-    name = "".join(c if c.isascii() and c.isalnum() else "_" for c in title).strip("_")
+    name = "".join(c if c.isascii() and c.isalnum() else "_" for c in words).strip("_")
     return name if name and not name[0].isdigit() else f"h_{name}"
 
 
-def _json(histogram: Any, title: str, path: str) -> None:
+def _json(drawn: Drawn, path: str, _log: bool) -> None:
     import json
 
     import uhi.io.json
 
-    text = json.dumps(histogram, default=uhi.io.json.default, allow_nan=False)
+    text = json.dumps(drawn.histogram, default=uhi.io.json.default, allow_nan=False)
     Path(path).write_text(text + "\n", encoding="utf-8")
 
 
-_WRITERS: dict[str, Callable[[Any, str, str], None]] = {
+_WRITERS: dict[str, Callable[[Drawn, str, bool], None]] = {
     ".png": _picture,
     ".pdf": _picture,
     ".svg": _picture,

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .axes import Axis, FixedAxis, GrowingAxis
+from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
+from .axis_ranges import MOST_OF_ALL
 from .errors import QueryError
 from .query import Booking, Node, check_varied, steps_to
 from .steps import Define, Filter, Step, Vary, affects
-from .wanted import Flow, Hist, Rows, Scalar, Unique
+from .wanted import Flow, Hist, Quantiles, Rows, Scalar, Unique, Wanted
 
 __all__ = ["NOMINAL", "Plan", "extents", "plan", "spec"]
 
@@ -144,11 +145,11 @@ def _known(axis: Axis) -> FixedAxis:
 def extents(
     bookings: Sequence[Booking],
 ) -> tuple[dict[str, Any], dict[tuple[int, int], list[int]]]:
-    """The pass that finds automatic ranges: a spec with one `extent` (for categories that
-    grow, `unique`) per node and expression, and for each (booking's number, dimension) with such
-    an axis the indices of its results. All variations share an axis, so that they can be compared
-    bin by bin: ranges are the nominal ones, categories those of all of them, because what is in
-    none would be lost."""
+    """The pass that finds automatic ranges: a spec with one `extent` (with quantiles beside it
+    where far tails may be left out; for categories that grow, `unique`) per node and expression,
+    and for each (booking's number, dimension) with such an axis the indices of its results. All
+    variations share an axis, so that they can be compared bin by bin: ranges are the nominal ones,
+    categories those of all of them, because what is in none would be lost."""
     numbering = _Numbering()
     booked: list[dict[str, Any]] = []
     known: dict[tuple[int | None, str], int] = {}
@@ -162,13 +163,16 @@ def extents(
                 continue
             # Of categories that grow all values are wanted, not the first and the last.
             grows = isinstance(axis, GrowingAxis)
-            asked = Unique(expr) if grows else Scalar("extent", expr)
+            wanted_here: list[Wanted] = [Unique(expr) if grows else Scalar("extent", expr)]
+            if isinstance(axis, AutomaticAxis) and axis.most:
+                wanted_here.append(Quantiles(expr, MOST_OF_ALL, bounded=True))
             found = places.setdefault((booking.number, dimension), [])
             for variation in _variations(booking) if grows else [NOMINAL]:
                 at = numbering.at(booking.node, variation)
-                key = (at, asked.title)
-                if key not in known:
-                    known[key] = len(booked)
-                    booked.append({"at": at, "result": asked.to_json()})
-                found.append(known[key])
+                for asked in wanted_here:
+                    key = (at, asked.title)
+                    if key not in known:
+                        known[key] = len(booked)
+                        booked.append({"at": at, "result": asked.to_json()})
+                    found.append(known[key])
     return {"version": 1, "steps": numbering.steps, "bookings": booked}, places

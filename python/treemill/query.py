@@ -14,8 +14,10 @@ from .axes import axes_from_bins
 from .booking import Booking, Origin, steps_to
 from .errors import QueryError
 from .expression import Constant, constant, parse
+from .looks import Looks
 from .snapshot_format import check_target, snapshot_format
 from .steps import Define, Filter, Step, Vary, vary_step
+from .storages import storage_of
 from .wanted import (
     MOST_BYTES,
     MOST_UNIQUE,
@@ -41,7 +43,7 @@ def _check_name(name: object) -> None:
         raise QueryError(f"a column's name is an identifier as Python's, not {name!r}")
 
 
-class Node:
+class Node(Looks):
     """The entries of a dataset that passed the filters above, with the columns defined above.
     Immutable: every method gives a new node or a booking."""
 
@@ -105,17 +107,19 @@ class Node:
         range: Any = None,  # noqa: A002 - as numpy and matplotlib call it
         name: str | None = None,
         label: str | Sequence[str | None] | None = None,
+        storage: Any = None,
         params: Params = None,
     ) -> Booking:
         """Books a histogram of one expression per dimension.
 
         `bins`, `range`: see `treemill.axes.axes_from_bins`; without them the range is found by a
         first pass over the same columns. `weight`: an expression; bins then hold the sums of
-        weights and of their squares (storage Weight), else counts (storage Double). `name` names
-        the histogram, `label` the axis, or each of the axes.
+        weights and of their squares (storage Weight), else counts (storage Double). `storage`: one
+        of hist's or its name: "Weight" without weights too, so that both can be added; "Double",
+        "Int64". `name` names the histogram, `label` the axis, or each of the axes.
         """
         node = self.with_params(params or {})
-        return node._binned("hist", exprs, bins, range, weight, name, label)
+        return node._binned("hist", exprs, bins, range, weight, name, label, storage)
 
     def profile(
         self,
@@ -126,12 +130,13 @@ class Node:
         range: Any = None,  # noqa: A002 - as for hist
         name: str | None = None,
         label: str | Sequence[str | None] | None = None,
+        storage: Any = None,
         params: Params = None,
     ) -> Booking:
         """Books the mean of `sample` in each bin, as ROOT's TProfile: a hist.Hist with storage
-        Mean, with `weight` WeightedMean. Else as `hist`."""
+        Mean, with `weight` (or that `storage`) WeightedMean. Else as `hist`."""
         node = self.with_params(params or {})
-        return node._binned("profile", exprs, bins, range, weight, name, label, sample)
+        return node._binned("profile", exprs, bins, range, weight, name, label, storage, sample)
 
     def _binned(
         self,
@@ -142,6 +147,7 @@ class Node:
         weight: str | None,
         name: str | None,
         label: str | Sequence[str | None] | None,
+        storage: Any,
         sample: str | None = None,
     ) -> Booking:
         if not exprs:
@@ -154,7 +160,8 @@ class Node:
         labels += (None,) * (len(parsed) - len(labels))
         weighted = None if weight is None else parse(weight)
         sampled = None if sample is None else parse(sample)
-        return Booking(self, Hist(parsed, axes, weighted, name, labels, sampled))
+        kept = storage_of(storage, sample is not None, weight is not None)
+        return Booking(self, Hist(parsed, axes, weighted, name, labels, sampled, kept))
 
     def count(self) -> Booking:
         """Books the number of entries that arrive here, an int."""
@@ -276,23 +283,6 @@ class Node:
         # Constants stand for themselves.
         names += [s.name for s in steps if isinstance(s, Define) and s.expr.tree["kind"] != "const"]
         return dict.fromkeys(names)
-
-    def draw(
-        self,
-        *exprs: str,
-        where: str | None = None,
-        bins: Any = None,
-        weight: str | None = None,
-        profile: bool = False,
-        params: Params = None,
-    ) -> Any:
-        """As TTree::Draw: fills a histogram now, shows it, and gives it back as hist.Hist. "y:x"
-        and ">>h(100,0,1)" are understood as there, `^`, `%`, `&` and `|` too; `where` may also
-        select items, as in draw("Jet_pt", "Jet_pt > 30"), and where it is a number it is a weight.
-        `profile`: of "y:x" the mean of y over x."""
-        # A drawing is wanted now and alone, so what else is booked stays booked.
-        node = self.with_params(params or {})
-        return self.origin.dataset.show_drawing(node, exprs, where, bins, weight, profile)
 
     def explain(self) -> str:
         """The plan of the pass over what is booked and that no query has begun, as

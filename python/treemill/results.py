@@ -113,53 +113,44 @@ _MAKERS: dict[type, Callable[[Any, Any], Any]] = {
 
 
 def empty(booking: Booking, axes: Sequence[FixedAxis] | None = None) -> hist.Hist[Any]:
-    """A booked histogram before it is filled, with the storage that the fill asks for; for
-    histograms Double, with weights Weight; for profiles Mean and WeightedMean."""
+    """A booked histogram before it is filled."""
     import hist
     import hist.storage
 
     wanted = booking.wanted
     assert isinstance(wanted, Hist)
     fixed = axes or [axis for axis in wanted.axes if isinstance(axis, FixedAxis)]
-    kind, _ = _storage(wanted)
     made = [_axis(axis, i, wanted) for i, axis in enumerate(fixed)]
-    storage = getattr(hist.storage, kind)()
-    return hist.Hist(*made, storage=storage, name=wanted.name)
+    storage = getattr(hist.storage, wanted.storage)()
+    label = None if wanted.sample is None else wanted.sample.text
+    return hist.Hist(*made, storage=storage, name=wanted.name, label=label)
 
 
 def _filled(wanted: Hist, histogram: hist.Hist[Any], raw: Any) -> hist.Hist[Any]:
     """The arrays in `raw` have the shape of the histogram with its flow bins."""
     view: Any = histogram.view(flow=True)
-    for theirs, ours in _storage(wanted)[1].items():
-        if theirs:
-            view[theirs] = raw[ours]
-        else:
-            view[...] = raw[ours]
+    fields = _FIELDS.get(wanted.storage)
+    if fields is None:
+        view[...] = raw["values"]
+        return histogram
+    for theirs, ours in fields.items():
+        # Without weights each value has weight 1, whose square is 1.
+        view[theirs] = raw[_UNWEIGHTED.get(ours, ours) if wanted.weight is None else ours]
     return histogram
 
 
-def _storage(wanted: Hist) -> tuple[str, dict[str, str]]:
-    return _STORAGES[wanted.sample is not None, wanted.weight is not None]
-
-
-# Storages by (is a profile, is weighted), and their fields with our names for them.
-_STORAGES = {
-    (False, False): ("Double", {"": "values"}),
-    (False, True): ("Weight", {"value": "values", "variance": "variances"}),
-    (True, False): (
-        "Mean",
-        {"count": "weights", "value": "means", "_sum_of_deltas_squared": "deltas"},
-    ),
-    (True, True): (
-        "WeightedMean",
-        {
-            "sum_of_weights": "weights",
-            "sum_of_weights_squared": "weights_squared",
-            "value": "means",
-            "_sum_of_weighted_deltas_squared": "deltas",
-        },
-    ),
+# Fields of storages that have several, with our names for them.
+_FIELDS = {
+    "Weight": {"value": "values", "variance": "variances"},
+    "Mean": {"count": "weights", "value": "means", "_sum_of_deltas_squared": "deltas"},
+    "WeightedMean": {
+        "sum_of_weights": "weights",
+        "sum_of_weights_squared": "weights_squared",
+        "value": "means",
+        "_sum_of_weighted_deltas_squared": "deltas",
+    },
 }
+_UNWEIGHTED = {"variances": "values", "weights_squared": "weights"}
 
 
 # Words that hist's fill() takes for itself.

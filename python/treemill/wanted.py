@@ -65,6 +65,7 @@ class Hist:
     name: str | None = None
     labels: tuple[str | None, ...] = ()
     sample: Expression | None = None
+    storage: str = "Double"
 
     @property
     def title(self) -> str:
@@ -158,11 +159,13 @@ class Unique:
 
 @dataclass(frozen=True)
 class Quantiles:
-    """Approximate quantiles; `single`: one number is wanted, not a list."""
+    """Approximate quantiles; `single`: one number is wanted, not a list; `bounded`: of
+    values however far apart, those next to nothing and beyond all measure each as one."""
 
     expr: Expression
     probabilities: tuple[float, ...]
     single: bool = False
+    bounded: bool = False
 
     @property
     def title(self) -> str:
@@ -175,8 +178,8 @@ class Quantiles:
 
     def to_json(self) -> dict[str, Any]:
         """As the core reads it."""
-        asked = list(self.probabilities)
-        return {"kind": "quantiles", "expr": self.expr.to_json(), "probabilities": asked}
+        asked = {"probabilities": list(self.probabilities), "bounded": self.bounded}
+        return {"kind": "quantiles", "expr": self.expr.to_json(), **asked}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 import ctypes
 import math
 
+import boost_histogram as bh
 import hist
 import numpy as np
 import pytest
@@ -130,13 +131,55 @@ def test_automatic_ranges():
         spec = automatic_axis(*args).spec
         return tuple(spec.get(key) for key in ("kind", "bins", "start", "stop"))
 
-    assert brief((0.3, 187.2, 9)) == ("regular", 94, 0.0, 188.0)
+    assert brief((0.3, 187.2, 9)) == ("regular", 100, 0.0, 200.0)
     assert brief((0.3, 187.2, 9), 50) == ("regular", 50, 0.0, 200.0)
-    assert brief((0.1, 0.7, 9)) == ("regular", 61, 0.1, 0.71)
+    assert brief((0.1, 0.7, 9)) == ("regular", 100, 0.0, 0.8)
+    assert brief((80.5, 101.2, 9)) == ("regular", 100, 80.0, 105.0)
+    assert brief((-3.14, 3.14, 9)) == ("regular", 100, -4.0, 4.0)
+    assert brief((-1.0, 99.0, 9)) == ("regular", 100, -12.0, 108.0)
     assert brief((3, 7, 9)) == ("integer", None, 3, 8)
     assert brief((0, 12345, 9)) == ("regular", 62, 0.0, 12400.0)
     assert brief((False, True, 9)) == ("boolean", None, None, None)
     assert brief(None, 7) == ("regular", 7, 0.0, 1.0)
+
+
+def test_ranges_without_far_tails():
+    def ends(extent, most, bins=None):
+        spec = automatic_axis((*extent, 10_000), bins, most).spec
+        assert spec["kind"] == "integer" or spec["bins"] == (bins or spec["bins"])
+        return spec["start"], spec["stop"]
+
+    assert ends((0.1, 1420.0), (0.5, 90.0)) == (0.0, 100.0)
+    assert ends((-999.0, 3.9), (-3.0, 3.5)) == (-4.0, 4.0)
+    assert ends((-1e30, 1e30), (-3.0, 3.0), 20) == (-4.0, 4.0)
+    # Tails that are not far stay.
+    assert ends((-4.9, 4.9), (-3.3, 3.3)) == ends((-4.9, 4.9), None)
+    # Nothing is known of tails where nearly all values are one.
+    assert ends((0.0, 50.0), (0.0, 0.0)) == ends((0.0, 50.0), None)
+    # What lies beyond all measure is no quantile.
+    assert ends((0.0, 1e200), (0.0, float("inf"))) == ends((0.0, 1e200), None)
+    assert ends((-2000022, 2000022), (-211.4, 211.6)) == ends((-212, 212), None)
+    assert ends((0, 99), (0.0, 3.0)) == (0, 100)
+
+
+def test_words_for_ranges():
+    assert one(None) == AutomaticAxis(None, most=False)
+    assert one(20, range="most") == AutomaticAxis(20, most=True)
+    assert one((10, 0, 5), range="most") == one((10, 0, 5))
+    assert axes_from_bins(None, 2, ["most", (0, 1)])[0] == AutomaticAxis(None, most=True)
+    with pytest.raises(QueryError, match="nearly"):
+        one(None, range="nearly")
+
+
+def test_the_axes_of_a_histogram():
+    first, second = bh.axis.Regular(3, 0, 1), bh.axis.Integer(0, 4)
+    filled = hist.Hist(first, second)
+    assert [axis.given for axis in axes_from_bins(filled, 2)] == list(filled.axes)
+    assert one(bh.Histogram(first)).given == first
+    with pytest.raises(QueryError, match="list of 3"):
+        axes_from_bins(filled, 3)
+    with pytest.raises(QueryError):
+        axes_from_bins(filled, 1)
 
 
 numbers = st.floats(-1e300, 1e300) | st.floats(-1e4, 1e4) | st.integers(-(2**63), 2**64 - 1)

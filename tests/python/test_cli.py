@@ -83,6 +83,27 @@ def test_draw_to_root(paths, tmp_path, truth):
         np.testing.assert_allclose(made.values(), counts, rtol=1e-6)
 
 
+def test_draw_names_the_object_in_a_root_file(paths, tmp_path):
+    for expr, name in (("MET_pt>>met(100,0,200)", "met"), ("MET_pt:nJet", "MET_pt_nJet")):
+        out = tmp_path / f"{name}.root"
+        assert run("draw", f"{paths[0]}:Events", expr, "-o", out).exit_code == 0
+        with uproot.open(out) as file:
+            assert file.keys(cycle=False) == [name]
+
+
+def test_draw_three_dimensions_and_profiles_to_pictures(paths, tmp_path):
+    for number, more in enumerate((["MET_phi:MET_pt:nJet"], ["Jet_pt:Jet_eta", "--profile"])):
+        out = tmp_path / f"{number}.png"
+        done = run("draw", f"{paths[0]}:Events", *more, "-o", out, "--log")
+        assert done.exit_code == 0, done.output
+        assert out.stat().st_size > 1000
+
+
+def test_draw_on_a_logarithmic_scale(paths):
+    drawn = ["draw", f"{paths[0]}:Events", "MET_pt", "--bins", "20,0,100"]
+    assert run(*drawn).output != run(*drawn, "--log").output
+
+
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 def test_draw_to_a_picture(paths, tmp_path, suffix):
     out = tmp_path / f"h.{suffix}"

@@ -70,7 +70,7 @@ def test_module(path):
         "axis_ranges",
     ]
     pure += ["treeformula_names", "draw_operators", "pieces"]
-    pure += ["query", "booking", "selector"]
+    pure += ["query", "booking", "selector", "looks", "storages"]
     pure += ["steps", "wanted", "planning", "snapshot_format"]
     if part in pure:
         allowed = ["treemill.errors", *(f"treemill.{module}" for module in pure)]

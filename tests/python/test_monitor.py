@@ -8,8 +8,9 @@ import pytest
 from treemill import worker as worker_module
 from treemill.monitor import watch
 from treemill.monitor.chosen import pick
-from treemill.monitor.display import save, text
+from treemill.monitor.display import text
 from treemill.monitor.feedback import Progress
+from treemill.monitor.pictures import save
 from treemill.monitor.progress import ProgressBar, numbers
 from treemill.monitor.report import MissingEntries, Report
 from treemill.monitor.tables import size
@@ -135,7 +136,7 @@ def test_bars_with_more_bins_than_characters_add_them_up():
     made[hist.overflow] = 5
     lines = text(made, "", 60).splitlines()
     assert lines[0].split("│")[0].strip() == "9"
-    assert lines[-1] == "sum 400, outside 5"
+    assert lines[-1] == "sum 400, 5 above (1.2 %)"
 
 
 @pytest.mark.parametrize(

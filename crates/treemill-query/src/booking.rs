@@ -44,6 +44,7 @@ pub(crate) enum Kind {
     Quantiles {
         value: NodeId,
         probabilities: Vec<f64>,
+        bounded: bool,
     },
     Rows(Vec<RowColumn>),
 }
@@ -118,6 +119,7 @@ impl Kind {
             Wanted::Quantiles {
                 expr,
                 probabilities,
+                bounded,
             } => {
                 if probabilities.iter().any(|q| !(0.0..=1.0).contains(q)) {
                     return Err(whole(expr, "a quantile's probability is from 0 to 1"));
@@ -127,6 +129,7 @@ impl Kind {
                 Self::Quantiles {
                     value,
                     probabilities,
+                    bounded: *bounded,
                 }
             }
             Wanted::Rows { columns } => {
@@ -311,8 +314,8 @@ impl Kind {
             (Self::Unique { ty, .. }, Accumulator::Unique(unique)) => {
                 fill::unique(all[0], *ty, n, unique)?;
             }
-            (Self::Quantiles { .. }, Accumulator::Quantiles { sketch, .. }) => {
-                fill::quantiles(all[0], n, sketch)?;
+            (Self::Quantiles { bounded, .. }, Accumulator::Quantiles { sketch, .. }) => {
+                fill::quantiles(all[0], n, *bounded, sketch)?;
             }
             _ => return Err(foreign().into()),
         }

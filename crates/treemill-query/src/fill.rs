@@ -77,10 +77,17 @@ pub(crate) fn unique(
 }
 
 /// Adds values to a sketch.
-pub(crate) fn quantiles(value: &Value, n: usize, to: &mut Sketch) -> Result<(), QueryError> {
+pub(crate) fn quantiles(
+    value: &Value,
+    n: usize,
+    bounded: bool,
+    to: &mut Sketch,
+) -> Result<(), QueryError> {
     let mut result = Ok(());
     for_present(value, n, |chunk: &[f64]| {
-        if result.is_ok() {
+        if bounded {
+            to.add_bounded(chunk);
+        } else if result.is_ok() {
             result = to.add(chunk);
         }
     });

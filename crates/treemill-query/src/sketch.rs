@@ -16,6 +16,9 @@ const CELLS: usize = 1 << BITS;
 const PAGES: usize = 1 << 12;
 /// Pages that a sketch may have: 48 KiB each.
 const MOST_PAGES: usize = 512;
+/// 2^120 and 2^-120.
+const HUGE: f64 = 1_329_227_995_784_915_872_903_807_060_280_344_576.0;
+const TINY: f64 = 1.0 / HUGE;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cell {
@@ -60,6 +63,25 @@ impl Sketch {
             }
         }
         self.check()
+    }
+
+    /// Adds values, however far apart: those smaller than 2^-120 as 0, those larger than 2^120 as
+    /// infinite, either of their sign. There are never too many powers of two among these.
+    pub fn add_bounded(&mut self, values: &[f64]) {
+        for x in values {
+            if x.is_nan() {
+                continue;
+            }
+            let size = x.abs();
+            let x = if size < TINY {
+                0.0
+            } else if size > HUGE {
+                f64::INFINITY.copysign(*x)
+            } else {
+                *x
+            };
+            self.put((place(x) >> (52 - BITS)) as u32, 1, x, x);
+        }
     }
 
     fn check(&self) -> Result<(), QueryError> {
@@ -211,6 +233,21 @@ mod tests {
         assert_eq!(values.quantile(0.5), Some(2.0));
         assert_eq!(values.quantile(1.0), Some(f64::INFINITY));
         assert_eq!(Sketch::default().quantile(0.5), None);
+    }
+
+    #[test]
+    fn a_bounded_one_takes_any_span() {
+        let powers = || (-1074..1024).map(|i| 2_f64.powi(i));
+        let values: Vec<f64> = powers().chain(powers().map(|x| -x)).collect();
+        let mut made = Sketch::default();
+        made.add_bounded(&values);
+        assert!(made.check().is_ok());
+        assert_eq!(made.quantile(0.5), Some(0.0));
+        assert_eq!(made.quantile(1.0), Some(f64::INFINITY));
+        assert_eq!(made.quantile(0.0), Some(f64::NEG_INFINITY));
+        let mut plain = Sketch::default();
+        plain.add_bounded(&[1.0, 2.0, -0.0, f64::NAN]);
+        assert_eq!(plain, sketch(&[1.0, 2.0, 0.0]));
     }
 
     #[test]

@@ -91,10 +91,13 @@ pub enum Wanted {
     },
     /// The different values, ascending; an error where they are more than `limit`.
     Unique { expr: Expression, limit: u64 },
-    /// Quantiles at these probabilities, approximate (`sketch.rs` says how).
+    /// Quantiles at these probabilities, approximate (`sketch.rs` says how). `bounded`: of values
+    /// however far apart, those next to nothing and those beyond all measure each as one.
     Quantiles {
         expr: Expression,
         probabilities: Vec<f64>,
+        #[serde(default)]
+        bounded: bool,
     },
     /// Values themselves, one row per entry.
     Rows { columns: Vec<NamedExpression> },

@@ -8,7 +8,7 @@ import html
 import io
 from typing import Any
 
-from . import display
+from . import display, pictures
 from .feedback import Progress
 from .progress import numbers
 
@@ -43,7 +43,7 @@ class NotebookBar:
 def _picture(name: str, histogram: Any) -> str:
     target = io.BytesIO()
     try:
-        display.save([histogram], [name], target)
+        pictures.save([histogram], [name], target)
     except (ImportError, ValueError):  # no matplotlib, or too many dimensions
         return f"<pre>{html.escape(display.text(histogram, name))}</pre>"
     data = base64.b64encode(target.getvalue()).decode()

@@ -1,0 +1,109 @@
+"""What users show histograms with: as text in a terminal, as pictures. Knows in which forms one may
+have histograms; how they are drawn is monitor's affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from .booking import Booking
+from .cutflow import Variations
+
+__all__ = ["plot", "show"]
+
+
+def show(histogram: Any, title: str = "", log: bool = False) -> None:
+    """Prints a histogram as text, as wide as the terminal.
+
+    Parameters:
+        histogram: a hist.Hist, or one that is booked, which is computed if it was not yet. Of
+            `Variations` the nominal one.
+        title: else that of the booking.
+        log: with a logarithmic scale.
+
+    Raises: TypeError for what is no histogram.
+    """
+    from .monitor.display import show as show_text
+
+    title = title or _title(histogram)
+    show_text(_histogram(histogram), title, log)
+
+
+def plot(
+    histograms: Any,
+    path: str | PathLike[str] | None = None,
+    *,
+    title: str = "",
+    log: bool = False,
+    ratio: bool = False,
+) -> Any:
+    """Draws histograms into one picture, with a legend where they are several.
+
+    Parameters:
+        histograms: one, a list, or a mapping of the legend's words to them; as for `show`. Of one
+            `Variations` all are drawn.
+        path: where the picture is written to, in the format that the suffix says.
+        title: above the picture.
+        log: with a logarithmic scale.
+        ratio: with the ratios to the first one in a panel below.
+
+    Returns: a matplotlib Figure, which notebooks show.
+
+    Raises: TypeError for what is no histogram; ValueError where they have different axes, or more
+    than one dimension and are several; ImportError where matplotlib or mplhep is missing.
+
+        data, simulation = tm.run(events.hist("MET_pt"), others.hist("MET_pt"))
+        tm.plot({"data": data, "simulation": simulation}, "met.png", ratio=True, log=True)
+    """
+    from .monitor import pictures
+
+    named = _named(histograms)
+    if not named:
+        raise TypeError("plot() needs a histogram")
+    (first, *_), count = named.values(), len(named)
+    if count == 1 and not title:
+        title = _title(histograms)
+    if count == 1 and first.ndim > 1:
+        figure = pictures.paneled([first], [title], log)
+    else:
+        figure = pictures.overlaid(named, title, log, ratio)
+    if path is not None:
+        figure.savefig(path)
+    return figure
+
+
+def _named(given: Any) -> dict[str, Any]:
+    """Histograms by the words for them."""
+    if isinstance(given, Booking):
+        given = given.value
+    if isinstance(given, Mapping):
+        return {str(label): _histogram(each) for label, each in given.items()}
+    if not isinstance(given, (list, tuple)):
+        return {_label(given): _histogram(given)}
+    named: dict[str, Any] = {}
+    for number, each in enumerate(given, 1):
+        label = _label(each)
+        named[label if label and label not in named else f"{label} ({number})"] = _histogram(each)
+    return named
+
+
+def _histogram(given: Any) -> Any:
+    found = given.value if isinstance(given, Booking) else given
+    found = found.nominal if isinstance(found, Variations) else found
+    if not hasattr(found, "axes"):
+        raise TypeError(f"{found!r} is not a histogram")
+    return found
+
+
+def _title(given: Any) -> str:
+    return given.title if isinstance(given, Booking) else ""
+
+
+def _label(given: Any) -> str:
+    if isinstance(given, Booking):
+        return given.title
+    axes = getattr(given, "axes", ())
+    labels = [str(axis.label or axis.name or "") for axis in axes]
+    return str(getattr(given, "name", None) or " : ".join(labels[::-1]))

@@ -1,0 +1,123 @@
+"""Histograms in pictures and as text: scales, several in one, profiles. What pictures say is asked
+of matplotlib's figures."""
+
+import hist
+import numpy as np
+import pytest
+import treemill as tm
+from treemill.monitor.display import outside, text
+from treemill.monitor.pictures import overlaid, paneled
+
+axis = hist.axis.Regular(10, 0, 10, label="x")
+
+
+@pytest.fixture
+def counts():
+    made = hist.Hist(axis)
+    made.view(flow=True)[...] = [3, 1000, 100, 10, 1, 0, 0, 0, 0, 0, 0, 7]
+    return made
+
+
+@pytest.fixture
+def means():
+    made = hist.Hist(axis, storage=hist.storage.Mean(), label="height")
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-1, 5, 1000)
+    return made.fill(x, sample=-1 - x)
+
+
+def test_what_is_outside_is_said(counts, means):
+    assert outside(counts) == "3 below (0.27 %), 7 above (0.62 %)"
+    assert text(counts).splitlines()[-1] == "sum 1,111, 3 below (0.27 %), 7 above (0.62 %)"
+    (place,) = paneled([counts], ["a title"]).axes
+    assert place.get_title("left") == "a title\nnot shown: 3 below (0.27 %), 7 above (0.62 %)"
+    inside = hist.Hist(axis).fill([1, 2])
+    assert paneled([inside], [""]).axes[0].get_title("left") == ""
+    assert "below" in text(means).splitlines()[-1]
+
+
+def test_text_on_a_logarithmic_scale(counts):
+    lines = text(counts, "", 51, log=True).splitlines()
+    heights = [sum(line[11 + 3 * i] == "█" for line in lines[:14]) for i in range(10)]
+    # From half of the smallest content, each factor of ten as high as the others.
+    steps = -np.diff(heights[:4])
+    assert heights[0] == 14
+    assert max(steps) - min(steps) <= 1
+    assert heights[4:] == [0] * 6
+    assert lines[14].startswith("      0.5 └")
+    nothing = hist.Hist(axis)
+    assert text(nothing, log=True) == text(nothing)
+
+
+def test_profiles_are_points(means):
+    lines = text(means, "", 51).splitlines()
+    assert "█" not in "".join(lines)
+    assert "•" in lines[0]
+    assert lines[-1].startswith(f"{means.counts().sum():.0f} entries")
+    # Bins that share a character have the mean of both, not the sum.
+    narrow = hist.Hist(hist.axis.Regular(400, 0, 5), storage=hist.storage.Mean())
+    narrow.fill(np.linspace(0, 4.99, 4000), sample=np.full(4000, 7.0))
+    assert text(narrow, "", 60).splitlines()[0].split("│")[0].strip() == "7"
+    (place,) = paneled([means], ["t"]).axes
+    assert place.get_ylabel() == "Mean of height"
+    (points,) = place.containers
+    drawn = np.array(points[0].get_ydata(), float)
+    np.testing.assert_allclose(drawn, means.values()[means.counts() > 0])
+    assert min(drawn) < 0
+
+
+def test_profiles_say_of_what(events):
+    made = events.profile("nJet", sample="MET_pt", bins=(4, 0, 4)).value
+    assert paneled([made], [""]).axes[0].get_ylabel() == "Mean of MET_pt"
+
+
+@pytest.mark.parametrize("storage", [hist.storage.Double(), hist.storage.Mean()])
+def test_two_dimensions(storage):
+    made = hist.Hist(axis, hist.axis.StrCategory(["a", "b"], label="y"), storage=storage)
+    made.view()["count" if made.kind == "MEAN" else ...][:3] = 5
+    figure = paneled([made], ["t"], log=True)
+    place = figure.axes[0]
+    assert [t.get_text() for t in place.get_yticklabels()] == ["a", "b"]
+    assert place.get_ylabel() == "y"
+    assert text(made, log=True)
+
+
+def test_three_dimensions_are_projections():
+    made = hist.Hist(axis, axis, axis).fill([1], [2], [3])
+    assert len(paneled([made], ["t"]).axes) == 4  # one of them is not seen
+
+
+def test_several_in_one_picture(counts, tmp_path):
+    figure = tm.plot({"one": counts, "two": counts * 2}, tmp_path / "p.png", ratio=True, log=True)
+    assert (tmp_path / "p.png").stat().st_size > 1000
+    main, ratio = figure.axes
+    assert [t.get_text() for t in main.get_legend().get_texts()] == ["one", "two"]
+    assert main.get_yscale() == "log"
+    (points,) = ratio.containers
+    np.testing.assert_allclose(points[0].get_ydata()[:4], 2)
+    assert ratio.get_xlabel() == "x"
+
+
+def test_of_bookings(events):
+    one = events.hist("MET_pt", bins=(10, 0, 100))
+    figure = tm.plot([one, events.filter("nJet > 2").hist("MET_pt", bins=(10, 0, 100))])
+    assert one.done
+    legend = figure.axes[0].get_legend()
+    assert [t.get_text() for t in legend.get_texts()] == ["MET_pt", "MET_pt (2)"]
+    assert tm.plot(one).axes[0].get_legend() is None
+    both = events.hist("MET_pt", "nJet", bins=[(10, 0, 100), (5, 0, 5)])
+    assert tm.plot(both).axes[0].get_xlabel() == "MET_pt"
+
+
+def test_what_cannot_be_drawn_together(counts, events):
+    other = hist.Hist(hist.axis.Regular(10, 0, 11))
+    with pytest.raises(ValueError, match="different axes"):
+        tm.plot([counts, other])
+    with pytest.raises(ValueError, match="one dimension"):
+        tm.plot([counts, hist.Hist(axis, axis)])
+    for wrong in (events.count(), 3, []):
+        with pytest.raises(TypeError):
+            tm.plot(wrong)
+    # Labels are no difference.
+    named = hist.Hist(hist.axis.Regular(10, 0, 10, name="y", label="other"))
+    assert overlaid({"a": counts, "b": named}).axes
