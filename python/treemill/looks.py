@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .booking import Origin
 
 __all__ = ["Drawing", "Looks"]
 
@@ -32,7 +35,7 @@ class Looks:
 
     __slots__ = ()
 
-    origin: Any
+    origin: Origin
 
     def with_params(self, params: Any) -> Any:
         """A node with these constants."""
