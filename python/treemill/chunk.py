@@ -6,7 +6,7 @@ selector and no packet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any
 
 import awkward as ak
@@ -18,7 +18,7 @@ from .errors import FormatError, TreemillError
 from .forms import Layout, form_key, layout_of
 from .window import Window
 
-__all__ = ["ChunkReader", "Events"]
+__all__ = ["ChunkReader", "Cut", "Events"]
 
 Buffers = dict[str, Any]
 
@@ -29,7 +29,7 @@ class Events(ak.Array):  # type: ignore[misc]
     @property
     def metadata(self) -> Any:
         """Where the events are from: `dataset`, `filename`, `treename`, `entrystart`,
-        `entrystop`."""
+        `entrystop`, and what was given to `treemill.dataset(…, metadata=…)`."""
         return self.attrs["metadata"]
 
     def __getitem__(self, where: Any) -> Any:
@@ -46,6 +46,9 @@ class Events(ak.Array):  # type: ignore[misc]
         return super().numba_type
 
 
+_BEHAVIOR = {("*", "Events"): Events}
+
+
 class ChunkReader:
     """Makes the chunks of one tree. `touched` grows by every column that was read."""
 
@@ -54,16 +57,13 @@ class ChunkReader:
         tree: Any,
         touched: set[str],
         collections: bool = False,
-        names: Mapping[str, str] | None = None,
-        behavior: Mapping[Any, Any] | None = None,
     ) -> None:
         """`tree` is a file's tree or foreign.Table. `touched` names the columns that the chunks
-        before asked for, in this file or others: they are read ahead, together. `names` and
-        `behavior`: of records in collections, see forms.layout_of and awkward."""
-        self._behavior = {**(behavior or {}), ("*", "Events"): Events}
+        before asked for, in this file or others: they are read ahead, together. `collections`: see
+        forms.layout_of."""
         self._tree = tree
         self._touched = touched
-        self._layout = layout_of(tree, collections, names)
+        self.layout = layout_of(tree, collections)
         self._window: Window | None = None
 
     def chunk(
@@ -78,12 +78,17 @@ class ChunkReader:
         """Entries `[start, stop)`, or of these the ones at `kept`. What earlier chunks touched is
         read at once, other columns when they are touched; of all entries up to `ahead`, where that
         is beyond `stop`: chunks of these are to follow. `control` counts what is read."""
-        layout, window = self._layout, self._window
+        window = self._window
         if window is None or not window.covers(start, stop):
-            window = Window(self._tree, (start, max(stop, ahead)), layout.optional)
+            window = Window(self._tree, (start, max(stop, ahead)), self.layout.optional)
             self._window = window
-        cut = _Cut(layout, window, self._touched, (start, stop), control, kept)
-        buffers = cut.prefetched(self._touched & layout.keys.keys())
+        cut = Cut(self.layout, window, self._touched, (start, stop), control, kept)
+        return self.made(cut, metadata)
+
+    def made(self, cut: Cut, metadata: dict[str, Any]) -> Any:
+        """The chunk of a cut."""
+        layout = self.layout
+        buffers = cut.prefetched()
         for column, keys in layout.keys.items():
             if keys and keys[0] not in buffers:
                 buffers |= {key: cut.getter(column, key) for key in keys}
@@ -91,14 +96,14 @@ class ChunkReader:
             buffers[key] = cut.offsets(counter)
         return ak.from_buffers(
             layout.form,
-            stop - start if kept is None else len(kept),
+            len(cut),
             buffers,
-            behavior=self._behavior,
+            behavior=_BEHAVIOR,
             attrs={"metadata": metadata},
         )
 
 
-class _Cut:
+class Cut:
     """One chunk's columns: cut out of a window, as awkward's buffers."""
 
     def __init__(
@@ -119,16 +124,35 @@ class _Cut:
         self._buffers: Buffers = {}
         self._offsets: dict[str, Any] = {}  # of collections, by the column of counts
 
-    def prefetched(self, columns: Collection[str]) -> Buffers:
-        """Buffers of columns that are likely to be wanted; none where that fails: perhaps nobody
-        asks for them this time."""
+    def __len__(self) -> int:
+        start, stop = self._span
+        return stop - start if self._kept is None else len(self._kept)
+
+    def prefetch(self) -> Collection[str]:
+        """Reads the columns that are likely to be wanted, by one plan; gives their names. None
+        where that fails: perhaps nobody asks for them this time."""
+        columns = sorted(self._touched & self._layout.keys.keys())
         try:
-            self._window.read(sorted(columns), self._control)
+            self._window.read(columns, self._control)
+        except TreemillError:
+            return ()
+        return columns
+
+    def prefetched(self) -> Buffers:
+        """The buffers of these columns."""
+        try:
             return {
-                key: buffer for column in columns for key, buffer in self._unpacked(column).items()
+                key: buffer
+                for column in self.prefetch()
+                for key, buffer in self._unpacked(column).items()
             }
         except TreemillError:
             return {}
+
+    def column(self, name: str) -> Any:
+        """The awkward layout of a column, read when it is asked for."""
+        self._read(name)
+        return self._content(name)
 
     def getter(self, column: str, key: str) -> Callable[[], Any]:
         """What gives the buffer `key` of a column, when it is called."""
@@ -159,6 +183,8 @@ class _Cut:
         return self._offsets.get(counter, get)
 
     def _read(self, column: str) -> None:
+        if column in self._layout.unreadable:
+            raise self._layout.unreadable[column]
         self._touched.add(column)
         self._window.read([column], self._control)
 

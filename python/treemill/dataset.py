@@ -27,20 +27,26 @@ __all__ = ["Branches", "Dataset", "dataset"]
 
 
 def dataset(
-    files: Any, tree: str | None = None, *, name: str = "dataset", missing: Any = "error"
+    files: Any,
+    tree: str | None = None,
+    *,
+    name: str = "dataset",
+    missing: Any = "error",
+    metadata: Mapping[str, Any] | None = None,
 ) -> Dataset:
     """A dataset of ROOT files.
 
     `files` is a path, a glob, `"path:tree"`, `"@list.txt"` with one of these per line, a mapping of
     paths or globs to trees, or a list of any of these. `tree` names the tree where the files do
     not; it may be left out where each file has only one (of several cycles the newest counts).
-    `name` is what selectors see in `events.metadata["dataset"]`. `missing`: what a branch counts as
+    `name` is what selectors see in `events.metadata["dataset"]`, and `metadata` what else is to be
+    in there (`{"xsec": 6.2, "year": 2018}`). `missing`: what a branch counts as
     in files that lack it: "error", or a mapping of names or globs to defaults, as
     `{"Jet_btag": -1.0, "HLT_*": False, "genWeight": None}` (docs/datasets.md).
 
     Raises SourceError where a file does not exist, UnsupportedError for URLs.
     """
-    return Dataset(expand(files, tree), name, policy(missing))
+    return Dataset(expand(files, tree), name, policy(missing), metadata=metadata)
 
 
 class Branches(Mapping[str, Branch]):
@@ -85,8 +91,10 @@ class Dataset:
         missing: Missing = ERROR,
         friends: Friends | None = None,
         selected: Selection | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
+        self.metadata: dict[str, Any] = dict(metadata or {})
         self.friends = Friends() if friends is None else friends
         self.selected = selected
         self.trees = OpenTrees(locations, missing)
@@ -304,7 +312,8 @@ class Dataset:
         return Dataset, self._parts(self.friends, self.selected)
 
     def _parts(self, friends: Friends, selected: Selection | None) -> tuple[Any, ...]:
-        return self.trees.locations, self.name, self.trees.missing, friends, selected
+        more = friends, selected, self.metadata
+        return self.trees.locations, self.name, self.trees.missing, *more
 
     def __len__(self) -> int:
         return self.num_entries

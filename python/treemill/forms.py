@@ -6,8 +6,8 @@ Knows what a tree says of its branches, Arrow's types and awkward; reads no entr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow
 
 from .arrow_awkward import nullable
+from .errors import TreemillError
 
 __all__ = ["Layout", "form_key", "layout_of"]
 
@@ -30,7 +31,7 @@ class _Column:
     optional: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """A tree's form, and which of its buffers are made from which column."""
 
@@ -43,19 +44,43 @@ class Layout:
     """By column of a collection: the column that counts its items."""
     optional: frozenset[str]
     """Columns whose values may be missing."""
+    unreadable: Mapping[str, TreemillError]
+    """Columns that cannot be read, as it turns out, and why: that is raised where one is touched.
+    What their forms say is made up."""
 
 
-def layout_of(tree: Any, collections: bool, names: Mapping[str, str] | None = None) -> Layout:
+def layout_of(tree: Any, collections: bool) -> Layout:
     """Of a file's tree or foreign.Table. `collections`: Muon_pt and Muon_eta, counted by nMuon, as
-    Muon.pt and Muon.eta; MET_pt and MET_phi as MET.pt and MET.phi. `names`: what awkward is to call
-    the records of some of them."""
+    Muon.pt and Muon.eta; MET_pt and MET_phi as MET.pt and MET.phi."""
     branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
-    empty = tree.read([b["name"] for b in branches], 0, 0)
+    empty, unreadable = _nothing_of(tree, branches)
     columns = (
-        _Column(b["name"], pyarrow.array(each).type, b["counter"], b["kind"] == "optional")
+        _Column(b["name"], each.type, b["counter"], b["kind"] == "optional")
         for b, each in zip(branches, empty, strict=True)
     )
-    return _layout(tuple(columns), collections, tuple((names or {}).items()))
+    made = _layout(tuple(columns), collections)
+    return replace(made, unreadable=unreadable) if unreadable else made
+
+
+def _nothing_of(
+    tree: Any, branches: Sequence[Mapping[str, Any]]
+) -> tuple[list[Any], dict[str, TreemillError]]:
+    """No entries of each branch, as pyarrow.Arrays; of those that cannot be read any numbers, and
+    why they cannot."""
+    try:
+        return [pyarrow.array(each) for each in tree.read([b["name"] for b in branches], 0, 0)], {}
+    except TreemillError:
+        pass  # which one it is, they tell one by one
+    found, unreadable = [], {}
+    for branch in branches:
+        try:
+            (read,) = tree.read([branch["name"]], 0, 0)
+            found.append(pyarrow.array(read))
+        except TreemillError as error:
+            number = pyarrow.float64()
+            unreadable[branch["name"]] = error
+            found.append(pyarrow.array([], pyarrow.list_(number) if branch["counter"] else number))
+    return found, unreadable
 
 
 def form_key(column: str) -> str:
@@ -65,9 +90,7 @@ def form_key(column: str) -> str:
 
 # The files of a dataset are alike, most of them, and so are the columns of a tree.
 @lru_cache(maxsize=8)
-def _layout(
-    columns: tuple[_Column, ...], collections: bool, names: tuple[tuple[str, str], ...]
-) -> Layout:
+def _layout(columns: tuple[_Column, ...], collections: bool) -> Layout:
     forms, keys = {}, {}
     for column in columns:
         forms[column.name], keys[column.name] = _form(column)
@@ -75,7 +98,7 @@ def _layout(
     offsets: dict[str, str] = {}
     counters: dict[str, str] = {}
     if collections:
-        fields, offsets, counters = _zipped({c.name: c for c in columns}, forms, dict(names))
+        fields, offsets, counters = _zipped({c.name: c for c in columns}, forms)
     form = ak.forms.RecordForm(
         list(fields.values()),
         list(fields),
@@ -83,7 +106,7 @@ def _layout(
         form_key="events",
     )
     optional = frozenset(column.name for column in columns if column.optional)
-    return Layout(form, keys, offsets, counters, optional)
+    return Layout(form, keys, offsets, counters, optional, {})
 
 
 def _form(column: _Column) -> tuple[Any, list[str]]:
@@ -110,7 +133,7 @@ def _numbers(kind: Any, key: str) -> Any:
 
 
 def _zipped(
-    columns: dict[str, _Column], forms: dict[str, Any], names: Mapping[str, str]
+    columns: dict[str, _Column], forms: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
     """The forms of fields; see Layout for the others."""
     groups: dict[str, dict[str, Any]] = {}
@@ -130,24 +153,23 @@ def _zipped(
     for group, parts in groups.items():
         counter = counted[group]
         if counter is not None and counter in columns:
-            fields[group] = _collection(group, parts, names.get(group, group))
+            fields[group] = _collection(group, parts)
             offsets[f"{group}#list-offsets"] = counter
             counters |= {f"{group}_{field}": counter for field in parts}
         elif group in fields:  # the name is taken, as by Flag beside Flag_good
             fields |= {f"{group}_{field}": form for field, form in parts.items()}
         else:
-            called = {"__record__": names[group]} if group in names else None
             fields[group] = ak.forms.RecordForm(
-                list(parts.values()), list(parts), parameters=called, form_key=f"{group}#record"
+                list(parts.values()), list(parts), form_key=f"{group}#record"
             )
     return fields, offsets, counters
 
 
-def _collection(group: str, parts: dict[str, Any], name: str) -> Any:
+def _collection(group: str, parts: dict[str, Any]) -> Any:
     items = ak.forms.RecordForm(
         [form.content for form in parts.values()],
         list(parts),
-        parameters={"__record__": name},
+        parameters={"__record__": group},
         form_key=f"{group}#items",
     )
     return ak.forms.ListOffsetForm("i64", items, form_key=f"{group}#list")

@@ -23,7 +23,8 @@ def check(value: Any, name: str = "output") -> None:
         raise QueryError(
             f"{name} is of type {type(value).__module__}.{type(value).__qualname__}, which nobody "
             "knows how to merge: use histograms, numbers, numpy or awkward arrays, dicts, lists, "
-            "sets, or objects with a method merge(other)"
+            "tuples, sets, text or Booleans that are the same in all chunks, or objects with a "
+            "method merge(other)"
         )
     if kind is _DICT:
         for key, each in value.items():
@@ -55,6 +56,8 @@ def merge(first: Any, second: Any, name: str = "output") -> Any:
     if kind is None:
         check(first, name)
     assert kind is not None
+    if first is None or second is None:  # a chunk without it, as ak.max of nothing
+        return second if first is None else first
     if _kind(second) is not kind:
         raise QueryError(
             f"{name} is of type {type(first).__name__} in one place and of type "
@@ -109,14 +112,28 @@ def _of(module: str, *names: str) -> Callable[[Any], bool]:
 
 
 def _is_number(value: Any) -> bool:
-    # A sum of truth values is no truth value: who wants a count says int(x).
-    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
-        return False
+    if _of("numpy", "ndarray")(value):  # as ak.num(events, axis=0)
+        return value.ndim == 0 and value.dtype.kind in "iufcm"
     return isinstance(value, numbers.Number)
 
 
 def _is_array(value: Any) -> bool:
     return _of("numpy", "ndarray")(value) and value.dtype.kind in "iufcmV"
+
+
+def _is_constant(value: Any) -> bool:
+    # A sum of truth values is no truth value: a count is int(x).
+    return value is None or isinstance(value, (str, bytes, bool)) or _of("numpy", "bool_")(value)
+
+
+def _same(first: Any, second: Any) -> Any:
+    """What says something of all chunks rather than of each: text, Booleans."""
+    if first == second:
+        return first
+    raise ValueError(
+        f"it is {first!r} in one chunk and {second!r} in another, and neither text nor Booleans "
+        "are added: make it a key of a dict, or put it into a list or a set"
+    )
 
 
 def _add_arrays(first: Any, second: Any) -> Any:
@@ -140,6 +157,10 @@ def _add_histograms(first: Any, second: Any) -> Any:
 def _extend(first: list[Any], second: list[Any]) -> list[Any]:
     first.extend(second)
     return first
+
+
+def _append(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    return first + second
 
 
 def _call_merge(first: Any, second: Any) -> Any:
@@ -174,9 +195,11 @@ _DICT = _Kind(lambda value: isinstance(value, MutableMapping), lambda a, b: a, N
 _KINDS = (
     _DICT,
     _Kind(_of("boost_histogram", "Histogram"), _add_histograms, _some_bins),
+    _Kind(_is_constant, _same, None),
     _Kind(_is_number, lambda a, b: a + b, lambda value: bool(value != 0)),
     _Kind(_is_array, _add_arrays, lambda value: bool(value.any())),
     _Kind(lambda value: isinstance(value, list), _extend, bool),
+    _Kind(lambda value: type(value) is tuple, _append, bool),
     _Kind(lambda value: isinstance(value, set), lambda a, b: a | b, bool),
     _Kind(_of("awkward", "Array"), _concatenate, lambda value: len(value) > 0),
     _Kind(_has("merge"), _call_merge, None),

@@ -6,12 +6,12 @@ Implements worker.Trees, so that a worker runs packets of selectors as it runs t
 from __future__ import annotations
 
 import copy
+import functools
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .coffea_names import records_for
 from .errors import QueryError, TreemillError, WorkerError
 from .files import file_outputs
 from .merge import check, check_neutral, merge
@@ -21,11 +21,12 @@ from .selector import Selector, commits_only_at_end
 from .worker import cuts_of
 
 if TYPE_CHECKING:
+    from .chunk import ChunkReader
     from .dataset import Dataset
     from .derived import Derived
     from .worker import Trees
 
-__all__ = ["Cycles", "SelectorTrees", "blocks"]
+__all__ = ["Cycles", "SelectorTrees", "blocks", "reader_of"]
 
 _BLOCK = 10_000
 """Cycles in a chunk, at most."""
@@ -48,6 +49,18 @@ class Cycles:
 def blocks(cycles: int) -> int:
     """Cycles in one chunk. It depends on the number of cycles only, and so do random numbers."""
     return max(1, min(_BLOCK, -(-cycles // 1000)))
+
+
+def reader_of(selector: Selector) -> Callable[[Any, set[str]], ChunkReader]:
+    """What makes a reader of the selector's chunks from a file's table and what is touched."""
+    processor = getattr(selector, "processor", None)
+    if any(base.__module__.startswith("coffea.") for base in type(processor).__mro__):
+        from .coffea_events import CoffeaReader
+
+        return functools.partial(CoffeaReader, schema=getattr(processor, "schema", None))
+    from .chunk import ChunkReader
+
+    return functools.partial(ChunkReader, collections=selector.collections)
 
 
 class SelectorTrees:
@@ -159,16 +172,12 @@ class SelectorTrees:
 
     def reader(self, file: int) -> Any:
         """Of chunks of the file's tree."""
-        from .chunk import ChunkReader
-
         assert self.dataset is not None
         tree = self.dataset.trees[file]
         known = self._readers.get(file)
         if known is None or known[0] is not tree:
             self._readers.clear()  # a worker keeps to one file while it can
-            zips, table = self.selector.collections, self.dataset.table(file)
-            records = records_for(self.selector)
-            made = ChunkReader(table, self.touched, zips, records.names, records.behavior)
+            made = reader_of(self.selector)(self.dataset.table(file), self.touched)
             self._readers[file] = known = (tree, made)
         return known[1]
 
@@ -319,7 +328,7 @@ class _Bound:
         if dataset is None:
             return Cycles(start, stop)
         location = dataset.trees.locations[self._file]
-        metadata = {
+        metadata = dataset.metadata | {
             "dataset": dataset.name,
             "filename": location.path,
             "treename": location.tree or "",

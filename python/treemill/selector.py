@@ -19,9 +19,10 @@ class Selector:
 
     `begin` and `end` run where the query was started, the others on each worker, on a copy of the
     selector of its own. What `begin_worker` and `process` put into `self.output` is handed over
-    about every second and merged: histograms, numbers and numpy arrays are added, lists and awkward
-    arrays concatenated (in no particular order), sets united, dicts merged key by key, other
-    objects by their method `merge(other)`.
+    about every second and merged: histograms, numbers and numpy arrays are added, lists, tuples
+    and awkward arrays concatenated (in no particular order), sets united, dicts merged key by key,
+    other objects by their method `merge(other)`; text and Booleans must be the same in all chunks,
+    and None gives way to anything.
     """
 
     output: dict[str, Any]
@@ -85,6 +86,10 @@ class FunctionSelector(Selector):
         return getattr(self.function, "__name__", type(self.function).__name__)
 
 
+_WHOLE = "what process() returns"
+"""The name in the output of what a processor returns that is no dict."""
+
+
 class ProcessorSelector(Selector):
     """An object like coffea's ProcessorABC: `process(events)` gives an accumulator and
     `postprocess` sees the merged one."""
@@ -98,12 +103,14 @@ class ProcessorSelector(Selector):
         """The processor's own."""
         result = self.processor.process(events)
         if result is None:
-            raise QueryError(f"{self.title}.process returned nothing; it should give a dict")
-        return result
+            raise QueryError(f"{self.title}.process returned nothing; it should give a result")
+        return result if isinstance(result, Mapping) else {_WHOLE: result}
 
     def end(self, output: dict[str, Any]) -> Any:
-        """The processor's postprocess."""
-        return self.processor.postprocess(output)
+        """The processor's postprocess. Where that gives nothing the output is the result."""
+        result = output[_WHOLE] if output.keys() == {_WHOLE} else output
+        changed = self.processor.postprocess(result)
+        return result if changed is None else changed
 
     @property
     def title(self) -> str:

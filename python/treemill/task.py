@@ -213,10 +213,10 @@ class SelectorTask:
         """What selectors read with, and fill, most of them."""
         import hist  # noqa: F401
 
-        from . import _core, chunk, selecting  # noqa: F401
-        from .coffea_names import records_for
+        from . import _core, chunk  # noqa: F401
+        from .selecting import reader_of
 
-        records_for(self._selector)
+        reader_of(self._selector)
 
     def control(self) -> Any:
         """The core's."""

@@ -76,6 +76,101 @@ def test_a_processor_does_what_it_does_in_coffea(processor, paths, mode):
     assert found["wrong"] == expected["wrong"] == 0
 
 
+@pytest.fixture(scope="module")
+def results():
+    coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
+
+    class Results(coffea.ProcessorABC):
+        """Gives what it is told to."""
+
+        def __init__(self, make):
+            self.make = make
+
+        def process(self, events):
+            return self.make(events)
+
+        def postprocess(self, accumulator):
+            return None
+
+    return Results
+
+
+def several(events):
+    return {
+        "name": events.metadata["dataset"],
+        "year": {events.metadata["year"]: {"scaled": [len(events) * events.metadata["xsec"]]}},
+        "is_mc": hasattr(events, "genWeight"),
+        "numpy": np.bool_(True),
+        "none": None,
+        "max": ak.max(events.Jet.pt, axis=None),
+        "n": ak.num(events, axis=0),
+        "n0": np.asarray(len(events)),
+        "pairs": (("dy", 1),),
+        "nested": {"sets": {"a": {1}}, "lists": [[1, [2]], {"x": "y"}]},
+        "hist": hist.Hist.new.Reg(10, 0, 100, name="x").Double().fill(events.MET_pt),
+        "arrays": {"numpy": np.ones((2, 3)), "awkward": events.Muon.pt[:1]},
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_all_that_processors_return(results, paths, truth, mode):
+    events = tm.dataset(paths, "Events", name="dy", metadata={"year": "2018", "xsec": 2.0})
+    with connect(workers=2, mode=mode) as session:
+        found = session.run(results(several), events)
+        wholes = [
+            session.run(
+                results(lambda events: np.bincount(np.asarray(events.nMuon), minlength=9)), events
+            ),
+            session.run(results(lambda events: len(events)), events),
+            session.run(results(lambda events: [len(events)]), events),
+        ]
+    constants = [found[name] for name in ("name", "is_mc", "numpy", "none")]
+    assert constants == ["dy", True, True, None]
+    assert sum(found["year"]["2018"]["scaled"]) == 2 * len(truth)
+    assert found["n"] == found["n0"] == len(truth)
+    assert found["hist"].sum(flow=True) == len(truth)
+    chunks = len(found["pairs"])
+    assert found["pairs"] == (("dy", 1),) * chunks
+    assert found["nested"] == {"sets": {"a": {1}}, "lists": [[1, [2]], {"x": "y"}] * chunks}
+    assert found["arrays"]["numpy"].tolist() == np.full((2, 3), chunks).tolist()
+    assert len(found["arrays"]["awkward"]) == chunks
+    assert wholes[0].tolist() == np.bincount(truth.nMuon, minlength=9).tolist()
+    assert wholes[1] == sum(wholes[2]) == len(truth)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_text_that_differs_is_refused_by_name(results, events):
+    def process(chunk):
+        return {"start": str(chunk.metadata["entrystart"])}
+
+    with connect(workers=1) as session, pytest.raises(tm.QueryError, match=r"\['start'\].*set"):
+        session.run(results(process), events)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_processor_on_some_of_the_entries(results, events, truth):
+    """References go from one collection to another all the same."""
+
+    def process(chunk):
+        pairs = chunk.Muon[:, :1].nearest(chunk.Jet)
+        return {"n": len(chunk), "ht": float(ak.sum(chunk.ht)), "pt": float(ak.sum(pairs.pt))}
+
+    some = events.filter("nMuon >= 2").define("ht", "sum(Jet_pt)")
+    with connect(workers=2) as session:
+        found = session.run(results(process), some)
+        every = session.run(
+            results(lambda chunk: process(with_ht(chunk[ak.num(chunk.Muon, axis=1) >= 2]))), events
+        )
+    assert found["n"] == every["n"] == int(ak.sum(truth.nMuon >= 2))
+    assert found["ht"] == pytest.approx(every["ht"], rel=1e-6)
+    assert found["pt"] == pytest.approx(every["pt"], rel=1e-6)
+
+
+def with_ht(chunk):
+    return ak.with_field(chunk, ak.sum(ak.values_astype(chunk.Jet.pt, float), axis=1), "ht")
+
+
 def hard_jets(numba):
     @numba.njit
     def count(events, cut):

@@ -107,8 +107,8 @@ def test_module(path):
         assert not own(names)
     if part in ("friends", "friend_columns", "selection"):
         assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
-    if part in ("chunk", "forms", "window"):
-        allowed = ["arrow_awkward", "errors", "forms", "window"]
+    if part in ("chunk", "forms", "window", "coffea_events"):
+        allowed = ["arrow_awkward", "errors", "forms", "window", "chunk"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part in ("core_awkward", "arrow_awkward"):
         assert own(names) <= inside(names, "treemill.bits")
@@ -139,7 +139,7 @@ def test_module(path):
         assert not inside(
             names, "treemill.session", "treemill.monitor", "treemill.backend", "treemill.query"
         )
-    if part != "coffea_names":
+    if part != "coffea_events":
         assert not inside(names, "coffea")
     if path != Path("backend/dask.py"):
         assert not inside(names, "distributed", "dask")

@@ -96,7 +96,7 @@ def test_the_second_stays_as_it_is():
 
 
 @pytest.mark.parametrize(
-    "value", [object(), "text", None, True, np.bool_(True), (1, 2), np.array(["a"]), len, int]
+    "value", [object(), np.array(["a"]), np.array(True), np.array([True]), len, int]
 )
 def test_refused_by_name(value):
     with pytest.raises(tm.QueryError, match=r"output\['deep'\]\['x'\]"):
@@ -118,6 +118,27 @@ def test_refused_by_name(value):
 def test_what_does_not_fit(first, second):
     with pytest.raises(tm.QueryError, match="output"):
         merge(first, second)
+
+
+@pytest.mark.parametrize("value", ["text", b"bytes", True, np.bool_(False), None])
+def test_constants_stay_as_they_are(value):
+    assert merge({"x": value}, {"x": value}) == {"x": value}
+
+
+@pytest.mark.parametrize("pair", [("dy", "tt"), (True, False), ("1", True)])
+def test_constants_that_differ_are_refused(pair):
+    with pytest.raises(tm.QueryError, match=r"output\['x'\].*in another"):
+        merge({"x": pair[0]}, {"x": pair[1]})
+
+
+@pytest.mark.parametrize("value", [3, [1], filled(1), "text"])
+def test_none_gives_way(value):
+    assert merge(None, value) == merge(value, None) == value
+
+
+def test_numbers_that_numpy_calls_arrays():
+    assert merge(np.asarray(3), merge(np.asarray(1), 2.5)) == 6.5
+    assert merge(merge(np.asarray(3), np.asarray(1)), np.asarray(1)) == 5
 
 
 def test_starts_empty():

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow
 import pytest
 import treemill as tm
+from conftest import corpus
 from treemill.chunk import ChunkReader
 from treemill.session import connect
 
@@ -255,7 +256,7 @@ def test_the_workers_traceback_comes_along(session, events, paths):
 
 
 @pytest.mark.parametrize(
-    "function", [lambda e: None, lambda e: 5, lambda e: {"x": "text"}, lambda e: {"x": e.nothing}]
+    "function", [lambda e: None, lambda e: 5, lambda e: {"x": object()}, lambda e: {"x": e.nothing}]
 )
 def test_garbage_from_a_function(session, events, function):
     with pytest.raises(tm.TreemillError, match="lambda"):
@@ -390,3 +391,56 @@ def test_chunks_are_what_uproot_reads(events, truth, collections):
     else:
         for name in truth.fields:
             assert ak.to_list(chunk[name]) == ak.to_list(part[name])
+
+
+class Unreadable(CountingTree):
+    """A tree of which some columns cannot be read, though they are listed."""
+
+    def read(self, names, start, stop, control=None):
+        for name in ("Jet_eta", "MET_phi"):
+            if name in names:
+                raise tm.UnsupportedError("without data", branch=name)
+        return super().read(names, start, stop, control)
+
+
+@pytest.mark.parametrize("collections", [False, True])
+def test_a_column_that_cannot_be_read_fails_when_it_is_touched(events, truth, collections):
+    touched = {"Jet_eta", "Jet_pt"}
+    chunk = ChunkReader(Unreadable(events.trees[0]), touched, collections).chunk(0, 50, {})
+    part = truth[:50]
+    if collections:
+        assert ak.to_list(chunk.Jet[chunk.Jet.pt > 30].phi) == ak.to_list(
+            part.Jet_phi[part.Jet_pt > 30]
+        )
+        assert ak.to_list(chunk[part.nMuon > 0].MET.pt) == ak.to_list(part.MET_pt[part.nMuon > 0])
+    else:
+        assert ak.to_list(chunk.Jet_pt) == ak.to_list(part.Jet_pt)
+    for touch in (
+        lambda: chunk.Jet.eta if collections else chunk.Jet_eta,
+        lambda: chunk.MET.phi if collections else chunk.MET_phi,
+    ):
+        with pytest.raises(tm.UnsupportedError, match="without data"):
+            ak.to_list(touch())
+
+
+@pytest.mark.parametrize("collections", [False, True])
+def test_of_a_tree_with_a_branch_without_data(collections):
+    """BDSIM's, which lists one name as a group and as an object."""
+    data = tm.dataset(corpus("uproot-issue494.root") + ":Event")
+
+    class Sums(tm.Selector):
+        def process(self, events):
+            return {"n": len(events), "time": float(ak.sum(events["Summary.durationWall"]))}
+
+    class Touches(tm.Selector):
+        def process(self, events):
+            return {"n": len(ak.to_list(events["Primary."]))}
+
+    Sums.collections = Touches.collections = collections
+    with connect(workers=1) as session:
+        found = session.run(Sums(), data)
+        derived = session.run(Sums(), data.filter("Summary.index >= 0"))
+        with pytest.raises(tm.UnsupportedError, match=r"Primary\."):
+            session.run(Touches(), data)
+    assert found["n"] == derived["n"] == len(data)
+    assert found["time"] == pytest.approx(data.sum("Summary.durationWall").value)

@@ -1,0 +1,200 @@
+"""Chunks of events as coffea's schemas make them, for coffea's own processors: NanoAOD's
+collections with their names, their four-vectors and the references from one to another.
+
+coffea says which field is made from which columns, and how; treemill reads the columns. The only
+module that imports coffea, and only where a processor has come from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import awkward as ak
+from coffea.nanoevents import NanoAODSchema, NanoEventsFactory
+from coffea.nanoevents.mapping.base import BaseSourceMapping
+from coffea.nanoevents.util import quote, tuple_to_key
+
+from .chunk import ChunkReader, Cut
+from .forms import Layout
+
+__all__ = ["CoffeaReader"]
+
+_OFFSETS = quote(",!offsets")
+"""What coffea puts behind the key of a list for its offsets."""
+
+
+class _Nano(NanoAODSchema):  # type: ignore[misc]
+    """NanoAOD's, of any tree that has its collections: skims lack this and that, and coffea would
+    refuse those without event numbers."""
+
+    event_ids = ()
+    warn_missing_crossrefs = False
+
+
+class CoffeaReader(ChunkReader):
+    """Makes the chunks of one tree."""
+
+    def __init__(self, tree: Any, touched: set[str], schema: Any = None) -> None:
+        """`tree`, `touched` as for ChunkReader; `schema` is used instead of NanoAODSchema."""
+        super().__init__(tree, touched)
+        self._schema = _schemed(self.layout, schema or _Nano)
+
+    def made(self, cut: Cut, metadata: dict[str, Any]) -> Any:
+        """The chunk of a cut."""
+        cut.prefetch()
+        place = tuple_to_key((metadata["filename"], metadata["treename"], f"0-{len(cut)}"))
+        columns = _Columns(cut, place, self._schema.own)
+        return NanoEventsFactory(self._schema.of(metadata), columns, place, mode="virtual").events()
+
+
+class _Schema:
+    """What coffea's class has made of a tree: a form, and the behaviors of its records."""
+
+    def __init__(self, form: Any, behavior: Mapping[Any, Any], own: dict[str, tuple[str, str]]):
+        self.form = form
+        self.own = own
+        """Columns and keys of a Cut's buffers by keys of coffea's, for columns that it does not
+        take apart."""
+        self._behavior = behavior
+
+    def behavior(self) -> Mapping[Any, Any]:
+        """As coffea's classes have it."""
+        return self._behavior
+
+    def of(self, metadata: dict[str, Any]) -> _Schema:
+        """The same with a chunk's metadata, which coffea keeps in the form."""
+        form = self.form
+        parameters = {**form.parameters, "metadata": metadata}
+        made = ak.forms.RecordForm(form.contents, form.fields, parameters=parameters, form_key="")
+        return _Schema(made, self._behavior, self.own)
+
+
+class _Columns(BaseSourceMapping):  # type: ignore[misc]
+    """A chunk's buffers, by coffea's keys, which say how each is made from columns."""
+
+    def __init__(self, cut: Cut, place: str, own: dict[str, tuple[str, str]]) -> None:
+        super().__init__(None, 0, len(cut), virtual=True)
+        self._cut = cut
+        self._place = place
+        self._own = own
+
+    def __getitem__(self, key: str) -> Callable[[], Any]:
+        own = self._own.get(key[len(self._place) :])
+        if own is not None:
+            return self._cut.getter(*own)
+        made: Callable[[], Any] = super().__getitem__(key)
+        return made
+
+    @classmethod
+    def _extract_base_form(cls, source: Any) -> Any:
+        raise NotImplementedError  # _schemed makes it
+
+    def key_root(self) -> str:
+        """See coffea."""
+        return "treemill:"
+
+    def _column_source(self, uuid: str, path_in_source: str) -> Cut:
+        return self._cut
+
+    def get_column_handle(self, columnsource: Cut, name: str, allow_missing: bool) -> str:
+        """See coffea."""
+        return name
+
+    def extract_column(
+        self, columnhandle: str, start: int, stop: int, allow_missing: bool, **_: Any
+    ) -> Any:
+        """A column of the chunk."""
+        return ak.Array(self._cut.column(columnhandle))
+
+    def __deepcopy__(self, memo: Any) -> _Columns:
+        return self  # arrays in outputs remember where they are from; what was read stays as it is
+
+    def __len__(self) -> int:
+        return len(self._cut)
+
+    def __iter__(self) -> Iterator[str]:
+        raise NotImplementedError
+
+
+# The files of a dataset are alike, most of them.
+@lru_cache(maxsize=8)
+def _schemed(layout: Layout, schema: Any) -> _Schema:
+    loaded: dict[str, Any] = {}
+    others: dict[str, Any] = {}
+    own: dict[str, tuple[str, str]] = {}
+    for name, content in zip(layout.form.fields, layout.form.contents, strict=True):
+        form = None if "," in name or "!" in name else _loaded(content, f"{name},!load")
+        if form is not None:
+            loaded[name] = form
+            continue
+        others[name] = content
+        for key in layout.keys[name]:
+            node, _, attribute = key.rpartition("-")
+            place = f"/{attribute}/{node}" + (_OFFSETS if attribute == "offsets" else "")
+            own[place] = name, key
+    made = schema(
+        {
+            "class": "RecordArray",
+            "fields": list(loaded),
+            "contents": list(loaded.values()),
+            "parameters": {"__doc__": "", "metadata": {}},
+            "form_key": "",
+        }
+    )
+    form = ak.forms.from_dict(made.form)
+    others = {name: content for name, content in others.items() if name not in form.fields}
+    fields, contents = [*form.fields, *others], [*form.contents, *others.values()]
+    form = ak.forms.RecordForm(contents, fields, parameters=form.parameters, form_key="")
+    return _Schema(form, _with_columns(made.behavior()), own)
+
+
+def _loaded(form: Any, program: str) -> dict[str, Any] | None:
+    """A column's form for coffea, whose keys are programs; None for what it does not take apart."""
+    key = {"form_key": quote(program), "parameters": dict(form.parameters)}
+    if isinstance(form, ak.forms.NumpyForm):
+        return {"class": "NumpyArray", "primitive": form.primitive, "inner_shape": [], **key}
+    option = isinstance(form, ak.forms.IndexedOptionForm)
+    if not option and not isinstance(form, (ak.forms.ListOffsetForm, ak.forms.RegularForm)):
+        return None
+    content = _loaded(form.content, f"{program},!content")
+    if content is None:
+        return None
+    if option:
+        key["form_key"] = quote(f"{program},!index")
+        return {"class": "IndexedOptionArray", "index": "i64", "content": content, **key}
+    if isinstance(form, ak.forms.RegularForm):
+        return {"class": "RegularArray", "size": form.size, "content": content, **key}
+    return {"class": "ListOffsetArray", "offsets": "i64", "content": content, **key}
+
+
+def _with_columns(behavior: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """A schema's behaviors where columns can be named as the tree names them, too, as with
+    BaseSchema: `events.Muon_pt` is `events.Muon.pt`, and `events.nMuon` how many there are."""
+    base = behavior["*", "NanoEvents"]
+
+    class Events(base):  # type: ignore[misc, valid-type]
+        def __getitem__(self, where: Any) -> Any:
+            if isinstance(where, str) and where not in self.fields:
+                group, _, member = where.partition("_")
+                if member and group in self.fields and member in ak.fields(self[group]):
+                    return self[group][member]
+                if not member and where[:1] == "n" and where[1:] in self.fields:
+                    return ak.num(self[where[1:]], axis=1)
+            return super().__getitem__(where)
+
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                if name.startswith("__") or ("_" not in name and name[:1] != "n"):
+                    raise
+                try:
+                    return self[name]
+                except Exception:
+                    pass
+                raise
+
+    Events.__name__ = base.__name__
+    return {**behavior, ("*", "NanoEvents"): Events}
