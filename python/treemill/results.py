@@ -72,7 +72,12 @@ def categories(raw: Sequence[Any]) -> list[Any]:
 def _unique(wanted: Unique, raw: list[Any]) -> Any:
     import numpy as np
 
-    return np.array(categories(raw))  # integers of 64 bits, signed where they fit
+    found = categories(raw)
+    if not any(isinstance(value, int) and value >= 1 << 63 for value in found):
+        return np.array(found)
+    # NumPy makes floats of integers that are partly too large for a sign; files that differ may
+    # have both, which no type of NumPy's holds.
+    return np.array(found, dtype=object if found[0] < 0 else np.uint64)
 
 
 def _quantiles(wanted: Quantiles, raw: list[float] | None) -> Any:

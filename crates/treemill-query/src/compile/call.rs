@@ -17,8 +17,7 @@ impl Compiler<'_> {
         let name = match function {
             Expr::Name { id, .. } => id,
             Expr::Attribute { value, name, .. } => {
-                no_keywords(name, keywords)?;
-                return self.method(value, name, args, at);
+                return self.method(value, name, args, keywords, at);
             }
             other => {
                 return Err(QueryError::at(span(other), "only a name can be called"));
@@ -148,11 +147,17 @@ impl Compiler<'_> {
             Kind::Abs => Ok(match self.type_of(first) {
                 Type::Float => self.real1(Real1::Abs, first),
                 Type::UInt => first,
-                _ => self.int1(Map::AbsInt, first),
+                _ => {
+                    let number = self.number_of(first);
+                    self.integral(Map::AbsInt, &[number], Type::Int, at)?
+                }
             }),
             Kind::Sign => Ok(match self.type_of(first) {
                 Type::Float | Type::UInt => self.real1(Real1::Sign, first),
-                _ => self.int1(Map::SignInt, first),
+                _ => {
+                    let number = self.number_of(first);
+                    self.map(Map::SignInt, &[number], Type::Int)
+                }
             }),
             Kind::Real2(op) => Ok(self.real2(op, first, ids[1])),
             Kind::Power => self.arithmetic(Arithmetic::Pow, first, ids[1], at),
@@ -189,15 +194,14 @@ impl Compiler<'_> {
         self.map(Map::Real2(op), &[a, b], Type::Float)
     }
 
-    fn int1(&mut self, op: Map, id: NodeId) -> NodeId {
-        let number = self.number_of(id);
-        self.map(op, &[number], Type::Int)
-    }
-
     /// The smallest or largest of several values.
     fn extremes(&mut self, ids: &[NodeId], least: bool, at: Span) -> Result<NodeId> {
         let mut best = ids[0];
         for id in &ids[1..] {
+            if let Some((signed, unsigned)) = self.of_both_signs(best, *id) {
+                best = self.extreme_of_signs(signed, unsigned, least);
+                continue;
+            }
             let (sides, ty) = self.same_type(&[best, *id], at)?;
             let op = match (ty, least) {
                 (Type::Bool, true) => Map::And,
@@ -212,6 +216,29 @@ impl Compiler<'_> {
             best = self.map(op, &sides, ty);
         }
         Ok(best)
+    }
+
+    /// An integer with a sign and one without, which no type of both holds exactly.
+    fn of_both_signs(&self, a: NodeId, b: NodeId) -> Option<(NodeId, NodeId)> {
+        match (self.type_of(a), self.type_of(b)) {
+            (Type::Int, Type::UInt) => Some((a, b)),
+            (Type::UInt, Type::Int) => Some((b, a)),
+            _ => None,
+        }
+    }
+
+    /// The larger one is never negative, and the smaller one never beyond what a sign leaves room for:
+    /// both are exact.
+    fn extreme_of_signs(&mut self, signed: NodeId, unsigned: NodeId, least: bool) -> NodeId {
+        if least {
+            let most = self.graph.constant(Constant::UInt(i64::MAX as u64));
+            let within = self.map(Map::MinUInt, &[unsigned, most], Type::Int);
+            self.map(Map::MinInt, &[signed, within], Type::Int)
+        } else {
+            let zero = self.graph.constant(Constant::Int(0));
+            let within = self.map(Map::MaxInt, &[signed, zero], Type::UInt);
+            self.map(Map::MaxUInt, &[within, unsigned], Type::UInt)
+        }
     }
 
     /// Whether there is none: of a record, whether it is one that is not there.
@@ -272,11 +299,11 @@ impl Compiler<'_> {
             return self.number_of(id);
         }
         let whole = self.map(Map::RealToInt, &[id], Type::Int);
-        if self.graph.as_const(id).is_some() {
-            return whole;
-        }
         let finite = self.map(Map::Test(Test::FitsInt), &[id], Type::Bool);
-        self.only(whole, finite)
+        match self.graph.as_const(finite) {
+            Some(Constant::Bool(true)) => whole,
+            _ => self.only(whole, finite),
+        }
     }
 }
 
@@ -298,7 +325,7 @@ pub(super) fn instead(name: &str) -> Option<&'static str> {
     })
 }
 
-fn no_keywords(name: &str, keywords: &[(String, Expr)]) -> Result<()> {
+pub(super) fn no_keywords(name: &str, keywords: &[(String, Expr)]) -> Result<()> {
     match keywords.first() {
         None => Ok(()),
         Some((keyword, value)) => Err(QueryError::at(

@@ -12,8 +12,8 @@ use std::rc::Rc;
 /// What `vector(…)` takes.
 const MADE: &[&str] = &["pt", "phi", "eta", "mass", "px", "py", "pz", "energy"];
 
-/// Methods of vectors, which take another one.
-const METHODS: &[&str] = &[
+/// Methods of vectors that take another one.
+pub(super) const METHODS: &[&str] = &[
     "deltaR",
     "deltaR2",
     "deltaphi",
@@ -23,6 +23,12 @@ const METHODS: &[&str] = &[
     "dot",
     "add",
     "subtract",
+    "boost",
+    "boost_p4",
+    "boost_beta3",
+    "boostCM_of",
+    "boostCM_of_p4",
+    "boostCM_of_beta3",
 ];
 
 /// Modules that users write before functions.
@@ -56,7 +62,8 @@ fn no_method(value: &Expr, name: &str, at: Span) -> QueryError {
             format!("there is no method {name}: write .{known}, without parentheses")
         }
         (false, false, None) => {
-            let near = crate::error::near(name, METHODS.iter().copied());
+            let turns = super::boosts::TURNS.iter().map(|(known, _)| *known);
+            let near = crate::error::near(name, METHODS.iter().copied().chain(turns));
             let known = super::call::instead(name);
             match (near.is_empty(), known) {
                 (false, _) => {
@@ -100,27 +107,9 @@ impl Compiler<'_> {
             }
             "p2" | "mag2" => self.momentum2(bound, at)?,
             "mass2" | "M2" | "tau2" => self.mass2(bound, at)?,
-            "theta" => {
-                let (p2, pz) = (
-                    self.momentum2(bound, at)?,
-                    self.coordinate(bound, Part::Pz, at)?,
-                );
-                let p = self.root(p2);
-                let cosine = self.real(Arithmetic::Div, pz, p);
-                self.math(Real1::Acos, cosine)
-            }
-            "cottheta" => {
-                let (pz, pt) = (get(Part::Pz)?, get(Part::Pt)?);
-                self.real(Arithmetic::Div, pz, pt)
-            }
-            "costheta" => {
-                let (p2, pz) = (
-                    self.momentum2(bound, at)?,
-                    self.coordinate(bound, Part::Pz, at)?,
-                );
-                let p = self.root(p2);
-                self.real(Arithmetic::Div, pz, p)
-            }
+            "theta" => self.theta(bound, at)?,
+            "cottheta" => self.cotangent_of_theta(bound, at)?,
+            "costheta" => self.cosine_of_theta(bound, at)?,
             "rapidity" => self.rapidity(bound, at)?,
             "mt" | "Mt" | "transverse_mass" => {
                 let mt2 = self.transverse2(bound, at)?;
@@ -159,23 +148,19 @@ impl Compiler<'_> {
         Ok(self.real(Arithmetic::Mul, half, log))
     }
 
-    fn transverse_energy(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
-        let e = self.coordinate(bound, Part::Energy, at)?;
-        let pt = self.coordinate(bound, Part::Pt, at)?;
-        let p2 = self.momentum2(bound, at)?;
-        let p = self.root(p2);
-        let sine = self.real(Arithmetic::Div, pt, p);
-        Ok(self.real(Arithmetic::Mul, e, sine))
-    }
-
     /// `a.deltaR(b)` and others.
     pub(super) fn method(
         &mut self,
         value: &Expr,
         name: &str,
         args: &[Expr],
+        keywords: &[(String, Expr)],
         at: Span,
     ) -> Result<Bound> {
+        if let Some(found) = self.turned(value, name, args, keywords, at)? {
+            return Ok(found);
+        }
+        super::call::no_keywords(name, keywords)?;
         if !METHODS.contains(&name) {
             return Err(no_method(value, name, at));
         }
@@ -234,7 +219,8 @@ impl Compiler<'_> {
                 }
                 sum.ok_or_else(|| QueryError::at(at, "nothing to multiply"))?
             }
-            _ => return self.vector_sum(a, b, name == "subtract", at),
+            "add" | "subtract" => return self.vector_sum(a, b, name == "subtract", at),
+            _ => return self.boosted(name, a, b, at),
         };
         Ok(Bound::Value(node))
     }

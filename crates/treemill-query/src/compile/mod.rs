@@ -1,11 +1,14 @@
 //! Expressions to a graph: names resolved, types checked, levels brought together. Knows the
 //! schema, never data.
 
+mod angles;
+mod boosts;
 mod call;
 mod choice;
 mod compare;
 mod conjuncts;
 mod coordinates;
+mod exact;
 mod forms;
 mod free;
 mod functions;

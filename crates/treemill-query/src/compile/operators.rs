@@ -27,9 +27,10 @@ impl Compiler<'_> {
             )),
             ("+", _) => Ok(self.number_of(id)),
             ("-", Type::Float) => Ok(self.map(Map::Negate, &[id], Type::Float)),
+            ("-", Type::UInt) => self.negated_unsigned(id, at),
             ("-", _) => {
                 let number = self.number_of(id);
-                Ok(self.map(Map::NegateInt, &[number], Type::Int))
+                self.integral(Map::NegateInt, &[number], Type::Int, at)
             }
             ("~", Type::Bool) => Ok(self.negated(id)),
             ("~", Type::Int | Type::UInt) => Ok(self.map(Map::Invert, &[id], ty)),
@@ -125,14 +126,6 @@ impl Compiler<'_> {
             return Ok(self.real_arithmetic(op, sides[0], sides[1]));
         };
         let (a, b) = (self.number_of(sides[0]), self.number_of(sides[1]));
-        if let (Some(Constant::Int(x)), Some(Constant::Int(y))) =
-            (self.graph.as_const(a), self.graph.as_const(b))
-            && is_too_large(op, *x, *y)
-        {
-            let message = "this number is larger than 64 bits can hold: write one of the two as a \
-                           float, as 2.0";
-            return Err(QueryError::at(at, message));
-        }
         match op {
             Arithmetic::Pow => {
                 // Negative powers of integers are no integers, and how large they are is known
@@ -145,7 +138,7 @@ impl Compiler<'_> {
                 if !whole {
                     return Ok(self.real_arithmetic(op, a, b));
                 }
-                Ok(self.map(map, &[a, b], ty))
+                self.integral(map, &[a, b], ty, at)
             }
             Arithmetic::FloorDiv | Arithmetic::Mod => {
                 let known = match self.graph.as_const(b) {
@@ -154,7 +147,7 @@ impl Compiler<'_> {
                     }
                     constant => constant.is_some(),
                 };
-                let result = self.map(map, &[a, b], ty);
+                let result = self.integral(map, &[a, b], ty, at)?;
                 if known {
                     return Ok(result);
                 }
@@ -163,7 +156,7 @@ impl Compiler<'_> {
                 let divides = self.map(Map::CompareInt(Compare::Ne), &[b, zero], Type::Bool);
                 Ok(self.only(result, divides))
             }
-            _ => Ok(self.map(map, &[a, b], ty)),
+            _ => self.integral(map, &[a, b], ty, at),
         }
     }
 
@@ -235,7 +228,7 @@ impl Compiler<'_> {
             ">>" => Map::Bits(Bits::ShiftRight),
             _ => return Err(QueryError::at(at, format!("unknown operator {op}"))),
         };
-        Ok(self.map(map, &[a, b], ty))
+        self.integral(map, &[a, b], ty, at)
     }
 
     pub(super) fn logic(&mut self, op: &str, values: &[Expr], at: Span) -> Result<Bound> {
@@ -297,16 +290,5 @@ impl Compiler<'_> {
             Type::Float | Type::Str => Map::SelectReal,
         };
         Ok(self.map(map, &inputs, ty))
-    }
-}
-
-/// Whether a result of constants is no 64-bit integer. Values of columns wrap around, as in numpy.
-fn is_too_large(op: Arithmetic, x: i64, y: i64) -> bool {
-    match op {
-        Arithmetic::Add => x.checked_add(y).is_none(),
-        Arithmetic::Sub => x.checked_sub(y).is_none(),
-        Arithmetic::Mul => x.checked_mul(y).is_none(),
-        Arithmetic::Pow => u32::try_from(y).is_ok_and(|y| x.checked_pow(y).is_none()),
-        _ => false,
     }
 }

@@ -141,7 +141,14 @@ impl Compiler<'_> {
                 let both = self.together(&[found, factor], at)?;
                 Ok(Some(self.real(Arithmetic::Mul, both[0], both[1])))
             }
-            Bound::Sum { .. } | Bound::Scaled { .. } => self.computed(bound, part, at),
+            Bound::Scaled { vector, factor, .. } => {
+                let (vector, factor) = (vector.clone(), *factor);
+                let found = self.find_coordinate(&vector, part, at)?;
+                found
+                    .map(|id| self.scaled_part(part, id, factor, at))
+                    .transpose()
+            }
+            Bound::Sum { .. } => self.computed(bound, part, at),
             Bound::Choice {
                 condition, sides, ..
             } => {
@@ -213,6 +220,13 @@ impl Compiler<'_> {
             }
             Bound::Choice { .. } => self.find_coordinate(bound, part, at),
             _ if part.is_cartesian() => self.find_coordinate(bound, part, at),
+            Bound::Scaled { vector, factor, .. } => {
+                let (vector, factor) = (vector.clone(), *factor);
+                let found = self.given(&vector, part, at)?;
+                found
+                    .map(|id| self.scaled_part(part, id, factor, at))
+                    .transpose()
+            }
             _ => Ok(None),
         }
     }

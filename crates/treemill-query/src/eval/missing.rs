@@ -11,7 +11,7 @@ use crate::value::{Buf, Data, Strings, Value, View};
 impl Batch<'_> {
     /// A value with flags of presence has as many positions as flags.
     pub(super) fn spread_scalar(&mut self, value: Value, n: usize) -> Value {
-        if !value.is_scalar() || n == 1 {
+        if !value.is_scalar() {
             return value;
         }
         let picks: Vec<u32> = vec![0; n];
@@ -100,7 +100,11 @@ impl Batch<'_> {
     pub(super) fn only(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
         let value = self.node(s, node.inputs[0])?;
         let condition = self.node(s, node.inputs[1])?;
-        let n = self.common_length(&[&value, &condition])?;
+        // What is missing of all constants is so at every position, and no scalar: those have no flags.
+        let n = match value.is_scalar() && condition.is_scalar() {
+            true => self.positions(s, node.level)?,
+            false => self.common_length(&[&value, &condition])?,
+        };
         let flags: Buf<u8> = self.whole(&condition, n);
         let flags = Value {
             data: Data::Bool(flags.clone()),

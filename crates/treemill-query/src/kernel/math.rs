@@ -1,6 +1,6 @@
 //! Functions of floats, as numpy has them.
 
-use super::{map1, map2, trig};
+use super::{map1, map2, special, trig};
 
 /// Functions of one float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,6 +31,11 @@ pub(crate) enum Real1 {
     Asinh,
     Acosh,
     Atanh,
+    Erf,
+    Erfc,
+    Gamma,
+    /// The logarithm of the gamma function's size.
+    LGamma,
     Floor,
     Ceil,
     Trunc,
@@ -109,9 +114,13 @@ pub(crate) fn real1(op: Real1) -> fn(&[f64], &mut [f64]) {
         Real1::Sinh => trig::sinh,
         Real1::Cosh => |a, out| map1(a, out, f64::cosh),
         Real1::Tanh => |a, out| map1(a, out, f64::tanh),
-        Real1::Asinh => |a, out| map1(a, out, f64::asinh),
-        Real1::Acosh => |a, out| map1(a, out, f64::acosh),
-        Real1::Atanh => |a, out| map1(a, out, f64::atanh),
+        Real1::Asinh => |a, out| map1(a, out, special::asinh),
+        Real1::Acosh => |a, out| map1(a, out, special::acosh),
+        Real1::Atanh => |a, out| map1(a, out, special::atanh),
+        Real1::Erf => |a, out| map1(a, out, special::erf),
+        Real1::Erfc => |a, out| map1(a, out, special::erfc),
+        Real1::Gamma => |a, out| map1(a, out, special::gamma),
+        Real1::LGamma => |a, out| map1(a, out, special::lgamma),
         Real1::Floor => |a, out| map1(a, out, f64::floor),
         Real1::Ceil => |a, out| map1(a, out, f64::ceil),
         Real1::Trunc => |a, out| map1(a, out, f64::trunc),

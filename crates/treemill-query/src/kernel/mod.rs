@@ -15,6 +15,7 @@ pub(crate) mod math;
 pub(crate) mod numbered;
 pub(crate) mod pieces;
 pub(crate) mod reduce;
+pub(crate) mod special;
 pub(crate) mod trig;
 pub(crate) mod tuples;
 

@@ -1,0 +1,86 @@
+//! Angles of vectors, and what a factor makes of them: by pseudorapidity where that is stored, which
+//! tells the direction of what has no transverse momentum, too. As scikit-hep's vector has them.
+
+use super::vectors::Part;
+use super::{Bound, Compiler, NodeId, Result, Type};
+use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2};
+use crate::spec::Span;
+use std::f64::consts::PI;
+
+impl Compiler<'_> {
+    pub(super) fn theta(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
+        let Some(eta) = self.given(bound, Part::Eta, at)? else {
+            let cosine = self.cosine_of_theta(bound, at)?;
+            return Ok(self.math(Real1::Acos, cosine));
+        };
+        let turned = self.map(Map::Negate, &[eta], Type::Float);
+        let power = self.math(Real1::Exp, turned);
+        let half = self.math(Real1::Atan, power);
+        let two = self.number(2.0);
+        Ok(self.real(Arithmetic::Mul, two, half))
+    }
+
+    pub(super) fn cosine_of_theta(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
+        if let Some(eta) = self.given(bound, Part::Eta, at)? {
+            return Ok(self.math(Real1::Tanh, eta));
+        }
+        let p2 = self.momentum2(bound, at)?;
+        let z = self.coordinate(bound, Part::Pz, at)?;
+        let p = self.root(p2);
+        let ratio = self.real(Arithmetic::Div, z, p);
+        Ok(self.unless_nan(ratio, 1.0))
+    }
+
+    pub(super) fn cotangent_of_theta(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
+        if let Some(eta) = self.given(bound, Part::Eta, at)? {
+            return Ok(self.math(Real1::Sinh, eta));
+        }
+        let z = self.coordinate(bound, Part::Pz, at)?;
+        let pt = self.coordinate(bound, Part::Pt, at)?;
+        let ratio = self.real(Arithmetic::Div, z, pt);
+        Ok(self.unless_nan(ratio, f64::INFINITY))
+    }
+
+    /// The energy times the sine of theta.
+    pub(super) fn transverse_energy(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
+        let e = self.coordinate(bound, Part::Energy, at)?;
+        if let Some(eta) = self.given(bound, Part::Eta, at)? {
+            let cosh = self.math(Real1::Cosh, eta);
+            return Ok(self.real(Arithmetic::Div, e, cosh));
+        }
+        let pt = self.coordinate(bound, Part::Pt, at)?;
+        let p2 = self.momentum2(bound, at)?;
+        let p = self.root(p2);
+        let sine = self.real(Arithmetic::Div, pt, p);
+        Ok(self.real(Arithmetic::Mul, e, sine))
+    }
+
+    /// What a coordinate that is not Cartesian becomes when its vector is multiplied.
+    pub(super) fn scaled_part(
+        &mut self,
+        part: Part,
+        found: NodeId,
+        factor: NodeId,
+        at: Span,
+    ) -> Result<NodeId> {
+        let both = self.together(&[found, factor], at)?;
+        Ok(self.scaled_value(part, both[0], both[1]))
+    }
+
+    /// The same at one level.
+    fn scaled_value(&mut self, part: Part, found: NodeId, factor: NodeId) -> NodeId {
+        if matches!(part, Part::Pt | Part::Mass) {
+            let size = self.math(Real1::Abs, factor);
+            return self.real(Arithmetic::Mul, size, found);
+        }
+        let zero = self.number(0.0);
+        let turns = self.map(Map::CompareReal(Compare::Lt), &[factor, zero], Type::Bool);
+        if part == Part::Eta {
+            let turned = self.map(Map::Negate, &[found], Type::Float);
+            return self.map(Map::SelectReal, &[turns, turned, found], Type::Float);
+        }
+        let half_turn = self.number(PI);
+        let by = self.map(Map::SelectReal, &[turns, half_turn, zero], Type::Float);
+        self.map(Map::Real2(Real2::DeltaPhi), &[found, by], Type::Float)
+    }
+}

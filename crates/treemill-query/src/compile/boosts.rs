@@ -1,0 +1,302 @@
+//! Vectors turned about an axis and seen from another frame: methods with the names and formulas of
+//! scikit-hep's vector. Their results are vectors of values, without the members of what they came from.
+
+use super::objects::{Object, Source};
+use super::vectors::Part;
+use super::{Bound, Compiler, NodeId, Result, Type, span};
+use crate::error::QueryError;
+use crate::kernel::{Arithmetic, Map, Real1, Real2};
+use crate::spec::{Expr, Span};
+use std::rc::Rc;
+
+/// A method that takes a number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Turn {
+    /// By an angle, about the axis.
+    Rotate(Part),
+    /// By a velocity, or a Lorentz factor with its sign, along the axis.
+    Boost(Part),
+}
+
+pub(super) const TURNS: &[(&str, Turn)] = &[
+    ("rotateX", Turn::Rotate(Part::Px)),
+    ("rotateY", Turn::Rotate(Part::Py)),
+    ("rotateZ", Turn::Rotate(Part::Pz)),
+    ("boostX", Turn::Boost(Part::Px)),
+    ("boostY", Turn::Boost(Part::Py)),
+    ("boostZ", Turn::Boost(Part::Pz)),
+];
+
+const MOMENTUM: [Part; 3] = [Part::Px, Part::Py, Part::Pz];
+
+impl Compiler<'_> {
+    /// `a.rotateX(angle)`, `a.boostZ(beta=…)` …; `None`: no method that takes a number.
+    pub(super) fn turned(
+        &mut self,
+        value: &Expr,
+        name: &str,
+        args: &[Expr],
+        keywords: &[(String, Expr)],
+        at: Span,
+    ) -> Result<Option<Bound>> {
+        let Some((_, turn)) = TURNS.iter().find(|(known, _)| *known == name) else {
+            return Ok(None);
+        };
+        let words: &[&str] = match turn {
+            Turn::Rotate(_) => &["angle"],
+            Turn::Boost(_) => &["beta", "gamma"],
+        };
+        let (word, number) = match (args, keywords) {
+            ([number], []) => (words[0], number),
+            ([], [(word, number)]) if words.contains(&word.as_str()) => (word.as_str(), number),
+            _ => {
+                let message = format!("a.{name}(…) takes one number: {}=", words.join("= or "));
+                return Err(QueryError::at(at, message));
+            }
+        };
+        let vector = self.bind(value)?;
+        let id = self.value(number)?;
+        if self.type_of(id) == Type::Str {
+            let message = format!("a.{name}(…) takes a number, and this is a string");
+            return Err(QueryError::at(span(number), message));
+        }
+        let number = self.real_of(id);
+        match turn {
+            Turn::Rotate(Part::Pz) => self.rotated_about_beam(&vector, number, at),
+            Turn::Rotate(axis) => self.rotated(&vector, *axis, number, at),
+            Turn::Boost(axis) => self.boosted_along(&vector, *axis, word == "gamma", number, at),
+        }
+        .map(Some)
+    }
+
+    /// Only the azimuth changes; all else stays as it is stored.
+    fn rotated_about_beam(&mut self, vector: &Bound, angle: NodeId, at: Span) -> Result<Bound> {
+        let mut parts = Vec::new();
+        let polar = (
+            self.given(vector, Part::Pt, at)?,
+            self.given(vector, Part::Phi, at)?,
+        );
+        let along = match self.given(vector, Part::Eta, at)? {
+            Some(eta) => Some((Part::Eta, eta)),
+            None => self.given(vector, Part::Pz, at)?.map(|z| (Part::Pz, z)),
+        };
+        parts.extend(along);
+        parts.extend(self.time_of(vector, at)?);
+        let (Some(pt), Some(phi)) = polar else {
+            let (x, y) = (
+                self.coordinate(vector, Part::Px, at)?,
+                self.coordinate(vector, Part::Py, at)?,
+            );
+            return self.turned_plane(parts, [(Part::Px, x), (Part::Py, y)], angle, at);
+        };
+        parts.extend([(Part::Pt, pt), (Part::Phi, phi)]);
+        let (mut parts, angle) = self.with_number(parts, angle, at)?;
+        for (part, id) in &mut parts {
+            if *part == Part::Phi {
+                let back = self.map(Map::Negate, &[angle], Type::Float);
+                *id = self.map(Map::Real2(Real2::DeltaPhi), &[*id, back], Type::Float);
+            }
+        }
+        Ok(self.made_of(parts))
+    }
+
+    fn rotated(&mut self, vector: &Bound, axis: Part, angle: NodeId, at: Span) -> Result<Bound> {
+        let plane = match axis {
+            Part::Px => [Part::Py, Part::Pz],
+            _ => [Part::Pz, Part::Px],
+        };
+        let mut others = vec![(axis, self.coordinate(vector, axis, at)?)];
+        others.extend(self.time_of(vector, at)?);
+        let plane = [
+            (plane[0], self.coordinate(vector, plane[0], at)?),
+            (plane[1], self.coordinate(vector, plane[1], at)?),
+        ];
+        self.turned_plane(others, plane, angle, at)
+    }
+
+    /// Two coordinates turned from the first to the second, beside others that stay.
+    fn turned_plane(
+        &mut self,
+        others: Vec<(Part, NodeId)>,
+        plane: [(Part, NodeId); 2],
+        angle: NodeId,
+        at: Span,
+    ) -> Result<Bound> {
+        let parts = plane.into_iter().chain(others).collect();
+        let (mut parts, angle) = self.with_number(parts, angle, at)?;
+        let (a, b) = (parts[0].1, parts[1].1);
+        let (sine, cosine) = (self.math(Real1::Sin, angle), self.math(Real1::Cos, angle));
+        let (ac, bs) = (
+            self.real(Arithmetic::Mul, cosine, a),
+            self.real(Arithmetic::Mul, sine, b),
+        );
+        let (across, bc) = (
+            self.real(Arithmetic::Mul, sine, a),
+            self.real(Arithmetic::Mul, cosine, b),
+        );
+        parts[0].1 = self.real(Arithmetic::Sub, ac, bs);
+        parts[1].1 = self.real(Arithmetic::Add, across, bc);
+        Ok(self.made_of(parts))
+    }
+
+    fn boosted_along(
+        &mut self,
+        vector: &Bound,
+        axis: Part,
+        is_gamma: bool,
+        number: NodeId,
+        at: Span,
+    ) -> Result<Bound> {
+        let (parts, number) = self.cartesian_beside(vector, number, at)?;
+        let one = self.number(1.0);
+        let square = self.square(number);
+        let (gamma, product) = if is_gamma {
+            let rest = self.real(Arithmetic::Sub, square, one);
+            let size = self.root(rest);
+            let signed = self.map(Map::Real2(Real2::CopySign), &[size, number], Type::Float);
+            (self.math(Real1::Abs, number), signed)
+        } else {
+            let rest = self.real(Arithmetic::Sub, one, square);
+            let root = self.root(rest);
+            let gamma = self.real(Arithmetic::Div, one, root);
+            (gamma, self.real(Arithmetic::Mul, number, gamma))
+        };
+        let energy = parts[3].1;
+        let mut found = parts.clone();
+        for (part, id) in &mut found {
+            if *part == axis {
+                let a = self.real(Arithmetic::Mul, gamma, *id);
+                let b = self.real(Arithmetic::Mul, product, energy);
+                let (c, d) = (
+                    self.real(Arithmetic::Mul, product, *id),
+                    self.real(Arithmetic::Mul, gamma, energy),
+                );
+                *id = self.real(Arithmetic::Add, a, b);
+                let energy = self.real(Arithmetic::Add, c, d);
+                found[3].1 = energy;
+                break;
+            }
+        }
+        Ok(self.made_of(found))
+    }
+
+    /// `a.boost(b)` and its kin: `b` is a momentum with energy, or a velocity.
+    pub(super) fn boosted(&mut self, name: &str, a: Bound, b: Bound, at: Span) -> Result<Bound> {
+        let to_rest = name.starts_with("boostCM_of");
+        let has_energy = self.find_coordinate(&b, Part::Energy, at)?.is_some();
+        let is_momentum = match name {
+            "boost_p4" | "boostCM_of_p4" => true,
+            "boost_beta3" | "boostCM_of_beta3" => false,
+            _ => has_energy,
+        };
+        let mut ids = Vec::with_capacity(8);
+        for part in MOMENTUM.into_iter().chain([Part::Energy]) {
+            ids.push(self.coordinate(&a, part, at)?);
+        }
+        for part in MOMENTUM {
+            ids.push(self.coordinate(&b, part, at)?);
+        }
+        if is_momentum {
+            ids.push(self.coordinate(&b, Part::Energy, at)?);
+            ids.push(self.coordinate(&b, Part::Mass, at)?);
+        }
+        let mut ids = self.together(&ids, at)?;
+        let by = ids.split_off(4);
+        let one = self.number(1.0);
+        // What goes with each component of the velocity: gamma times it.
+        let (gamma, speeds): (NodeId, Vec<NodeId>) = if let &[x, y, z, energy, mass] = by.as_slice()
+        {
+            let gamma = self.real(Arithmetic::Div, energy, mass);
+            let speeds = [x, y, z].map(|p| self.real(Arithmetic::Div, p, mass));
+            (gamma, speeds.to_vec())
+        } else {
+            let square = self.sum_of_squares(&by);
+            let rest = self.real(Arithmetic::Sub, one, square);
+            let root = self.root(rest);
+            let gamma = self.real(Arithmetic::Div, one, root);
+            let speeds = by.iter().map(|v| self.real(Arithmetic::Mul, gamma, *v));
+            (gamma, speeds.collect())
+        };
+        let speeds: Vec<NodeId> = match to_rest {
+            true => (speeds.iter())
+                .map(|v| self.map(Map::Negate, &[*v], Type::Float))
+                .collect(),
+            false => speeds,
+        };
+        let mut dot: Option<NodeId> = None;
+        for (speed, p) in speeds.iter().zip(&ids) {
+            let product = self.real(Arithmetic::Mul, *speed, *p);
+            dot = Some(match dot {
+                None => product,
+                Some(sum) => self.real(Arithmetic::Add, sum, product),
+            });
+        }
+        let dot = dot.ok_or_else(|| QueryError::at(at, "a velocity has components"))?;
+        let above = self.real(Arithmetic::Add, gamma, one);
+        let share = self.real(Arithmetic::Div, dot, above);
+        let along = self.real(Arithmetic::Add, share, ids[3]);
+        let mut found = Vec::with_capacity(4);
+        for ((part, speed), p) in MOMENTUM.into_iter().zip(&speeds).zip(&ids) {
+            let more = self.real(Arithmetic::Mul, *speed, along);
+            found.push((part, self.real(Arithmetic::Add, *p, more)));
+        }
+        let energy = self.real(Arithmetic::Mul, gamma, ids[3]);
+        found.push((Part::Energy, self.real(Arithmetic::Add, energy, dot)));
+        Ok(self.made_of(found))
+    }
+
+    /// Mass or energy, whichever the vector has, or can tell.
+    fn time_of(&mut self, vector: &Bound, at: Span) -> Result<Option<(Part, NodeId)>> {
+        if let Some(mass) = self.given(vector, Part::Mass, at)? {
+            return Ok(Some((Part::Mass, mass)));
+        }
+        let energy = self.find_coordinate(vector, Part::Energy, at)?;
+        Ok(energy.map(|energy| (Part::Energy, energy)))
+    }
+
+    fn cartesian_beside(
+        &mut self,
+        vector: &Bound,
+        number: NodeId,
+        at: Span,
+    ) -> Result<(Vec<(Part, NodeId)>, NodeId)> {
+        let mut parts = Vec::with_capacity(4);
+        for part in MOMENTUM.into_iter().chain([Part::Energy]) {
+            parts.push((part, self.coordinate(vector, part, at)?));
+        }
+        self.with_number(parts, number, at)
+    }
+
+    /// Coordinates and a number at one level.
+    fn with_number(
+        &mut self,
+        parts: Vec<(Part, NodeId)>,
+        number: NodeId,
+        at: Span,
+    ) -> Result<(Vec<(Part, NodeId)>, NodeId)> {
+        let mut ids: Vec<NodeId> = parts.iter().map(|(_, id)| *id).collect();
+        ids.push(number);
+        let ids = self.together(&ids, at)?;
+        let number = ids.last().copied().unwrap_or(number);
+        let names = parts.into_iter().map(|(part, _)| part);
+        Ok((names.zip(ids).collect(), number))
+    }
+
+    /// A vector of these coordinates, which are at one level.
+    fn made_of(&mut self, parts: Vec<(Part, NodeId)>) -> Bound {
+        let mut levels = parts
+            .iter()
+            .filter(|(_, id)| self.graph.as_const(*id).is_none())
+            .map(|(_, id)| self.graph.node(*id).level);
+        let base = levels.next().unwrap_or(super::EVENT);
+        let fields = parts
+            .into_iter()
+            .map(|(part, id)| (part.name().to_owned(), id));
+        Bound::Object(Object {
+            source: Rc::new(Source::Made(fields.collect())),
+            base,
+            moves: Vec::new(),
+            level: base,
+        })
+    }
+}
