@@ -293,7 +293,7 @@ def test_submit_and_ask_later(session, events, truth):
     query = session.submit(Ending(), events)
     assert query.result(timeout=60) == {"n": 10 * len(truth)}
     assert query.account in session.queries
-    assert session.queries[-1].snapshot() == {"n": 10 * len(truth)}
+    assert query.snapshot() == {"n": 10 * len(truth)}
     assert query.title == "Ending"
 
 
