@@ -91,6 +91,9 @@ class SelectorQuery(Query):
         return False
 
     def _results(self, raw: list[Any] | None) -> Any:
+        if raw is None and self._stopped is not None:
+            # What begin_worker makes is not to be had: it may be what the query was stopped for.
+            raise TreemillError(f"the query was {self._stopped} before it had results")
         if raw is None:  # not one entry
             raw = self._task.trees(0).bound(0).partial().results()
         output = raw[0]

@@ -8,6 +8,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,13 @@ from .account import Account
 from .backend.passes import Pool
 from .booked import BookedQuery
 from .errors import QueryError, UnsupportedError
+from .monitor.together import Together
 from .monitor.watch import Feedback, Watch
 from .packages import Package, PackageStore
 from .query import Booking, Node, Origin
 from .run_options import RunOptions
 from .running import Query
+from .shapes import is_shape, leaves, mapped
 from .waiting import hearing, wait, watch_aside
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ def connect(
     mode: str = "threads",
     memory: int | None = None,
     silence: float = 60.0,
+    patience: float = 10.0,
     start: str | None = None,
 ) -> Session:
     """A session with local workers, one per core if `workers` is None; no daemon.
@@ -46,9 +50,14 @@ def connect(
     selectors that let go of the GIL. `mode="processes"`: processes, forked for each run from a
     template that has loaded everything; for selectors in Python. For these, `memory` is how many
     bytes each worker may take on top of what the template has (None: any number), and `silence`
-    after how many seconds without a sign of life a worker is given up. `start="spawn"` starts each
-    worker as a program of its own instead, slower and without shared memory, which is the way where
-    the system's libraries do not survive a fork (macOS); "fork" is Linux's.
+    after how many seconds without a sign of life a worker is given up, or what does not come to an
+    end while the template loads it. `start="spawn"` starts each worker as a program of its own
+    instead, slower and without shared memory, which is the way where the system's libraries do not
+    survive a fork (macOS); "fork" is Linux's.
+
+    `patience` is how many seconds `stop`, Ctrl-C and `close` wait for what workers are at. After
+    that a process is killed; a thread, which Python cannot end, is named in a warning and left
+    behind. What they had in their hands is missing in the result, by name in the report.
 
     Threads share what this process remembers of files (`treemill.cache`); processes, which live
     for one run, remember nothing.
@@ -70,12 +79,13 @@ def connect(
     if mode == "processes":
         from .backend.processes import ProcessPool
 
-        return Session(ProcessPool(size, memory=memory, silence=silence, start=start))
+        pool = ProcessPool(size, memory=memory, silence=silence, patience=patience, start=start)
+        return Session(pool)
     if memory is not None:
         raise QueryError('threads share one memory; a limit for each needs mode="processes"')
     from .backend.threads import ThreadPool
 
-    return Session(ThreadPool(size))
+    return Session(ThreadPool(size, patience=patience))
 
 
 def available_cores() -> int:
@@ -137,7 +147,9 @@ class Session:
         cycles: int | None = None,
         seed: int = 0,
     ) -> Any:
-        """Computes bookings and gives back their values, a tuple of them if there are several.
+        """Computes the bookings that it is given, and no others, and gives back their values, a
+        tuple of them if there are several. Bookings may be in dicts, lists and tuples, in one
+        another; the values then come in the same: `run({"dy": dy.count(), "tt": tt.count()})`.
         Those of one dataset are done in one pass (after a first one for automatic ranges).
 
         Or runs a selector: `run(DiMuon(), events, inputs={"cut": 20})` gives back its merged
@@ -147,7 +159,8 @@ class Session:
         is how often to generate something.
 
         `inputs`: what the selector's methods get; sent to workers once.
-        `progress`: show a progress bar; None: after 0.3 s on a terminal and in notebooks.
+        `progress`: show a progress bar, one for all datasets; None: after 0.3 s on a terminal and
+        in notebooks, or at once where many short runs follow one another on a terminal.
         `feedback`: called about every second with the values, or the output, so far; or the name of
         a histogram among them (True: the first one), which is drawn under the progress bar.
         `on_error`: "stop" raises the first error; "skip" leaves out the entries that cannot be read
@@ -163,23 +176,48 @@ class Session:
         if _is_selector(what):
             with hearing() as news:
                 query = self._select(what, options)
-                return wait(query, news, Watch(query, progress, feedback))
+                with closing(Watch(query, progress, feedback)) as watch:
+                    return wait(query, news, watch)
         options.for_bookings()
+        groups = _by_dataset(what)
+        if options.whole:  # else values that are there are no part's
+            groups = [todo for group in groups if (todo := [b for b in group if not b.done])]
+        values = self._computed(groups, options, progress, feedback)
+
+        def value(booking: Booking) -> Any:
+            if booking.number in values:
+                return values[booking.number]
+            return booking.value
+
+        return mapped(what[0] if len(what) == 1 else what, value)
+
+    def _computed(
+        self,
+        groups: Sequence[Sequence[Booking]],
+        options: RunOptions,
+        progress: bool | None,
+        feedback: Feedback | None,
+    ) -> dict[int, Any]:
+        """Values by the bookings' numbers. Each group is of one dataset."""
         values: dict[int, Any] = {}
-        for group in _by_dataset(what):
-            todo = [booking for booking in group if not (options.whole and booking.done)]
-            if not todo:
-                continue
-            with hearing() as news:
-                booked = self._start(BookedQuery(todo, self._pool, options))
-                found = wait(booked, news, Watch(booked, progress, feedback))
-            values |= {booking.number: value for booking, value in zip(todo, found, strict=True)}
-        # Those that were done before have their value already.
-        for booking in what:
-            if booking.number not in values:
-                values[booking.number] = booking.value
-        ordered = [values[booking.number] for booking in what]
-        return ordered[0] if len(ordered) == 1 else tuple(ordered)
+        if not groups:
+            return values
+        datasets = [group[0].node.origin.dataset for group in groups]
+        together = Together([(each.name, len(each.files)) for each in datasets])
+        watch: Watch | None = None
+        try:
+            for group in groups:
+                with hearing() as news:
+                    query = self._start(BookedQuery(group, self._pool, options))
+                    together.start(query)
+                    if watch is None:
+                        watch = Watch(together if len(groups) > 1 else query, progress, feedback)
+                    found = wait(query, news, watch)
+                values |= {each.number: value for each, value in zip(group, found, strict=True)}
+        finally:
+            if watch is not None:
+                watch.close()
+        return values
 
     def submit(
         self,
@@ -246,7 +284,7 @@ class Session:
 
 
 def _is_selector(what: Sequence[Any]) -> bool:
-    return bool(what) and not isinstance(what[0], Booking)
+    return bool(what) and not isinstance(what[0], Booking) and not is_shape(what[0])
 
 
 def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Dataset | None, Node | None]:
@@ -270,15 +308,15 @@ def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Dataset | None, N
 def _by_dataset(bookings: Sequence[Any]) -> list[list[Booking]]:
     """Groups in order, each booking once."""
     groups: dict[int, tuple[Origin, dict[int, Booking]]] = {}
-    for booking in bookings:
+    for booking in leaves(tuple(bookings)):
         if not isinstance(booking, Booking):
             raise QueryError(
                 "run() takes bookings, as events.hist(…) and events.count() give them, "
-                f"not {type(booking).__name__}"
+                f"alone or in dicts, lists and tuples, not {type(booking).__name__}"
             )
         origin = booking.node.origin
         groups.setdefault(id(origin), (origin, {}))[1][booking.number] = booking
-    if not groups:
+    if not bookings:
         raise QueryError("run() needs at least one booking")
     return [list(group.values()) for _, group in groups.values()]
 

@@ -30,8 +30,8 @@ _LONGEST_WAIT = 0.2
 
 
 def wait(query: Query, news: SimpleQueue[str], watch: Watch) -> Any:
-    """Waits for the end, showing what is going on. The word "interrupt" in `news` stops the query,
-    a second one gives up waiting for its workers."""
+    """Waits for the end, showing what is going on in `watch`, which the caller closes. The word
+    "interrupt" in `news` stops the query, a second one gives up waiting for its workers."""
     interrupted = False
     try:
         query.watch(news)
@@ -55,8 +55,6 @@ def wait(query: Query, news: SimpleQueue[str], watch: Watch) -> Any:
     except BaseException:
         query.stop("interrupted")
         raise
-    finally:
-        watch.close()
     if not interrupted:
         return query.final()
     query.drop()

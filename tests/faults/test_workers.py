@@ -253,17 +253,6 @@ def test_no_room_for_a_file(session, events, tmp_path):
     assert path.read_text() == "an older file"
 
 
-def test_the_template_dies(session, events):
-    session.run(spans, events)
-    os.kill(session._pool._master._process.pid, signal.SIGKILL)
-    assert wait_for_end(session._pool._master._process.pid)
-    try:
-        output = session.run(spans, events)
-    except tm.WorkerError:  # the thread had not noticed yet
-        output = session.run(spans, events)
-    assert covers(events, output)
-
-
 CLIENT = """
 import os, signal, sys
 import treemill as tm

@@ -14,6 +14,7 @@ from treemill.monitor.pictures import save
 from treemill.monitor.progress import ProgressBar, numbers
 from treemill.monitor.report import MissingEntries, Report
 from treemill.monitor.tables import size
+from treemill.monitor.together import Together
 from treemill.monitor.watch import Watch
 from treemill.session import connect
 
@@ -75,6 +76,49 @@ def test_nothing_is_drawn_before_a_third_of_a_second(monkeypatch, capsys):
     assert watched.delay() == pytest.approx(0.1)
     watched.close()
     assert "filling" in capsys.readouterr().err
+
+
+def test_short_runs_in_a_row_have_a_bar(monkeypatch, capsys):
+    clock = Clock(monkeypatch)
+    monkeypatch.setattr(watch, "_row", watch.Row())
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "160")
+    for _ in range(12):
+        watched = Watch(Query(), True, None)
+        clock.now += 0.1
+        watched.tick()
+        watched.close()
+        clock.now += 0.05
+    err = capsys.readouterr().err
+    assert "run 7 in a row" not in err, "not in the first second"
+    assert "run 9 in a row: filling" in err
+    assert "run 12 in a row: filling" in err
+    clock.now += 5
+    watched = Watch(Query(), True, None)
+    assert watched.delay() == pytest.approx(0.3)
+    other = Watch(Query(), True, None)  # at the same time
+    assert other.delay() == pytest.approx(0.3)
+    watched.close()
+    other.close()
+
+
+def test_a_bar_over_several_datasets():
+    first, second = Query(), Query()
+    first.progress = progress(entries=100, expected=100, seconds=1.0, workers=0)
+    second.progress = progress(entries=50, expected=200, seconds=0.5)
+    together = Together([("dy", 2), ("tt", 4), ("ww", 2)])
+    assert together.progress.entries == 0
+    together.start(first)
+    now = together.progress
+    assert (now.entries, now.expected) == (100, 400), "files not begun count as those begun"
+    assert now.phase == "dy (1 of 3): filling"
+    together.start(second)
+    now = together.progress
+    assert (now.entries, now.expected, now.phase) == (150, 400, "tt (2 of 3): filling")
+    assert (now.events_per_second, now.seconds_left) == (100, 2.5)
+    second.values, second.titles = (7,), ("n",)
+    assert (together.snapshot(), together.titles) == ((7,), ("n",))
 
 
 def test_no_tick_without_a_watcher():

@@ -153,6 +153,53 @@ def test_two_datasets_in_one_run(session, paths):
     assert session.run(a.count(), b.count(), a.count()) == (5000, 7321, 5000)
 
 
+def test_dicts_and_lists_of_bookings(session, paths):
+    a, b = tm.dataset(paths[0], "Events"), tm.dataset(paths[2], "Events")
+    count = a.count()
+    what = {"a": [count, a.max("nJet")], "b": {"n": b.count(), "again": (count,)}, "none": []}
+    values = session.run(what)
+    assert values == {
+        "a": [5000, session.run(a.max("nJet"))],
+        "b": {"n": 7321, "again": (5000,)},
+        "none": [],
+    }
+    assert len(session.queries) == 3, "one pass for each dataset"
+    assert session.run([count]) == [5000]
+    assert session.run([b.count()], count) == ([7321], 5000)
+    assert (session.run({}), session.run([])) == ({}, [])
+    with pytest.raises(tm.QueryError, match="in dicts, lists and tuples, not Dataset"):
+        session.run({"a": a})
+
+
+def test_run_computes_what_it_is_given(session, events):
+    count, other = events.count(), events.sum("nJet")
+    session.run(count)
+    assert not other.done
+
+
+def test_one_bar_for_several_datasets(paths, monkeypatch):
+    seen = []
+
+    class Bar:
+        def update(self, progress):
+            seen.append(progress)
+
+        def close(self):
+            seen.append("closed")
+
+    monkeypatch.setattr("treemill.monitor.watch._bar", lambda passing: Bar())
+    monkeypatch.setattr("treemill.monitor.watch._FIRST_LOOK", 0.0)
+    one, two = (
+        tm.dataset(path, "Events", name=name) for path, name in zip(paths[::2], "ab", strict=True)
+    )
+    with connect(workers=1) as session:
+        session.run({"a": one.count(), "b": two.count()}, progress=True)
+    assert seen[-1] == "closed"
+    assert seen.count("closed") == 1
+    assert seen[-2].phase == "b (2 of 2): filling"
+    assert (seen[-2].entries, seen[-2].expected) == (12321, 12321)
+
+
 def test_draw(events, capsys):
     made = events.draw("MET_pt", where="nJet > 2", bins=(10, 0, 100))
     assert isinstance(made, hist.Hist)

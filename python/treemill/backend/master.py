@@ -25,14 +25,14 @@ from typing import Any, Protocol
 
 from ..errors import QueryError, WorkerError
 from .channel import Channel
-from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded
+from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded, Ready
 
-__all__ = ["Master"]
+__all__ = ["Master", "cause"]
 
 _LOOK = 0.2
 """Seconds between looks at silent workers."""
-_PATIENCE = 10.0
-"""Seconds that a session's end waits for what its workers are at."""
+_STARTS = 60.0
+"""Seconds that an interpreter may take to start."""
 
 _START = """
 import json, sys
@@ -54,6 +54,9 @@ class Listener(Protocol):
     def failed(self, error: BaseException) -> None:
         """They may not."""
 
+    def orphaned(self, reason: str) -> None:
+        """The template has ended."""
+
     def heard(self, number: int, messages: Sequence[Any]) -> None:
         """From a worker."""
 
@@ -67,9 +70,24 @@ class Listener(Protocol):
 class Master:
     """One template and its workers. Any thread may call what is public."""
 
-    def __init__(self, paths: Sequence[str] = (), start: str = "fork") -> None:
-        """`paths` come first where the template imports from; `start`: "fork" or "spawn"."""
+    def __init__(
+        self,
+        paths: Sequence[str] = (),
+        start: str = "fork",
+        *,
+        silence: float = 60.0,
+        patience: float = 10.0,
+    ) -> None:
+        """`paths` come first where the template imports from; `start`: "fork" or "spawn". Seconds:
+        `silence` that the template may take to load something, `patience` that `close` waits for
+        passes to end."""
         self.alive = True
+        self._silence = silence
+        self._patience = patience
+        self._loading: dict[int, float] = {}  # passes whose task the template loads, since when
+        # When it had done with another one; before it is there, when it should be.
+        self._loaded = time.monotonic() + _STARTS
+        self._ended: str | None = None  # how the template has
         self._numbers = itertools.count()
         self._passes: dict[int, Listener] = {}
         self._channels: dict[tuple[int, int], Channel] = {}
@@ -92,11 +110,15 @@ class Master:
         """A new pass's."""
         return next(self._numbers)
 
-    def submit(self, number: int, listener: Listener, task: Any) -> None:
-        """Sends a pass's task to the template. Raises QueryError where it cannot be sent."""
+    def submit(self, number: int, listener: Listener, task: Any) -> bool:
+        """Sends a pass's task to the template; False where that has ended, and another master is
+        wanted. Raises QueryError where it cannot be sent."""
         data = _pickled(task, "the selector")
         digest = None
         with self._submitting:
+            if not self.alive:
+                return False
+            self._loading[number] = time.monotonic()
             self._passes[number] = listener
             try:
                 if task.inputs is not None:
@@ -108,6 +130,7 @@ class Master:
                 self._template.send(Load(number, digest, data))
             except OSError:
                 pass  # the template is gone; the thread will say so
+        return True
 
     def fork(self, number: int, worker: int, memory: int | None) -> Channel:
         """Starts a worker; the channel to it."""
@@ -150,28 +173,46 @@ class Master:
 
     def _run(self) -> None:
         next_look = time.monotonic() + _LOOK
+        problem: BaseException = WorkerError("the session was closed")
         try:
-            while self.alive and not self._may_close():
+            while self._ended is None and not self._may_close():
                 wait = max(next_look - time.monotonic(), 0.0)
                 for key, _ in self._selector.select(wait):
                     self._hear(key)
                 self._obey()
                 if time.monotonic() >= next_look:
-                    for listener in list(self._passes.values()):
-                        listener.check()
+                    self._look()
                     next_look = time.monotonic() + _LOOK
         except BaseException as error:  # a defect of treemill's own: nobody must wait for ever
-            self._end_all(error)
+            problem = error
             raise
         finally:
+            if not self._submitting.acquire(timeout=self._patience):
+                self._kill_template()  # which somebody waits for, to send it something
+                self._submitting.acquire()
             self.alive = False
-            self._end_all(WorkerError("the session was closed"))
+            self._submitting.release()
+            self._end_all(problem)
             self._shut()
+
+    def _look(self) -> None:
+        for listener in list(self._passes.values()):
+            listener.check()
+        loading = list(self._loading.items())  # another thread may add to it
+        if loading and time.monotonic() > max(loading[0][1], self._loaded) + self._silence:
+            number = loading[0][0]
+            if number in self._passes:
+                words = (
+                    f"workers' template process did not load it within {self._silence:g} seconds"
+                )
+                self._passes[number].failed(WorkerError(f"given up: the {words}"))
+                self._end(number)
+            self._kill_template()
 
     def _may_close(self) -> bool:
         if self._closing is None:
             return False
-        return not self._passes or time.monotonic() > self._closing + _PATIENCE
+        return not self._passes or time.monotonic() > self._closing + self._patience
 
     def _hear(self, key: selectors.SelectorKey) -> None:
         source = key.fileobj
@@ -182,10 +223,11 @@ class Master:
             for message in messages:
                 self._understand(message)
             if not alive:
-                self.alive = False
-                code = self._process.wait()
-                words = f"the workers' template process has ended with exit code {code}"
-                self._end_all(WorkerError(words))
+                self._ended = f"the workers' template process {cause(self._wait_for_template())}"
+                # What workers have said before their end counts.
+                for (number, worker), channel in list(self._channels.items()):
+                    if number in self._passes:
+                        self._passes[number].heard(worker, channel.drain())
         elif isinstance(source, Channel) and self._channels.get(key.data) is source:
             self._hear_worker(key.data, source)
 
@@ -198,6 +240,10 @@ class Master:
             listener.heard(place[1], messages)
 
     def _understand(self, message: Any) -> None:
+        if isinstance(message, Ready | Loaded | Failed):
+            self._loaded = time.monotonic()
+        if isinstance(message, Loaded | Failed):
+            self._loading.pop(message.number, None)
         if isinstance(message, Loaded) and message.number in self._passes:
             self._passes[message.number].loaded()
         elif isinstance(message, Failed) and message.number in self._passes:
@@ -217,6 +263,8 @@ class Master:
 
     def _end(self, number: int) -> None:
         self._passes.pop(number, None)
+        if number in self._loading and not self._passes:
+            self._kill_template()  # it is at something that nobody wants, perhaps for ever
         for place in [place for place in self._channels if place[0] == number]:
             self.forget(*place)
             # Closing its channel ends it at its next word; one that is stopped hears nothing.
@@ -227,8 +275,11 @@ class Master:
     def _end_all(self, error: BaseException) -> None:
         while self._passes:
             number, listener = next(iter(self._passes.items()))
-            listener.failed(error)
             self._end(number)
+            if self._ended is None:
+                listener.failed(error)
+            else:
+                listener.orphaned(self._ended)
         self._obey()
 
     def _shut(self) -> None:
@@ -237,12 +288,28 @@ class Master:
         self._selector.close()
         for each in (self._template, self._wake, self._woken):
             each.close()
-        try:
-            self._process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        self._wait_for_template()
+
+    def _wait_for_template(self) -> int:
+        """Its exit code; it is killed where it does not end."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(self._patience)
+        self._kill_template()
+        return self._process.wait()
+
+    def _kill_template(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def cause(code: int) -> str:
+    """How a process has ended, in words."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was killed by signal {-code}"
 
 
 def _start_template(paths: Sequence[str], start: str) -> tuple[subprocess.Popen[bytes], Channel]:

@@ -67,9 +67,11 @@ class Pass(ABC):
         skip_errors: bool,
         on_end: Callable[[Pass], None],
         sizing: Sizing,
+        patience: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`on_end` is called once, on some thread, after the last commit."""
+        """`on_end` is called once, on some thread, after the last commit. `patience`: seconds that
+        `stop` waits for what workers are at."""
         self.merged = Merged()
         self.error: BaseException | None = None
         self.began = clock()
@@ -95,17 +97,32 @@ class Pass(ABC):
         self._lock = threading.Lock()
         self._committing: set[int] = set()
         self._gone: set[int] = set()  # workers whose words do not count any more
+        self._patience = patience
+        self._timer: threading.Timer | None = None
+        self._stopped = False  # by somebody, before the end
 
     @abstractmethod
     def start(self) -> None:
         """Returns at once."""
 
     def stop(self, reason: str) -> None:
-        """Workers end at their next batch and commit; `on_end` follows."""
+        """Workers end at their next batch and commit; `on_end` follows. Those that have not when
+        patience is at its end are given up."""
+        self._stopped = True
         self._tell(Stop(reason))
+        with self._lock:
+            if self.ended is not None or self._timer is not None:
+                return
+            self._timer = threading.Timer(self._patience, self._lose_patience, [reason])
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _lose_patience(self, reason: str) -> None:
+        self.abort(f"{reason}; a worker was not done {self._patience:g} s later")
 
     def abort(self, reason: str) -> None:
         """Ends at once with what is merged; what workers have in their hands is lost."""
+        self._stopped = True
         with self._lock:
             finished = self._handle(Stop(reason))
             for worker in self._numbers():
@@ -175,6 +192,8 @@ class Pass(ABC):
         return self.ended is not None
 
     def _finished(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         self._dismiss()
         # What remains says what was done, and holds nothing that it was done with or made into.
         on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None

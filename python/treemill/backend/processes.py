@@ -5,7 +5,6 @@ starts, and they talk to this one over UNIX sockets. One pass on them: how its e
 from __future__ import annotations
 
 import contextlib
-import signal
 import socket
 import sys
 import threading
@@ -18,7 +17,7 @@ from ..packetizer import Action, FileSize, Halt, Sizing, Tick, WorkerJoined, Wor
 from ..task import Task
 from . import passes
 from .channel import Channel
-from .master import Master
+from .master import Master, cause
 from .messages import Crashed, Hand, Pulse
 from .passes import worker_error
 
@@ -26,6 +25,8 @@ __all__ = ["Pass", "ProcessPool"]
 
 # An order and its answer cost some 100 us.
 SIZING = Sizing(shortest=0.2, longest=2.0, ask=100e-6, merge=5e-3)
+_TEMPLATES = 3
+"""Template processes that a pass may lose."""
 
 
 class ProcessPool:
@@ -40,16 +41,19 @@ class ProcessPool:
         *,
         memory: int | None = None,
         silence: float = 60.0,
+        patience: float = 10.0,
         start: str | None = None,
     ) -> None:
         """`memory`: bytes that a worker may take on top of the template's; `silence`: seconds
-        without a sign of life after which a worker is given up. `start`: "fork" or "spawn"; None:
-        what the system is good at."""
+        without a sign of life after which a worker is given up, or the template where it loads
+        something; `patience`: seconds that the end of a query or of the pool waits for what workers
+        are at. `start`: "fork" or "spawn"; None: what the system is good at."""
         if not hasattr(socket, "send_fds"):
             raise UnsupportedError('mode="processes" needs UNIX sockets; use mode="threads"')
         self.size = size
         self.memory = memory
         self.silence = silence
+        self.patience = patience
         # Elsewhere than on Linux libraries of the system may not survive a fork.
         self.start = start or ("fork" if sys.platform == "linux" else "spawn")
         self._lock = threading.Lock()
@@ -68,7 +72,7 @@ class ProcessPool:
     ) -> Pass:
         """A pass that was not started."""
         options = {"workers": workers, "skip_errors": skip_errors, "on_end": on_end}
-        return Pass(self, task, files, sizing=SIZING, **options)
+        return Pass(self, task, files, sizing=SIZING, patience=self.patience, **options)
 
     def master(self) -> Master:
         """The thread that talks to workers; started if it is not there."""
@@ -76,7 +80,9 @@ class ProcessPool:
             if self._closed:
                 raise RuntimeError("the session is closed")
             if self._master is None or not self._master.alive:
-                self._master = Master(self._paths, self.start)
+                self._master = Master(
+                    self._paths, self.start, silence=self.silence, patience=self.patience
+                )
             return self._master
 
     def set_paths(self, paths: Sequence[str]) -> None:
@@ -160,12 +166,15 @@ class Pass(passes.Pass):
         self._next = 0
         self._spare = 4 * self.workers + 8  # replacements for dead workers
         self._lost: list[WorkerLost] = []  # told once somebody is there to take over
+        self._templates = _TEMPLATES
 
     def start(self) -> None:
         """Anybody's. Returns at once. Raises what keeps the task from being sent."""
-        self._master = self._pool.master()
-        self._number = self._master.number()
-        self._master.submit(self._number, self, self._task)
+        task, sent = self._task, False
+        while task is not None and not sent:
+            self._master = self._pool.master()
+            self._number = self._master.number()
+            sent = self._master.submit(self._number, self, task)
 
     def loaded(self) -> None:
         """The template has the task."""
@@ -173,8 +182,22 @@ class Pass(passes.Pass):
             self._fork()
 
     def failed(self, error: BaseException) -> None:
-        """The template cannot do it, or is gone."""
+        """The template cannot do it."""
         self._crash(error)
+
+    def orphaned(self, reason: str) -> None:
+        """The template is gone, and its workers with it: another one goes on."""
+        for number, end in list(self._ends.items()):
+            self._drop(number, end, reason)
+        self._templates -= 1
+        if self._templates == 0:
+            self._crash(WorkerError(f"{_TEMPLATES} times {reason}"))
+        if self.ended is not None:
+            return
+        try:
+            self.start()
+        except Exception as error:  # the session is closed, or no process can be had
+            self._crash(worker_error(self._next, error))
 
     def heard(self, number: int, messages: Sequence[Any]) -> None:
         """A worker said this."""
@@ -207,7 +230,7 @@ class Pass(passes.Pass):
 
     def exited(self, number: int, code: int) -> None:
         """A worker's process is gone; all that it had said was heard."""
-        self._lose(number, f"worker {number} {_cause(code)}")
+        self._lose(number, f"worker {number} {cause(code)}")
 
     def check(self) -> None:
         """Gives up who has not answered for too long. Called now and then; nothing else tells the
@@ -222,21 +245,25 @@ class Pass(passes.Pass):
                 )
 
     def _lose(self, number: int, reason: str) -> None:
-        end = self._ends.pop(number, None)
+        end = self._ends.get(number)
         if end is None:
             return
-        self._sums.forget(end)
-        self._master.forget(self._number, number)
+        self._drop(number, end, reason)
         if self.ended is not None:
             return
-        if end.joined:
-            self._lost.append(WorkerLost(number, reason))
         if self._spare > 0:
             self._spare -= 1
             self._fork()
         self._tell_losses()
         if not self._ends and self.ended is None:
             self._crash(WorkerError(f"no worker is left: {reason}", worker=str(number)))
+
+    def _drop(self, number: int, end: _End, reason: str) -> None:
+        del self._ends[number]
+        self._sums.forget(end)
+        self._master.forget(self._number, number)
+        if end.joined:
+            self._lost.append(WorkerLost(number, reason))
 
     def _tell_losses(self) -> None:
         """The packetizer ends a query that has no worker, so the next one joins first."""
@@ -270,12 +297,3 @@ class Pass(passes.Pass):
 
     def _dismiss(self) -> None:
         self._master.finished(self._number)
-
-
-def _cause(code: int) -> str:
-    if code >= 0:
-        return f"ended with exit code {code}"
-    try:
-        return f"was killed by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"was killed by signal {-code}"

@@ -6,8 +6,14 @@ Threads start when first needed and are kept for the next query, until the pool 
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable, Sequence
+import time
+import traceback
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -27,6 +33,8 @@ SIZING = Sizing(shortest=1e-3, longest=1.0, merge=5e-3, tail=0.2)
 _TICK = 0.5
 """Seconds that a thread waits for work before it asks whether another one is late."""
 
+Job = Callable[[], None]
+
 
 class ThreadPool:
     """Threads that wait for something to do."""
@@ -34,10 +42,15 @@ class ThreadPool:
     kind = "threads"
     remembers = True
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, *, patience: float = 10.0) -> None:
+        """`patience`: seconds that the end of a query or of the pool waits for what threads are
+        at."""
         self.size = size
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._patience = patience
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
+        self._busy: dict[threading.Thread, Job] = {}
+        self._left: set[threading.Thread] = set()  # that end when their job does
         self._lock = threading.Lock()
         self._closed = False
         self._outstanding = 0  # jobs that wait or run
@@ -60,9 +73,10 @@ class ThreadPool:
             skip_errors=skip_errors,
             on_end=on_end,
             sizing=SIZING,
+            patience=self._patience,
         )
 
-    def submit(self, jobs: Sequence[Callable[[], None]]) -> None:
+    def submit(self, jobs: Sequence[Job]) -> None:
         """Runs each job on a thread, at most `size` at once."""
         with self._lock:
             if self._closed:
@@ -77,6 +91,19 @@ class ThreadPool:
         for job in jobs:
             self._jobs.put(job)
 
+    def leave(self, jobs: Iterable[Job]) -> list[threading.Thread]:
+        """Does not count on these jobs any more. Gives back the threads that are at them, which end
+        when they are done; others take their places."""
+        with self._lock:
+            left = [thread for thread, job in self._busy.items() if job in jobs]
+            for thread in left:
+                del self._busy[thread]
+                self._left.add(thread)
+                if not self._closed:
+                    self._threads.remove(thread)
+                self._outstanding -= 1
+        return left
+
     def set_paths(self, paths: Sequence[str]) -> None:
         """Refused: threads import from where this process does."""
         raise UnsupportedError(
@@ -84,22 +111,59 @@ class ThreadPool:
         )
 
     def close(self) -> None:
-        """Ends the threads once their jobs are done, and waits for that."""
+        """Ends the threads once their jobs are done, and waits for that, but not for ever."""
         with self._lock:
             self._closed = True
             threads, self._threads = self._threads, []
+            awaited = {*threads, *self._left} - {threading.current_thread()}
         for _ in threads:
             self._jobs.put(None)
-        for thread in threads:
-            if thread is not threading.current_thread():
-                thread.join()
+        deadline = time.monotonic() + self._patience
+        for thread in awaited:
+            thread.join(max(deadline - time.monotonic(), 0.0))
+        leave_behind(awaited)
 
     def _work(self) -> None:
+        me = threading.current_thread()
         while (job := self._jobs.get()) is not None:
+            with self._lock:
+                self._busy[me] = job
             job()
             del job  # holds a pass, and what that has made
             with self._lock:
+                if me in self._left:
+                    self._left.remove(me)
+                    return
+                del self._busy[me]
                 self._outstanding -= 1
+
+
+def leave_behind(threads: Iterable[threading.Thread]) -> None:
+    """Warns once of each that has not ended: Python cannot end it, and the process does not wait for
+    it."""
+    for thread in threads:
+        if thread.is_alive() and thread not in _left_behind:
+            _left_behind.add(thread)
+            warnings.warn(
+                f"thread {thread.name} is left behind: it is still {_place(thread)}, and Python "
+                'cannot end a thread (mode="processes" can end its workers)',
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
+_left_behind: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+def _place(thread: threading.Thread) -> str:
+    """Where a thread is, in the user's code if it is there."""
+    frame = sys._current_frames().get(thread.ident or 0)
+    if frame is None:
+        return "at work"
+    stack = traceback.extract_stack(frame)
+    ours = str(Path(__file__).parents[1])
+    theirs = [f for f in stack if not f.filename.startswith((ours, threading.__file__))] or stack
+    return f"in {theirs[-1].name} ({theirs[-1].filename}:{theirs[-1].lineno})"
 
 
 class Pass(passes.Pass):
@@ -114,12 +178,16 @@ class Pass(passes.Pass):
         self._inboxes: list[SimpleQueue[Action | None]] = [
             SimpleQueue() for _ in range(self.workers)
         ]
+        self._jobs: list[Job] = []
+        self._joined: set[int] = set()
+        self._late: list[threading.Thread] = []
 
     def start(self) -> None:
         """Returns at once."""
-        self._pool.submit([self._job(number) for number in range(self.workers)])
+        self._jobs = [self._job(number) for number in range(self.workers)]
+        self._pool.submit(self._jobs)
 
-    def _job(self, number: int) -> Callable[[], None]:
+    def _job(self, number: int) -> Job:
         def commit(partial: Any) -> None:
             self._merge(number, lambda: partial)
 
@@ -131,6 +199,7 @@ class Pass(passes.Pass):
                 trees = task.trees(number)
                 trees.begin()
                 worker = Worker(number, trees, self.control, commit)
+                self._joined.add(number)
                 self._tell(WorkerJoined(number))
                 has_begun = False
                 while (action := self._next(inbox)) is not None:
@@ -166,3 +235,12 @@ class Pass(passes.Pass):
     def _dismiss(self) -> None:
         for inbox in self._inboxes:
             inbox.put(None)
+        if self._stopped:
+            # Those that are in user code may stay there.
+            left = [n for n in range(self.workers) if n in self._gone or n not in self._joined]
+            self._late = self._pool.leave([self._jobs[number] for number in left])
+        self._jobs = []  # they hold this
+
+    def _lose_patience(self, reason: str) -> None:
+        super()._lose_patience(reason)
+        leave_behind(self._late)

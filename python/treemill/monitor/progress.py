@@ -29,7 +29,8 @@ class _WithPicture(RichProgress):
 class ProgressBar:
     """Draws when told to; has no thread of its own. Goes to standard error."""
 
-    def __init__(self) -> None:
+    def __init__(self, passing: bool = False) -> None:
+        """`passing`: it leaves nothing on the screen."""
         self._rich = _WithPicture(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
@@ -38,6 +39,7 @@ class ProgressBar:
             console=Console(stderr=True),
             auto_refresh=False,
             expand=True,
+            transient=passing,
         )
         self._task = self._rich.add_task("", total=None, numbers="")
         self._rich.start()
@@ -58,7 +60,7 @@ class ProgressBar:
         self._rich.refresh()
 
     def close(self) -> None:
-        """Leaves the last state on the screen."""
+        """Leaves the last state on the screen, if it does not pass."""
         self._rich.stop()
 
 

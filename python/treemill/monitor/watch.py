@@ -1,6 +1,8 @@
 """Looks at a running query now and then, for the progress bar and for feedback.
 
-A query that ends soon is not looked at: nothing is imported or drawn before 0.3 s.
+A query that ends soon is not looked at: nothing is imported or drawn before 0.3 s. Where many that
+end soon follow one another, as in a loop over bookings, there is a bar after a second, which says
+how many there were.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .chosen import pick
@@ -24,6 +27,10 @@ __all__ = ["Feedback", "Watch", "Watched"]
 
 _FIRST_LOOK = 0.3
 _BAR_EVERY = 0.1
+_ROW = 1.0
+"""Seconds that runs follow one another before each has a bar at once."""
+_PAUSE = 0.3
+"""Seconds between two runs that do not follow one another."""
 _FEEDBACK_EVERY = 1.0
 _ASK_AGAIN = 0.1
 """While there are no values yet: the first ones are wanted at once."""
@@ -47,6 +54,31 @@ class Watched(Protocol):
         """Values so far."""
 
 
+class Row:
+    """Runs that follow one another. Is told the time."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        """How many there were, with the one that runs."""
+        self._began = self._ended = -math.inf
+
+    def begin(self, now: float) -> bool:
+        """A run begins; whether those of this row have lasted so long that it is shown at once."""
+        at_once = self._ended == math.inf  # another one runs
+        if at_once or now - self._ended > _PAUSE:
+            self.number, self._began = 0, now
+        self.number += 1
+        self._ended = math.inf  # not yet
+        return self.number > 1 and now - self._began > _ROW
+
+    def end(self, now: float) -> None:
+        """The run has ended."""
+        self._ended = now
+
+
+_row = Row()
+
+
 class Watch:
     """Ticks when `delay` says so; the caller waits in between."""
 
@@ -64,7 +96,9 @@ class Watch:
         if feedback and self._feedback is None and self._wants_bar:
             self._feedback = self._draw
         now = time.monotonic()
-        self._next_bar = now + _FIRST_LOOK
+        # Only from a terminal a bar can be taken away again.
+        self._row = _row.begin(now) and sys.stderr.isatty() and not in_notebook()
+        self._next_bar = now + (0.0 if self._row else _FIRST_LOOK)
         self._next_feedback = now + _FEEDBACK_EVERY
 
     def delay(self) -> float:
@@ -80,13 +114,19 @@ class Watch:
         """Draws and calls what is due."""
         now = time.monotonic()
         if self._wants_bar and now >= self._next_bar:
-            self._shown().update(self._query.progress)
+            self._shown().update(self._progress())
             self._next_bar = now + _BAR_EVERY
         if self._feedback is not None and now >= self._next_feedback:
             values = self._query.snapshot()
             if values is not None:
                 self._feedback(values)
             self._next_feedback = now + (_FEEDBACK_EVERY if values is not None else _ASK_AGAIN)
+
+    def _progress(self) -> Progress:
+        progress = self._query.progress
+        if not self._row:
+            return progress
+        return replace(progress, phase=f"run {_row.number} in a row: {progress.phase}")
 
     def _draw(self, values: Any) -> None:
         found = pick(values, self._query.titles, self._name)
@@ -95,26 +135,28 @@ class Watch:
 
     def _shown(self) -> ProgressBar | NotebookBar:
         if self._bar is None:
-            self._bar = _bar()
+            self._bar = _bar(passing=self._row)
         return self._bar
 
     def close(self) -> None:
-        """The query has ended: the bar shows that, and stays."""
+        """The query has ended: the bar shows that, and stays; but for those of short runs in a
+        row, which would fill the screen."""
+        _row.end(time.monotonic())
         if self._bar is not None:
             if self._feedback == self._draw and (values := self._query.snapshot()) is not None:
                 self._draw(values)
-            self._bar.update(self._query.progress)
+            self._bar.update(self._progress())
             self._bar.close()
 
 
-def _bar() -> ProgressBar | NotebookBar:
+def _bar(passing: bool) -> ProgressBar | NotebookBar:
     if in_notebook():
         from .notebook import NotebookBar
 
         return NotebookBar()
     from .progress import ProgressBar
 
-    return ProgressBar()
+    return ProgressBar(passing)
 
 
 def wants_bar() -> bool:
