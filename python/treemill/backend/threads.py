@@ -139,8 +139,8 @@ class ThreadPool:
 
 
 def leave_behind(threads: Iterable[threading.Thread]) -> None:
-    """Warns once of each that has not ended: Python cannot end it, and the process does not wait for
-    it."""
+    """Warns once of each that has not ended: Python cannot end it, and the process does not wait
+    for it."""
     for thread in threads:
         if thread.is_alive() and thread not in _left_behind:
             _left_behind.add(thread)
