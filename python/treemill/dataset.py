@@ -6,6 +6,7 @@ reading.py, queries are described in query.py and run by a session.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from .query import Booking, Node, Origin
 from .selection import SELECTED, Selection, selection
 
 if TYPE_CHECKING:
-    from .reading import Columns
+    from .reading import Columns, Names
 
 __all__ = ["Branches", "Dataset", "dataset"]
 
@@ -236,29 +237,39 @@ class Dataset:
 
     def read(
         self,
-        names: str | Sequence[str] | None = None,
+        names: Names = None,
         start: int | None = None,
         stop: int | None = None,
     ) -> Columns:
         """Columns of entries `[start, stop)`, counted over the whole chain; negative ones from its
-        end, as in slices. `names`: branch names or globs; None: all that can be read. Raises
-        QueryError for an unknown name, UnsupportedError for a branch that treemill cannot read."""
+        end, as in slices. `names`: names of branches, globs or expressions, or a mapping of names
+        to them, as for `treemill.query.Node.arrays`; None: all that can be read. Read now, and not
+        booked. Raises QueryError for an unknown name, UnsupportedError for a branch that treemill
+        cannot read."""
         return self._read(names, start, stop)
 
     def _read(
         self,
-        names: str | Sequence[str] | None,
+        names: Names,
         start: int | None,
         stop: int | None,
         flags: bool = False,
     ) -> Columns:
         from .reading import read
 
-        return read(self.settled(), names, start, stop, flags)
+        return read(self.settled(), names, start, stop, self._computed, flags)
+
+    def _computed(self, exprs: Sequence[str], start: int | None, stop: int | None) -> list[Any]:
+        from .session import run
+
+        booking = self._root.arrays({expr: expr for expr in exprs}, limit=sys.maxsize)
+        entries = None if start is None and stop is None else (start or 0, stop)
+        found = run(booking, entries=entries, progress=False)
+        return [found[expr] for expr in exprs]
 
     def arrays(
         self,
-        names: str | Sequence[str] | None = None,
+        names: Names = None,
         start: int | None = None,
         stop: int | None = None,
     ) -> Any:
@@ -267,7 +278,7 @@ class Dataset:
 
     def to_arrow(
         self,
-        names: str | Sequence[str] | None = None,
+        names: Names = None,
         start: int | None = None,
         stop: int | None = None,
     ) -> Any:
@@ -276,7 +287,7 @@ class Dataset:
 
     def to_numpy(
         self,
-        names: str | Sequence[str] | None = None,
+        names: Names = None,
         start: int | None = None,
         stop: int | None = None,
     ) -> dict[str, Any]:

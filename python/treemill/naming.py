@@ -1,14 +1,16 @@
 """Which branches of a dataset are meant by the names and globs that somebody reads columns by, and
-whether they can be read. Reads no column.
+whether they can be read; and what is an expression. Reads no column.
 """
 
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .errors import QueryError, UnsupportedError
+from .expression import parse
 from .groups import Group, group_of, is_group, leaves
 
 if TYPE_CHECKING:
@@ -18,31 +20,72 @@ if TYPE_CHECKING:
 __all__ = ["group_named", "select"]
 
 
-def select(dataset: Dataset, branches: Branches, names: str | Sequence[str] | None) -> list[str]:
-    """The branches that `names` (names or globs) mean, in the tree's order for globs, each once.
-    None: all of the first file that can be read, the values of each once, so members rather than
-    the groups of them. A name that the first file lacks is kept where it has a default."""
+def select(
+    dataset: Dataset, branches: Branches, names: str | Sequence[str] | None
+) -> tuple[list[str], frozenset[str]]:
+    """The branches that `names` (names, globs or expressions) mean, in the tree's order for globs,
+    each once; and which of them are expressions. A branch that is called so is the branch, whatever
+    the name would be as a glob or as an expression; what fits branches is a glob. None: all of the
+    first file that can be read, the values of each once, so members rather than the groups of them.
+    A name that the first file lacks is kept where it has a default."""
     if names is None:
-        return [n for n, branch in branches.items() if _is_plain(branches, branch)]
+        return [n for n, branch in branches.items() if _is_plain(branches, branch)], frozenset()
     chosen: dict[str, None] = {}
+    expressions = set()
     for name in [names] if isinstance(names, str) else names:
         if name in branches:
             _require_readable(branches, name)
             chosen[name] = None
-        elif name in dataset.trees[0].by_name:  # by its path, which may have brackets in it
+        # By its path, which may have brackets in it, or with a default.
+        elif name in dataset.trees[0].by_name or _has_default(dataset, name):
             chosen[name] = None
-        elif any(sign in name for sign in "*?["):
-            fitting = fnmatch.filter(branches, name)
-            matches = [match for match in fitting if _is_plain(branches, branches[match])]
-            # What is only read by name, as a friend's columns, where nothing else fits.
-            matches = matches or [match for match in fitting if branches[match].readable]
-            if not matches:
-                raise QueryError(f"no readable branch matches {name}")
-            chosen.update(dict.fromkeys(matches))
+        elif fitting := _fitting(branches, name):
+            chosen.update(dict.fromkeys(fitting))
+        elif _is_expression(dataset, name):
+            chosen[name] = None
+            expressions.add(name)
+        elif _is_glob(name):
+            raise QueryError(f"no readable branch matches {name}")
         else:
-            _require_known(dataset, name)
-            chosen[name] = None
-    return list(chosen)
+            raise dataset.trees[0].lacks(name)
+    return list(chosen), frozenset(expressions)
+
+
+def _is_glob(name: str) -> bool:
+    return any(sign in name for sign in "*?[")
+
+
+def _fitting(branches: Branches, name: str) -> list[str]:
+    """The branches that a glob fits; none where it is a product or an element of branches."""
+    if not _is_glob(name) or _is_arithmetic(branches, name):
+        return []
+    fitting = fnmatch.filter(branches, name)
+    matches = [match for match in fitting if _is_plain(branches, branches[match])]
+    # What is only read by name, as a friend's columns, where nothing else fits.
+    return matches or [match for match in fitting if branches[match].readable]
+
+
+def _is_arithmetic(branches: Branches, name: str) -> bool:
+    if "?" in name:
+        return False
+    if "[" in name:
+        return name.partition("[")[0] in branches
+    return all(word in branches or word.isdigit() for word in re.split(r"[*]+", name))
+
+
+def _is_expression(dataset: Dataset, name: str) -> bool:
+    """A name alone is that of a branch or of an alias, which stands for an expression."""
+    if name.isidentifier():
+        return name in dataset.trees[0].aliases
+    globbed = _GLOB.fullmatch(name) is not None and not _is_arithmetic(dataset.branches, name)
+    try:
+        return not globbed and bool(parse(name))
+    except QueryError:
+        return False
+
+
+_GLOB = re.compile(r"[\w.]*[*?][\w.*?]*")
+"""What is meant as a glob, whether or not something fits."""
 
 
 def _is_plain(branches: Branches, branch: Branch) -> bool:
@@ -52,17 +95,12 @@ def _is_plain(branches: Branches, branch: Branch) -> bool:
     return branch.readable
 
 
-def _require_known(dataset: Dataset, name: str) -> None:
-    tree = dataset.trees[0]
-    if name in tree.aliases:
-        raise QueryError(
-            f"{name} is an alias, {tree.aliases[name]!r}, not a branch: "
-            "use it in the expressions of queries",
-            branch=name,
-        )
-    has_default = dataset.trees.missing.has(name)
-    if not has_default or (name not in dataset.trees.missing.names and tree.sample(name) is None):
-        raise tree.lacks(name)
+def _has_default(dataset: Dataset, name: str) -> bool:
+    """A name; a glob gives defaults to branches that some file has."""
+    missing = dataset.trees.missing
+    if not missing.has(name):
+        return False
+    return name in missing.names or dataset.trees[0].sample(name) is not None
 
 
 def _require_readable(branches: Branches, name: str) -> None:

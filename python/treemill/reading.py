@@ -1,14 +1,15 @@
 """Reads columns of a dataset's entries, over the borders of files, as Arrow arrays; awkward and
-numpy are made from these. Knows no query."""
+numpy are made from these. Knows no query: expressions among the columns are computed by whatever it
+is given for that."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ._core import Column, Control
-from .errors import UnsupportedError
+from .errors import QueryError, UnsupportedError
 from .filetree import FileTree
 from .foreign import Table
 from .groups import Group, leaves, record
@@ -18,7 +19,12 @@ from .schemas import cast, widest
 if TYPE_CHECKING:
     from .dataset import Dataset
 
-__all__ = ["Columns", "read", "spans"]
+__all__ = ["Columns", "Compute", "Names", "read", "spans"]
+
+Names = str | Sequence[str] | Mapping[str, str] | None
+"""What Dataset.read takes."""
+Compute = Callable[[Sequence[str], int | None, int | None], Sequence[Any]]
+"""Gives an awkward array for each expression, of entries `[start, stop)`."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,8 @@ class Columns:
 
     names: tuple[str, ...]
     columns: tuple[Any, ...]
-    """Each a pyarrow.ChunkedArray with one chunk per file, or a core.Column as it was read."""
+    """Each a pyarrow.ChunkedArray with one chunk per file, a core.Column as it was read, or an
+    awkward array of what was computed."""
     optional: frozenset[str] = frozenset()
     """Names of those that may have missing values."""
 
@@ -57,6 +64,8 @@ def _layout(column: Any, optional: bool | None) -> Any:
     """The awkward layout of a column. `optional`: an option; None: where values are missing."""
     from .core_awkward import layout
 
+    if _is_computed(column):
+        return column.layout
     found = layout(column) if type(column) is Column else None
     if found is not None:
         return found
@@ -64,6 +73,10 @@ def _layout(column: Any, optional: bool | None) -> Any:
 
     chunks = _chunked(column)
     return layout_of(chunks, chunks.null_count > 0 if optional is None else optional)
+
+
+def _is_computed(column: Any) -> bool:
+    return type(column).__module__.startswith("awkward.")
 
 
 @dataclass(frozen=True)
@@ -77,6 +90,7 @@ class _Plan:
     optional: frozenset[str]
     doubtful: tuple[str, ...]
     """Of which only the values tell whether any is missing: defaults, and what uproot reads."""
+    expressions: tuple[str, ...]
 
 
 _MOST_PLANS = 1000
@@ -91,18 +105,24 @@ def _plan(dataset: Dataset, table: Any, names: str | tuple[str, ...] | None) -> 
     if found is not None:
         return found
     branches = dataset.branches
-    wanted = select(dataset, branches, names)
+    wanted, expressions = select(dataset, branches, names)
     groups = {n: group for n in wanted if (group := group_named(branches, n)) is not None}
     paths = [leaf.path for group in groups.values() for leaf in leaves(group)]
-    columns = dict.fromkeys([*(n for n in wanted if n not in groups), *paths])
+    own = (n for n in wanted if n not in groups and n not in expressions)
+    columns = dict.fromkeys([*own, *paths])
     optional, doubtful = set(), []
     for name in wanted:
         branch = branches.get(name)
+        if name in expressions:
+            continue
         if branch is not None and branch.kind == "optional":
             optional.add(name)
         elif dataset.trees.missing.has(name) or (branch is not None and not branch.supported):
             doubtful.append(name)
-    made = _Plan(tuple(wanted), groups, tuple(columns), frozenset(optional), tuple(doubtful))
+    computed = tuple(name for name in wanted if name in expressions)
+    made = _Plan(
+        tuple(wanted), groups, tuple(columns), frozenset(optional), tuple(doubtful), computed
+    )
     if len(known) < _MOST_PLANS:
         known[names] = made
     return made
@@ -110,24 +130,43 @@ def _plan(dataset: Dataset, table: Any, names: str | tuple[str, ...] | None) -> 
 
 def read(
     dataset: Dataset,
-    names: str | Sequence[str] | None,
+    names: Names,
     start: int | None,
     stop: int | None,
+    compute: Compute,
     flags: bool = False,
 ) -> Columns:
-    """See Dataset.read. `flags`: bools may come as bytes."""
+    """See Dataset.read. `compute`: for expressions. `flags`: bools may come as bytes."""
+    if isinstance(names, Mapping):
+        texts = dict.fromkeys(names.values())
+        found = read(dataset, tuple(texts), start, stop, compute, flags)
+        return _renamed(found, names)
     # Looked at once: to see whether a file is still the same takes time.
     table = dataset.table(0)
     named = names if names is None or isinstance(names, str) else tuple(names)
     plan = _plan(dataset, table, named)
     groups = plan.groups
-    columns = _columns(dataset, table, plan.columns, start, stop, flags)
-    if not (groups or plan.doubtful):
+    columns: dict[str, Any] = {}
+    if plan.columns or not plan.expressions:
+        columns = _columns(dataset, table, plan.columns, start, stop, flags)
+    if not (groups or plan.doubtful or plan.expressions):
         return Columns(plan.wanted, tuple(columns.values()), plan.optional)
-    chunks = {name: _chunked(column) for name, column in columns.items()}
+    asked = {*plan.doubtful, *(leaf.path for group in groups.values() for leaf in leaves(group))}
+    chunks = {name: _chunked(columns[name]) for name in columns if name in asked}
+    computed = compute(plan.expressions, start, stop) if plan.expressions else ()
+    columns |= zip(plan.expressions, computed, strict=True)
     made = [record(groups[n], chunks) if n in groups else columns[n] for n in plan.wanted]
-    doubtful = [n for n in plan.doubtful if n in columns and chunks[n].null_count > 0]
+    doubtful = [n for n in plan.doubtful if n in chunks and chunks[n].null_count > 0]
     return Columns(plan.wanted, tuple(made), plan.optional.union(doubtful))
+
+
+def _renamed(found: Columns, names: Mapping[str, str]) -> Columns:
+    columns = dict(zip(found.names, found.columns, strict=True))
+    globs = [text for text in names.values() if text not in columns]
+    if globs:
+        raise QueryError(f"{globs[0]!r} is more than one column, and cannot have one name")
+    optional = frozenset(name for name, text in names.items() if text in found.optional)
+    return Columns(tuple(names), tuple(columns[text] for text in names.values()), optional)
 
 
 def _ranges(
@@ -186,6 +225,10 @@ def _chunked(column: Any) -> Any:
     """A pyarrow.ChunkedArray."""
     import pyarrow
 
+    if _is_computed(column):
+        import awkward as ak
+
+        return pyarrow.chunked_array([ak.to_arrow(column, extensionarray=False)])
     is_chunked = isinstance(column, pyarrow.ChunkedArray)
     return column if is_chunked else pyarrow.chunked_array([_array(column)])
 

@@ -1,0 +1,116 @@
+"""`events.arrays` reads at once, `node.arrays` books: names, globs and expressions mean the same
+in both."""
+
+import awkward as ak
+import numpy as np
+import pytest
+import treemill as tm
+from written import jagged, write
+
+
+def booked(events, columns):
+    return events.filter("true").arrays(columns).value
+
+
+def same(first, second):
+    assert first.fields == second.fields
+    assert ak.to_list(first) == ak.to_list(second)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "MET_pt",
+        "MET_pt*2",
+        ["Muon_pt", "MET_pt"],
+        ["Muon_pt", "sum(Jet_pt[Jet_pt > 30])", "nMuon >= 2"],
+        "Jet_*",
+        "M*_pt",
+        ["Jet_p*", "nJet*nMuon"],
+        ["nJet*nMuon", "nJet*2", "nJet**2"],
+        {"ht": "sum(Jet_pt)", "met": "MET_pt"},
+        {"leading": "Jet_pt[0]"},
+        ["Muon.pt", "len(Muon)"],
+        "(Muon[0] + Muon[1]).mass",
+    ],
+    ids=str,
+)
+def test_they_mean_the_same(events, columns):
+    same(events.arrays(columns), booked(events, columns))
+
+
+def test_of_a_part(events, truth):
+    found = events.arrays(["MET_pt", "MET_pt*2"], start=4990, stop=5010)
+    assert found["MET_pt"].to_list() == truth.MET_pt[4990:5010].to_list()
+    assert found["MET_pt*2"].to_list() == (2.0 * truth.MET_pt[4990:5010]).to_list()
+    assert events.arrays("MET_pt*2", start=-3)["MET_pt*2"].to_list() == [
+        2 * x for x in truth.MET_pt[-3:]
+    ]
+    assert len(events.arrays("MET_pt*2", stop=0)) == 0
+    assert len(events.arrays(["MET_pt", "MET_pt*2"], 7, 7)) == 0
+
+
+def test_in_other_forms(events, truth):
+    columns = {"ht": "sum(Jet_pt)", "n": "nJet", "jets": "Jet_pt*2"}
+    arrays = events.to_numpy(columns, stop=50)
+    assert arrays["n"].tolist() == truth.nJet[:50].to_list()
+    assert arrays["jets"][3].tolist() == (2.0 * truth.Jet_pt[3]).to_list()
+    table = events.to_arrow(columns, stop=50)
+    assert table.column_names == ["ht", "n", "jets"]
+    assert table["ht"].to_pylist() == arrays["ht"].tolist()
+    assert table["jets"].to_pylist() == ak.to_list(events.arrays(columns, stop=50).jets)
+
+
+def test_of_selected_entries(events, truth):
+    some = events.select_entries([3, 4999, 5005, 12000])
+    found = some.arrays(["MET_pt", "MET_pt+1"], start=1)
+    assert found["MET_pt"].to_list() == truth.MET_pt[[4999, 5005, 12000]].to_list()
+    assert found["MET_pt+1"].to_list() == (found["MET_pt"] + 1.0).to_list()
+
+
+def test_a_branch_that_is_called_so_is_the_branch(tmp_path):
+    path = write(
+        tmp_path / "f.root",
+        x=np.arange(3.0),
+        y=np.arange(3.0) + 1,
+        **{"x-y": np.arange(3.0) + 100, "x_and_y": np.arange(3.0)},
+        lists=jagged([1], [2, 3], []),
+    )
+    events = tm.dataset(path)
+    assert events.arrays("x-y")["x-y"].to_list() == [100, 101, 102]
+    assert events.arrays(["x-y", "x - y"])["x - y"].to_list() == [-1, -1, -1]
+    assert events.arrays("x*y")["x*y"].to_list() == [0, 2, 6]
+    assert events.arrays("x*")["x-y"].to_list() == [100, 101, 102]
+    assert events.arrays("lists[0]")["lists[0]"].to_list() == [1, 2, None]
+
+
+def test_missing_columns_and_defaults(tmp_path):
+    write(tmp_path / "a.root", x=np.arange(3.0))
+    write(tmp_path / "b.root", x=np.arange(2.0), z=np.arange(2.0))
+    events = tm.dataset([tmp_path / "a.root", tmp_path / "b.root"], missing={"z": -1.0})
+    assert events.arrays(["z", "z+x"])["z+x"].to_list() == [-1, 0, 1, 0, 2]
+    same(events.arrays(["z", "z+x"]), booked(events, ["z", "z+x"]))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("Jet_ptt", "no branch 'Jet_ptt'"),
+        ("Nothing_*", "no readable branch"),
+        ("Jet_ptt*2", "Jet_ptt"),
+        ("Jet_pt +", "no branch"),
+        ({"all": "Jet_*"}, "more than one column"),
+    ],
+    ids=str,
+)
+def test_wrong_ones(events, columns, message):
+    with pytest.raises(tm.QueryError, match=message.replace("*", r"\*")):
+        events.arrays(columns)
+    with pytest.raises(tm.QueryError):
+        booked(events, columns)
+
+
+def test_nothing_else_that_is_booked_is_run(events):
+    count = events.count()
+    _ = events.arrays("MET_pt*2", stop=3)
+    assert not count.done
