@@ -21,6 +21,7 @@ from .dataset import Dataset, dataset
 from .processor import warn_if_too_old
 
 if TYPE_CHECKING:
+    from .booking import Booking
     from .caching import cache
     from .cutflow import Cut, CutFlow, Variations
     from .errors import (
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     )
     from .files import FileOutput
     from .functions import function
+    from .monitor.report import Report
+    from .query import Node
+    from .running import Query
     from .selector import Selector
     from .session import Session, connect, run
     from .showing import plot, show
@@ -42,13 +46,17 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Booking",
     "Cut",
     "CutFlow",
     "Dataset",
     "FileOutput",
     "FormatError",
+    "Node",
+    "Query",
     "QueryError",
     "QueryInterrupted",
+    "Report",
     "Selector",
     "Session",
     "SnapshotFile",
@@ -68,6 +76,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Booking": "booking",
+    "Node": "query",
+    "Query": "running",
+    "Report": "monitor.report",
     "cache": "caching",
     "Cut": "cutflow",
     "CutFlow": "cutflow",

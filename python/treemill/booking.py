@@ -9,13 +9,21 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from .errors import TreemillError
 from .wanted import Wanted
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from .query import Node
+
+    Value = TypeVar("Value", default=Any, covariant=True)
+else:  # Python's own has no defaults before 3.13
+    from typing import TypeVar
+
+    Value = TypeVar("Value", covariant=True)
 
 __all__ = ["Booking", "Origin", "steps_to"]
 
@@ -132,7 +140,7 @@ _numbers = itertools.count()
 _NOTHING = object()
 
 
-class Booking:
+class Booking(Generic[Value]):
     """Something to compute at a node. `value` computes it, in one pass with all else that is booked
     on the dataset and that no query has begun; `treemill.run` computes what it is given."""
 
@@ -149,14 +157,16 @@ class Booking:
         return self._value is not _NOTHING
 
     @property
-    def value(self) -> Any:
+    def value(self) -> Value:
         """What the method that booked it says; below `vary` a `Variations`, a mapping of
-        "nominal" and the names of variations to it. Computed when it is first asked for, along with
-        what else is booked on the dataset, but for bookings that have failed or were interrupted.
+        "nominal" and the names of variations to it, which type checkers do not know. Computed when
+        it is first asked for, along with what else is booked on the dataset, but for bookings that
+        have failed or were interrupted.
         One of these runs again when it is asked for itself, and raises its own error again."""
         if not self.done:
             self.node.origin.evaluate(self)
-        return self._value
+        value: Value = self._value
+        return value
 
     def set_value(self, value: Any) -> None:
         """From the query that computed it."""

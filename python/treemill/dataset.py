@@ -22,6 +22,10 @@ from .query import Booking, Node, Origin
 from .selection import SELECTED, Selection, selection
 
 if TYPE_CHECKING:
+    import awkward
+    import numpy.typing as npt
+    import pyarrow
+
     from .reading import Columns, Names
 
 __all__ = ["Branches", "Dataset", "dataset"]
@@ -272,7 +276,7 @@ class Dataset:
         names: Names = None,
         start: int | None = None,
         stop: int | None = None,
-    ) -> Any:
+    ) -> awkward.Array:
         """Like `read`, as an awkward array of records, with uproot's layout and field names."""
         return self._read(names, start, stop, flags=True).to_awkward()
 
@@ -281,7 +285,7 @@ class Dataset:
         names: Names = None,
         start: int | None = None,
         stop: int | None = None,
-    ) -> Any:
+    ) -> pyarrow.Table:
         """Like `read`, as a pyarrow.Table."""
         return self.read(names, start, stop).to_arrow()
 
@@ -290,7 +294,7 @@ class Dataset:
         names: Names = None,
         start: int | None = None,
         stop: int | None = None,
-    ) -> dict[str, Any]:
+    ) -> dict[str, npt.NDArray[Any]]:
         """Like `read`, as numpy arrays by name; jagged branches as object arrays of arrays."""
         return self._read(names, start, stop, flags=True).to_numpy()
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import hist
+
     from .booking import Origin
 
 __all__ = ["Drawing", "Looks"]
@@ -53,7 +55,7 @@ class Looks:
         profile: bool = False,
         log: bool = False,
         params: Any = None,
-    ) -> Any:
+    ) -> hist.Hist[Any]:
         """As TTree::Draw: fills a histogram now, shows it, and gives it back.
 
         Parameters:
@@ -78,4 +80,7 @@ class Looks:
         """
         # A drawing is wanted now and alone, so what else is booked stays booked.
         wanted = Drawing(expr, where, option, bins, range, weight, profile, log)
-        return self.origin.dataset.show_drawing(self.with_params(params or {}), wanted)
+        drawn: hist.Hist[Any] = self.origin.dataset.show_drawing(
+            self.with_params(params or {}), wanted
+        )
+        return drawn

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .axes import axes_from_bins
 from .booking import Booking, Origin, steps_to
@@ -31,6 +31,16 @@ from .wanted import (
     Wanted,
     named_columns,
 )
+
+if TYPE_CHECKING:
+    import awkward
+    import numpy.typing as npt
+    from hist import Hist as Filled
+
+    from .cutflow import CutFlow
+    from .snapshots import SnapshotFile
+
+    Array = npt.NDArray[Any]
 
 __all__ = ["Booking", "Node", "Origin", "check_varied", "steps_to"]
 
@@ -109,7 +119,7 @@ class Node(Looks):
         label: str | Sequence[str | None] | None = None,
         storage: Any = None,
         params: Params = None,
-    ) -> Booking:
+    ) -> Booking[Filled[Any]]:
         """Books a histogram of one expression per dimension.
 
         `bins`, `range`: see `treemill.axes.axes_from_bins`; without them the range is found by a
@@ -132,7 +142,7 @@ class Node(Looks):
         label: str | Sequence[str | None] | None = None,
         storage: Any = None,
         params: Params = None,
-    ) -> Booking:
+    ) -> Booking[Filled[Any]]:
         """Books the mean of `sample` in each bin, as ROOT's TProfile: a hist.Hist with storage
         Mean, with `weight` (or that `storage`) WeightedMean. Else as `hist`."""
         node = self.with_params(params or {})
@@ -163,15 +173,17 @@ class Node(Looks):
         kept = storage_of(storage, sample is not None, weight is not None)
         return Booking(self, Hist(parsed, axes, weighted, name, labels, sampled, kept))
 
-    def count(self) -> Booking:
+    def count(self) -> Booking[int]:
         """Books the number of entries that arrive here, an int."""
         return Booking(self, Scalar("count"))
 
-    def sum(self, expr: str, params: Params = None) -> Booking:
+    def sum(self, expr: str, params: Params = None) -> Booking[float]:
         """Books the sum of all values: int for integers, else float."""
         return self._booked(Scalar("sum", parse(expr)), params)
 
-    def mean(self, expr: str, weight: str | None = None, params: Params = None) -> Booking:
+    def mean(
+        self, expr: str, weight: str | None = None, params: Params = None
+    ) -> Booking[float | None]:
         """Books the mean of all values, a float; None without values."""
         if weight is not None:
             return self._booked(Moments("mean", parse(expr), parse(weight)), params)
@@ -183,7 +195,7 @@ class Node(Looks):
         weight: str | None = None,
         ddof: int = 0,
         params: Params = None,
-    ) -> Booking:
+    ) -> Booking[float | None]:
         """Books the standard deviation of all values, a float; None without values. The divisor is
         N - `ddof`, as numpy's (RDataFrame's StdDev has ddof=1); with weights it is their sum."""
         return self._booked(_moments("std", expr, weight, ddof), params)
@@ -194,26 +206,36 @@ class Node(Looks):
         weight: str | None = None,
         ddof: int = 0,
         params: Params = None,
-    ) -> Booking:
+    ) -> Booking[float | None]:
         """Books the variance: the square of `std`."""
         return self._booked(_moments("var", expr, weight, ddof), params)
 
-    def min(self, expr: str, params: Params = None) -> Booking:
+    def min(self, expr: str, params: Params = None) -> Booking[float | None]:
         """Books the smallest value; NaN and missing ones are passed over; None without values."""
         return self._booked(Scalar("min", parse(expr)), params)
 
-    def max(self, expr: str, params: Params = None) -> Booking:
+    def max(self, expr: str, params: Params = None) -> Booking[float | None]:
         """Books the largest value; NaN and missing ones are passed over; None without values."""
         return self._booked(Scalar("max", parse(expr)), params)
 
-    def unique(self, expr: str, limit: int = MOST_UNIQUE, params: Params = None) -> Booking:
+    def unique(self, expr: str, limit: int = MOST_UNIQUE, params: Params = None) -> Booking[Array]:
         """Books the different values, a numpy array, ascending; NaN, if any, once and last. Raises
         QueryError where there are more than `limit`."""
         return self._booked(Unique(parse(expr), limit), params)
 
+    @overload
+    def approx_quantiles(
+        self, expr: str, probabilities: float, params: Params = None
+    ) -> Booking[float | None]: ...
+
+    @overload
+    def approx_quantiles(
+        self, expr: str, probabilities: Sequence[float], params: Params = None
+    ) -> Booking[Array | None]: ...
+
     def approx_quantiles(
         self, expr: str, probabilities: float | Sequence[float], params: Params = None
-    ) -> Booking:
+    ) -> Booking[Any]:
         """Books quantiles of all values, a numpy array (for one probability a float); None without
         values; NaN is passed over. Between ranks they are linear, as numpy's. The value at each
         rank is off by less than 0.05 % of itself, whatever the distribution, and does not depend
@@ -225,7 +247,9 @@ class Node(Looks):
             raise QueryError("probabilities are from 0 to 1")
         return self._booked(Quantiles(parse(expr), numbers, single), params)
 
-    def take(self, expr: str, limit: int = MOST_BYTES, params: Params = None) -> Booking:
+    def take(
+        self, expr: str, limit: int = MOST_BYTES, params: Params = None
+    ) -> Booking[Array | awkward.Array]:
         """Books all values of an expression in the order of entries: a numpy array where there is
         one per entry, else an awkward array. As for `arrays`."""
         return self._booked(Rows("take", ((expr, parse(expr)),), limit), params)
@@ -235,7 +259,7 @@ class Node(Looks):
         columns: str | Sequence[str] | Mapping[str, str],
         limit: int = MOST_BYTES,
         params: Params = None,
-    ) -> Booking:
+    ) -> Booking[awkward.Array]:
         """Books columns of the entries that arrive here: an awkward array of records, in the order
         of entries. `columns` are expressions, or a mapping of names to them; `"Jet_*"` stands for
         all columns of such names, defined ones included. It is all in memory: QueryError where it
@@ -249,7 +273,7 @@ class Node(Looks):
         tree: str = "Events",
         format: str | None = None,  # noqa: A002 - what it is called elsewhere
         params: Params = None,
-    ) -> Booking:
+    ) -> Booking[SnapshotFile]:
         """Books a file with columns of the entries that arrive here, in the order of entries; what
         it holds is written as it comes, so it may be larger than memory. `columns` as for `arrays`.
         The suffix says what it is: .root (a TTree, or with format="rntuple" an RNTuple, called
@@ -263,7 +287,7 @@ class Node(Looks):
         named = named_columns(columns, self._names)
         return self._booked(Rows("snapshot", named, path=target, kind=kind, tree=tree), params)
 
-    def report(self, weight: str | None = None) -> Booking:
+    def report(self, weight: str | None = None) -> Booking[CutFlow]:
         """Books how many entries each named filter down to here lets through: a `CutFlow`.
         `weight`, one number per event that is known at the first of these filters, counts them by
         it."""

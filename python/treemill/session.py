@@ -23,6 +23,7 @@ from .query import Booking, Node, Origin
 from .run_options import RunOptions
 from .running import Query
 from .shapes import is_shape, leaves, mapped
+from .typed_run import typed
 from .waiting import hearing, wait, watch_aside
 
 if TYPE_CHECKING:
@@ -135,6 +136,7 @@ class Session:
         """The report of the query that was started last; None before the first."""
         return self._accounts[-1].report if self._accounts else None
 
+    @typed
     def run(
         self,
         *what: Any,
@@ -335,6 +337,7 @@ def default_session() -> Session:
         return _default
 
 
+@typed
 def run(*what: Any, **options: Any) -> Any:
     """Computes bookings, or runs a selector, on this machine's cores; see `Session.run`."""
     return default_session().run(*what, **options)

@@ -103,7 +103,7 @@ def test_module(path):
         ), "what others import knows nobody"
     if part in ("merge", "files", "packages"):
         assert own(names) <= inside(names, "treemill.errors")
-    if part in ("bits", "foreign", "matching", "pace"):
+    if part in ("bits", "foreign", "matching", "pace", "typed_run"):
         assert not own(names)
     if part in ("friends", "friend_columns", "selection"):
         assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
