@@ -8,8 +8,9 @@ tokens only as far as it must to leave strings alone; grammar is the parser's af
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from unicodedata import normalize
 
 from . import pieces as in_pieces
 from . import treeformula
@@ -22,7 +23,8 @@ _TOKENS = re.compile(
     r"""
       (?P<string> '''(?:\\.|[^\\])*?''' | \"\"\"(?:\\.|[^\\])*?\"\"\"
                 | '(?:\\.|[^'\\\n])*' | "(?:\\.|[^"\\\n])*" )
-    | (?P<comment> \#[^\n]* )
+    | (?P<quoted> `[^`\n]+` )
+    | (?P<hash> \# )
     | (?P<space> \\?\r?\n | [\r\t\f\v] )
     | (?P<and> && )
     | (?P<or> \|\| )
@@ -35,7 +37,8 @@ _TOKENS = re.compile(
     | (?P<strstr> \bstrstr(?=\s*\() )
     | (?P<scoped> [^\W\d]\w*(?:::[^\W\d]\w*)+(?=\s*\() )
     | (?P<size> @[^\W\d][\w.]*\.(?:size|GetEntries|GetEntriesFast)\(\)
-              | [^\W\d][\w.]*@\.size\(\) )
+              | (?<![\w.])[^\W\d][\w.]*+@\.size\(\) )
+    | (?P<word> [^\W\d]\w* )
     | (?P<method> (?:->\s*[^\W\d]|\.[A-Z])\w*(?=\s*\() | \.[a-z]\w*(?=\s*\(\s*\)) | -> )
     | (?P<power> \^ )
     | (?P<bit> [&|] )
@@ -49,9 +52,10 @@ _TOKENS = re.compile(
 # What people write who think in another language, and what they should write here.
 _FOREIGN = {
     "$": "names with $ are TTree::Draw's; write sum(x), len(x), min(x) or max(x)",
-    "`": "` has no meaning here",
+    "`": "` begins a column's name, and no other ` ends it",
     "@": "@ has no meaning here; the size of a collection is len(x)",
 }
+_NAME_WITH_HASH = re.compile(r"(?<![\w.])[\w.]*#[\w.#]*")
 _OPERATORS = {"and": " and ", "or": " or "}
 _OF_TREE_FORMULA = {"dollar", "strstr", "scoped", "size", "method", "empty", "question"}
 _OF_DRAW = {*_OF_TREE_FORMULA, "power", "bit"}
@@ -67,6 +71,9 @@ class Rewritten:
     """One line of Python."""
     bangs: frozenset[int]
     """Places in `text` where a `~` stands for the user's `!`."""
+    names: Mapping[str, str]
+    """Columns' names, by the words that stand for them in `text`: names in backticks, and such as
+    Python would spell otherwise."""
     _places: list[int] | None
     """Per byte of `text` in UTF-8, and its end: the user's character. None: the same."""
 
@@ -79,16 +86,17 @@ class Rewritten:
 
 def rewrite(text: str, draw: bool = False) -> Rewritten:
     """`text` with `&&`, `||` as `and`, `or`, `!` as a marked `~` (which binds as tightly as C's
-    `!`), comments and line ends as blanks, and TTreeFormula's own words in the language's. With
-    `draw`, `^` is the power, and `&` and `|` bind as loosely as C's. Raises QueryError for brackets
-    nested too deeply and for signs that the language does not have."""
+    `!`), line ends as blanks, names in backticks as words, and TTreeFormula's own words in the
+    language's. With `draw`, `^` is the power, and `&` and `|` bind as loosely as C's. Raises
+    QueryError for brackets nested too deeply and for signs that the language does not have."""
     pieces = [_checked(text, piece) for piece in _nested(text, _pieces(text))]
     kinds = {piece.kind for piece in pieces}
+    names = {p.text.strip(): _name_at(text, p.at) for p in pieces if p.kind == "quoted"}
     if kinds & (_OF_DRAW if draw else _OF_TREE_FORMULA):
         pieces = treeformula.translate(text, pieces, draw)
-    elif text.isascii() and not kinds & {*_OPERATORS, "bang", "space", "comment"}:
-        return Rewritten(text, frozenset(), None)
-    return _joined(text, pieces)
+    elif text.isascii() and not kinds & {*_OPERATORS, "bang", "space", "quoted"}:
+        return Rewritten(text, frozenset(), {}, None)
+    return _joined(text, pieces, names)
 
 
 def dimensions(text: str) -> list[str]:
@@ -98,9 +106,13 @@ def dimensions(text: str) -> list[str]:
 
 def _pieces(text: str) -> Iterator[Piece]:
     """All of the text, as tokens and what is between them."""
-    done = 0
+    done, word = 0, _stand_in(text)
     for token in _TOKENS.finditer(text):
         kind, at = str(token.lastgroup), token.start()
+        if kind == "word":
+            if token.group().isascii() or normalize("NFKC", token.group()) == token.group():
+                continue  # it goes with what is between tokens
+            kind = "quoted"
         if done < at:
             yield Piece(text[done:at], done)
         done = token.end()
@@ -108,12 +120,28 @@ def _pieces(text: str) -> Iterator[Piece]:
             yield Piece(_OPERATORS[kind], at, False, kind)
         elif kind == "bang":
             yield Piece("~", at, True, kind)
-        elif kind in ("space", "comment"):
+        elif kind == "space":
             yield Piece(" " * (done - at), at, True, kind)
+        elif kind == "quoted":
+            yield Piece(f" {word}{at} ", at, False, kind)
         else:
             yield Piece(token.group(), at, True, kind)
     if done < len(text):
         yield Piece(text[done:], done)
+
+
+def _stand_in(text: str) -> str:
+    """How words that stand for names begin, and nothing in the text."""
+    start = "quoted"
+    while start in text:
+        start += "_"
+    return start
+
+
+def _name_at(text: str, at: int) -> str:
+    token = _TOKENS.match(text, at)
+    assert token is not None
+    return token.group().strip("`")
 
 
 def _nested(text: str, pieces: Iterator[Piece]) -> Iterator[Piece]:
@@ -131,12 +159,17 @@ def _nested(text: str, pieces: Iterator[Piece]) -> Iterator[Piece]:
 
 
 def _checked(text: str, piece: Piece) -> Piece:
+    if piece.kind == "hash":
+        name = next(m for m in _NAME_WITH_HASH.finditer(text) if m.end() > piece.at)
+        example = name.group() if 1 < len(name.group()) < 80 else "Muon#0.index"
+        message = f"# stands in names only, and such names in backticks: `{example}`"
+        raise QueryError(message, text=text, span=name.span())
     if piece.kind == "foreign":
         raise QueryError(_FOREIGN[piece.text], text=text, span=(piece.at, piece.at + 1))
     return piece
 
 
-def _joined(text: str, pieces: list[Piece]) -> Rewritten:
+def _joined(text: str, pieces: list[Piece], names: Mapping[str, str]) -> Rewritten:
     places: list[int] = []
     bangs: set[int] = set()
     for piece in pieces:
@@ -147,7 +180,7 @@ def _joined(text: str, pieces: list[Piece]) -> Rewritten:
     places.append(len(text))
     result = "".join(piece.text for piece in pieces)
     if result.isascii():
-        return Rewritten(result, frozenset(bangs), places)
+        return Rewritten(result, frozenset(bangs), names, places)
     by_byte: list[int] = []
     byte_bangs: set[int] = set()
     for i, character in enumerate(result):
@@ -156,4 +189,4 @@ def _joined(text: str, pieces: list[Piece]) -> Rewritten:
         # A lone surrogate is refused by the parser; here it only must not raise.
         by_byte.extend([places[i]] * len(character.encode("utf-8", "surrogatepass")))
     by_byte.append(len(text))
-    return Rewritten(result, frozenset(byte_bangs), by_byte)
+    return Rewritten(result, frozenset(byte_bangs), names, by_byte)

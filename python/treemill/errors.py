@@ -1,6 +1,7 @@
 """What can go wrong, as one tree of exceptions, each carrying the place where it happened.
 
-Knows nothing of files, queries or workers: whoever raises fills in what it knows. The native core
+Knows nothing of files, queries or workers, and of names only how expressions spell them: what
+raises fills in what it knows. The native core
 raises these very classes.
 """
 
@@ -9,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import Any
+
+from .quoting import quoted
 
 __all__ = [
     "FormatError",
@@ -111,6 +114,8 @@ class QueryError(TreemillError):
         # The core may have named some already; MET_pt is not named by "no column MET_ptt".
         said = set(re.findall(r"\w+", first))
         unsaid = [name for name in self.suggestions if name not in said]
+        # As an expression spells them, where one is to blame.
+        unsaid = unsaid if self.text is None else [quoted(name) for name in unsaid]
         if unsaid:
             first += f"; did you mean {' or '.join(unsaid)}?"
         picture = underline(self.text, self.span)

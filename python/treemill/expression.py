@@ -14,9 +14,10 @@ from typing import Any
 from . import draw_operators, registry
 from .clike import Rewritten, rewrite
 from .errors import QueryError
+from .quoting import quoted
 from .syntax import Tree, reduced, too_deep
 
-__all__ = ["Constant", "Expression", "Tree", "constant", "measured", "parse"]
+__all__ = ["Constant", "Expression", "Tree", "column", "constant", "measured", "parse"]
 
 Constant = bool | int | float | str
 
@@ -31,6 +32,9 @@ class Expression:
 
     text: str
     tree: Tree
+    found: bool = False
+    """Whether a pattern has found the name that it is: of what was defined anew it means the new
+    one's."""
 
     def to_json(self) -> dict[str, Any]:
         """As the core reads it."""
@@ -53,6 +57,12 @@ def parse(text: str, draw: bool = False) -> Expression:
             text=text[:60] + "…",
         )
     return _parse(text, registry.version(), draw=draw)[0]
+
+
+def column(name: str, found: bool = False) -> Expression:
+    """A column of any name as an expression; `found` by a pattern, or written."""
+    text = quoted(name)
+    return Expression(text, {"kind": "name", "id": name, "at": [0, len(text)]}, found)
 
 
 def constant(value: Constant) -> Expression:

@@ -7,13 +7,13 @@ fallback.py and by missing.py. Knows no other file but through `others`, and no 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from .errors import QueryError, TreemillError, UnsupportedError
 from .fallback import Fallback, Known
 from .missing import Missing, column
+from .quoting import near
 from .shared import OpenTree
 
 __all__ = ["FileTree", "Others", "Sample"]
@@ -218,13 +218,12 @@ class FileTree:
 
     def lacks(self, name: str) -> QueryError:
         """That there is no such branch."""
-        near = difflib.get_close_matches(name, list(self.by_name), 3)
         hint = self.hint(name)
         return QueryError(
             f"no branch {name!r} in {self.path}{hint}",
             branch=name,
             file=self.path,
-            suggestions=() if hint else near,
+            suggestions=() if hint else near(name, self.by_name),
         )
 
     def hint(self, name: str) -> str:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
 from .errors import QueryError
 from .query import Booking, Node, check_varied, steps_to
-from .steps import Define, Filter, Step, Vary, affects
+from .steps import Counters, Define, Filter, Step, Vary, affects
 from .wanted import Flow, Hist, Quantiles, Rows, Scalar, Unique, Wanted
 
 __all__ = ["NOMINAL", "Plan", "extents", "plan", "spec"]
@@ -58,7 +59,8 @@ class _Numbering:
                 continue
             added: Sequence[Filter | Define] = varied if isinstance(step, Vary) else [step]
             for one in added:
-                self.steps.append({"parent": index, "action": one.to_json()})
+                made = {"parent": index, "action": one.to_json()}
+                self.steps.append(made | ({"variation": seen} if seen else {}))
                 index = len(self.steps) - 1
             self._index[key] = index
         return index
@@ -97,7 +99,8 @@ def plan(
                     found.append(len(booked))
                 if isinstance(wanted, Rows):
                     made.rows[len(booked)] = wanted
-                booked.append({"at": at, "result": result})
+                named = {} if variation == NOMINAL else {"variation": variation}
+                booked.append({"at": at, "result": result, **named})
     made.spec.update({"version": 1, "steps": numbering.steps, "bookings": booked})
     return made
 
@@ -125,7 +128,19 @@ def _variations(booking: Booking) -> list[str]:
         if isinstance(step, Vary):
             names.update(dict.fromkeys(step.variation_names()))
     exprs = booking.wanted.expressions()
-    return [NOMINAL, *(name for name in names if affects(steps, exprs, name))]
+    counters = _counters(booking.node)
+    return [NOMINAL, *(name for name in names if affects(steps, exprs, name, counters))]
+
+
+def _counters(node: Node) -> Counters:
+    @cache
+    def counters(collection: str) -> frozenset[str]:
+        starts = (f"{collection}_", f"{collection}.")
+        branches = node.origin.dataset.branches.values()
+        found = (each.counter for each in branches if each.name.startswith(starts))
+        return frozenset(counter for counter in found if counter is not None)
+
+    return counters
 
 
 def spec(

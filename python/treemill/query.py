@@ -6,8 +6,8 @@ A description can be made and sent anywhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, overload
 
 from .axes import axes_from_bins
@@ -15,6 +15,7 @@ from .booking import Booking, Origin, steps_to
 from .errors import QueryError
 from .expression import Constant, constant, parse
 from .looks import Looks
+from .quoting import near, unquoted
 from .snapshot_format import check_target, snapshot_format
 from .steps import Define, Filter, Step, Vary, vary_step
 from .storages import storage_of
@@ -48,9 +49,15 @@ Params = Mapping[str, Constant] | None
 """Constants by name, for the expressions of one call: see `Node.with_params`."""
 
 
-def _check_name(name: object) -> None:
-    if not isinstance(name, str) or not name.isidentifier():
-        raise QueryError(f"a column's name is an identifier as Python's, not {name!r}")
+def _column_name(name: object) -> str:
+    """What a column is called that a user calls so."""
+    found = unquoted(name) if isinstance(name, str) else None
+    if found is None:
+        raise QueryError(
+            "a column's name is an identifier as Python's, with or without dots, or in backticks: "
+            f"`x-y`; not {name!r}"
+        )
+    return found
 
 
 class Node(Looks):
@@ -79,17 +86,16 @@ class Node(Looks):
 
     def define(self, name: str, expr: str, params: Params = None) -> Node:
         """A new column `name`, one value or one list per entry; `params`: see `with_params`."""
-        _check_name(name)
         node = self.with_params(params or {})
-        return Node(self.origin, node, Define(name, parse(expr)))
+        return Node(self.origin, node, Define(_column_name(name), parse(expr)))
 
     def with_params(self, params: Mapping[str, Constant]) -> Node:
         """Constants by name, for all expressions below: `with_params({"cut": 30})` and then
         `filter("MET_pt > cut")`. They hide columns of the same name, as definitions do."""
         node = self
         for name, value in params.items():
-            _check_name(name)
-            node = Node(self.origin, node, Define(name, constant(value)))
+            step = Define(_column_name(name), constant(value), is_param=True)
+            node = Node(self.origin, node, step)
         return node
 
     def vary(
@@ -300,12 +306,14 @@ class Node(Looks):
         return Booking(self.with_params(params or {}), wanted)
 
     def _names(self) -> Iterable[str]:
-        """Names of all columns here that have values; the dataset's come from its first file."""
+        """Names of all columns here that have values which expressions can use; the dataset's come
+        from its first file."""
         branches = self.origin.dataset.branches.values()
-        names = [each.name for each in branches if each.kind not in ("group", "unsupported")]
+        # The numbers of items of a collection whose members are columns themselves.
+        counts = {b.counter for b in branches if b.counter and b.name.startswith(f"{b.counter}.")}
+        names = [b.name for b in branches if b.name not in counts and _has_values(b)]
         steps = [node.step for node in steps_to(self)]
-        # Constants stand for themselves.
-        names += [s.name for s in steps if isinstance(s, Define) and s.expr.tree["kind"] != "const"]
+        names += [step.name for step in steps if isinstance(step, Define) and not step.is_param]
         return dict.fromkeys(names)
 
     def explain(self) -> str:
@@ -327,18 +335,29 @@ class Node(Looks):
         return "".join(steps)
 
 
+_KINDS = ("number", "list", "array", "string")
+_ITEMS = re.compile(r"list|string|bool|u?int\d+|float\d+")
+
+
+def _has_values(branch: Any) -> bool:
+    """Whether a branch holds numbers or strings, or lists of them: no records, and no group."""
+    words = re.findall(r"[^\W\d]\w*", branch.item or "")
+    return branch.kind in _KINDS and all(map(_ITEMS.fullmatch, words))
+
+
 def check_varied(node: Node) -> None:
     """Raises QueryError where a column is varied that there is not: it would change nothing."""
     for each in steps_to(node):
         if not isinstance(each.step, Vary) or each.parent is None:
             continue
-        known = {*each.parent._names(), *each.origin.dataset.aliases}
+        known = {*each.origin.dataset.branches, *each.origin.dataset.aliases}
+        above = [node.step for node in steps_to(each)]
+        known |= {step.name for step in above if isinstance(step, Define)}
         for name in each.step.columns:
             starts = (f"{name}_", f"{name}.")
             if name not in known and not any(column.startswith(starts) for column in known):
-                near = get_close_matches(name, known, 3)
                 message = f"there is no column {name} that vary() could change"
-                raise QueryError(message, suggestions=near)
+                raise QueryError(message, suggestions=near(name, known))
 
 
 def _moments(kind: str, expr: str, weight: str | None, ddof: int) -> Moments:

@@ -2,17 +2,19 @@
 bookings a variation changes.
 
 Pure: standard library, errors and expression only. Names stay names here: what a collection's
-members are is not known, so a mention of `Jet` counts as one of all that begins with `Jet_`.
+members are is not known, so a mention of `Jet` counts as one of all that begins with `Jet_`, and a
+mention of `Jet_pt` as one of `Jet`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .errors import QueryError
-from .expression import Expression, parse
+from .expression import Expression, column, parse
+from .quoting import unquoted
 
 __all__ = ["Define", "Filter", "Step", "Vary", "affects", "vary_step"]
 
@@ -35,6 +37,8 @@ class Define:
 
     name: str
     expr: Expression
+    is_param: bool = False
+    """Whether it is a constant for expressions only, and no column that a pattern finds."""
 
     def to_json(self) -> dict[str, Any]:
         """As the core reads it."""
@@ -60,24 +64,21 @@ class Vary:
         for tag, exprs in self.variations:
             if variation != f"{self.name}:{tag}":
                 continue
-            varied = [f"{column}@{variation}" for column in self.columns]
+            varied = [f"{name}@{variation}" for name in self.columns]
             values = [Define(new, expr) for new, expr in zip(varied, exprs, strict=True)]
             named = zip(self.columns, varied, strict=True)
-            return values + [Define(column, _name(new)) for column, new in named]
+            return values + [Define(name, column(new)) for name, new in named]
         return []
 
 
 Step = Filter | Define | Vary
 
 
-def _name(name: str) -> Expression:
-    return Expression(name, {"kind": "name", "id": name, "at": [0, len(name)]})
-
-
 def vary_step(columns: Any, variations: Mapping[str, Any], name: str | None) -> Vary:
     """See Node.vary."""
     alone = isinstance(columns, str)
-    names = (columns,) if alone else tuple(columns)
+    given = (columns,) if alone else tuple(columns)
+    names = tuple(unquoted(name) or name if isinstance(name, str) else name for name in given)
     if not names or len(set(names)) != len(names) or not all(isinstance(c, str) for c in names):
         raise QueryError("vary() takes a column's name, or a list of different ones")
     if not isinstance(variations, Mapping) or not variations:
@@ -86,24 +87,31 @@ def vary_step(columns: Any, variations: Mapping[str, Any], name: str | None) -> 
     for tag, given in variations.items():
         if not isinstance(tag, str) or not tag or ":" in tag:
             raise QueryError(f"a variation's tag is a word without a colon, not {tag!r}")
-        made.append((tag, tuple(parse(text) for text in _texts(names, alone, tag, given))))
+        made.append((tag, tuple(_expressions(names, alone, tag, given))))
     return Vary(names, tuple(made), name or "_".join(names))
 
 
-def _texts(names: Sequence[str], alone: bool, tag: str, given: Any) -> list[str]:
+def _expressions(names: Sequence[str], alone: bool, tag: str, given: Any) -> list[Expression]:
     if alone:
-        return [given]
+        return [parse(given)]
     if isinstance(given, Mapping):
-        unknown = set(given) - set(names)
+        texts = {unquoted(name) or name: text for name, text in given.items()}
+        unknown = set(texts) - set(names)
         if unknown:
             raise QueryError(f"{tag!r} varies {', '.join(sorted(unknown))}, which is not listed")
-        return [given.get(name, name) for name in names]
+        return [parse(texts[name]) if name in texts else column(name) for name in names]
     if isinstance(given, (list, tuple)) and len(given) == len(names):
-        return list(given)
+        return [parse(text) for text in given]
     raise QueryError(f"{tag!r} needs {len(names)} expressions: a list, or a mapping by column")
 
 
-def affects(steps: Sequence[Step], exprs: Iterable[Expression], variation: str) -> bool:
+Counters = Callable[[str], Collection[str]]
+"""The columns that count the items of a collection of this name."""
+
+
+def affects(
+    steps: Sequence[Step], exprs: Iterable[Expression], variation: str, counters: Counters
+) -> bool:
     """Whether a booking of these expressions, after these steps, can change in the variation."""
     changed: set[str] = set()
     for step in steps:
@@ -111,22 +119,31 @@ def affects(steps: Sequence[Step], exprs: Iterable[Expression], variation: str) 
             if step.defines(variation):
                 changed |= set(step.columns)
         elif isinstance(step, Filter):
-            if _mentions(step.expr, changed):
+            if _mentions(step.expr, changed, counters):
                 return True
-        elif _mentions(step.expr, changed):
+        elif _mentions(step.expr, changed, counters):
             changed.add(step.name)
         else:
             changed.discard(step.name)
-    return any(_mentions(expr, changed) for expr in exprs)
+    return any(_mentions(expr, changed, counters) for expr in exprs)
 
 
-def _mentions(expr: Expression, columns: set[str]) -> bool:
+def _mentions(expr: Expression, columns: set[str], counters: Counters) -> bool:
     if not columns:
         return False
-    for name in _names(expr.tree):
-        if any(column == name or column.startswith((f"{name}_", f"{name}.")) for column in columns):
-            return True
-    return False
+    return any(
+        name == column
+        or _is_part(column, name)
+        or _is_part(name, column)
+        or name in counters(column)
+        for name in set(_names(expr.tree))
+        for column in columns
+    )
+
+
+def _is_part(name: str, of: str) -> bool:
+    """Whether it is `of_…` or `of.…`."""
+    return name.startswith((f"{of}_", f"{of}."))
 
 
 def _names(tree: Any) -> Iterator[str]:

@@ -8,8 +8,9 @@ core, against a dataset's columns: this module must know no branch, no function 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
+from unicodedata import normalize
 
 from . import registry
 from .clike import Rewritten
@@ -61,6 +62,8 @@ def reduced(
     large.
     """
     reducer = _Reducer(text, rewritten, indent, bound, {**_HANDLERS, **others})
+    if rewritten.names:
+        reducer.variables = {*bound, *map(reducer.own, _variables(tree))}
     found = reducer.reduce(tree, 1, 1)
     return found, reducer.depth, reducer.json, reducer.nodes
 
@@ -81,6 +84,7 @@ class _Reducer:
         self.indent = indent
         self.bound = bound
         self.handlers = handlers
+        self.variables: set[str] = set()
         self.depth = self.json = self.nodes = 0
 
     def reduce(self, node: ast.AST, depth: int, json: int) -> Tree:
@@ -123,7 +127,24 @@ class _Reducer:
     def name(self, node: ast.Name, depth: int, json: int) -> Tree:
         if node.id in SPELLED:
             return {"kind": "const", "value": SPELLED[node.id], "at": self.at(node)}
-        return {"kind": "name", "id": node.id, "at": self.at(node)}
+        return {"kind": "name", "id": self.spelled(node.id), "at": self.at(node)}
+
+    def spelled(self, word: str) -> str:
+        """A name as the user spelled it, but for what the expression binds itself: those names are
+        Python's."""
+        name = self.rewritten.names.get(word, word)
+        return self.own(word) if self.own(word) in self.variables else name
+
+    def own(self, word: str) -> str:
+        """A name as Python spells it."""
+        return normalize("NFKC", self.rewritten.names.get(word, word))
+
+    def variable(self, word: str, node: ast.AST) -> str:
+        """A name that the expression binds."""
+        name = self.own(word)
+        if not name.isidentifier():
+            self.refuse("names in backticks are columns', and no variables'", node)
+        return name
 
     def constant(self, node: ast.Constant, depth: int, json: int) -> Tree:
         value = node.value
@@ -184,7 +205,7 @@ class _Reducer:
     def call(self, node: ast.Call, depth: int, json: int) -> Tree:
         if not isinstance(node.func, (ast.Name, ast.Attribute)):
             self.refuse("only a name or an attribute can be called", node.func)
-        name = node.func.id if isinstance(node.func, ast.Name) else None
+        name = self.own(node.func.id) if isinstance(node.func, ast.Name) else None
         if name is not None and name not in self.bound and (known := registry.find(name)):
             return self.apply(node, known, depth, json)
         seen: set[str] = set()
@@ -223,7 +244,8 @@ class _Reducer:
         if node.attr.startswith("_"):
             self.refuse("names after a dot may not start with an underscore", node)
         value = self.reduce(node.value, depth, json)
-        return {"kind": "attribute", "value": value, "name": node.attr, "at": self.at(node)}
+        name = self.rewritten.names.get(node.attr, node.attr)
+        return {"kind": "attribute", "value": value, "name": name, "at": self.at(node)}
 
     def index(self, node: ast.Subscript, depth: int, json: int) -> Tree:
         value = self.reduce(node.value, depth, json)
@@ -256,7 +278,7 @@ class _Reducer:
         given = node.args
         if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs or given.defaults:
             self.refuse("a lambda takes plain names only", node)
-        params = [argument.arg for argument in given.args]
+        params = [self.variable(argument.arg, argument) for argument in given.args]
         if len(set(params)) != len(params):
             self.refuse("a lambda's names must differ", node)
         body = self.reduce(node.body, depth, json)
@@ -298,7 +320,16 @@ class _Reducer:
             return self.parts(target, within + 1)
         if not isinstance(target, ast.Name):
             self.refuse("for takes a name, or names with commas between them", target)
-        return target.id
+        return self.variable(target.id, target)
+
+
+def _variables(tree: ast.expr) -> Iterator[str]:
+    """The names that an expression binds."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
 
 
 _HANDLERS: Handlers = {

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 from .axes import Axis, FixedAxis
 from .errors import QueryError
-from .expression import Expression, parse
+from .expression import Expression, column, parse
+from .quoting import unquoted
 
 __all__ = [
     "Flow",
@@ -207,7 +208,10 @@ class Rows:
 
     def to_json(self) -> dict[str, Any]:
         """As the core reads it."""
-        columns = [{"name": name, "expr": expr.to_json()} for name, expr in self.columns]
+        columns = [
+            {"name": name, "expr": expr.to_json(), **({"found": True} if expr.found else {})}
+            for name, expr in self.columns
+        ]
         return {"kind": "rows", "columns": columns}
 
 
@@ -215,18 +219,14 @@ def named_columns(
     columns: Any, known: Callable[[], Iterable[str]]
 ) -> tuple[tuple[str, Expression], ...]:
     """Names and expressions from what a user gives: an expression, a list of them, or a mapping of
-    names to them. An expression is its own name. A glob ("Jet_*") is all names that it fits of
-    those that `known` gives, in their order, each once."""
+    names to them. An expression is its own name. A glob ("Jet_*") is all columns whose names it
+    fits of those that `known` gives, in their order; what is listed besides is not listed again."""
     if isinstance(columns, str):
         columns = [columns]
     if isinstance(columns, Mapping):
-        pairs = list(columns.items())
+        pairs = [(name, parse(text)) for name, text in columns.items()]
     else:
-        listed: list[Any] = []
-        for text in columns:
-            fitting = _fitting(text, known) if _may_be_glob(text) else None
-            listed += [text] if fitting is None else [n for n in fitting if n not in listed]
-        pairs = [(text, text) for text in listed]
+        pairs = _listed(list(columns), known)
     if not pairs:
         raise QueryError("name at least one column")
     names = [name for name, _ in pairs]
@@ -235,11 +235,34 @@ def named_columns(
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise QueryError(f"the column {twice!r} is listed twice")
-    return tuple((name, parse(text)) for name, text in pairs)
+    return tuple(pairs)
+
+
+def _listed(texts: list[Any], known: Callable[[], Iterable[str]]) -> list[tuple[str, Expression]]:
+    globs = {text: _fitting(text, known) for text in texts if _may_be_glob(text)}
+    named = [(_name_of(text), parse(text)) for text in texts if globs.get(text) is None]
+    written = dict.fromkeys(name for name, _ in named)
+    rest, pairs = iter(named), []
+    for text in texts:
+        fitting = globs.get(text)
+        if fitting is None:
+            pairs.append(next(rest))
+            continue
+        # What is written itself is so where it is written.
+        new = [name for name in fitting if name not in written]
+        pairs += [(name, column(name, found=True)) for name in new]
+        written.update(dict.fromkeys(new))
+    return pairs
+
+
+def _name_of(text: Any) -> Any:
+    """What a column is called that is listed so: the name, where it is one in backticks."""
+    name = unquoted(text) if isinstance(text, str) else None
+    return text if name is None else name
 
 
 def _may_be_glob(text: object) -> bool:
-    return isinstance(text, str) and bool(re.fullmatch(r"[\w.]*[*?][\w.*?]*", text))
+    return isinstance(text, str) and bool(re.fullmatch(r"[\w.#:]*[*?][\w.*?#:]*", text))
 
 
 def _fitting(glob: str, known: Callable[[], Iterable[str]]) -> list[str] | None:

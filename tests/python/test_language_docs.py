@@ -47,7 +47,7 @@ def events(tmp_path_factory):
 
 def test_there_are_expressions():
     assert len(EXPRESSIONS) > 15
-    assert len(PROGRAMS) == 1
+    assert len(PROGRAMS) == 2
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)

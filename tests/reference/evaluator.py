@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -33,7 +34,20 @@ def evaluate(text: str, event: Event, **names: Any) -> Any:
 
 @functools.cache
 def _parse(text: str) -> ast.expr:
-    return ast.parse(text.strip(), mode="eval").body
+    """Names in backticks are those of `_QUOTED`, by words that stand for them."""
+
+    def word(quoted: re.Match[str]) -> str:
+        _QUOTED.setdefault(quoted[1], f"quoted_{len(_QUOTED)}")
+        return _QUOTED[quoted[1]]
+
+    return ast.parse(re.sub("`([^`]*)`", word, text.strip()), mode="eval").body
+
+
+_QUOTED: dict[str, str] = {}
+
+
+def _unquoted(word: str) -> str:
+    return next((name for name, known in _QUOTED.items() if known == word), word)
 
 
 def _value(node: ast.expr, scope: Scope) -> Any:
@@ -41,7 +55,7 @@ def _value(node: ast.expr, scope: Scope) -> Any:
 
 
 def _attribute(node: ast.Attribute, scope: Scope) -> Any:
-    return vectors.attribute(_value(node.value, scope), node.attr)
+    return vectors.attribute(_value(node.value, scope), _unquoted(node.attr))
 
 
 def _binary(node: ast.BinOp, scope: Scope) -> Any:
@@ -154,7 +168,7 @@ def _bound(target: ast.expr, value: Any) -> Scope:
 
 
 _NODES: dict[type[ast.expr], Callable[[Any, Scope], Any]] = {
-    ast.Name: lambda node, scope: scope[node.id],
+    ast.Name: lambda node, scope: scope[_unquoted(node.id)],
     ast.Constant: lambda node, scope: node.value,
     ast.Attribute: _attribute,
     ast.UnaryOp: lambda node, scope: each(

@@ -159,7 +159,14 @@ _OF_NUMBERS: dict[str, Callable[..., Any]] = {
     "is_missing": lambda x: each_even_missing(lambda v: v is MISSING, x),
     "fill_missing": lambda x, y: each_even_missing(lambda a, b: b if a is MISSING else a, x, y),
 }
+
+
+def _vector(**parts: Any) -> Any:
+    return MISSING if any(part is MISSING for part in parts.values()) else Element(parts)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "vector": _vector,
     **{name: _of_list(f) for name, f in _OF_LISTS.items()},
     **_OF_NUMBERS,
     # Of a list, or of several numbers.

@@ -134,6 +134,7 @@ fn query(filter: Option<&str>, value: &str, weight: Option<&str>) -> Query {
     };
     let steps = filter.map(|filter| Step {
         parent: None,
+        variation: None,
         action: Action::Filter {
             expr: expression(filter),
             name: None,
@@ -144,6 +145,7 @@ fn query(filter: Option<&str>, value: &str, weight: Option<&str>) -> Query {
         steps: steps.into_iter().collect(),
         bookings: vec![Booking {
             at: filter.map(|_| 0),
+            variation: None,
             result: Wanted::Hist {
                 axes: vec![AxisFill {
                     axis,

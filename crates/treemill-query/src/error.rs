@@ -41,6 +41,14 @@ impl QueryError {
         self
     }
 
+    /// With the name of the variation, if it is of one.
+    pub(crate) fn in_variation(mut self, variation: Option<&str>) -> Self {
+        if let Some(name) = variation {
+            self.message = format!("{} (in the variation {name})", self.message);
+        }
+        self
+    }
+
     /// With the expression's text, unless one is known already.
     pub(crate) fn in_text(mut self, text: &str) -> Self {
         self.text.get_or_insert_with(|| text.to_owned());
@@ -66,13 +74,35 @@ pub enum ProcessError {
     Column(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// The names nearest to `wanted`, at most five, best first.
+/// Letters of a name for which near ones are looked for.
+const LONGEST: usize = 200;
+/// Pairs of letters that are compared in one search.
+const MOST_STEPS: usize = 20_000_000;
+
+/// The names nearest to `wanted`, at most five, best first. None where that would take long: for names
+/// that are too long for anybody to have mistyped them, and beyond a number of comparisons.
 pub(crate) fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let lower = wanted.to_lowercase();
-    let limit = (wanted.chars().count() / 3).max(2);
+    let letters = wanted.chars().take(LONGEST + 1).count();
+    if letters > LONGEST {
+        return Vec::new();
+    }
+    let lower: Vec<char> = wanted.to_lowercase().chars().collect();
+    let limit = (letters / 3).max(2);
+    let mut steps = 0_usize;
     let mut found: Vec<(usize, &str)> = names
         .filter_map(|name| {
-            let other = name.to_lowercase();
+            // Others in length are too far; nothing is done for them.
+            if name.len() / 4 > letters + limit {
+                return None;
+            }
+            let other: Vec<char> = name.to_lowercase().chars().collect();
+            if lower.len().abs_diff(other.len()) > limit {
+                return None;
+            }
+            steps = steps.saturating_add(lower.len().saturating_mul(other.len()));
+            if steps > MOST_STEPS {
+                return None;
+            }
             let mut far = distance(&lower, &other, limit)?;
             // The same letters in another case come first.
             far = if lower == other { 0 } else { far + 1 };
@@ -89,12 +119,7 @@ pub(crate) fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Ve
 }
 
 /// Edit distance with swaps of neighbours counted once; `None` above the limit.
-fn distance(a: &str, b: &str, limit: usize) -> Option<usize> {
-    let a: Vec<char> = a.chars().take(200).collect();
-    let b: Vec<char> = b.chars().take(200).collect();
-    if a.len().abs_diff(b.len()) > limit {
-        return None;
-    }
+fn distance(a: &[char], b: &[char], limit: usize) -> Option<usize> {
     let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {
@@ -125,5 +150,16 @@ mod tests {
         assert_eq!(near("Moun_pt", names.into_iter()), ["Muon_pt"]);
         assert_eq!(near("Muon_ptt", names.into_iter())[0], "Muon_pt");
         assert!(near("something_else", names.into_iter()).is_empty());
+    }
+
+    #[test]
+    fn near_names_of_huge_ones_are_not_looked_for() {
+        let huge = "a".repeat(100_000);
+        assert!(near(&huge, ["Muon_pt", &huge].into_iter()).is_empty());
+        assert!(near("Muon_pt", std::iter::once(&huge[..])).is_empty());
+        // Many long names: so many comparisons, and no more.
+        let names: Vec<String> = (0..200_000).map(|i| format!("{i:0>150}")).collect();
+        let found = near(&"0".repeat(150), names.iter().map(String::as_str));
+        assert_eq!(found.len(), 5);
     }
 }

@@ -148,9 +148,10 @@ impl Query {
         };
         for step in &spec.steps {
             let (cut, scope) = place(&places, step.parent)?;
+            let varied = |error: QueryError| error.in_variation(step.variation.as_deref());
             places.push(match &step.action {
                 Action::Filter { expr, .. } => {
-                    let mask = compiler.condition(expr, scope)?;
+                    let mask = compiler.condition(expr, scope).map_err(varied)?;
                     let mut place = cut;
                     for mask in compiler.conjuncts(mask) {
                         place = *known.entry((place, mask)).or_insert_with(|| {
@@ -168,14 +169,18 @@ impl Query {
                     }
                     (place, scope)
                 }
-                Action::Define { name, expr } => (cut, Some(compiler.define(name, expr, scope)?)),
+                Action::Define { name, expr } => {
+                    let defined = compiler.define(name, expr, scope).map_err(varied)?;
+                    (cut, Some(defined))
+                }
             });
         }
         let mut bookings = Vec::with_capacity(spec.bookings.len());
         let mut cells = 0_u64;
         for booking in &spec.bookings {
             let (cut, scope) = place(&places, booking.at)?;
-            let kind = Kind::compile(&booking.result, &mut compiler, scope)?;
+            let kind = Kind::compile(&booking.result, &mut compiler, scope)
+                .map_err(|error| error.in_variation(booking.variation.as_deref()))?;
             cells = cells.saturating_add(kind.cells());
             if cells > MOST_CELLS {
                 let message = format!("the histograms have more than {MOST_CELLS} bins together");

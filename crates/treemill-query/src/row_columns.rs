@@ -28,7 +28,10 @@ impl RowColumn {
         compiler: &mut Compiler,
         scope: Option<usize>,
     ) -> Result<Self, QueryError> {
-        let node = compiler.expression(&column.expr, scope)?;
+        let node = match column.found {
+            true => compiler.found(&column.expr, scope)?,
+            false => compiler.expression(&column.expr, scope)?,
+        };
         let stored = compiler.kept_type(node);
         let graph = &compiler.graph;
         let mut levels = Vec::new();

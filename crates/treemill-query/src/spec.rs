@@ -26,6 +26,9 @@ pub struct Step {
     pub parent: Option<usize>,
     /// What this step does.
     pub action: Action,
+    /// The variation that it is of, for messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<String>,
 }
 
 /// What a step does.
@@ -56,6 +59,9 @@ pub struct Booking {
     pub at: Option<usize>,
     /// What to compute.
     pub result: Wanted,
+    /// The variation that it is of, for messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<String>,
 }
 
 /// What a booking computes.
@@ -121,6 +127,9 @@ pub struct NamedExpression {
     pub name: String,
     /// Its values.
     pub expr: Expression,
+    /// Whether a pattern has found the name: of what was defined anew it means the new one's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub found: bool,
 }
 
 /// An axis and what fills it.

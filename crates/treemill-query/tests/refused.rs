@@ -77,6 +77,7 @@ fn columns_that_break_their_promise_are_errors() {
 fn spec(steps: Vec<Step>, trees: Vec<Expr>) -> Spec {
     let booking = |tree| Booking {
         at: steps.len().checked_sub(1),
+        variation: None,
         result: Wanted::Sum {
             expr: Expression {
                 text: String::new(),
@@ -193,6 +194,7 @@ fn large_queries_are_refused() {
         };
         let step = Step {
             parent: Some(parent),
+            variation: None,
             action: filter,
         };
         let _ = refused(&spec(vec![step], vec![x()]));
@@ -204,6 +206,7 @@ fn long_chains_of_definitions_cost_no_stack() {
     let n = 20_000;
     let define = |i: usize| Step {
         parent: i.checked_sub(1),
+        variation: None,
         action: Action::Define {
             name: "x".to_owned(),
             // Used twice, so that steps are not put together.

@@ -1,5 +1,6 @@
 //! Calls: rows of the table of functions with typed arguments; methods.
 
+use super::objects::Source;
 use super::{Bound, Compiler, Constant, Node, NodeId, Op, Reducer, Result, Type, span};
 use crate::error::{QueryError, near};
 use crate::functions::{self, FUNCTIONS, Function, Kind};
@@ -246,7 +247,14 @@ impl Compiler<'_> {
         let id = match bound {
             Bound::Value(id) => *id,
             Bound::Object(object) => {
-                let row = self.row(object.base);
+                let mut row = self.row(object.base);
+                if let Source::Amended { of, .. } = &*object.source {
+                    let is_missing = self.is_missing(of)?;
+                    if self.graph.as_const(is_missing).is_none() {
+                        let is_there = self.map(Map::Not, &[is_missing], Type::Bool);
+                        row = self.only(row, is_there);
+                    }
+                }
                 object
                     .moves
                     .iter()

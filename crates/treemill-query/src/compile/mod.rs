@@ -23,6 +23,7 @@ mod level;
 mod levels;
 mod lists;
 mod loops;
+mod members;
 mod names;
 mod objects;
 mod operators;
@@ -31,6 +32,7 @@ mod plan;
 mod program;
 mod quick;
 mod reduce;
+mod scopes;
 pub(crate) mod tuple;
 mod types;
 mod vectors;
@@ -84,25 +86,20 @@ pub(crate) enum Bound {
     },
 }
 
-/// A column defined at a step, and the one before it.
-struct Define {
-    before: Option<usize>,
-    name: String,
-    value: Bound,
-}
-
 /// Compiles the expressions of one query.
 pub(crate) struct Compiler<'a> {
     pub graph: Graph,
     schema: &'a Schema,
     by_name: HashMap<&'a str, usize>,
-    defines: Vec<Define>,
+    defines: Vec<scopes::Define>,
     /// Last definition that is visible.
     scope: Option<usize>,
     /// Variables of loops and functions, inner ones last.
     locals: Vec<(String, Bound)>,
     /// The level of the innermost loop.
     here: LevelId,
+    /// Whether names that definitions have put in doubt mean what was defined.
+    renews: bool,
     visited: usize,
     depth: usize,
 }
@@ -117,6 +114,7 @@ impl<'a> Compiler<'a> {
             scope: None,
             locals: Vec::new(),
             here: EVENT,
+            renews: false,
             visited: 0,
             depth: 0,
         }
@@ -124,11 +122,33 @@ impl<'a> Compiler<'a> {
 
     /// The value of an expression where the definitions up to `scope` are visible.
     pub fn expression(&mut self, expression: &Expression, scope: Option<usize>) -> Result<NodeId> {
+        self.start(expression, scope)?;
+        self.value(&expression.tree)
+            .map_err(|error| error.in_text(&expression.text))
+    }
+
+    /// Begins an expression where the definitions up to `scope` are visible.
+    fn start(&mut self, expression: &Expression, scope: Option<usize>) -> Result<()> {
         self.scope = scope;
         self.locals.clear();
         self.here = EVENT;
-        self.value(&expression.tree)
-            .map_err(|error| error.in_text(&expression.text))
+        let is_plain = matches!(
+            expression.tree,
+            Expr::Name { .. } | Expr::Attribute { .. } | Expr::Const { .. }
+        );
+        if !is_plain && self.is_column(expression.text.trim()) {
+            return Err(in_doubt(expression).in_text(&expression.text));
+        }
+        Ok(())
+    }
+
+    /// As `expression`, of a name that a pattern has found: of a collection or record that was defined
+    /// anew it means the new one's.
+    pub fn found(&mut self, expression: &Expression, scope: Option<usize>) -> Result<NodeId> {
+        self.renews = true;
+        let value = self.expression(expression, scope);
+        self.renews = false;
+        value
     }
 
     /// A condition on events.
@@ -155,13 +175,11 @@ impl<'a> Compiler<'a> {
         expression: &Expression,
         scope: Option<usize>,
     ) -> Result<usize> {
-        self.scope = scope;
-        self.locals.clear();
-        self.here = EVENT;
+        self.start(expression, scope)?;
         let value = self
             .bind(&expression.tree)
             .map_err(|error| error.in_text(&expression.text))?;
-        self.defines.push(Define {
+        self.defines.push(scopes::Define {
             before: scope,
             name: name.to_owned(),
             value,
@@ -265,6 +283,16 @@ impl<'a> Compiler<'a> {
         let sides = (self.bind(body)?, self.bind(otherwise)?);
         self.choice(condition, sides, at)
     }
+}
+
+/// What is said of an expression whose text is a column's name as well.
+fn in_doubt(expression: &Expression) -> QueryError {
+    let name = expression.text.trim();
+    let message = format!(
+        "{name} is an expression and a column's name: write `{name}` for the column, or ({name}) for \
+         the expression"
+    );
+    QueryError::at(span(&expression.tree), message)
 }
 
 /// The place of an expression.

@@ -1,11 +1,12 @@
-//! Names to variables, defined columns, columns of the data, collections and constants.
+//! Names to variables, columns of the data, collections and constants. What definitions make of names
+//! is said in `scopes`.
 
 use super::objects::{Object, Source};
 use super::{Bound, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, Op, Result, Type};
-use crate::error::{QueryError, near};
+use crate::error::QueryError;
 use crate::functions::{CONSTANTS, FUNCTIONS};
 use crate::schema::{ColumnType, DType, Field};
-use crate::spec::{Expr, Span};
+use crate::spec::Span;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -16,9 +17,6 @@ impl Compiler<'_> {
         }
         if let Some(bound) = self.look_up(name, at)? {
             return Ok(bound);
-        }
-        if let Some(object) = self.collection(name) {
-            return Ok(Bound::Object(object));
         }
         if let Some((_, value)) = CONSTANTS.iter().find(|(known, _)| *known == name) {
             let node = self.graph.constant(Constant::Float(value.to_bits()));
@@ -31,15 +29,8 @@ impl Compiler<'_> {
         Err(self.unknown(name, at))
     }
 
-    /// A defined column or one of the data.
-    fn look_up(&mut self, name: &str, at: Span) -> Result<Option<Bound>> {
-        let mut scope = self.scope;
-        while let Some(define) = scope.and_then(|i| self.defines.get(i)) {
-            if define.name == name {
-                return Ok(Some(define.value.clone()));
-            }
-            scope = define.before;
-        }
+    /// A column of the data.
+    pub(super) fn stored_column(&mut self, name: &str, at: Span) -> Result<Option<Bound>> {
         let Some(index) = self.by_name.get(name).copied() else {
             return Ok(None);
         };
@@ -155,7 +146,7 @@ impl Compiler<'_> {
     }
 
     /// The columns `prefix_…` or `prefix.…`: a collection, or one record per event.
-    fn collection(&mut self, prefix: &str) -> Option<Object> {
+    pub(super) fn collection(&mut self, prefix: &str) -> Option<Object> {
         let schema = self.schema;
         // The counter that most of its list columns have.
         let mut counters: HashMap<Option<&str>, (usize, usize)> = HashMap::new();
@@ -185,85 +176,12 @@ impl Compiler<'_> {
         Some(Object {
             source: Rc::new(Source::Columns {
                 prefix: prefix.to_owned(),
+                scope: self.scope,
             }),
             base,
             moves: Vec::new(),
             level: base,
         })
-    }
-
-    pub(super) fn attribute(&mut self, value: &Expr, name: &str, at: Span) -> Result<Bound> {
-        // Columns may have dots in their names, so names are tried from the longest on.
-        if let Some(path) = self.dotted(value)
-            && let Some(found) = self.joined_name(&path, name, at)?
-        {
-            return Ok(found);
-        }
-        let bound = match self.bind(value) {
-            Ok(bound) => bound,
-            // `a.b.c`, where `a.b` is no column and has members all the same.
-            Err(error) => match self.dotted(value).and_then(|path| {
-                ['_', '.']
-                    .into_iter()
-                    .find_map(|sign| self.collection(&path.replace('.', &sign.to_string())))
-            }) {
-                Some(object) => Bound::Object(object),
-                None => return Err(error),
-            },
-        };
-        self.member(&bound, name, at)
-    }
-
-    /// `path_name`, `path.name`.
-    pub(super) fn joined_name(
-        &mut self,
-        path: &str,
-        name: &str,
-        at: Span,
-    ) -> Result<Option<Bound>> {
-        for sign in ['_', '.'] {
-            let joined = format!("{path}{sign}{name}");
-            if let Some(found) = self.look_up(&joined, at)? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
-    }
-
-    /// `a.b.c` as written, if that is all there is to it and `a` is no variable.
-    fn dotted(&self, expr: &Expr) -> Option<String> {
-        let mut names = Vec::new();
-        let mut walk = expr;
-        loop {
-            match walk {
-                Expr::Name { id, .. } => {
-                    if self.locals.iter().any(|(name, _)| name == id) {
-                        return None;
-                    }
-                    names.push(id.as_str());
-                    names.reverse();
-                    return Some(names.join("."));
-                }
-                Expr::Attribute { value, name, .. } => {
-                    names.push(name);
-                    walk = value;
-                }
-                _ => return None,
-            }
-        }
-    }
-
-    fn unknown(&self, name: &str, at: Span) -> QueryError {
-        let mut visible: Vec<&str> = Vec::new();
-        visible.extend(self.locals.iter().map(|(name, _)| name.as_str()));
-        let mut scope = self.scope;
-        while let Some(define) = scope.and_then(|i| self.defines.get(i)) {
-            visible.push(&define.name);
-            scope = define.before;
-        }
-        visible.extend(self.schema.fields.iter().map(|field| field.name.as_str()));
-        let suggestions = near(name, visible.into_iter());
-        QueryError::at(at, format!("there is no column {name}")).suggest(suggestions)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Records: collections of columns, their elements, joined collections, and vectors that the user
-//! puts together. Members are found by name only when they are wanted, and carried from where they
-//! are stored to where the record stands.
+//! puts together; how they are carried from where they are stored to where they stand. Their members
+//! are found in `members`.
 
-use super::{Bound, Compiler, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result};
-use crate::error::{QueryError, near};
+use super::members::listed;
+use super::{Bound, Compiler, LevelId, Node, NodeId, Op, Result};
+use crate::error::QueryError;
 use crate::spec::Span;
 use std::rc::Rc;
 
@@ -21,8 +22,18 @@ pub(crate) struct Object {
 /// Where members are stored.
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// Columns `prefix_…` or `prefix.…`.
-    Columns { prefix: String },
+    /// Columns `prefix_…` or `prefix.…`, with the definitions that were visible when the record was
+    /// named: what is defined later does not change it.
+    Columns {
+        prefix: String,
+        scope: Option<usize>,
+    },
+    /// A record, and members of it that were defined after it, newest first.
+    Amended {
+        name: String,
+        of: Bound,
+        members: Vec<(String, Bound)>,
+    },
     /// Records one after another; they have the members that all of them have.
     Joined(Vec<Bound>),
     /// Named values.
@@ -162,124 +173,6 @@ impl Compiler<'_> {
         Ok(brought)
     }
 
-    /// A member of a record: a column, or what vector calls so.
-    pub(super) fn member(&mut self, bound: &Bound, name: &str, at: Span) -> Result<Bound> {
-        if let Some(found) = self.stored(bound, name, at)? {
-            return Ok(found);
-        }
-        match bound {
-            Bound::Value(id) => {
-                let title = match self.graph.node(*id).op {
-                    Op::Column(_) => format!(", and this is {}", self.title(bound)),
-                    _ => String::new(),
-                };
-                let message =
-                    format!("numbers have no attributes; .{name} goes with collections{title}");
-                Err(QueryError::at(at, message))
-            }
-            Bound::Tuple { items, .. } => Err(QueryError::at(
-                at,
-                format!(
-                    "this is a tuple of {}, which has no {name}: pick one of its elements, t[0].{name}",
-                    items.len()
-                ),
-            )),
-            Bound::Choice {
-                condition, sides, ..
-            } => {
-                let (condition, sides) = (*condition, sides.clone());
-                let a = self.member(&sides.0, name, at)?;
-                let b = self.member(&sides.1, name, at)?;
-                self.choice(condition, (a, b), at)
-            }
-            Bound::Object(_) | Bound::Sum { .. } | Bound::Scaled { .. } => {
-                match self.derived(bound, name, at)? {
-                    Some(node) => Ok(Bound::Value(node)),
-                    None => Err(self.no_member(bound, name, at)),
-                }
-            }
-        }
-    }
-
-    /// A member that is stored, where the record stands.
-    pub(super) fn stored(&mut self, bound: &Bound, name: &str, at: Span) -> Result<Option<Bound>> {
-        let Bound::Object(object) = bound else {
-            return Ok(None);
-        };
-        let found = match &*object.source {
-            Source::Columns { prefix } => self.joined_name(prefix, name, at)?,
-            Source::Made(fields) => fields
-                .iter()
-                .find(|(field, _)| field == name)
-                .map(|(_, node)| Bound::Value(*node)),
-            Source::Joined(parts) => {
-                let mut members = Vec::with_capacity(parts.len());
-                for part in parts {
-                    match self.stored(part, name, at)? {
-                        Some(Bound::Value(node)) => members.push(node),
-                        _ => return Ok(None),
-                    }
-                }
-                let node = self.joined_values(&members, object.base, at)?;
-                Some(Bound::Value(node))
-            }
-        };
-        let Some(mut found) = found else {
-            return Ok(None);
-        };
-        let own = self.level_of(&found);
-        if own != object.base {
-            let lists = self.graph.parent(own);
-            if lists == object.base || (lists != EVENT && self.may_be_equal(lists, object.base)) {
-                return Ok(Some(self.list_member(&found, own, object)));
-            }
-        }
-        if own != object.base {
-            let constant = matches!(found, Bound::Value(id) if self.graph.as_const(id).is_some());
-            let way = self.way(self.level_of(&found), object.base, at);
-            match way {
-                _ if constant => (),
-                Ok(way) if way.iter().all(|how| matches!(how, Move::Align(_))) => {
-                    for how in way {
-                        found = self.carried(&found, how);
-                    }
-                }
-                _ => {
-                    let prefix = self.title(bound);
-                    let message =
-                        format!("{prefix}.{name} has another length than the rest of {prefix}");
-                    return Err(QueryError::at(at, message));
-                }
-            }
-        }
-        for how in &object.moves {
-            found = self.carried(&found, *how);
-        }
-        Ok(Some(found))
-    }
-
-    /// A member that is a list itself: the lists of those items that the record is seen as.
-    fn list_member(&mut self, found: &Bound, own: LevelId, object: &Object) -> Bound {
-        if object.moves.is_empty() {
-            return found.clone();
-        }
-        let lists = self.graph.parent(own);
-        let mut row = self.row(lists);
-        if lists != object.base {
-            // Columns without a counter: that there are as many is found out when they are read.
-            row = self.carry(row, Move::Align(object.base));
-        }
-        let list = object
-            .moves
-            .iter()
-            .fold(row, |node, how| self.carry(node, *how));
-        let lists = self.graph.add_level(Level {
-            parent: object.level,
-            kind: LevelKind::Product { of: own, list },
-        });
-        self.carried(found, Move::Pick(lists, 0))
-    }
-
     /// Values of several levels one after another, at the level that joins those.
     pub(super) fn joined_values(
         &mut self,
@@ -314,57 +207,14 @@ impl Compiler<'_> {
                 format!("{} or {}", self.title(&sides.0), self.title(&sides.1))
             }
             Bound::Object(object) => match &*object.source {
-                Source::Columns { prefix } => prefix.clone(),
+                Source::Columns { prefix, .. } => prefix.clone(),
+                Source::Amended { name, .. } => name.clone(),
                 Source::Made(_) => "the vector".to_owned(),
                 Source::Joined(parts) => {
                     let parts: Vec<String> = parts.iter().map(|part| self.title(part)).collect();
                     format!("concat({})", parts.join(", "))
                 }
             },
-        }
-    }
-
-    fn no_member(&mut self, bound: &Bound, name: &str, at: Span) -> QueryError {
-        let title = self.title(bound);
-        if let Bound::Object(object) = bound
-            && let Source::Joined(parts) = &*object.source
-        {
-            for part in parts {
-                if self.member(part, name, at).is_err() {
-                    let part = self.title(part);
-                    let message =
-                        format!("{title} has no {name}, for {part} has none; it has what all have");
-                    return QueryError::at(at, message);
-                }
-            }
-        }
-        let members = self.members(bound);
-        let suggestions = near(name, members.iter().map(String::as_str));
-        let message = format!("{title} has no {name}; it has {}", listed(&members));
-        QueryError::at(at, message).suggest(suggestions)
-    }
-
-    /// Names of what is stored.
-    pub(super) fn members(&self, bound: &Bound) -> Vec<String> {
-        let Bound::Object(object) = bound else {
-            return Vec::new();
-        };
-        match &*object.source {
-            Source::Made(fields) => fields.iter().map(|(name, _)| name.clone()).collect(),
-            Source::Joined(parts) => {
-                let mut parts = parts.iter().map(|part| self.members(part));
-                let first = parts.next().unwrap_or_default();
-                let rest: Vec<Vec<String>> = parts.collect();
-                let shared = |name: &String| rest.iter().all(|names| names.contains(name));
-                first.into_iter().filter(shared).collect()
-            }
-            Source::Columns { prefix } => {
-                let rest = |field: &crate::schema::Field| {
-                    let rest = field.name.strip_prefix(prefix.as_str())?;
-                    rest.strip_prefix(['_', '.']).map(str::to_owned)
-                };
-                self.schema.fields.iter().filter_map(rest).collect()
-            }
         }
     }
 
@@ -400,22 +250,4 @@ impl Compiler<'_> {
         };
         QueryError::at(at, message)
     }
-}
-
-/// The first of many names, for a message.
-fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 8;
-    if names.is_empty() {
-        return "none of its own".to_owned();
-    }
-    let mut text = names
-        .iter()
-        .take(SHOWN)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join(", ");
-    if names.len() > SHOWN {
-        text.push_str(", …");
-    }
-    text
 }

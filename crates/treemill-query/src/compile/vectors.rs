@@ -69,6 +69,11 @@ pub(super) const COORDINATES: &[(&str, Part)] = &[
     ("tau", Part::Mass),
 ];
 
+/// Whether a coordinate may be stored under this name.
+fn is_stored(name: &str) -> bool {
+    STORED.iter().any(|(_, names)| names.contains(&name))
+}
+
 impl Compiler<'_> {
     /// A coordinate, where the vector stands.
     pub(super) fn coordinate(&mut self, bound: &Bound, part: Part, at: Span) -> Result<NodeId> {
@@ -178,6 +183,12 @@ impl Compiler<'_> {
             && !self.are_alike(&whole, parts, at)?
         {
             let node = self.joined_coordinate(parts, object.base, part, at)?;
+            return Ok(node.map(|node| self.through(node, &object.moves)));
+        }
+        if let Source::Amended { of, members, .. } = &*object.source
+            && (!matches!(of, Bound::Object(_)) || !members.iter().any(|(name, _)| is_stored(name)))
+        {
+            let node = self.find_coordinate(of, part, at)?;
             return Ok(node.map(|node| self.through(node, &object.moves)));
         }
         let repeats = |how: &Move| match how {

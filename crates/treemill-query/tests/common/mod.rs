@@ -38,7 +38,11 @@ impl Steps {
     fn step(mut self, action: Action) -> Self {
         let parent = self.at;
         let spec = self.spec_mut();
-        spec.steps.push(Step { parent, action });
+        spec.steps.push(Step {
+            parent,
+            action,
+            variation: None,
+        });
         self.at = Some(spec.steps.len() - 1);
         self
     }
@@ -65,7 +69,11 @@ impl Steps {
 
     pub fn book(mut self, result: Wanted) -> Self {
         let at = self.at;
-        self.spec_mut().bookings.push(Booking { at, result });
+        self.spec_mut().bookings.push(Booking {
+            at,
+            result,
+            variation: None,
+        });
         self
     }
 

@@ -1,0 +1,274 @@
+//! Members of records by name: what is stored, what was defined since, records in records, and what is
+//! said where there is none. What is computed from others is found in `kinematics` and `vectors`.
+
+use super::objects::{Move, Object, Source};
+use super::scopes::{alike, below, rest};
+use super::{Bound, Compiler, EVENT, Level, LevelId, LevelKind, Op, Result};
+use crate::error::{QueryError, near};
+use crate::spec::Span;
+use std::collections::HashSet;
+
+impl Compiler<'_> {
+    /// A member of a record: a column, or what vector calls so.
+    pub(super) fn member(&mut self, bound: &Bound, name: &str, at: Span) -> Result<Bound> {
+        if let Some(found) = self.stored(bound, name, at)? {
+            return Ok(found);
+        }
+        match bound {
+            Bound::Value(id) => {
+                let title = match self.graph.node(*id).op {
+                    Op::Column(_) => format!(", and this is {}", self.title(bound)),
+                    _ => String::new(),
+                };
+                let message =
+                    format!("numbers have no attributes; .{name} goes with collections{title}");
+                Err(QueryError::at(at, message))
+            }
+            Bound::Tuple { items, .. } => Err(QueryError::at(
+                at,
+                format!(
+                    "this is a tuple of {}, which has no {name}: pick one of its elements, t[0].{name}",
+                    items.len()
+                ),
+            )),
+            Bound::Choice {
+                condition, sides, ..
+            } => {
+                let (condition, sides) = (*condition, sides.clone());
+                let a = self.member(&sides.0, name, at)?;
+                let b = self.member(&sides.1, name, at)?;
+                self.choice(condition, (a, b), at)
+            }
+            Bound::Object(_) | Bound::Sum { .. } | Bound::Scaled { .. } => {
+                let derived = self.derived(bound, name, at);
+                if let Ok(Some(node)) = derived {
+                    return Ok(Bound::Value(node));
+                }
+                match self.group(bound, name) {
+                    Some(group) => Ok(group),
+                    None => Err(derived
+                        .err()
+                        .unwrap_or_else(|| self.no_member(bound, name, at))),
+                }
+            }
+        }
+    }
+
+    /// A member that is stored, where the record stands.
+    pub(super) fn stored(&mut self, bound: &Bound, name: &str, at: Span) -> Result<Option<Bound>> {
+        let Bound::Object(object) = bound else {
+            return Ok(None);
+        };
+        let found = match &*object.source {
+            Source::Columns { prefix, scope } => self.column_of(prefix, name, *scope, at)?,
+            Source::Amended {
+                name: whole,
+                of,
+                members,
+            } => {
+                let whole = format!("{whole}.{name}");
+                let mut places = members.iter().enumerate();
+                match places.find(|(_, (member, _))| alike(member, name)) {
+                    Some((newer, (_, value))) => {
+                        let inner = below(members.get(..newer).unwrap_or_default(), name);
+                        Some(self.amended(&whole, value.clone(), inner))
+                    }
+                    None => {
+                        let found = self.stored(of, name, at)?;
+                        found.map(|found| self.amended(&whole, found, below(members, name)))
+                    }
+                }
+            }
+            Source::Made(fields) => fields
+                .iter()
+                .find(|(field, _)| field == name)
+                .map(|(_, node)| Bound::Value(*node)),
+            Source::Joined(parts) => {
+                let mut members = Vec::with_capacity(parts.len());
+                for part in parts {
+                    match self.stored(part, name, at)? {
+                        Some(Bound::Value(node)) => members.push(node),
+                        _ => return Ok(None),
+                    }
+                }
+                let node = self.joined_values(&members, object.base, at)?;
+                Some(Bound::Value(node))
+            }
+        };
+        let Some(mut found) = found else {
+            return Ok(None);
+        };
+        let own = self.level_of(&found);
+        if own != object.base {
+            let lists = self.graph.parent(own);
+            if lists == object.base || (lists != EVENT && self.may_be_equal(lists, object.base)) {
+                return Ok(Some(self.list_member(&found, own, object)));
+            }
+        }
+        if own != object.base {
+            let constant = matches!(found, Bound::Value(id) if self.graph.as_const(id).is_some());
+            let way = self.way(self.level_of(&found), object.base, at);
+            match way {
+                _ if constant => (),
+                Ok(way) if way.iter().all(|how| matches!(how, Move::Align(_))) => {
+                    for how in way {
+                        found = self.carried(&found, how);
+                    }
+                }
+                _ => {
+                    let prefix = self.title(bound);
+                    let message =
+                        format!("{prefix}.{name} has another length than the rest of {prefix}");
+                    return Err(QueryError::at(at, message));
+                }
+            }
+        }
+        for how in &object.moves {
+            found = self.carried(&found, *how);
+        }
+        Ok(Some(found))
+    }
+
+    /// The record of what is called `prefix.name.…`, as `j.momentum` of `Jet.momentum.x`.
+    fn group(&mut self, bound: &Bound, name: &str) -> Option<Bound> {
+        let Bound::Object(object) = bound else {
+            return None;
+        };
+        let found = match &*object.source {
+            Source::Columns { prefix, scope } => {
+                let here = std::mem::replace(&mut self.scope, *scope);
+                let found = ['.', '_']
+                    .into_iter()
+                    .find_map(|sign| self.collection(&format!("{prefix}{sign}{name}")));
+                self.scope = here;
+                Bound::Object(found?)
+            }
+            Source::Amended {
+                name: whole,
+                of,
+                members,
+            } => {
+                let found = self.group(of, name)?;
+                self.amended(&format!("{whole}.{name}"), found, below(members, name))
+            }
+            Source::Made(_) | Source::Joined(_) => return None,
+        };
+        // As a name for what stands elsewhere it needs no way.
+        if object.moves.is_empty() {
+            return Some(found);
+        }
+        let own = self.level_of(&found);
+        if own != object.base && !self.may_be_equal(own, object.base) {
+            return None;
+        }
+        let align = (own != object.base).then_some(Move::Align(object.base));
+        let way = align.iter().chain(&object.moves);
+        Some(way.fold(found, |found, how| self.carried(&found, *how)))
+    }
+
+    /// A member that is a list itself: the lists of those items that the record is seen as.
+    fn list_member(&mut self, found: &Bound, own: LevelId, object: &Object) -> Bound {
+        if object.moves.is_empty() {
+            return found.clone();
+        }
+        let lists = self.graph.parent(own);
+        let mut row = self.row(lists);
+        if lists != object.base {
+            // Columns without a counter: that there are as many is found out when they are read.
+            row = self.carry(row, Move::Align(object.base));
+        }
+        let list = object
+            .moves
+            .iter()
+            .fold(row, |node, how| self.carry(node, *how));
+        let lists = self.graph.add_level(Level {
+            parent: object.level,
+            kind: LevelKind::Product { of: own, list },
+        });
+        self.carried(found, Move::Pick(lists, 0))
+    }
+
+    fn no_member(&mut self, bound: &Bound, name: &str, at: Span) -> QueryError {
+        let title = self.title(bound);
+        if let Bound::Object(object) = bound
+            && let Source::Joined(parts) = &*object.source
+        {
+            for part in parts {
+                if self.member(part, name, at).is_err() {
+                    let part = self.title(part);
+                    let message =
+                        format!("{title} has no {name}, for {part} has none; it has what all have");
+                    return QueryError::at(at, message);
+                }
+            }
+        }
+        let members = self.members(bound);
+        let suggestions = near(name, members.iter().map(String::as_str));
+        let mut message = format!("{title} has no {name}; it has {}", listed(&members));
+        if let Bound::Object(object) = bound
+            && let Source::Columns { prefix, .. } = &*object.source
+            && let Some((define, 2)) = self.newest(&[prefix, name])
+            && let Some(define) = self.defines.get(define)
+        {
+            message = format!(
+                "{message}; {} was defined after what this is made of",
+                define.name
+            );
+        }
+        QueryError::at(at, message).suggest(suggestions)
+    }
+
+    /// Names of what is stored.
+    pub(super) fn members(&self, bound: &Bound) -> Vec<String> {
+        let Bound::Object(object) = bound else {
+            return Vec::new();
+        };
+        match &*object.source {
+            Source::Made(fields) => fields.iter().map(|(name, _)| name.clone()).collect(),
+            Source::Joined(parts) => {
+                let mut parts = parts.iter().map(|part| self.members(part));
+                let first = parts.next().unwrap_or_default();
+                let rest: Vec<Vec<String>> = parts.collect();
+                let shared = |name: &String| rest.iter().all(|names| names.contains(name));
+                first.into_iter().filter(shared).collect()
+            }
+            Source::Amended { of, members, .. } => {
+                let mut found: Vec<String> = members.iter().map(|(name, _)| name.clone()).collect();
+                found.extend(self.members(of));
+                let mut known = HashSet::new();
+                found.retain(|name| known.insert(name.clone()));
+                found
+            }
+            Source::Columns { prefix, scope } => {
+                let defined = self.definitions(*scope);
+                let names = defined.map(|(_, define)| define.name.as_str());
+                let stored = self.schema.fields.iter().map(|field| field.name.as_str());
+                let mut known = HashSet::new();
+                stored
+                    .chain(names)
+                    .filter_map(|name| rest(name, prefix))
+                    .filter(|name| known.insert(*name))
+                    .map(str::to_owned)
+                    .collect()
+            }
+        }
+    }
+}
+
+/// The first of many names, for a message.
+pub(super) fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    if names.is_empty() {
+        return "none of its own".to_owned();
+    }
+    let mut text = names
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > SHOWN {
+        text.push_str(", …");
+    }
+    text
+}

@@ -1,0 +1,377 @@
+//! What names mean after definitions: these are looked at from the newest to the oldest, then the
+//! columns of the data. One name has one meaning, however it is written: `X.y` of an `X` that was
+//! defined is a member of its value, or what was defined as `X_y` or `X.y` after it. A column `X_y`
+//! from before that is in doubt then, and so is the column that counts the collection `X`.
+
+use super::objects::{Object, Source};
+use super::{Bound, Compiler, LevelKind, Result};
+use crate::error::{QueryError, near};
+use crate::schema::ColumnType;
+use crate::spec::{Expr, Span};
+use std::collections::HashSet;
+use std::rc::Rc;
+
+/// A column, collection or record defined at a step, and the one before it.
+pub(super) struct Define {
+    pub before: Option<usize>,
+    pub name: String,
+    pub value: Bound,
+}
+
+/// Members by name, newest first.
+type Members = Vec<(String, Bound)>;
+
+impl Compiler<'_> {
+    /// The definitions that are visible at `scope`, newest first.
+    pub(super) fn definitions(
+        &self,
+        scope: Option<usize>,
+    ) -> impl Iterator<Item = (usize, &Define)> {
+        let before = |index: &usize| self.defines.get(*index)?.before;
+        let all = std::iter::successors(scope, before);
+        all.filter_map(|index| Some((index, self.defines.get(index)?)))
+    }
+
+    /// Whether there is a column of this name, defined or stored.
+    pub(super) fn is_column(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+            || self
+                .definitions(self.scope)
+                .any(|(_, define)| define.name == name)
+    }
+
+    /// The newest definition that the first names of a path spell, and how many of them.
+    pub(super) fn newest(&self, path: &[&str]) -> Option<(usize, usize)> {
+        let mut visible = self.definitions(self.scope);
+        visible.find_map(|(index, define)| Some((index, spelled(&define.name, path)?)))
+    }
+
+    /// What was defined, with the members of it that were defined since.
+    fn defined(&self, index: usize) -> Option<Bound> {
+        let define = self.defines.get(index)?;
+        let newer = self.definitions(self.scope);
+        let mut members: Members = Vec::new();
+        for (_, newer) in newer.take_while(|(newer, _)| *newer != index) {
+            if let Some(member) = rest(&newer.name, &define.name)
+                && !members.iter().any(|(known, _)| alike(known, member))
+            {
+                members.push((member.to_owned(), newer.value.clone()));
+            }
+        }
+        Some(self.amended(&define.name, define.value.clone(), members))
+    }
+
+    /// A record of this name with members that were defined after it.
+    pub(super) fn amended(&self, name: &str, of: Bound, members: Members) -> Bound {
+        if members.is_empty() {
+            return of;
+        }
+        match of {
+            Bound::Value(_) | Bound::Tuple { .. } => of,
+            Bound::Choice {
+                condition,
+                sides,
+                level,
+            } => {
+                let (a, b) = (sides.0.clone(), sides.1.clone());
+                let a = self.amended(name, a, members.clone());
+                Bound::Choice {
+                    condition,
+                    sides: Rc::new((a, self.amended(name, b, members))),
+                    level,
+                }
+            }
+            Bound::Object(_) | Bound::Sum { .. } | Bound::Scaled { .. } => {
+                let level = self.level_of(&of);
+                Bound::Object(Object {
+                    source: Rc::new(Source::Amended {
+                        name: name.to_owned(),
+                        of,
+                        members,
+                    }),
+                    base: level,
+                    moves: Vec::new(),
+                    level,
+                })
+            }
+        }
+    }
+
+    /// A member of the columns `prefix_…` or `prefix.…` as they were at `scope`.
+    pub(super) fn column_of(
+        &mut self,
+        prefix: &str,
+        name: &str,
+        scope: Option<usize>,
+        at: Span,
+    ) -> Result<Option<Bound>> {
+        let here = std::mem::replace(&mut self.scope, scope);
+        let path = [prefix, name];
+        let defined = self
+            .definitions(scope)
+            .find(|(_, define)| spelled(&define.name, &path) == Some(path.len()))
+            .map(|(index, _)| index);
+        let found = match defined {
+            Some(index) => Ok(self.defined(index)),
+            None => self.joined_name(prefix, name, at),
+        };
+        self.scope = here;
+        found
+    }
+
+    /// The column `path_name` or `path.name` of the data.
+    fn joined_name(&mut self, path: &str, name: &str, at: Span) -> Result<Option<Bound>> {
+        for sign in ['_', '.'] {
+            if let Some(found) = self.stored_column(&format!("{path}{sign}{name}"), at)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A defined column, or a column or collection of the data.
+    pub(super) fn look_up(&mut self, name: &str, at: Span) -> Result<Option<Bound>> {
+        let mut owners = Vec::new();
+        let mut defined = None;
+        for (index, define) in self.definitions(self.scope) {
+            if define.name == name {
+                defined = Some(index);
+                break;
+            }
+            if rest(name, &define.name).is_some() {
+                owners.push(index);
+            }
+        }
+        let found = match defined {
+            Some(index) => self.defined(index),
+            None => match self.stored_column(name, at)? {
+                None => self.collection(name).map(Bound::Object),
+                found => found,
+            },
+        };
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        for owner in owners {
+            if let Some((whole, part, member)) = self.defined_member(owner, name, at)
+                && !is_same(&found, &member)
+            {
+                let message = format!(
+                    "{name} is in doubt, for {whole} was defined anew after it and has a {part} \
+                     of its own: write {whole}.{part} for that one, or define a copy of {name} \
+                     under another name before {whole}"
+                );
+                return self.renewed(Ok(member), at, message).map(Some);
+            }
+        }
+        if defined.is_none()
+            && let Some(list) = self.counted_anew(name)
+        {
+            let message = format!(
+                "{name} is in doubt, for it counts the items of {list} as they are stored, and \
+                 {list} was defined anew: write len({list}) for that one, or define a copy of \
+                 {name} under another name before {list}"
+            );
+            let id = list;
+            let length = self.len(&Expr::Name { id, at }).map(Bound::Value);
+            return self.renewed(length, at, message).map(Some);
+        }
+        Ok(Some(found))
+    }
+
+    /// The new one, where a pattern has found the name; else it is in doubt.
+    fn renewed(&self, new: Result<Bound>, at: Span, message: String) -> Result<Bound> {
+        match self.renews {
+            true => new,
+            false => Err(QueryError::at(at, message)),
+        }
+    }
+
+    /// What a name is as a member of the record that a definition gives, with both names.
+    fn defined_member(
+        &mut self,
+        owner: usize,
+        name: &str,
+        at: Span,
+    ) -> Option<(String, String, Bound)> {
+        let whole = self.defines.get(owner)?.name.clone();
+        let part = rest(name, &whole)?.to_owned();
+        let bound = self.defined(owner)?;
+        if matches!(bound, Bound::Value(_) | Bound::Tuple { .. }) {
+            return None;
+        }
+        let member = self.member(&bound, &part, at).ok()?;
+        Some((whole, part, member))
+    }
+
+    /// The collection of which a column is the counter, where it was defined anew as another list.
+    fn counted_anew(&mut self, name: &str) -> Option<String> {
+        let schema = self.schema;
+        let counts = |column: &ColumnType| {
+            matches!(column,
+                ColumnType::List { counter: Some(counter), .. }
+                | ColumnType::Lists { counter: Some(counter), .. } if counter == name)
+        };
+        self.scope?;
+        if !schema.fields.iter().any(|field| counts(&field.column_type)) {
+            return None;
+        }
+        let mut known = HashSet::new();
+        let newest: Vec<(String, usize)> = self
+            .definitions(self.scope)
+            .filter(|(_, define)| known.insert(define.name.as_str()))
+            .map(|(index, define)| (define.name.clone(), index))
+            .collect();
+        for (list, index) in newest {
+            let Some(stored) = self.collection(&list) else {
+                continue;
+            };
+            let kind = &self.graph.level(stored.base).kind;
+            let is_counter =
+                matches!(kind, LevelKind::Items { counter: Some(found), .. } if found == name);
+            let level = self.level_of(&self.defines.get(index)?.value);
+            if is_counter && level != stored.base && !self.is_single(level) {
+                return Some(list);
+            }
+        }
+        None
+    }
+
+    pub(super) fn attribute(&mut self, value: &Expr, name: &str, at: Span) -> Result<Bound> {
+        let path = self.dotted(value);
+        if let Some(path) = &path {
+            let mut whole = path.clone();
+            whole.push(name);
+            if let Some((define, used)) = self.newest(&whole) {
+                return self.of_definition(define, used, &whole, value, at);
+            }
+            // Columns may have dots in their names, so names are tried from the longest on.
+            if let Some(found) = self.joined_name(&path.join("."), name, at)? {
+                return Ok(found);
+            }
+        }
+        let bound = match self.bind(value) {
+            Ok(bound) => bound,
+            // `a.b.c`, where `a.b` is no column and has members all the same.
+            Err(error) => match path.and_then(|path| {
+                let mut joined = ["_", "."].into_iter().map(|sign| path.join(sign));
+                joined.find_map(|joined| self.collection(&joined))
+            }) {
+                Some(object) => Bound::Object(object),
+                None => return Err(error),
+            },
+        };
+        self.member(&bound, name, at)
+    }
+
+    /// A path whose first `used` names spell a definition; `value` is all of it but its last name.
+    fn of_definition(
+        &mut self,
+        define: usize,
+        used: usize,
+        path: &[&str],
+        value: &Expr,
+        at: Span,
+    ) -> Result<Bound> {
+        let Some(mut bound) = self.defined(define) else {
+            return Err(QueryError::at(at, "no such definition"));
+        };
+        if let Some(names) = path.get(used..)
+            && !names.is_empty()
+        {
+            for name in names {
+                bound = self.member(&bound, name, at)?;
+            }
+            return Ok(bound);
+        }
+        // A list beside a collection is a member of it, as long as this.
+        if !self.is_single(self.level_of(&bound))
+            && let Ok(whole) = self.bind(value)
+            && !matches!(whole, Bound::Value(_) | Bound::Tuple { .. })
+            && let Some(name) = path.last()
+        {
+            return self.member(&whole, name, at);
+        }
+        Ok(bound)
+    }
+
+    /// `a.b.c` as written, if that is all there is to it and `a` is no variable.
+    fn dotted<'e>(&self, expr: &'e Expr) -> Option<Vec<&'e str>> {
+        let mut names = Vec::new();
+        let mut walk = expr;
+        loop {
+            match walk {
+                Expr::Name { id, .. } => {
+                    if self.locals.iter().any(|(name, _)| name == id) {
+                        return None;
+                    }
+                    names.push(id.as_str());
+                    names.reverse();
+                    return Some(names);
+                }
+                Expr::Attribute { value, name, .. } => {
+                    names.push(name);
+                    walk = value;
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    pub(super) fn unknown(&mut self, name: &str, at: Span) -> QueryError {
+        let visible: Vec<usize> = self.definitions(self.scope).map(|(i, _)| i).collect();
+        for owner in visible {
+            if let Some((whole, part, _)) = self.defined_member(owner, name, at) {
+                let message = format!("there is no column {name}: write {whole}.{part}");
+                return QueryError::at(at, message);
+            }
+        }
+        let variables = self.locals.iter().map(|(name, _)| name.as_str());
+        let defined = self
+            .definitions(self.scope)
+            .map(|(_, define)| define.name.as_str())
+            // Those of variations are nobody's to write.
+            .filter(|name| !name.contains('@'));
+        let stored = self.schema.fields.iter().map(|field| field.name.as_str());
+        let suggestions = near(name, variables.chain(defined).chain(stored));
+        QueryError::at(at, format!("there is no column {name}")).suggest(suggestions)
+    }
+}
+
+/// Those of a member: `x` of `p4.x`, for `p4`.
+pub(super) fn below(members: &[(String, Bound)], name: &str) -> Members {
+    let inner = members
+        .iter()
+        .filter_map(|(member, value)| Some((rest(member, name)?.to_owned(), value.clone())));
+    inner.collect()
+}
+
+/// Whether two names are the same but for `.` and `_`, either of which joins names.
+pub(super) fn alike(a: &str, b: &str) -> bool {
+    let joined = |byte: u8| if byte == b'.' { b'_' } else { byte };
+    a.len() == b.len() && a.bytes().map(joined).eq(b.bytes().map(joined))
+}
+
+/// What a name has behind `prefix_` or `prefix.`.
+pub(super) fn rest<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
+    let (start, rest) = name.split_at_checked(prefix.len())?;
+    let rest = rest.strip_prefix(['_', '.'])?;
+    (alike(start, prefix) && !rest.is_empty()).then_some(rest)
+}
+
+/// How many names of a path, from the first on, a name spells.
+fn spelled(name: &str, path: &[&str]) -> Option<usize> {
+    let mut left = name;
+    for (i, part) in path.iter().enumerate() {
+        if alike(left, part) {
+            return Some(i + 1);
+        }
+        left = rest(left, part)?;
+    }
+    None
+}
+
+/// Whether both are the same values.
+fn is_same(a: &Bound, b: &Bound) -> bool {
+    matches!((a, b), (Bound::Value(a), Bound::Value(b)) if a == b)
+}

@@ -1,0 +1,188 @@
+"""Collections, records and members that are defined or varied anew: one name has one meaning,
+however it is written. Random chains of definitions against a slow evaluator; what is in doubt."""
+
+from types import SimpleNamespace
+
+import awkward as ak
+import numpy as np
+import pytest
+import treemill as tm
+from hypothesis import given
+from hypothesis import strategies as st
+from treemill.errors import QueryError
+
+from tests.random_queries import ENTRIES, Sample, check, thorough
+from tests.reference import anew
+
+FILES = 2
+
+
+@pytest.fixture(scope="module")
+def samples(core, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("anew")
+    made = []
+    for seed in range(FILES):
+        path = folder / f"anew_{seed}.root"
+        anew.write(path, seed, ENTRIES)
+        made.append(Sample(path, anew.events, {}))
+    return made
+
+
+@pytest.fixture(scope="module")
+def session(core):
+    with tm.connect(workers=1, mode="threads") as session:
+        yield session
+
+
+@thorough
+@given(st.integers(0, FILES - 1), anew.chains())
+def test_chains_of_definitions(samples, session, which, chain):
+    steps, texts = chain
+    node = samples[which].dataset
+    for name, text in steps:
+        node = node.define(name, text)
+    events = [anew.after(event, steps) for event in samples[which].events]
+    check(session, SimpleNamespace(dataset=node, events=events, params={}), texts, None)
+
+
+@thorough
+@given(st.integers(0, FILES - 1), anew.chains(3), anew.chains(1))
+def test_variations_are_definitions(samples, session, which, chain, last):
+    """What is varied is what would be defined in its place."""
+    steps, texts = chain
+    (name, text), *_ = last[0]
+    node = samples[which].dataset
+    for step in steps:
+        node = node.define(*step)
+    try:
+        known = session.run(*(node.define(name, text).take(t) for t in texts), progress=False)
+        varied = node.vary(name, {"up": text})
+        found = session.run(*(varied.take(t) for t in texts), progress=False)
+        nominal = session.run(*(node.take(t) for t in texts), progress=False)
+    except QueryError:
+        return  # the last step is of another chain: it need not fit
+    for new, old, values in zip(known, nominal, found, strict=True):
+        assert ak.array_equal(values["nominal"], old, equal_nan=True)
+        up = values.get(f"{name.strip('`')}:up", values["nominal"])
+        assert ak.array_equal(up, new, equal_nan=True)
+
+
+def one(node, text):
+    return node.sum(text).value
+
+
+@pytest.fixture
+def jets(events):
+    return events.define("Jet", "[j for j in Jet if j.pt > 30]")
+
+
+def test_a_collection_is_one_thing(jets, truth):
+    good = truth.Jet_pt[truth.Jet_pt > 30]
+    for text in ("sum(j.pt for j in Jet)", "sum(Jet.pt)", "Jet.pt", "[j.pt for j in Jet]"):
+        assert one(jets, text) == pytest.approx(ak.sum(good)), text
+    assert one(jets, "Jet.pt[0]") == one(jets, "Jet[0].pt")
+    filled = jets.hist("Jet.pt", bins=(10, 0, 100), weight="Jet.pt").value
+    assert filled.sum(flow=True).value == pytest.approx(ak.sum(good))
+    assert jets.filter("any(Jet.pt < 30)").count().value == 0
+
+
+def test_members_of_what_was_defined(events, truth):
+    node = events.define("good", "[j for j in Jet if j.pt > 30]").define("good_pt", "good.pt * 2")
+    twice = 2 * ak.sum(truth.Jet_pt[truth.Jet_pt > 30])
+    for text in ("good.pt", "good_pt", "[j.pt for j in good]", "sum(good.pt)"):
+        assert one(node, text) == pytest.approx(twice), text
+    assert one(node, "good[0].pt") == one(node, "good.pt[0]")
+    # A list of another length is none of its members, however it is written.
+    longer = events.define("good", "[j for j in Jet if j.pt > 30]").define("good_x", "Jet_pt")
+    for text in ("good.x", "[j.x for j in good]", "good[0].x"):
+        with pytest.raises(QueryError, match=r"good\.x has another length"):
+            one(longer, text)
+    # A number of the event is beside it.
+    assert one(node.define("good_n", "len(good)"), "good.n") == one(node, "len(good)")
+
+
+def test_definitions_see_what_was_there_before(events, truth):
+    node = events.define("A", "[j for j in Jet if j.pt > 30]").define("Jet_pt", "Jet_pt * 2")
+    assert one(node, "A.pt") == pytest.approx(ak.sum(truth.Jet_pt[truth.Jet_pt > 30]))
+    assert one(node, "Jet.pt") == pytest.approx(2 * ak.sum(truth.Jet_pt))
+    with pytest.raises(QueryError, match="Jet_new was defined after"):
+        one(node.define("Jet_new", "Jet.pt"), "A.new")
+
+
+def test_a_record_is_one_thing(events, truth):
+    node = events.define("MET", "vector(pt=MET_pt * 2, phi=MET_phi, eta=0, mass=0)")
+    assert one(node, "MET.pt") == pytest.approx(2 * ak.sum(truth.MET_pt))
+    assert one(node, "MET.px") == pytest.approx(2 * ak.sum(truth.MET_pt * np.cos(truth.MET_phi)))
+    with pytest.raises(QueryError, match=r"MET_pt is in doubt.* write MET\.pt .*define a copy"):
+        one(node, "MET_pt")
+    with pytest.raises(QueryError, match="has no sumEt"):
+        one(node, "MET.sumEt")
+    # What both meanings have alike is in no doubt, nor what the new one has not.
+    same = events.define("MET", "vector(pt=MET_pt, phi=MET_phi, eta=0, mass=0)")
+    assert one(same, "MET_pt") == pytest.approx(ak.sum(truth.MET_pt))
+    assert one(events.define("Jet", "Jet"), "Jet_pt") == pytest.approx(ak.sum(truth.Jet_pt))
+    assert one(events.define("Muon", "Muon_pt"), "Muon_eta") == pytest.approx(
+        ak.sum(truth.Muon_eta)
+    )
+
+
+def test_old_columns_of_a_new_collection_are_in_doubt(events, jets):
+    for text in ("Jet_pt", "sum(Jet_pt)", "MET_pt + Jet_eta[0]"):
+        with pytest.raises(QueryError, match="is in doubt, for Jet was defined anew"):
+            one(jets, text)
+    with pytest.raises(QueryError, match=r"nJet is in doubt.* write len\(Jet\)"):
+        jets.filter("nJet > 2").count().value  # noqa: B018
+    assert one(jets, "nMuon") == one(events, "nMuon")
+    assert one(jets.define("Jet_pt", "Jet.pt"), "Jet_pt") == one(jets, "Jet.pt")
+    with pytest.raises(QueryError, match=r"no column fine_pt: write fine\.pt"):
+        one(events.define("fine", "[j for j in Jet if j.pt > 30]"), "fine_pt")
+
+
+def test_variations_of_a_collection_and_of_a_record(events, truth):
+    node = events.vary("Jet", {"up": "[j for j in Jet if j.pt > 30]"})
+    up = ak.sum(truth.Jet_pt[truth.Jet_pt > 30])
+    for text in ("Jet.pt", "[j.pt for j in Jet]"):
+        values = node.sum(text).value
+        assert values["nominal"] == pytest.approx(ak.sum(truth.Jet_pt))
+        assert values["Jet:up"] == pytest.approx(up)
+    for text in ("Jet_pt", "nJet"):
+        with pytest.raises(QueryError, match=r"in doubt.*\(in the variation Jet:up\)"):
+            node.sum(text).value  # noqa: B018
+    assert list(node.sum("MET_pt").value) == ["nominal"]
+    node = events.vary("MET", {"up": "vector(pt=MET_pt*2, phi=MET_phi, eta=0, mass=0)"})
+    for text in ("MET.pt", "MET.px"):
+        values = node.sum(text).value
+        assert values["MET:up"] == pytest.approx(2 * values["nominal"])
+    assert list(events.vary("Jet_pt", {"up": "Jet_pt*2"}).sum("len(Jet)").value) == [
+        "nominal",
+        "Jet_pt:up",
+    ]
+
+
+def test_what_was_defined_before_a_variation_does_not_see_it(events):
+    node = events.define("A", "[j for j in Jet if j.pt > 30]").vary("Jet_pt", {"up": "Jet_pt*2"})
+    assert list(node.sum("A.pt").value) == ["nominal"]
+
+
+def test_constants_are_varied_and_found(events, truth):
+    node = events.define("w", "1.0")
+    assert node.vary("w", {"up": "w * 1.05"}).sum("w").value == {
+        "nominal": pytest.approx(len(truth)),
+        "w:up": pytest.approx(1.05 * len(truth)),
+    }
+    assert set(node.arrays(["w*", "MET_p*"]).value.fields) == {"w", "MET_pt", "MET_phi"}
+    # Constants for expressions are no columns.
+    with pytest.raises(QueryError, match="no column's name fits"):
+        events.with_params({"cut": 3}).arrays("cut*")
+
+
+def test_patterns_find_what_was_defined_anew(jets, truth, tmp_path):
+    good = truth.Jet_pt[truth.Jet_pt > 30]
+    rows = jets.arrays(["nJet*", "Jet_*"]).value
+    assert ak.all(rows.nJet == ak.num(good))
+    assert ak.all(rows.Jet_pt == good)
+    path = str(tmp_path / "skim.parquet")
+    jets.snapshot(path, ["Jet_*", "MET_pt"]).value  # noqa: B018
+    assert ak.all(ak.from_parquet(path).Jet_pt == good)
+    with pytest.raises(QueryError, match="in doubt"):
+        jets.arrays(["Jet_pt"]).value  # noqa: B018

@@ -1,0 +1,123 @@
+"""Columns whose names are no words: in expressions, globs and loops; names that mean two things."""
+
+import awkward as ak
+import numpy as np
+import pytest
+import treemill as tm
+import uproot
+from conftest import corpus
+from treemill.errors import QueryError
+
+ENTRIES = 7
+
+
+@pytest.fixture(scope="module")
+def odd(core, tmp_path_factory):
+    path = tmp_path_factory.mktemp("odd") / "odd.root"
+    values = np.arange(1.0, ENTRIES + 1)
+    numbers = {"a": 1, "a#0": 10, "x": 100, "y": 30, "x-y": 7, "µ_pt": 3, "for": 5, "x[2]": 11}
+    counts = np.arange(ENTRIES) % 3
+    items = ak.unflatten(np.arange(counts.sum()) * 1.0, counts)
+    columns = {name: values * factor for name, factor in numbers.items()}
+    with uproot.recreate(path) as file:
+        types = {name: column.dtype for name, column in columns.items()}
+        types["R"] = ak.type(ak.zip({"p.x": items, "p.y": items, "q#0": items})).content
+        tree = file.mktree("Events", types, field_name=lambda outer, inner: f"{outer}.{inner}")
+        records = ak.zip({"p.x": items, "p.y": items * 2, "q#0": items + 1})
+        tree.extend({**columns, "R": records})
+    return tm.dataset(path), columns, items
+
+
+def test_columns_in_backticks(odd, tmp_path):
+    dataset, columns, _ = odd
+    for name, values in columns.items():
+        assert dataset.sum(f"`{name}`").value == sum(values), name
+        assert dataset.filter(f"`{name}` > 20").count().value == np.sum(values > 20)
+        node = dataset.define(f"`{name}`", f"`{name}` * 2")
+        assert node.sum(f"`{name}` + 0").value == 2 * sum(values)
+        varied = dataset.vary(name, {"up": f"`{name}` * 3"}).sum(f"`{name}`").value
+        assert varied[f"{name}:up"] == 3 * varied["nominal"] == 3 * sum(values)
+    assert dataset.sum("µ_pt").value == sum(columns["µ_pt"])
+    assert dataset.hist("`x-y`", bins=(5, 0, 50)).value.sum(flow=True) == ENTRIES
+    rows = dataset.filter("a > 0").arrays(["`a#0`", "`x-y`", "x - y"]).value
+    assert rows.fields == ["a#0", "x-y", "x - y"]
+    np.testing.assert_array_equal(rows["x-y"], columns["x-y"])
+
+
+def test_globs_read_the_columns_that_they_find(odd, tmp_path):
+    dataset, columns, items = odd
+    node = dataset.filter("a > 0")
+    rows = node.arrays("*").value
+    for name, values in columns.items():
+        np.testing.assert_array_equal(rows[name], values, err_msg=name)
+    assert ak.all(rows["R.q#0"] == items + 1)
+    path = str(tmp_path / "all.parquet")
+    node.snapshot(path, ["*"]).value  # noqa: B018
+    written = ak.from_parquet(path)
+    for name, values in columns.items():
+        np.testing.assert_array_equal(written[name], values, err_msg=name)
+    # Once, where it is listed by itself, too.
+    assert node.arrays(["x*", "`x-y`", "a*"]).value.fields == ["x", "x[2]", "x-y", "a", "a#0"]
+    assert node.arrays(["y", "*y"]).value.fields == ["y", "x-y", "R.p.y"]
+
+
+def test_what_means_two_things_is_refused(odd):
+    dataset, _, _ = odd
+    for text, message in {
+        "x-y": r"x-y is an expression and a column's name: write `x-y` for the column",
+        "a#0": "in backticks: `a#0`",
+        "x[2]": r"write `x\[2\]`",
+    }.items():
+        with pytest.raises(QueryError, match=message):
+            dataset.filter("a > 0").arrays([text]).value  # noqa: B018
+        with pytest.raises(QueryError, match=message):
+            dataset.sum(text).value  # noqa: B018
+    assert dataset.sum("(x-y)").value == dataset.sum("x - y").value
+    with pytest.raises(QueryError, match="did you mean `a#0`"):
+        dataset.sum("`a#1`").value  # noqa: B018
+
+
+def test_members_with_dots(odd):
+    dataset, _, items = odd
+    for text in ("R.p.y", "[r.p.y for r in R]", "[r.`p.y` for r in R]", "R[:9].p.y"):
+        assert dataset.sum(text).value == ak.sum(items * 2), text
+    assert dataset.sum("[r.`q#0` for r in R]").value == ak.sum(items + 1)
+    assert dataset.sum("R[0].p.y").value == ak.sum(ak.firsts(items) * 2)
+    assert dataset.sum("max(R, key=lambda r: r.p.x).p.y").value == ak.sum(ak.max(items, axis=1) * 2)
+    node = dataset.define("R.p.y", "R.p.y * 10")
+    for text in ("R.p.y", "[r.p.y for r in R]", "[r.`p.y` for r in R]"):
+        assert node.sum(text).value == ak.sum(items * 20), text
+    with pytest.raises(QueryError, match=r"R\.p has no w"):
+        dataset.sum("[r.p.w for r in R]").value  # noqa: B018
+
+
+def test_names_that_nothing_can_be_called(odd):
+    dataset, _, _ = odd
+    for name in ("for", "true", "x y", "", "`a`b`", "x-y", 3):
+        with pytest.raises(QueryError, match="or in backticks"):
+            dataset.define(name, "1")
+    assert dataset.define("`for`", "2.0").sum("`for`").value == 2 * ENTRIES
+
+
+@pytest.mark.parametrize("name", ["x" * 90_000, "Muon" + ".x" * 95, "`" + "#" * 90_000 + "`"])
+def test_huge_names_are_refused_at_once(odd, name):
+    with pytest.raises(QueryError):
+        odd[0].sum(name).value  # noqa: B018
+    with pytest.raises(QueryError):
+        odd[0].vary(name, {"up": "1"}).sum("x").value  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("file", "tree"),
+    [
+        ("uproot-issue431b.root", "E"),
+        ("uproot-issue187.root", None),
+        ("test_nested_structs_rntuple_v1-0-0-0.root", None),
+    ],
+)
+def test_a_glob_takes_what_it_can(core, file, tree):
+    """Groups, containers and records are left to their members."""
+    dataset = tm.dataset(corpus(file), tree=tree)
+    rows = dataset.filter("1 > 0").arrays("*").value
+    assert len(rows) == dataset.num_entries
+    assert len(rows.fields) >= 4
