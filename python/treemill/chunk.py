@@ -6,7 +6,8 @@ selector and no packet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import awkward as ak
@@ -65,6 +66,11 @@ class ChunkReader:
         self._touched = touched
         self.layout = layout_of(tree, collections)
         self._window: Window | None = None
+
+    def refuse(self, columns: Mapping[str, TreemillError]) -> None:
+        """Columns of the tree that are not to be read, and what is raised where one is touched."""
+        unreadable = {**self.layout.unreadable, **columns}
+        self.layout = replace(self.layout, unreadable=unreadable)
 
     def chunk(
         self,
@@ -171,6 +177,8 @@ class Cut:
 
         def get() -> Any:
             if counter not in self._offsets:
+                if counter in self._layout.unreadable:
+                    raise self._layout.unreadable[counter]
                 # Not noted as touched: next time a column of the collection will give them.
                 self._window.read([counter], self._control)
                 counts = np.asarray(ak.fill_none(ak.Array(self._content(counter)), 0))

@@ -7,18 +7,21 @@ Knows the query's description, one file's binding and rows; knows no selector an
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .arrow_awkward import nullable
 from .errors import QueryError, UnsupportedError
+from .expression import column
 from .foreign import field, joined
 from .perfile import PerFile
 from .planning import plan
-from .query import Node, steps_to
+from .query import Booking, Node, steps_to
 from .rows import CollectingTrees, Sink
 from .steps import Define, Vary
+from .wanted import Rows
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -36,6 +39,9 @@ class Derivation:
     names: tuple[str, ...]
     """Of the columns that it defines."""
     limit: int
+    anew: tuple[str, ...] = ()
+    """The dataset's columns that it has defined anew, or put in doubt: members of a collection that
+    was, and what counts its items."""
 
 
 def derivation(node: Node, dataset: Dataset) -> Derivation | None:
@@ -50,19 +56,34 @@ def derivation(node: Node, dataset: Dataset) -> Derivation | None:
     defined = dict.fromkeys(step.name for step in steps if isinstance(step, Define))
     _bind(_described(node, ()), dataset, 0)
     names = tuple(name for name in defined if _is_column(node, name, dataset))
-    return _described(node, names)
+    return replace(_described(node, names), anew=tuple(_anew(node, defined, dataset)))
 
 
-def _is_column(node: Node, name: str, dataset: Dataset) -> bool:
+def _anew(node: Node, defined: Iterable[str], dataset: Dataset) -> Iterator[str]:
+    """The dataset's columns that are not to be seen beside these definitions."""
+    branches = dataset.branches
+    for name in defined:
+        if name in branches:
+            yield name
+        members = [b for b in branches.values() if b.name.startswith((f"{name}_", f"{name}."))]
+        counters = {b.counter for b in members if b.counter is not None}
+        for member in (*counters, *(b.name for b in members)):
+            found = _is_column(node, member, dataset, found=True)
+            if found and not _is_column(node, member, dataset):
+                yield member
+
+
+def _is_column(node: Node, name: str, dataset: Dataset, found: bool = False) -> bool:
     try:
-        _bind(_described(node, (name,)), dataset, 0)
+        _bind(_described(node, (name,), found), dataset, 0)
     except (QueryError, UnsupportedError):
         return False
     return True
 
 
-def _described(node: Node, names: tuple[str, ...]) -> Derivation:
-    booking = node.arrays([_ENTRY, *names])
+def _described(node: Node, names: tuple[str, ...], found: bool = False) -> Derivation:
+    columns = tuple((name, column(name, found)) for name in (_ENTRY, *names))
+    booking = Booking(node, Rows("arrays", columns))
     made = plan([booking])
     node.origin.discard(booking)
     (wanted,) = made.rows.values()
@@ -99,6 +120,8 @@ class Derived:
         self._derivation = derivation
         self._dataset = dataset
         self._bound: tuple[int, Any] | None = None
+        self.refused = {name: _refusal(name) for name in derivation.anew}
+        """The dataset's columns that are not to be read, with what is raised instead."""
 
     def bound(self, file: int) -> Any:
         """core.Bound, with rows."""
@@ -128,6 +151,14 @@ class Derived:
             for name in self._derivation.names
         }
         return np.asarray(_whole(table.column(_ENTRY))) - start, columns
+
+
+def _refusal(name: str) -> QueryError:
+    return QueryError(
+        f"{name} is a column of the file, and it, or what it is a member of, was defined anew: "
+        'give what the selector needs a name of its own, as in define("good_pt", "Jet.pt")',
+        branch=name,
+    )
 
 
 def _whole(column: Any) -> Any:

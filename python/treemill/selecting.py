@@ -178,6 +178,8 @@ class SelectorTrees:
         if known is None or known[0] is not tree:
             self._readers.clear()  # a worker keeps to one file while it can
             made = reader_of(self.selector)(self.dataset.table(file), self.touched)
+            if self.derived is not None:
+                made.refuse(self.derived.refused)
             self._readers[file] = known = (tree, made)
         return known[1]
 

@@ -186,3 +186,50 @@ def test_patterns_find_what_was_defined_anew(jets, truth, tmp_path):
     assert ak.all(ak.from_parquet(path).Jet_pt == good)
     with pytest.raises(QueryError, match="in doubt"):
         jets.arrays(["Jet_pt"]).value  # noqa: B018
+
+
+class Read(tm.Selector):
+    """What the chunks have of some fields."""
+
+    def begin_worker(self, inputs):
+        self.output["seen"] = []
+
+    def process(self, chunk):
+        for path in self.inputs["paths"]:
+            value = chunk
+            for name in path:
+                value = value[name]
+            self.output["seen"].append(
+                float(ak.sum(ak.num(value) if self.inputs["num"] else value))
+            )
+
+
+class ReadCollections(Read):
+    collections = True
+
+
+@pytest.mark.parametrize(
+    ("selector", "path"),
+    [
+        (Read, ("Jet_pt",)),
+        (Read, ("nJet",)),
+        (ReadCollections, ("Jet", "pt")),
+        (ReadCollections, ("Jet", "eta")),
+    ],
+)
+def test_selectors_see_no_column_of_what_was_defined_anew(session, jets, events, selector, path):
+    inputs = {"paths": [path], "num": False}
+    with pytest.raises(tm.errors.TreemillError, match="was defined anew"):
+        session.run(selector(), jets, inputs=inputs)
+    assert session.run(selector(), events, inputs=inputs)["seen"]
+    # Others, and what was defined for them, are there.
+    node = jets.define("good_pt", "Jet.pt").define("MET_pt", "MET_pt * 2")
+    inputs = {"paths": [("good_pt",), ("MET_pt",), ("Muon_pt",)], "num": False}
+    found = session.run(Read(), node, inputs=inputs)["seen"]
+    assert sum(found[0::3]) == pytest.approx(one(jets, "Jet.pt"))
+    assert sum(found[1::3]) == pytest.approx(2 * one(events, "MET_pt"))
+    assert sum(found[2::3]) == pytest.approx(one(events, "Muon_pt"))
+    # A collection whose member was defined anew does not show the old one.
+    inputs = {"paths": [("Jet", "pt")], "num": False}
+    with pytest.raises(tm.errors.TreemillError, match="was defined anew"):
+        session.run(ReadCollections(), events.define("Jet_pt", "Jet_pt * 2"), inputs=inputs)
