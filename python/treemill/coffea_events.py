@@ -130,10 +130,11 @@ def _schemed(layout: Layout, schema: Any) -> _Schema:
             loaded[name] = form
             continue
         others[name] = content
-        for key in layout.keys[name]:
-            node, _, attribute = key.rpartition("-")
-            place = f"/{attribute}/{node}" + (_OFFSETS if attribute == "offsets" else "")
-            own[place] = name, key
+        for column in layout.records.get(name, (name,)):
+            for key in layout.keys[column]:
+                node, _, attribute = key.rpartition("-")
+                place = f"/{attribute}/{node}" + (_OFFSETS if attribute == "offsets" else "")
+                own[place] = column, key
     made = schema(
         {
             "class": "RecordArray",

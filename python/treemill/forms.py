@@ -6,7 +6,7 @@ Knows what a tree says of its branches, Arrow's types and awkward; reads no entr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -17,6 +17,7 @@ import pyarrow
 
 from .arrow_awkward import nullable
 from .errors import TreemillError
+from .groups import counts_items
 
 __all__ = ["Layout", "form_key", "layout_of"]
 
@@ -42,6 +43,8 @@ class Layout:
     """By the key of a collection's offsets: the column that counts its items."""
     counters: dict[str, str]
     """By column of a collection: the column that counts its items."""
+    records: Mapping[str, tuple[str, ...]]
+    """The columns of fields that are records of columns: of split collections."""
     optional: frozenset[str]
     """Columns whose values may be missing."""
     unreadable: Mapping[str, TreemillError]
@@ -58,7 +61,7 @@ def layout_of(tree: Any, collections: bool) -> Layout:
         _Column(b["name"], each.type, b["counter"], b["kind"] == "optional")
         for b, each in zip(branches, empty, strict=True)
     )
-    made = _layout(tuple(columns), collections)
+    made = _layout(tuple(columns), tuple(_records(branches)), collections)
     return replace(made, unreadable=unreadable) if unreadable else made
 
 
@@ -83,6 +86,20 @@ def _nothing_of(
     return found, unreadable
 
 
+def _records(branches: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Branches that only count the items of a split collection, and its members, of which they are
+    the record, as in arrays."""
+    members: dict[str, list[str]] = {}
+    for branch in branches:
+        counter = branch["counter"]
+        if counter is not None and branch["name"].startswith(f"{counter}."):
+            members.setdefault(counter, []).append(branch["name"])
+    for branch in branches:
+        name = branch["name"]
+        if name in members and counts_items(branch["kind"], branch["cpp_type"]):
+            yield name, tuple(dict.fromkeys(members[name]))
+
+
 def form_key(column: str) -> str:
     """A column is a tree of nodes: awkward numbers them."""
     return column.replace("{", "{{").replace("}", "}}") + "#{id}"
@@ -90,10 +107,17 @@ def form_key(column: str) -> str:
 
 # The files of a dataset are alike, most of them, and so are the columns of a tree.
 @lru_cache(maxsize=8)
-def _layout(columns: tuple[_Column, ...], collections: bool) -> Layout:
+def _layout(
+    columns: tuple[_Column, ...],
+    records: tuple[tuple[str, tuple[str, ...]], ...],
+    collections: bool,
+) -> Layout:
     forms, keys = {}, {}
     for column in columns:
         forms[column.name], keys[column.name] = _form(column)
+    for name, members in records:
+        contents = [forms[member] for member in members]
+        forms[name] = ak.forms.RecordForm(contents, list(members), form_key=f"{name}#record")
     fields: dict[str, Any] = forms
     offsets: dict[str, str] = {}
     counters: dict[str, str] = {}
@@ -106,7 +130,7 @@ def _layout(columns: tuple[_Column, ...], collections: bool) -> Layout:
         form_key="events",
     )
     optional = frozenset(column.name for column in columns if column.optional)
-    return Layout(form, keys, offsets, counters, optional, {})
+    return Layout(form, keys, offsets, counters, dict(records), optional, {})
 
 
 def _form(column: _Column) -> tuple[Any, list[str]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .branches import Branch
 
-__all__ = ["Group", "group_of", "is_group", "leaves", "record"]
+__all__ = ["Group", "counts_items", "group_of", "is_group", "leaves", "record"]
 
 
 # C++ collections that ROOT splits. A split TClonesArray is called by the class of its items.
@@ -29,17 +29,19 @@ class Group:
     members: tuple[Group | Branch, ...]
 
 
+def counts_items(kind: str, cpp_type: str) -> bool:
+    """Whether what a branch has of its own are the numbers of items of a collection that ROOT has
+    split, which its members have too."""
+    return kind == "number" and _COLLECTION.match(cpp_type) is not None
+
+
 def is_group(branch: Branch, children: Sequence[Branch]) -> bool:
     """Whether the branch has no data of its own but its children's. That of a split collection are
     the numbers of items, which its members have too; those of a TClonesArray, as Delphes has them,
     count as data, as they do in uproot."""
     if branch.kind == "group":
         return True
-    return (
-        bool(children)
-        and branch.kind == "number"
-        and _COLLECTION.match(branch.cpp_type) is not None
-    )
+    return bool(children) and counts_items(branch.kind, branch.cpp_type)
 
 
 def group_of(branch: Branch, children: dict[str, list[Branch]]) -> Group:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from .errors import QueryError, UnsupportedError
 from .expression import parse
 from .groups import Group, group_of, is_group, leaves
+from .quoting import unquoted
 
 if TYPE_CHECKING:
     from .branches import Branch
@@ -33,6 +34,8 @@ def select(
     chosen: dict[str, None] = {}
     expressions = set()
     for name in [names] if isinstance(names, str) else names:
+        if name not in branches and name.startswith("`"):
+            name = unquoted(name) or name
         if name in branches:
             _require_readable(branches, name)
             chosen[name] = None

@@ -14,7 +14,7 @@ from typing import Any
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
 from .errors import QueryError
-from .query import Booking, Node, check_varied, steps_to
+from .query import Booking, Node, check_constants, check_varied, steps_to
 from .steps import Counters, Define, Filter, Step, Vary, affects
 from .wanted import Flow, Hist, Quantiles, Rows, Scalar, Unique, Wanted
 
@@ -77,6 +77,7 @@ def plan(
     made = Plan({})
     counts: dict[tuple[int | None, str | None], int] = {}
     for booking in bookings:
+        check_constants(booking.node)
         check_varied(booking.node)
         wanted = booking.wanted
         if isinstance(wanted, Hist):

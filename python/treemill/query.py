@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-__all__ = ["Booking", "Node", "Origin", "check_varied", "steps_to"]
+__all__ = ["Booking", "Node", "Origin", "check_constants", "check_varied", "steps_to"]
 
 Params = Mapping[str, Constant] | None
 """Constants by name, for the expressions of one call: see `Node.with_params`."""
@@ -91,7 +91,7 @@ class Node(Looks):
 
     def with_params(self, params: Mapping[str, Constant]) -> Node:
         """Constants by name, for all expressions below: `with_params({"cut": 30})` and then
-        `filter("MET_pt > cut")`. They hide columns of the same name, as definitions do."""
+        `filter("MET_pt > cut")`. No branch may be called so: `define` gives columns anew."""
         node = self
         for name, value in params.items():
             step = Define(_column_name(name), constant(value), is_param=True)
@@ -343,6 +343,17 @@ def _has_values(branch: Any) -> bool:
     """Whether a branch holds numbers or strings, or lists of them: no records, and no group."""
     words = re.findall(r"[^\W\d]\w*", branch.item or "")
     return branch.kind in _KINDS and all(map(_ITEMS.fullmatch, words))
+
+
+def check_constants(node: Node) -> None:
+    """Raises QueryError where a constant for expressions is called as a branch is: one of the two
+    would be meant, and which one is not to be seen."""
+    for each in steps_to(node):
+        if isinstance(each.step, Define) and each.step.is_param:
+            name = each.step.name
+            if name in each.origin.dataset.branches:
+                message = f"the constant {name} hides the branch of this name: call it otherwise, "
+                raise QueryError(f"{message}or define() the column anew")
 
 
 def check_varied(node: Node) -> None:

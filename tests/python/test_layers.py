@@ -111,7 +111,7 @@ def test_module(path):
     if part in ("friends", "friend_columns", "selection"):
         assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
     if part in ("chunk", "forms", "window", "coffea_events"):
-        allowed = ["arrow_awkward", "errors", "forms", "window", "chunk"]
+        allowed = ["arrow_awkward", "errors", "forms", "groups", "window", "chunk"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part in ("core_awkward", "arrow_awkward"):
         assert own(names) <= inside(names, "treemill.bits")

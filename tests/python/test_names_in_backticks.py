@@ -6,6 +6,7 @@ import pytest
 import treemill as tm
 import uproot
 from conftest import corpus
+from treemill import registry
 from treemill.errors import QueryError
 
 ENTRIES = 7
@@ -42,6 +43,7 @@ def test_columns_in_backticks(odd, tmp_path):
     rows = dataset.filter("a > 0").arrays(["`a#0`", "`x-y`", "x - y"]).value
     assert rows.fields == ["a#0", "x-y", "x - y"]
     np.testing.assert_array_equal(rows["x-y"], columns["x-y"])
+    assert dataset.arrays(["`x-y`", "x - y"]).fields == ["x-y", "x - y"]
 
 
 def test_globs_read_the_columns_that_they_find(odd, tmp_path):
@@ -99,6 +101,25 @@ def test_names_that_nothing_can_be_called(odd):
     assert dataset.define("`for`", "2.0").sum("`for`").value == 2 * ENTRIES
 
 
+def test_names_that_would_hide_others_are_refused(odd):
+    dataset, columns, _ = odd
+    for booked in (dataset.sum("x", params={"x": 1}), dataset.with_params({"x-y": 1}).sum("x")):
+        with pytest.raises(QueryError, match=r"the constant x.* hides the branch"):
+            booked.value  # noqa: B018
+    assert dataset.with_params({"cut": 2.0}).with_params({"cut": 3.0}).sum("cut").value == 21.0
+    assert dataset.define("x", "2.0").sum("x").value == 2 * ENTRIES
+    tm.function("hypot(a, b)", "a + b")
+    try:
+        booked = dataset.sum("hypot(x, y)")
+        with pytest.raises(QueryError, match=r"hypot\(…\) is a function of the language"):
+            booked.value  # noqa: B018
+    finally:
+        registry.remove("hypot")
+    assert dataset.sum("hypot(x, y)").value == pytest.approx(
+        np.sum(np.hypot(columns["x"], columns["y"]))
+    )
+
+
 @pytest.mark.parametrize("name", ["x" * 90_000, "Muon" + ".x" * 95, "`" + "#" * 90_000 + "`"])
 def test_huge_names_are_refused_at_once(odd, name):
     with pytest.raises(QueryError):
@@ -121,3 +142,22 @@ def test_a_glob_takes_what_it_can(core, file, tree):
     rows = dataset.filter("1 > 0").arrays("*").value
     assert len(rows) == dataset.num_entries
     assert len(rows.fields) >= 4
+
+
+class Record(tm.Selector):
+    """A split collection as the chunks have it."""
+
+    def process(self, chunk):
+        return {"rows": ak.to_list(chunk[self.inputs["name"]]), "fields": [chunk.fields]}
+
+
+def test_a_split_collection_is_a_record_in_selectors_as_in_arrays(core):
+    dataset = tm.dataset(corpus("uproot-issue431b.root"), tree="E")
+    for name in ("hits", "mc_hits"):
+        expected = dataset.arrays([name], stop=10)[name]
+        with tm.connect(workers=1, mode="threads") as session:
+            found = session.run(
+                Record(), dataset.select_entries(range(10)), inputs={"name": name}, progress=False
+            )
+        assert found["rows"] == ak.to_list(expected)
+        assert f"{name}.id" in found["fields"][0]

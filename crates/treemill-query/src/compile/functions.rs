@@ -106,6 +106,12 @@ impl Compiler<'_> {
         args: &[Expr],
         at: Span,
     ) -> Result<Bound> {
+        if crate::functions::find(name).is_some() {
+            let message = format!(
+                "{name}(…) is a function of the language, and one of yours, too: give yours another name"
+            );
+            return Err(QueryError::at(at, message));
+        }
         if params.len() != args.len() {
             let message = format!(
                 "{name}(…) takes {} arguments, and gets {}",
