@@ -35,7 +35,7 @@ pub(crate) fn baskets(
                 object.start,
             ));
         }
-        if let Some(basket) = basket(&mut Reader::at(bytes, object.body), next)? {
+        if let Some(basket) = basket(&mut object.reader(bytes), next)? {
             next = basket.entries.end;
             baskets.push(basket);
         }
@@ -66,13 +66,16 @@ fn basket(r: &mut Reader, first: u64) -> Result<Option<EmbeddedBasket>> {
         } else {
             u32::MAX
         };
-        offsets = Some(
-            array(r)?
-                .iter()
-                .map(|offset| offset & mask)
-                .collect::<Vec<_>>(),
-        );
-        if flag > 40 {
+        // Without entries no arrays are written, whatever the flag says.
+        let mut stored = match entries {
+            0 => Vec::new(),
+            _ => array(r)?,
+        };
+        for offset in &mut stored {
+            *offset &= mask;
+        }
+        offsets = Some(stored);
+        if flag > 40 && entries > 0 {
             array(r)?; // displacements, which nothing here heeds
         }
     }

@@ -8,13 +8,15 @@ use std::ops::Range;
 pub const HEADER_BYTES: u64 = 75;
 
 /// Files whose fVersion is at least this have 64-bit offsets (ROOT: TFile::Init, kStartBigFile).
-const BIG_FILE_VERSION: u32 = 1_000_000;
+/// The number is signed.
+const BIG_FILE_VERSION: i32 = 1_000_000;
 
 /// The first bytes of a ROOT file (ROOT: TFile::Init; both the 32- and the 64-bit form).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileHeader {
-    /// ROOT version that wrote the file (62206 is 6.22/06), without the 1 000 000 of big files.
-    pub version: u32,
+    /// ROOT version that wrote the file (62206 is 6.22/06), without the 1 000 000 of big files. Other
+    /// writers may give any number.
+    pub version: i32,
     /// fBEGIN: where the first record lies.
     pub begin: u64,
     /// fEND: where the file ends as ROOT sees it.
@@ -48,7 +50,7 @@ impl FileHeader {
                 ));
             }
         }
-        let raw_version = r.u32()?;
+        let raw_version = r.i32()?;
         let big = raw_version >= BIG_FILE_VERSION;
         let offset = |r: &mut Reader| if big { r.u64() } else { r.u32().map(u64::from) };
         let begin = u64::from(r.u32()?);
@@ -109,8 +111,11 @@ mod tests {
     use super::*;
 
     fn header(big: bool) -> Vec<u8> {
+        of_version(big, if big { 1_062_206 } else { 62_206 })
+    }
+
+    fn of_version(big: bool, version: i32) -> Vec<u8> {
         let mut b = b"root".to_vec();
-        let version: u32 = if big { 1_062_206 } else { 62_206 };
         b.extend(version.to_be_bytes());
         b.extend(100u32.to_be_bytes());
         let offset = |b: &mut Vec<u8>, x: u64| {
@@ -143,6 +148,14 @@ mod tests {
             );
             assert_eq!(h.streamer_info, Some(far..far + 250));
             assert_eq!(h.root_directory.start, 160);
+        }
+    }
+
+    #[test]
+    fn a_negative_version_is_a_small_files() {
+        for version in [-1, i32::MIN, 999_999] {
+            let h = FileHeader::parse(&of_version(false, version), 5_400).unwrap();
+            assert_eq!((h.version, h.end, h.name_bytes), (version, 5_400, 60));
         }
     }
 

@@ -71,7 +71,7 @@ pub(crate) fn skip_tobject(r: &mut Reader) -> Result<()> {
     if bits & IS_REFERENCED != 0 {
         r.skip(2)?;
     }
-    end.map_or(Ok(()), |end| r.seek(end))
+    end.map_or(Ok(()), |end| r.close(end))
 }
 
 /// Reads a TNamed's name and title (ROOT: TNamed::Streamer).
@@ -80,7 +80,7 @@ pub(crate) fn named<'a>(r: &mut Reader<'a>) -> Result<(&'a [u8], &'a [u8])> {
     skip_tobject(r)?;
     let pair = (r.string()?, r.string()?);
     if let Some(end) = end {
-        r.seek(end)?;
+        r.close(end)?;
     }
     Ok(pair)
 }
@@ -107,6 +107,14 @@ pub(crate) struct Inline<'a> {
     pub class: &'a [u8],
 }
 
+impl<'a> Inline<'a> {
+    /// A cursor at the object's header that does not go beyond its end: what items of a list say cannot
+    /// overlap, and so takes no more memory than the record.
+    pub fn reader(&self, record: &'a [u8]) -> Reader<'a> {
+        Reader::at(record.get(..self.end).unwrap_or(record), self.body)
+    }
+}
+
 /// Reads a pointer and leaves the cursor behind the object (ROOT: TBufferFile::ReadObjectAny).
 /// `key_len` is the length of the record's key: references count from the record's start.
 pub(crate) fn pointer<'a>(r: &mut Reader<'a>, key_len: usize) -> Result<Pointer<'a>> {
@@ -127,7 +135,7 @@ pub(crate) fn pointer<'a>(r: &mut Reader<'a>, key_len: usize) -> Result<Pointer<
         NEW_CLASS => r.c_string()?,
         tag if tag & CLASS != 0 => class_at(r, referred(tag & !CLASS, key_len, start)?)?,
         tag => {
-            r.seek(end)?;
+            r.close(end)?;
             return Ok(if tag == 0 {
                 Pointer::Null
             } else {
@@ -136,7 +144,7 @@ pub(crate) fn pointer<'a>(r: &mut Reader<'a>, key_len: usize) -> Result<Pointer<
         }
     };
     let body = r.position();
-    r.seek(end)?;
+    r.close(end)?;
     Ok(Pointer::Object(Inline {
         start,
         body,
@@ -223,7 +231,7 @@ pub(crate) fn list<'a>(r: &mut Reader<'a>, key_len: usize) -> Result<Vec<Pointer
         r.string()?; // the option it was added with
     }
     if let Some(end) = header.end {
-        r.seek(end)?;
+        r.close(end)?;
     }
     Ok(items)
 }
@@ -233,13 +241,10 @@ pub(crate) fn named_list(r: &mut Reader, key_len: usize) -> Result<Vec<(String, 
     let bytes = r.bytes();
     let mut pairs = Vec::new();
     for item in list(r, key_len)? {
-        if let Pointer::Object(Inline {
-            class: b"TNamed",
-            body,
-            ..
-        }) = item
+        if let Pointer::Object(item) = item
+            && item.class == b"TNamed"
         {
-            let (name, title) = named(&mut Reader::at(bytes, body))?;
+            let (name, title) = named(&mut item.reader(bytes))?;
             pairs.push((text(name), text(title)));
         }
     }

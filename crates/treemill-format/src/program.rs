@@ -4,13 +4,15 @@
 
 mod builtin;
 mod compile;
+mod fields;
 
 use crate::error::Result;
 use crate::object::{header, named, pointer, skip_object, skip_tobject};
 use crate::reader::{Reader, malformed, unsupported};
 use crate::streamer::StreamerInfos;
+use fields::integer;
+pub(crate) use fields::{Field, Fields};
 use std::rc::Rc;
-use std::slice;
 
 /// The members that somebody wants: an enum of slots in `Fields`, and their names as `WANTED`. Base
 /// classes that hold wanted members are named too; others are passed over whole.
@@ -49,6 +51,8 @@ struct Program {
     ops: Vec<Op>,
     /// Ops to run where the object's end is known: nothing wanted comes after them.
     needed: usize,
+    /// What ROOT itself has for this class and version, where the file's description has other lengths.
+    otherwise: Option<Rc<Program>>,
 }
 
 #[derive(Debug)]
@@ -92,129 +96,6 @@ enum Step {
     },
     /// Nobody knows how long it is.
     Opaque(String),
-}
-
-/// Where a wanted member lies.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Field {
-    /// Offset of its first byte (of the items, for counted arrays).
-    pub at: usize,
-    /// EReadWrite code of a number.
-    pub code: i32,
-    /// Numbers in a counted array.
-    pub count: usize,
-}
-
-/// The places of the wanted members of one object.
-#[derive(Debug)]
-pub(crate) struct Fields<'a> {
-    bytes: &'a [u8],
-    fields: [Option<Field>; MAX_WANTED],
-}
-
-impl<'a> Fields<'a> {
-    /// The place of a member; `None` where this version of the class has no such member.
-    pub fn get(&self, wanted: impl Slot) -> Option<Field> {
-        self.fields.get(wanted.index()).copied().flatten()
-    }
-
-    /// A cursor at a member.
-    pub fn reader(&self, wanted: impl Slot) -> Option<Reader<'a>> {
-        self.get(wanted)
-            .map(|field| Reader::at(self.bytes, field.at))
-    }
-
-    /// An integer member, whatever its size (counts were floating-point numbers once).
-    pub fn integer(&self, wanted: impl Slot) -> Result<Option<i64>> {
-        match self.get(wanted) {
-            Some(field) => integer(&mut Reader::at(self.bytes, field.at), field.code).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// The first `limit` items of a counted array of integers; empty where there is no such member.
-    pub fn integers<S: Slot>(&self, wanted: S, limit: usize) -> Integers<'a> {
-        let Some(field) = self.get(wanted) else {
-            return Integers::I32([].iter());
-        };
-        let rest = self.bytes.get(field.at..).unwrap_or_default();
-        let count = field.count.min(limit);
-        match field.code {
-            3 | 6 => Integers::I32(first(rest.as_chunks().0, count)),
-            4 | 16 => Integers::I64(first(rest.as_chunks().0, count)),
-            code => Integers::Any {
-                rest: Reader::at(self.bytes, field.at),
-                code,
-                left: count,
-            },
-        }
-    }
-
-    /// A TString member.
-    pub fn string(&self, wanted: impl Slot) -> Result<&'a [u8]> {
-        self.reader(wanted).map_or(Ok(&[]), |mut r| r.string())
-    }
-
-    /// Name and title, where `wanted` is the TNamed base.
-    pub fn named(&self, wanted: impl Slot) -> Result<(&'a [u8], &'a [u8])> {
-        self.reader(wanted)
-            .map_or(Ok((&[], &[])), |mut r| named(&mut r))
-    }
-}
-
-/// Items of a counted array. Trees have tens of thousands of baskets, so the usual types go without a
-/// look at the code for each item.
-#[derive(Debug)]
-pub(crate) enum Integers<'a> {
-    I32(slice::Iter<'a, [u8; 4]>),
-    I64(slice::Iter<'a, [u8; 8]>),
-    Any {
-        rest: Reader<'a>,
-        code: i32,
-        left: usize,
-    },
-}
-
-impl Iterator for Integers<'_> {
-    type Item = Result<i64>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self {
-            Integers::I32(items) => items.next().map(|b| Ok(i64::from(i32::from_be_bytes(*b)))),
-            Integers::I64(items) => items.next().map(|b| Ok(i64::from_be_bytes(*b))),
-            Integers::Any { rest, code, left } => {
-                *left = left.checked_sub(1)?;
-                Some(integer(rest, *code))
-            }
-        }
-    }
-}
-
-/// The first `count` of the items: all of them were seen to be there when the member was located.
-fn first<const N: usize>(items: &[[u8; N]], count: usize) -> slice::Iter<'_, [u8; N]> {
-    items.get(..count).unwrap_or(items).iter()
-}
-
-/// Reads a number by its EReadWrite code as an integer.
-fn integer(r: &mut Reader, code: i32) -> Result<i64> {
-    Ok(match code {
-        1 => i64::from(r.i8()?),
-        2 => i64::from(r.i16()?),
-        3 | 6 => i64::from(r.i32()?),
-        11 | 18 => i64::from(r.u8()?),
-        12 => i64::from(r.u16()?),
-        13 => i64::from(r.u32()?),
-        4 | 16 => r.i64()?,
-        14 | 17 => r.u64()?.cast_signed(),
-        5 => r.f32()? as i64,
-        8 => r.f64()? as i64,
-        _ => {
-            return Err(malformed(
-                format!("a member of type code {code} where an integer is expected"),
-                r.position(),
-            ));
-        }
-    })
 }
 
 /// Compiles programs as they are needed and runs them, for one table of wanted members.
@@ -275,7 +156,13 @@ impl<'i> Programs<'i> {
         if head.memberwise {
             return Err(unsupported(format!("{class} stored member by member")));
         }
-        let program = self.program(class, i32::from(head.version))?;
+        let mut program = self.program(class, i32::from(head.version))?;
+        if let (Some(builtin), Some(end)) = (&program.otherwise, head.end)
+            && !fits(&program, *r, end, key_len)
+            && fits(builtin, *r, end, key_len)
+        {
+            program = Rc::clone(builtin);
+        }
         let ops = if head.end.is_some() {
             program.ops.get(..program.needed)
         } else {
@@ -284,16 +171,7 @@ impl<'i> Programs<'i> {
         let mut counters = [0usize; MAX_COUNTERS];
         for op in ops.unwrap_or(&program.ops) {
             let start = r.position();
-            let mut field = Field {
-                at: start,
-                code: 0,
-                count: 0,
-            };
-            match &op.step {
-                Step::Fixed { code, bytes } => {
-                    r.skip(*bytes)?;
-                    field.code = *code;
-                }
+            let field = match &op.step {
                 Step::Base(base) => {
                     let end = if op.wanted.is_none() {
                         header(&mut r.clone())?.end
@@ -304,40 +182,15 @@ impl<'i> Programs<'i> {
                         Some(end) => r.seek(end)?,
                         None => self.object(r, base, key_len, depth, fields)?,
                     }
+                    Field::at(start)
                 }
-                Step::Counted {
-                    code,
-                    item,
-                    counter,
-                    widens,
-                } => {
-                    let wide = match r.u8()? {
-                        0 => None,
-                        flag => Some(*widens && flag == 2),
-                    };
-                    if let Some(wide) = wide {
-                        let (code, item) = if wide { (16, 8) } else { (*code, *item) };
-                        let count = counters.get(*counter).copied().unwrap_or(0);
-                        field = Field {
-                            at: r.position(),
-                            code,
-                            count,
-                        };
-                        r.skip(count.saturating_mul(item))?;
-                    }
-                }
-                step => (0..op.repeat).try_for_each(|_| pass_over(r, step, key_len))?,
-            }
+                _ => op.pass(r, &mut counters, key_len)?,
+            };
             if let Some(slot) = op.wanted.and_then(|wanted| fields.fields.get_mut(wanted)) {
                 slot.get_or_insert(field);
             }
-            if let Some(counter) = op.counter.and_then(|counter| counters.get_mut(counter)) {
-                let value = integer(&mut Reader::at(r.bytes(), start), field.code)?;
-                *counter = usize::try_from(value)
-                    .map_err(|_| malformed(format!("a count of {value}"), start))?;
-            }
         }
-        head.end.map_or(Ok(()), |end| r.seek(end))
+        head.end.map_or(Ok(()), |end| r.close(end))
     }
 
     fn program(&mut self, class: &str, version: i32) -> Result<Rc<Program>> {
@@ -348,22 +201,102 @@ impl<'i> Programs<'i> {
         {
             return Ok(Rc::clone(program));
         }
-        let program = match self.infos.find(class, version, None) {
-            Some(info) => compile::compile(info, self.wanted),
-            None => match builtin::find(class, version) {
-                Some(info) => compile::compile(&info, self.wanted),
-                None => {
-                    return Err(unsupported(format!(
-                        "{class} version {version}, which the file does not describe"
-                    )));
-                }
-            },
+        let compile = |info: &_| compile::compile(info, self.wanted);
+        let builtin = builtin::find(class, version);
+        let program = match (self.infos.find(class, version, None), builtin) {
+            (Some(info), None) => compile(info),
+            (None, Some(builtin)) => compile(&builtin),
+            (Some(info), Some(builtin)) => compile(info).or(compile(&builtin)),
+            (None, None) => {
+                return Err(unsupported(format!(
+                    "{class} version {version}, which the file does not describe"
+                )));
+            }
         };
         let program = Rc::new(program);
         self.compiled
             .push((class.to_owned(), version, Rc::clone(&program)));
         Ok(program)
     }
+}
+
+impl Program {
+    /// This one; where the other does not begin all in the same way, the object shows which is right.
+    fn or(self, other: Program) -> Program {
+        let is_same = self.ops.len() >= other.ops.len()
+            && self.ops.iter().zip(&other.ops).all(|(a, b)| a.is_like(b));
+        Program {
+            otherwise: (!is_same).then(|| Rc::new(other)),
+            ..self
+        }
+    }
+}
+
+impl Op {
+    /// Whether both pass over the same bytes, and want the same.
+    fn is_like(&self, other: &Op) -> bool {
+        let is_alike = match (&self.step, &other.step) {
+            (Step::Fixed { bytes, .. }, Step::Fixed { bytes: others, .. }) => bytes == others,
+            (Step::Object(_), Step::Object(_)) => true,
+            (mine, others) => mine == others,
+        };
+        is_alike && (self.repeat, self.wanted) == (other.repeat, other.wanted)
+    }
+
+    /// Passes over a member that needs no program, and says where it lies.
+    fn pass(
+        &self,
+        r: &mut Reader,
+        counters: &mut [usize; MAX_COUNTERS],
+        key_len: usize,
+    ) -> Result<Field> {
+        let start = r.position();
+        let mut field = Field::at(start);
+        match &self.step {
+            Step::Fixed { code, bytes } => {
+                r.skip(*bytes)?;
+                field.code = *code;
+            }
+            Step::Counted {
+                code,
+                item,
+                counter,
+                widens,
+            } => {
+                let wide = match r.u8()? {
+                    0 => None,
+                    flag => Some(*widens && flag == 2),
+                };
+                if let Some(wide) = wide {
+                    let (code, item) = if wide { (16, 8) } else { (*code, *item) };
+                    let count = counters.get(*counter).copied().unwrap_or(0);
+                    field = Field {
+                        at: r.position(),
+                        code,
+                        count,
+                    };
+                    r.skip(count.saturating_mul(item))?;
+                }
+            }
+            step => (0..self.repeat).try_for_each(|_| pass_over(r, step, key_len))?,
+        }
+        if let Some(counter) = self.counter.and_then(|counter| counters.get_mut(counter)) {
+            let value = integer(&mut Reader::at(r.bytes(), start), field.code)?;
+            *counter = usize::try_from(value)
+                .map_err(|_| malformed(format!("a count of {value}"), start))?;
+        }
+        Ok(field)
+    }
+}
+
+/// Whether an object whose members begin at the cursor ends where these steps do.
+fn fits(program: &Program, mut r: Reader, end: usize, key_len: usize) -> bool {
+    let mut counters = [0usize; MAX_COUNTERS];
+    let mut pass = |op: &Op| match &op.step {
+        Step::Base(base) => skip_object(&mut r, base),
+        _ => op.pass(&mut r, &mut counters, key_len).map(|_| ()),
+    };
+    program.ops.iter().try_for_each(&mut pass).is_ok() && r.position() == end
 }
 
 /// Passes over a member that needs no program.

@@ -81,6 +81,17 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Moves on to the end of an object, all of whose members lie before it: nothing is read twice.
+    pub fn close(&mut self, end: usize) -> Result<()> {
+        if end < self.at {
+            return Err(malformed(
+                format!("an object that ends at {end}, before its members do"),
+                self.at,
+            ));
+        }
+        self.seek(end)
+    }
+
     /// The next `n` bytes.
     #[inline]
     pub fn take(&mut self, n: usize) -> Result<&'a [u8]> {

@@ -33,10 +33,15 @@ pub(crate) fn friends(mut r: Reader, key_len: usize, infos: &StreamerInfos) -> R
     let mut friends = Vec::new();
     let mut programs = Programs::new(infos, WANTED);
     for item in list(&mut Reader::at(object, found.body), key_len)? {
-        let Pointer::Object(Inline { class, body, .. }) = item else {
+        let Pointer::Object(Inline {
+            class, body, end, ..
+        }) = item
+        else {
             continue;
         };
-        let fields = programs.locate(object, &text(class), body, key_len)?;
+        // A friend's own bytes only, for those of two may not be the same.
+        let own = object.get(..end).unwrap_or(object);
+        let fields = programs.locate(own, &text(class), body, key_len)?;
         let (alias, file) = fields.named(Wanted::Named)?;
         let tree = match fields.string(Wanted::TreeName)? {
             [] => alias, // before ROOT 3.2 a friend had no name but its tree's

@@ -105,6 +105,23 @@ fn a_tree_without_streamer_info() {
 }
 
 #[test]
+fn a_basket_without_entries_has_no_offsets() {
+    let text = leaf("TLeafC", "s", "s", 1, false, &NULL);
+    let s = BranchRecord {
+        entry_offset_len: 1000,
+        embedded: vec![basket(0, &[], Some(&[])), basket(2, b"abc", Some(&[0, 1]))],
+        ..one_leaf(text, 2)
+    };
+    let branches = [pointer("TBranch", &branch("s", "s/C", &s))];
+    let parsed = parse(&tree("t", 2, 0, &[], &branches, &NULL)).unwrap();
+    let baskets = &parsed.branches[0].embedded;
+    let entries: Vec<_> = baskets.iter().map(|b| b.entries.clone()).collect();
+    assert_eq!(entries, [0..0, 0..2]);
+    assert_eq!(baskets[1].data, b"abc");
+    assert_eq!(baskets[1].offsets.as_deref(), Some(&[0, 1, 3][..]));
+}
+
+#[test]
 fn recorded_clusters_that_the_baskets_allow() {
     let x = BranchRecord {
         baskets: vec![(0, 100, 5), (2, 105, 5), (4, 110, 5), (8, 115, 5)],

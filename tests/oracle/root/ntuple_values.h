@@ -77,7 +77,6 @@ template <typename T> void put(std::ostream &out, const ROOT::RNTupleCardinality
 
 template <typename T> std::enable_if_t<std::is_arithmetic_v<T>> put(std::ostream &out, const T &x) {
   if constexpr (std::is_same_v<T, bool>) out << (x ? "true" : "false");
-  else if constexpr (std::is_same_v<T, char>) out << int(static_cast<unsigned char>(x));
   else if constexpr (std::is_integral_v<T>) out << +x;
   else if (std::isnan(x)) out << "NaN";
   else if (std::isinf(x)) out << (x < 0 ? "-Infinity" : "Infinity");

@@ -103,7 +103,13 @@ std::vector<Case> cases() {
   all.push_back(field<bool>("bool"));
   all.push_back(field<std::vector<bool>>("v_bool"));
   all.push_back(field<char>("char"));
+  all.push_back(field<std::vector<char>>("v_char"));
+  all.push_back(field<signed char>("schar"));
+  all.push_back(field<unsigned char>("uchar"));
+  all.push_back(field<std::array<char, 3>>("chars"));
+  all.push_back(field<std::optional<char>>("optional_char"));
   all.push_back(field<std::byte>("byte"));
+  all.push_back(field<std::vector<std::byte>>("v_byte"));
   all.push_back(field<float>("f32"));
   all.push_back(field<double>("f64"));
   all.push_back(stored<float>("plain_f32", C::kReal32));

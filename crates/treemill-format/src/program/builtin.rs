@@ -47,6 +47,12 @@ const CLASSES: [Class; 7] = [
             ("fBranches", 61, 0),
             ("fLeaves", 61, 0),
             ("fAliases", 64, 0),
+            ("fIndexValues", 62, 0),
+            ("fIndex", 62, 0),
+            ("fTreeIndex", 64, 0),
+            ("fFriends", 64, 0),
+            ("fUserInfo", 64, 0),
+            ("fBranchRef", 64, 0),
         ],
         counter: "fNClusterRange",
     },
@@ -176,7 +182,13 @@ fn info(class: &str, version: i32, members: &[Member], counter: &str) -> Streame
             code: *code,
             array_length: 0,
             dims: Vec::new(),
-            type_name: if *code == 0 { "BASE" } else { "" }.to_owned(),
+            type_name: match (*name, *code) {
+                ("fIndexValues", _) => "TArrayD",
+                ("fIndex", _) => "TArrayI",
+                (_, 0) => "BASE",
+                _ => "",
+            }
+            .to_owned(),
             kind: match code {
                 0 => ElementKind::Base { version: -1 },
                 41..=59 => ElementKind::CountedBy {

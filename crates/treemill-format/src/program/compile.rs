@@ -66,7 +66,11 @@ pub(super) fn compile(info: &StreamerInfo, wanted: &[&str]) -> Program {
         .iter()
         .rposition(|op| op.wanted.is_some())
         .map_or(0, |last| last.saturating_add(1));
-    Program { ops, needed }
+    Program {
+        ops,
+        needed,
+        otherwise: None,
+    }
 }
 
 /// The step over a member, and how often it is taken.
@@ -101,8 +105,9 @@ fn step(element: &Element, counters: &[&str]) -> (Step, u32) {
             let code = code.saturating_sub(OFFSET_L);
             let n = usize::try_from(element.array_length).ok();
             match size(code, element).and_then(|size| size.checked_mul(n?)) {
-                Some(bytes) => (Step::Fixed { code, bytes }, 1),
-                None => opaque(),
+                // Each step is to pass over a byte at least, so that an object's steps are no more than these.
+                Some(bytes @ 1..) => (Step::Fixed { code, bytes }, 1),
+                _ => opaque(),
             }
         }
         41..=59 => {

@@ -11,7 +11,7 @@ use crate::error::Result;
 pub enum Element {
     /// One bit; pages hold eight to a byte, the least significant first.
     Bit,
-    /// Bytes and characters are numbers here, as they are in numpy.
+    /// Bytes and characters, too, whose sign is the declared type's affair.
     U8,
     I8,
     I16,

@@ -2,6 +2,21 @@
 //! made by [`super::tree`], obeyed by the decoder.
 
 use super::element::Element;
+use std::cmp::Ordering;
+
+/// What C++ integers are. `char` has a sign on all platforms that ROOT has releases for.
+const INTEGERS: [(&str, Native); 10] = [
+    ("char", Native::I8),
+    ("std::byte", Native::U8),
+    ("std::int8_t", Native::I8),
+    ("std::uint8_t", Native::U8),
+    ("std::int16_t", Native::I16),
+    ("std::uint16_t", Native::U16),
+    ("std::int32_t", Native::I32),
+    ("std::uint32_t", Native::U32),
+    ("std::int64_t", Native::I64),
+    ("std::uint64_t", Native::U64),
+];
 
 /// A number as decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +35,13 @@ pub enum Native {
 }
 
 impl Native {
-    /// The narrowest type that holds all values of an element exactly; `None` for what is no
-    /// number. Quantised values are no finer than the type that the user declared.
+    /// The narrowest type that holds all values of a field exactly; `None` for what is no number, and
+    /// for elements that ROOT would have to convert with a loss. Integers of the declared type's width
+    /// go by the declared type's sign, as in ROOT, whose elements of `char` say nothing of it. Quantised
+    /// values are no finer than the declared type.
     #[must_use]
     pub fn of(element: Element, cpp_type: &str) -> Option<Native> {
-        Some(match element {
+        let stored = match element {
             Element::Bit => Native::Bool,
             Element::I8 => Native::I8,
             Element::U8 => Native::U8,
@@ -38,6 +55,33 @@ impl Native {
             Element::Quantized { .. } if cpp_type != "double" => Native::F32,
             Element::F64 | Element::Quantized { .. } => Native::F64,
             Element::Index32 | Element::Index64 | Element::Switch => return None,
+        };
+        let declared = INTEGERS.iter().find(|(name, _)| *name == cpp_type);
+        match (declared.map(|(_, native)| *native), stored.integer()) {
+            (None, _) | (_, None) => Some(stored),
+            (Some(declared), Some((stored_bits, stored_sign))) => {
+                let (bits, has_sign) = declared.integer()?;
+                match bits.cmp(&stored_bits) {
+                    Ordering::Equal => Some(declared),
+                    Ordering::Greater if has_sign || !stored_sign => Some(stored),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    /// Bits of an integer, and whether it has a sign.
+    fn integer(self) -> Option<(u32, bool)> {
+        Some(match self {
+            Native::I8 => (8, true),
+            Native::U8 => (8, false),
+            Native::I16 => (16, true),
+            Native::U16 => (16, false),
+            Native::I32 => (32, true),
+            Native::U32 => (32, false),
+            Native::I64 => (64, true),
+            Native::U64 => (64, false),
+            Native::Bool | Native::F32 | Native::F64 => return None,
         })
     }
 
@@ -146,6 +190,38 @@ impl Shape {
                     alternative.visit_columns(visit);
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_go_by_the_declared_sign() {
+        for (element, declared, expected) in [
+            (Element::U8, "char", Some(Native::I8)),
+            (Element::U8, "std::byte", Some(Native::U8)),
+            (Element::I8, "char", Some(Native::I8)),
+            (Element::I8, "std::uint8_t", Some(Native::U8)),
+            (Element::U32, "std::int32_t", Some(Native::I32)),
+            (Element::I64, "std::uint64_t", Some(Native::U64)),
+            // Wider than stored: the values are those that are stored, where they all fit.
+            (Element::I32, "std::int64_t", Some(Native::I32)),
+            (Element::U32, "std::int64_t", Some(Native::U32)),
+            (Element::I32, "std::uint64_t", None),
+            (Element::I64, "std::int32_t", None),
+            // A bitset's, and what is not in the table.
+            (Element::Bit, "std::bitset<7>", Some(Native::Bool)),
+            (Element::U8, "", Some(Native::U8)),
+            (Element::F32, "double", Some(Native::F32)),
+        ] {
+            assert_eq!(
+                Native::of(element, declared),
+                expected,
+                "{element:?} as {declared}"
+            );
         }
     }
 }

@@ -19,28 +19,26 @@ impl StreamerInfos {
         let mut infos = Vec::new();
         for item in list(&mut Reader::new(object), key_len)? {
             // The list may also hold a TList of schema evolution rules.
-            if let Pointer::Object(Inline {
-                class: b"TStreamerInfo",
-                body,
-                ..
-            }) = item
+            if let Pointer::Object(item) = item
+                && item.class == b"TStreamerInfo"
             {
-                infos.push(info(object, body, key_len)?);
+                infos.push(info(item.reader(object), key_len)?);
             }
         }
         Ok(StreamerInfos::new(infos))
     }
 }
 
-fn info(object: &[u8], body: usize, key_len: usize) -> Result<StreamerInfo> {
-    let mut r = Reader::at(object, body);
+/// Reads one. Its reader ends with it, so that no two have the same elements.
+fn info(mut r: Reader, key_len: usize) -> Result<StreamerInfo> {
+    let object = r.bytes();
     header(&mut r)?;
     let (name, _) = named(&mut r)?;
     let checksum = r.u32()?;
     let version = r.i32()?;
     let mut elements = Vec::new();
     if let Pointer::Object(array) = pointer(&mut r, key_len)? {
-        let mut r = Reader::at(object, array.body);
+        let mut r = array.reader(object);
         let (n, _) = obj_array(&mut r)?;
         for _ in 0..n {
             if let Pointer::Object(item) = pointer(&mut r, key_len)? {
@@ -57,7 +55,7 @@ fn info(object: &[u8], body: usize, key_len: usize) -> Result<StreamerInfo> {
 }
 
 fn element(object: &[u8], item: Inline) -> Result<Element> {
-    let mut r = Reader::at(object, item.body);
+    let mut r = item.reader(object);
     // Every subclass wraps its base class in a header of its own; TStreamerSTLstring is one further out.
     let wrappings = match item.class {
         b"TStreamerElement" => 0,
@@ -132,7 +130,7 @@ fn base(r: &mut Reader) -> Result<Element> {
         None
     };
     if let Some(end) = head.end {
-        r.seek(end)?;
+        r.close(end)?;
     }
     Ok(Element {
         name: text(name),

@@ -48,12 +48,17 @@ fn element(member: &Member) -> Vec<u8> {
 
 /// The list of streamer infos with one class at version 3.
 pub fn streamer_infos(class: &str, members: &[Member]) -> Vec<u8> {
+    list(&[streamer_info(class, 3, members)])
+}
+
+/// One class, behind its pointer.
+pub fn streamer_info(class: &str, version: i32, members: &[Member]) -> Vec<u8> {
     let elements: Vec<Vec<u8>> = members.iter().map(element).collect();
     let mut info = named(class, "");
     info.extend(0xabcd_u32.to_be_bytes());
-    info.extend(3i32.to_be_bytes());
+    info.extend(version.to_be_bytes());
     info.extend(pointer("TObjArray", &array(&elements)));
-    list(&[pointer("TStreamerInfo", &object(9, &info))])
+    pointer("TStreamerInfo", &object(9, &info))
 }
 
 /// A TBranchElement at version 10. `kind`, `id` and `code` are fType, fID and fStreamerType.

@@ -189,6 +189,9 @@ pub fn tree(
     t.extend(array(branches));
     t.extend(array(&[]));
     t.extend(aliases);
+    // fIndexValues and fIndex; fTreeIndex, fFriends, fUserInfo and fBranchRef.
+    t.extend([0; 8]);
+    t.extend([NULL; 4].concat());
     object(20, &t)
 }
 
@@ -210,6 +213,8 @@ pub fn basket(entries: i32, data: &[u8], offsets: Option<&[i32]>) -> Vec<u8> {
         b.extend(number.to_be_bytes());
     }
     match offsets {
+        // As ROOT: without entries the flag says that there are offsets, and there are none.
+        Some([]) => b.push(11),
         Some(offsets) => {
             b.push(11);
             b.extend((offsets.len() as i32).to_be_bytes());

@@ -99,22 +99,13 @@ fn plain<const N: usize, T>(
     Ok(())
 }
 
-macro_rules! unsigned {
-    ($($type:ty, $element:ident, $split:ident;)*) => {$(
-        impl Decode for $type {
-            fn decode(encoding: &Encoding, run: &Run<'_>, out: &mut Vec<Self>) -> Result<()> {
-                match (encoding.element, encoding.split) {
-                    (Element::$element, false) => plain(run, out, <$type>::from_le_bytes),
-                    (Element::$element, true) => split::$split(run, out, |stored| stored),
-                    _ => Err(mismatch::<$type>(encoding)),
-                }
-            }
-        }
+/// Integers of one width. What is stored goes by the element; the sign, by what the field is declared to be.
+macro_rules! integers {
+    ($($signed:ty, $unsigned:ty, $with_sign:ident, $without:ident, $split:ident;)*) => {$(
+        integers! { $signed, $unsigned, $with_sign, $without, $split }
+        integers! { $unsigned, $unsigned, $with_sign, $without, $split }
     )*};
-}
-
-macro_rules! signed {
-    ($($type:ty, $unsigned:ty, $element:ident, $split:ident;)*) => {$(
+    ($type:ty, $unsigned:ty, $with_sign:ident, $without:ident, $split:ident) => {
         impl Decode for $type {
             fn decode(encoding: &Encoding, run: &Run<'_>, out: &mut Vec<Self>) -> Result<()> {
                 // Zigzag: 0, 1, 2, 3, … stand for 0, -1, 1, -2, ….
@@ -122,21 +113,27 @@ macro_rules! signed {
                     ((stored >> 1) ^ (stored & 1).wrapping_neg()) as $type
                 };
                 match (encoding.element, encoding.split) {
-                    (Element::$element, false) => plain(run, out, <$type>::from_le_bytes),
-                    (Element::$element, true) => split::$split(run, out, unzigzag),
+                    (Element::$with_sign | Element::$without, false) => {
+                        plain(run, out, <$type>::from_le_bytes)
+                    }
+                    (Element::$with_sign, true) => split::$split(run, out, unzigzag),
+                    (Element::$without, true) => split::$split(run, out, |stored| stored as $type),
                     _ => Err(mismatch::<$type>(encoding)),
                 }
             }
         }
-    )*};
+    };
 }
 
-unsigned! { u16, U16, split2; u32, U32, split4; u64, U64, split8; }
-signed! { i16, u16, I16, split2; i32, u32, I32, split4; i64, u64, I64, split8; }
+integers! {
+    i16, u16, I16, U16, split2;
+    i32, u32, I32, U32, split4;
+    i64, u64, I64, U64, split8;
+}
 
 impl Decode for u8 {
     fn decode(encoding: &Encoding, run: &Run<'_>, out: &mut Vec<Self>) -> Result<()> {
-        if encoding.element != Element::U8 {
+        if !matches!(encoding.element, Element::U8 | Element::I8) {
             return Err(mismatch::<u8>(encoding));
         }
         out.extend_from_slice(run.packed::<1>()?);
@@ -147,7 +144,7 @@ impl Decode for u8 {
 impl Decode for i8 {
     fn decode(encoding: &Encoding, run: &Run<'_>, out: &mut Vec<Self>) -> Result<()> {
         match encoding.element {
-            Element::I8 => plain(run, out, i8::from_le_bytes),
+            Element::U8 | Element::I8 => plain(run, out, i8::from_le_bytes),
             _ => Err(mismatch::<i8>(encoding)),
         }
     }

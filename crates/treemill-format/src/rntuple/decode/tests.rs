@@ -288,3 +288,15 @@ fn ends_at_the_widths_bounds_are_read() {
         "{found:?}"
     );
 }
+
+#[test]
+fn the_sign_is_the_declared_types_and_the_encoding_the_columns() {
+    let whole = 0..2;
+    let ones: Vec<i8> = read(Element::U8, false, &[255, 1], whole.clone(), 2);
+    assert_eq!(ones, [-1, 1]);
+    // 1 and 2 in zigzag are -1 and 1; in a column without signs they are themselves.
+    let stored = split(&[1, 0, 2, 0], 2);
+    let signed: Vec<u16> = read(Element::I16, true, &stored, whole.clone(), 2);
+    let unsigned: Vec<i16> = read(Element::U16, true, &stored, whole, 2);
+    assert_eq!((signed, unsigned), (vec![u16::MAX, 1], vec![1, 2]));
+}
