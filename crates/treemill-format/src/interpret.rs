@@ -10,6 +10,7 @@ mod element;
 mod leaves;
 mod number;
 mod pointers;
+mod refusal;
 
 use crate::layout::{Class, Layout, Object};
 use crate::reader::text;
@@ -50,7 +51,7 @@ impl Interpretation {
         Interpretation::new(unsupported(reason), cpp_type)
     }
 
-    fn known(layout: class::Known<Layout>, cpp_type: impl Into<String>) -> Self {
+    fn known(layout: refusal::Known<Layout>, cpp_type: impl Into<String>) -> Self {
         match layout {
             // A class without members says nothing but that it is there.
             Ok(Layout::Object(object)) if !object.has_fields() => Interpretation::group(cpp_type),
@@ -76,8 +77,8 @@ fn unsupported(reason: impl Into<String>) -> Layout {
 /// What stands against reading it, in words for the user.
 pub(crate) fn named(open: &Layout, class: &[u8], classes: &Classes) -> Result<Layout, String> {
     match open {
-        Layout::Clones(clones) => clones::named(clones, class, classes),
-        Layout::Pointer(_) => pointers::named(class, classes),
+        Layout::Clones(clones) => Ok(clones::named(clones, class, classes)?),
+        Layout::Pointer(_) => Ok(pointers::named(class, classes)?),
         _ => Err("a class where none is expected".to_owned()),
     }
 }

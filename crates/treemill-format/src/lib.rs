@@ -14,6 +14,7 @@ pub mod directory;
 mod embedded;
 mod enclosed;
 pub mod error;
+mod extent;
 pub mod framed;
 pub mod header;
 mod interpret;

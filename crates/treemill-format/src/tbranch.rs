@@ -3,6 +3,7 @@
 
 use crate::embedded;
 use crate::error::Result;
+use crate::extent;
 use crate::object::{Inline, header, named, obj_array, resolved, target};
 use crate::program::{Fields, Programs, wanted};
 use crate::reader::{Reader, malformed, text, unsupported};
@@ -329,14 +330,8 @@ fn baskets(fields: &Fields, end: u64) -> Result<Vec<BasketRef>> {
                 at,
             ));
         };
-        if last < first {
-            return Err(malformed(
-                format!("a basket for entries {first} to {last}"),
-                at,
-            ));
-        }
         baskets.push(BasketRef {
-            entries: first..last,
+            entries: extent::of_basket(first, last, at)?,
             bytes: seek..seek.saturating_add(size),
         });
     }

@@ -3,6 +3,7 @@
 
 use crate::clusters::{self, Recorded};
 use crate::error::Result;
+use crate::extent;
 use crate::interpret;
 use crate::object::{named_list, resolved};
 use crate::program::{Fields, Programs, wanted};
@@ -46,6 +47,7 @@ pub fn parse_tree(
         None => RawTree::default(),
     };
     let branches = branches(raw, infos);
+    extent::check(entries, &branches)?;
     let recorded = Recorded {
         auto_flush: fields.integer(Wanted::AutoFlush)?.unwrap_or(0),
         ranges: fields

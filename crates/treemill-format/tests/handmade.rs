@@ -121,6 +121,57 @@ fn a_basket_without_entries_has_no_offsets() {
     assert_eq!(baskets[1].offsets.as_deref(), Some(&[0, 1, 3][..]));
 }
 
+/// One branch of one basket with ten entries, in a tree that claims so many.
+fn claims(
+    entries: i64,
+    baskets: Vec<(i64, i64, i32)>,
+    embedded: Vec<Vec<u8>>,
+) -> Result<Tree, FormatError> {
+    let x = BranchRecord {
+        baskets,
+        embedded,
+        ..one_leaf(leaf("TLeafF", "x", "x", 1, false, &NULL), 10)
+    };
+    let branches = [pointer("TBranch", &branch("x", "x/F", &x))];
+    parse(&tree("t", entries, 0, &[], &branches, &NULL))
+}
+
+#[test]
+fn a_tree_has_as_many_entries_as_some_branch_holds() {
+    let stored = vec![(0, 1000, 50)];
+    for entries in [11, 1 << 31, 1 << 41] {
+        let error = claims(entries, stored.clone(), Vec::new()).unwrap_err();
+        let expected = format!("a tree of {entries} entries, of which its baskets hold 10");
+        assert!(error.to_string().contains(&expected), "{error}");
+        let open = vec![basket(10, &[0; 40], None)];
+        assert!(claims(entries, Vec::new(), open).is_err());
+    }
+    // Fewer are well, and so is a tree without data: its friends have them.
+    for entries in [0, 9, 10] {
+        assert_eq!(
+            claims(entries, stored.clone(), Vec::new()).unwrap().entries,
+            entries as u64
+        );
+    }
+    assert!(claims(10, Vec::new(), vec![basket(10, &[0; 40], None)]).is_ok());
+    assert!(parse(&tree("t", 1 << 41, 0, &[], &[], &NULL)).is_ok());
+    assert!(claims(1 << 41, Vec::new(), Vec::new()).is_ok());
+    // Branches may have fewer entries than others.
+    let of = |entries, baskets| BranchRecord {
+        baskets,
+        ..one_leaf(leaf("TLeafF", "x", "x", 1, false, &NULL), entries)
+    };
+    let branches = [
+        pointer("TBranch", &branch("x", "x/F", &of(3, stored.clone()))),
+        pointer("TBranch", &branch("y", "y/F", &of(20, stored.clone()))),
+        pointer("TBranch", &branch("z", "z/F", &of(0, Vec::new()))),
+    ];
+    assert!(parse(&tree("t", 20, 0, &[], &branches, &NULL)).is_ok());
+    // No basket holds more than 2^31 - 1.
+    let y = pointer("TBranch", &branch("y", "y/F", &of(1 << 31, stored)));
+    assert!(parse(&tree("t", 1 << 31, 0, &[], &[y], &NULL)).is_err());
+}
+
 #[test]
 fn recorded_clusters_that_the_baskets_allow() {
     let x = BranchRecord {

@@ -4,7 +4,7 @@
 use crate::first_look;
 use crate::near::near;
 use crate::{ErrorKind, ReadError, TreeFile};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use treemill_format::compress::Decompressor;
@@ -36,13 +36,17 @@ pub struct TreeKey {
     pub title: String,
 }
 
+/// A tree once it is parsed. Locked while it is, so that others wait for it and not for each other.
+type Slot = Arc<Mutex<Option<Arc<TreeFile>>>>;
+
 /// An open file. Shared by any number of threads; trees are parsed once.
 pub struct File {
     source: Arc<dyn Source>,
     header: FileHeader,
     keys: Vec<(TreeKey, Key)>,
     infos: OnceLock<Arc<StreamerInfos>>,
-    trees: Mutex<BTreeMap<u64, Arc<TreeFile>>>,
+    /// By the place of the record.
+    trees: Mutex<BTreeMap<u64, Slot>>,
 }
 
 impl std::fmt::Debug for File {
@@ -98,6 +102,14 @@ impl File {
         &self.keys
     }
 
+    /// The paths of such keys, in the order of the file, each once whatever its cycles.
+    pub(crate) fn paths(&self, is_wanted: impl Fn(&Key) -> bool) -> Vec<&str> {
+        let wanted = self.keys.iter().filter(|(_, key)| is_wanted(key));
+        let mut seen = HashSet::new();
+        let paths = wanted.map(|(tree, _)| tree.path.as_str());
+        paths.filter(|path| seen.insert(*path)).collect()
+    }
+
     /// The trees of all directories, in the order of the file, every cycle.
     #[must_use]
     pub fn trees(&self) -> Vec<TreeKey> {
@@ -113,7 +125,10 @@ impl File {
     pub fn tree(&self, path: &str) -> Result<Arc<TreeFile>, ReadError> {
         let key = self.find(path)?;
         let mut trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tree) = trees.get(&key.seek) {
+        let slot = Arc::clone(trees.entry(key.seek).or_default());
+        drop(trees);
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tree) = slot.as_ref() {
             return Ok(Arc::clone(tree));
         }
         let fetch = Fetch {
@@ -127,7 +142,7 @@ impl File {
             .map_err(|e| fetch.wrong(&e, None).at(key.seek))?;
         first_look::describe(&fetch, &mut tree, &infos)?;
         let tree = Arc::new(TreeFile::new(Arc::clone(&self.source), tree));
-        trees.insert(key.seek, Arc::clone(&tree));
+        *slot = Some(Arc::clone(&tree));
         Ok(tree)
     }
 
@@ -149,12 +164,7 @@ impl File {
             _ => (path, None),
         };
         let wanted = wanted.trim_start_matches('/');
-        let mut paths: Vec<&str> = Vec::new();
-        for (tree, key) in &self.keys {
-            if key.is_tree() && !paths.contains(&tree.path.as_str()) {
-                paths.push(&tree.path);
-            }
-        }
+        let paths = self.paths(Key::is_tree);
         let wanted = match (wanted, paths.as_slice()) {
             ("", [only]) => only,
             ("", [_, _, ..]) => {

@@ -63,13 +63,24 @@ pub fn basket_of(branch: &Branch, entry: u64) -> Option<usize> {
 /// Bytes of the baskets that hold entries of `range`, as the file has them.
 #[must_use]
 pub fn stored_bytes(branch: &Branch, range: &Range<u64>) -> u64 {
-    let holds = |entries: &Range<u64>| entries.start < range.end && range.start < entries.end;
-    let baskets = branch.baskets.iter().filter(|b| holds(&b.entries));
-    let embedded = branch.embedded.iter().filter(|b| holds(&b.entries));
+    let baskets = holding(&branch.baskets, range, |basket| &basket.entries);
+    let embedded = holding(&branch.embedded, range, |basket| &basket.entries);
     baskets
         .map(|b| b.bytes.end.saturating_sub(b.bytes.start))
         .chain(embedded.map(|b| b.data.len() as u64))
         .fold(0, u64::saturating_add)
+}
+
+/// Of baskets, which are in entry order, those that hold entries of `range`; no others are looked at, for this
+/// is asked for each batch.
+fn holding<'b, B>(
+    baskets: &'b [B],
+    range: &'b Range<u64>,
+    entries: impl Fn(&B) -> &Range<u64>,
+) -> impl Iterator<Item = &'b B> {
+    let first = baskets.partition_point(|basket| entries(basket).end <= range.start);
+    let behind = baskets.get(first..).unwrap_or_default().iter();
+    behind.take_while(move |basket| entries(basket).start < range.end)
 }
 
 /// Of so many bytes of the baskets that hold entries of `range`, those of the entries themselves, if all are

@@ -1,6 +1,7 @@
 //! Buffers that readers leave behind when they end, for those that come after: to take fresh memory
 //! costs more than to read into it (the kernel clears each page). Of the process, and bounded.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes that stay here at most.
@@ -9,7 +10,15 @@ const MOST: usize = 32 << 20;
 /// Buffers at rest, of one type. What they hold is left over: whoever takes one writes over it.
 #[derive(Debug)]
 pub(crate) struct Shelf<T> {
-    buffers: Mutex<Vec<Vec<T>>>,
+    rest: Mutex<Rest<T>>,
+}
+
+/// By capacity, so that neither to take one nor to leave one looks at the others: all readers of the process
+/// wait for one another here.
+#[derive(Debug)]
+struct Rest<T> {
+    buffers: BTreeMap<usize, Vec<Vec<T>>>,
+    bytes: usize,
 }
 
 /// For stored and for decompressed bytes.
@@ -20,26 +29,44 @@ pub(crate) static ENDS: Shelf<u32> = Shelf::new();
 impl<T> Shelf<T> {
     const fn new() -> Self {
         Shelf {
-            buffers: Mutex::new(Vec::new()),
+            rest: Mutex::new(Rest {
+                buffers: BTreeMap::new(),
+                bytes: 0,
+            }),
         }
     }
 
     /// The largest buffer that is here, or a new one.
     pub(crate) fn take(&self) -> Vec<T> {
-        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        let largest = (0..buffers.len()).max_by_key(|&i| buffers.get(i).map(Vec::capacity));
-        largest.map_or_else(Vec::new, |i| buffers.swap_remove(i))
+        let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut largest) = rest.buffers.last_entry() else {
+            return Vec::new();
+        };
+        let buffer = largest.get_mut().pop().unwrap_or_default();
+        if largest.get().is_empty() {
+            largest.remove();
+        }
+        rest.bytes = rest.bytes.saturating_sub(bytes(&buffer));
+        buffer
     }
 
     /// Leaves a buffer, if there is room for it.
     pub(crate) fn give(&self, buffer: Vec<T>) {
-        let bytes = |buffer: &Vec<T>| buffer.capacity().saturating_mul(size_of::<T>());
-        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        let here: usize = buffers.iter().map(bytes).sum();
-        if bytes(&buffer) > 0 && here.saturating_add(bytes(&buffer)) <= MOST {
-            buffers.push(buffer);
+        let more = bytes(&buffer);
+        let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = rest.bytes.saturating_add(more);
+        if more > 0 && all <= MOST {
+            rest.bytes = all;
+            rest.buffers
+                .entry(buffer.capacity())
+                .or_default()
+                .push(buffer);
         }
     }
+}
+
+fn bytes<T>(buffer: &Vec<T>) -> usize {
+    buffer.capacity().saturating_mul(size_of::<T>())
 }
 
 #[cfg(test)]
@@ -56,5 +83,12 @@ mod tests {
         assert_eq!(shelf.take(), vec![1; 1000]);
         assert!((10..1000).contains(&shelf.take().capacity()));
         assert_eq!(shelf.take().capacity(), 0);
+        // What was taken makes room.
+        for _ in 0..3 {
+            shelf.give(Vec::with_capacity(MOST / 16));
+            shelf.give(Vec::with_capacity(MOST / 16));
+            assert_eq!(shelf.take().capacity(), MOST / 16);
+            assert_eq!(shelf.take().capacity(), MOST / 16);
+        }
     }
 }

@@ -179,12 +179,7 @@ impl File {
             _ => (path, None),
         };
         let wanted = wanted.trim_start_matches('/');
-        let mut paths: Vec<&str> = Vec::new();
-        for (key, _) in self.keys() {
-            if !paths.contains(&key.path.as_str()) {
-                paths.push(&key.path);
-            }
-        }
+        let paths = self.paths(|_| true);
         let missing = |message| Err(ReadError::not_found(message, self.source().name()));
         let wanted = match (wanted, paths.as_slice()) {
             (_, []) => return missing("the file has no trees".to_owned()),

@@ -2,6 +2,7 @@
 //! branches; what is not certain to lie as described (custom streamers) is refused by name.
 
 use super::builtin::{self, OWN_STREAMER, built_in};
+use super::refusal::{Kind, Known, Refusal};
 use super::{clones, cpp, number, pointers};
 use crate::clones::CLONES;
 use crate::layout::{Class, Counter, Form, Hidden, Layout, Number, Object, Part};
@@ -52,12 +53,6 @@ pub(crate) struct Classes<'i> {
     /// Collections of enumerators, whose names are no classes' and no numbers', and the items' codes.
     enums: OnceCell<HashMap<&'i str, i32>>,
 }
-
-/// Said of classes, and looked for by those who can do without.
-pub(super) const NOT_DESCRIBED: &str = "which the file does not describe";
-
-/// A layout, or what stands against it, in words for the user.
-pub(super) type Known<T> = Result<T, String>;
 
 impl<'i> Classes<'i> {
     pub fn new(infos: &'i StreamerInfos) -> Self {
@@ -115,7 +110,7 @@ impl<'i> Classes<'i> {
         let name = builtin::described_name(name);
         let info = self.infos.newest(name);
         self.described(
-            info.ok_or_else(|| format!("class {name}, {NOT_DESCRIBED}"))?,
+            info.ok_or_else(|| Refusal::not_described(&format!("class {name}")))?,
             depth,
         )
     }
@@ -140,7 +135,7 @@ impl<'i> Classes<'i> {
     /// the object.
     pub fn named_object(&self, name: &str) -> Known<Layout> {
         let Layout::Object(object) = self.value(name, MAX_DEPTH)? else {
-            return Err(format!("class {name}, which is no class of objects"));
+            return Err(format!("class {name}, which is no class of objects").into());
         };
         let before = tagged(&object.class.name).ok_or("a class with a name too long")?;
         Ok(Layout::Object(Object {
@@ -157,7 +152,7 @@ impl<'i> Classes<'i> {
             return Ok(value);
         }
         if OWN_STREAMER.contains(&name.as_str()) {
-            return Err(format!("objects of class {name}, which streams itself"));
+            return Err(format!("objects of class {name}, which streams itself").into());
         }
         let depth = depth
             .checked_sub(1)
@@ -165,8 +160,9 @@ impl<'i> Classes<'i> {
         if let [element] = info.elements.as_slice()
             && element.name == THIS
         {
-            return cpp::collection_class(&element.title, self, depth)
-                .unwrap_or_else(|| Err(format!("class {name}, a collection of unknown items")));
+            return cpp::collection_class(&element.title, self, depth).unwrap_or_else(|| {
+                Err(format!("class {name}, a collection of unknown items").into())
+            });
         }
         self.within.borrow_mut().push(name.clone());
         let parts = self.parts(info, depth);
@@ -181,7 +177,8 @@ impl<'i> Classes<'i> {
             parts: parts?,
         };
         if name.starts_with(builtin::SYMMETRIC) {
-            return builtin::symmetric(object).ok_or_else(|| format!("objects of class {name}"));
+            return builtin::symmetric(object)
+                .ok_or_else(|| format!("objects of class {name}").into());
         }
         Ok(Layout::Object(object))
     }
@@ -190,14 +187,9 @@ impl<'i> Classes<'i> {
         let mut parts = Vec::new();
         for element in &info.elements {
             let left = self.left.get().checked_sub(1);
-            self.left
-                .set(left.ok_or("more members than a tree may have")?);
+            self.left.set(left.ok_or_else(Refusal::exhausted)?);
             let part = self.part(element, &parts, depth);
-            // The innermost class says what stands against all around it.
-            parts.push(part.map_err(|what| match what.contains("class ") {
-                true => what,
-                false => format!("objects of class {} ({what})", info.name),
-            })?);
+            parts.push(part.map_err(|refusal| refusal.within(&info.name))?);
         }
         Ok(parts)
     }
@@ -211,17 +203,25 @@ impl<'i> Classes<'i> {
                     // TArrayF and its like are bases of histograms.
                     value => Part::Field(name.to_owned(), value),
                 }),
-                (_, name) => Err(format!("base class {name}")),
+                (_, name) => Err(format!("base class {name}").into()),
             };
         }
         if let Some(found) = self.collection(element) {
             return Ok(Part::Field(element.name.clone(), found));
         }
-        if let Some(hidden) = pointers::hidden(element, self, depth) {
-            return Ok(Part::Hidden(hidden));
+        if pointers::streams_itself(element) {
+            return Ok(Part::Hidden(Hidden::Framed));
         }
-        let field = |layout| Part::Field(element.name.clone(), layout);
-        self.member(element, before, depth).map(field)
+        match self.member(element, before, depth) {
+            Ok(layout) => Ok(Part::Field(element.name.clone(), layout)),
+            // Those around it can be read all the same.
+            Err(refusal)
+                if refusal.kind != Kind::Exhausted && pointers::can_be_passed_over(element) =>
+            {
+                Ok(Part::Hidden(Hidden::Pointer))
+            }
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// A collection of ROOT's, or a pointer to one. TClonesArrays are passed over where one could be of another
@@ -235,7 +235,7 @@ impl<'i> Classes<'i> {
 
     /// A data member.
     fn member(&self, element: &Element, before: &[Part], depth: usize) -> Known<Layout> {
-        let no = || format!("a member of type {}", element.type_name);
+        let no = || Refusal::member(format!("a member of type {}", element.type_name));
         let (shape, basic) = (
             element.code.div_euclid(ARRAYS),
             element.code.rem_euclid(ARRAYS),

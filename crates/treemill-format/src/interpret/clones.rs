@@ -1,8 +1,9 @@
 //! ROOT's collections that were stored whole: TClonesArray, TObjArray, TList. The class of their items is said
 //! by nothing but the data, so that a layout is made in two steps: without it, and with what data say.
 
-use super::class::{Classes, Known, MAX_DEPTH, NOT_DESCRIBED, tagged};
+use super::class::{Classes, MAX_DEPTH, tagged};
 use super::pointers::{self, pointee};
+use super::refusal::{Known, Refusal};
 use crate::clones::CLONES;
 use crate::layout::{Before, Clones, Collection, Layout, Objects};
 use crate::objects;
@@ -54,18 +55,19 @@ pub(super) fn named(clones: &Clones, class: &[u8], classes: &Classes) -> Known<L
     let name_and_version = said
         .rsplit_once(';')
         .and_then(|(name, version)| Some((name, version.parse().ok()?)));
-    let (name, version) = name_and_version.ok_or_else(|| format!("a {CLONES} of {said:?}"))?;
+    let (name, version) =
+        name_and_version.ok_or_else(|| Refusal::member(format!("a {CLONES} of {said:?}")))?;
     let info = classes.infos.find(name, version, None);
     let item = info
-        .ok_or_else(|| format!("version {version} of class {name}, {NOT_DESCRIBED}"))
+        .ok_or_else(|| Refusal::not_described(&format!("version {version} of class {name}")))
         .and_then(|info| classes.described(info, MAX_DEPTH))
-        .map_err(|what| format!("a {CLONES} of {said}: {what}"))?;
+        .map_err(|refusal| refusal.map(|what| format!("a {CLONES} of {said}: {what}")))?;
     match item {
         Layout::Object(_) => Ok(Layout::Clones(Box::new(Clones {
             before: clones.before.clone(),
             class: class.to_vec(),
             item,
         }))),
-        _ => Err(format!("a {CLONES} of {said}")),
+        _ => Err(Refusal::member(format!("a {CLONES} of {said}"))),
     }
 }

@@ -1,6 +1,7 @@
 //! C++ type names of whole values: `vector<vector<float> >`, `map<string,TVector3>`, `bitset<9>`, classes.
 
-use super::class::{Classes, Known, NOT_DESCRIBED};
+use super::class::Classes;
+use super::refusal::{Kind, Known, Refusal};
 use super::{number, pointers};
 use crate::layout::{Class, Form, Layout, Number, Object, Part, Truncation};
 use crate::streamer::range;
@@ -55,7 +56,7 @@ pub(super) fn shared(type_name: &str, classes: &Classes, depth: usize) -> Known<
     match bare(type_name) {
         "string" | "basic_string<char>" => Ok(Layout::String { header: 0 }),
         name => collection(name, 0, classes, depth)
-            .unwrap_or_else(|| Err(format!("collections of type {type_name}"))),
+            .unwrap_or_else(|| Err(Refusal::member(format!("collections of type {type_name}")))),
     }
 }
 
@@ -66,9 +67,9 @@ fn collection(name: &str, header: u8, classes: &Classes, depth: usize) -> Option
     let nested = depth.checked_sub(1);
     let item = |nth| match (argument(arguments, nth), nested) {
         (Some(name), Some(depth)) => item(name, classes, depth),
-        _ => Err(format!(
+        _ => Err(Refusal::member(format!(
             "{name}, which nests too deeply or lacks an argument"
-        )),
+        ))),
     };
     let member = |nth| match (argument(arguments, nth), nested) {
         (Some(name), Some(depth)) => match number::by_name(bare(name)) {
@@ -148,10 +149,12 @@ fn enumerator(name: &str, classes: &Classes) -> Option<Number> {
 
 /// Streamer info is written with the first object of its class, so a collection of a class that the file
 /// does not describe was never other than empty.
-fn absent(reason: String) -> Known<Layout> {
-    match reason.ends_with(NOT_DESCRIBED) {
-        true => Ok(Layout::Absent { reason }),
-        false => Err(reason),
+fn absent(refusal: Refusal) -> Known<Layout> {
+    match refusal.kind {
+        Kind::NotDescribed => Ok(Layout::Absent {
+            reason: refusal.what,
+        }),
+        _ => Err(refusal),
     }
 }
 

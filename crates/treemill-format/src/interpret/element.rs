@@ -1,7 +1,8 @@
 //! TBranchElement: members of split objects, and whole objects (codes: TVirtualStreamerInfo::EReadWrite).
 
-use super::class::{Classes, Known, MAX_DEPTH, NOT_DESCRIBED};
+use super::class::{Classes, MAX_DEPTH};
 use super::dims::dims;
+use super::refusal::{Known, Refusal};
 use super::{
     Interpretation, branch_name, builtin, clones, cpp, leaf_branch_name, number, pointers,
 };
@@ -130,10 +131,9 @@ fn whole(branch: &RawBranch, element: &ElementBranch, classes: &Classes) -> Inte
                 value => value,
             })
         }
-        None if !cpp::is_collection(&class) && classes.knows(&class) => Err(format!(
-            "version {} of class {class}, {NOT_DESCRIBED}",
-            element.version
-        )),
+        None if !cpp::is_collection(&class) && classes.knows(&class) => Err(
+            Refusal::not_described(&format!("version {} of class {class}", element.version)),
+        ),
         _ => cpp::layout(&class, 0, classes, MAX_DEPTH),
     };
     Interpretation::known(known, class)
@@ -156,7 +156,7 @@ fn single(
                 Layout::Object(base) if element.code == BASE && !base.has_fields() => {
                     Ok(Layout::Object(base))
                 }
-                _ => Err("a member without a leaf".to_owned()),
+                _ => Err(Refusal::member("a member without a leaf".to_owned())),
             });
         return Interpretation::known(known, cpp_type);
     };
@@ -170,7 +170,7 @@ fn single(
         code if leaf.counter.is_none() && leaf.len <= 1 && is_clones(member) => {
             Interpretation::known(
                 clones::member(code, &cpp_type)
-                    .ok_or_else(|| format!("members of type {cpp_type}")),
+                    .ok_or_else(|| Refusal::member(format!("members of type {cpp_type}"))),
                 cpp_type,
             )
         }
@@ -209,7 +209,7 @@ fn object(code: i32, type_name: &str, leaf: &RawLeaf, classes: &Classes) -> Know
     };
     let is_array = matches!(code, ARRAY_OF_OBJECTS | ARRAY_OF_ANY);
     if is_array != (leaf.len > 1) {
-        return Err(format!("members of type {type_name}"));
+        return Err(Refusal::member(format!("members of type {type_name}")));
     }
     Ok(dims(&text(leaf.title), leaf.len).wrap(value))
 }
@@ -320,7 +320,7 @@ fn shared_base(class: &str, classes: &Classes) -> Known<Layout> {
             form: Form::Shared,
             ..base
         })),
-        _ => Err(format!("base class {class} of the items of a collection")),
+        _ => Err(format!("base class {class} of the items of a collection").into()),
     }
 }
 

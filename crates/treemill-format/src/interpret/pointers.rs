@@ -4,9 +4,10 @@
 //! left to the data ([`crate::open`]).
 
 use super::builtin::OWN_STREAMER;
-use super::class::{Classes, Known, MAX_DEPTH};
+use super::class::{Classes, MAX_DEPTH};
 use super::number;
-use crate::layout::{Form, Hidden, Layout, Pointer, Says};
+use super::refusal::{Known, Refusal};
+use crate::layout::{Form, Layout, Pointer, Says};
 use crate::reader::text;
 use crate::streamer::{Element, ElementKind};
 
@@ -25,21 +26,22 @@ pub(super) fn is_pointer(code: i32) -> bool {
 
 /// A member, or an item, of type `T*`.
 pub(super) fn layout(code: i32, type_name: &str, classes: &Classes, depth: usize) -> Known<Layout> {
-    let class = pointee(type_name).ok_or_else(|| format!("a member of type {type_name}"))?;
+    let class = pointee(type_name)
+        .ok_or_else(|| Refusal::member(format!("a member of type {type_name}")))?;
     if classes.within.borrow().iter().any(|outer| outer == class) {
-        return Err(format!("pointers to class {class} within itself"));
+        return Err(format!("pointers to class {class} within itself").into());
     }
     if IN_PLACE.contains(&code) {
         return classes.value(class, depth);
     }
     if number::by_name(class).is_some() {
-        return Err(format!("members of type {type_name}"));
+        return Err(Refusal::member(format!("members of type {type_name}")));
     }
     if classes.is_base(class) {
         return Ok(open(class));
     }
     to(classes.value(class, depth)?, Says::Declaration)
-        .ok_or_else(|| format!("pointers to class {class}"))
+        .ok_or_else(|| format!("pointers to class {class}").into())
 }
 
 /// To a class that only data say.
@@ -56,7 +58,8 @@ pub(super) fn open(declared: &str) -> Layout {
 pub(super) fn named(class: &[u8], classes: &Classes) -> Known<Layout> {
     let class = text(class);
     let found = classes.value(&class, MAX_DEPTH)?;
-    to(found, Says::Data { alone: false }).ok_or_else(|| format!("pointers to class {class}"))
+    to(found, Says::Data { alone: false })
+        .ok_or_else(|| format!("pointers to class {class}").into())
 }
 
 /// To such objects, if they have a header.
@@ -70,21 +73,22 @@ fn to(object: Layout, says: Says) -> Option<Layout> {
     }
 }
 
-/// How a member is passed over whose class cannot be read: those around it can be read all the same.
-pub(super) fn hidden(element: &Element, classes: &Classes, depth: usize) -> Option<Hidden> {
-    if element.array_length > 1 || element.kind != ElementKind::Plain {
-        return None;
-    }
-    let code = element.code;
+/// Whether a member is an object that writes itself, and can be passed over by its byte count.
+pub(super) fn streams_itself(element: &Element) -> bool {
     let class = pointee(&element.type_name).unwrap_or(&element.type_name);
-    let streams_itself = OWN_STREAMER.contains(&class) && class != "TUUID";
-    match code {
-        61..=63 | 68 if streams_itself => Some(Hidden::Framed),
-        64 | 69 if layout(code, &element.type_name, classes, depth).is_err() => {
-            Some(Hidden::Pointer)
-        }
-        _ => None,
-    }
+    is_one(element)
+        && matches!(element.code, 61..=63 | 68)
+        && OWN_STREAMER.contains(&class)
+        && class != "TUUID"
+}
+
+/// Whether a member is a pointer, over which a reader gets by its byte count.
+pub(super) fn can_be_passed_over(element: &Element) -> bool {
+    is_one(element) && ANYWHERE.contains(&element.code)
+}
+
+fn is_one(element: &Element) -> bool {
+    element.array_length <= 1 && element.kind == ElementKind::Plain
 }
 
 /// The class that is pointed to, where the type is a pointer to one.

@@ -77,12 +77,36 @@ impl NTuple {
             ));
         }
         let fields = Tree::new(&metadata.schema)?;
-        Ok(NTuple {
+        let ntuple = NTuple {
             metadata,
             clusters,
             entries,
             fields,
-        })
+        };
+        match ntuple.is_borne_out() {
+            true => Ok(ntuple),
+            false => Err(malformed(
+                format!("{entries} entries, of which no column has the elements"),
+                0,
+            )),
+        }
+    }
+
+    /// Whether some column has an element of each entry, if there are any columns. Work is cut by the number
+    /// of entries, which nothing else bears out.
+    fn is_borne_out(&self) -> bool {
+        let schema = &self.metadata.schema;
+        let has_all = |field: usize| {
+            let columns = || self.fields.columns(field).iter();
+            let late = columns().filter_map(|&c| schema.columns.get(c)?.first_element);
+            let stored = self.clusters.iter().flat_map(|cluster| {
+                let ranges = columns().filter_map(|&c| cluster.columns.get(c));
+                ranges.map(|range| range.elements)
+            });
+            let first = late.max().unwrap_or(0);
+            stored.fold(first, u64::saturating_add) >= self.entries
+        };
+        schema.columns.is_empty() || (0..schema.fields.len()).any(has_all)
     }
 
     /// Column number `nth` of a field's columns in a cluster, in the representation that the

@@ -298,7 +298,7 @@ impl Tree {
             .ok_or_else(|| malformed(format!("field {id} is not there"), 0))
     }
 
-    fn columns(&self, id: usize) -> &[usize] {
+    pub(super) fn columns(&self, id: usize) -> &[usize] {
         self.nodes.get(id).map_or(&[], |node| &node.columns)
     }
 

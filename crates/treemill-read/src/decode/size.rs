@@ -106,11 +106,14 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
         Layout::Record(fields) => {
             let mut total = Size::Fixed(0);
             for (index, (_, field)) in fields.iter().enumerate() {
-                let behind = fields.get(index.saturating_add(1)..).unwrap_or_default();
-                let others = fixed_sum(behind).map(|sum| sum.saturating_add(total.least()));
+                // Looked at for texts alone, of which there are few: all fields behind are gone through.
+                let others = || {
+                    let behind = fields.get(index.saturating_add(1)..).unwrap_or_default();
+                    fixed_sum(behind).map(|sum| sum.saturating_add(total.least()))
+                };
                 let size = match field {
                     // Nothing is written where it is empty.
-                    Layout::String { header: 0 } if others > Some(0) => Size::AtLeast(0),
+                    Layout::String { header: 0 } if others() > Some(0) => Size::AtLeast(0),
                     field => inner(field)?,
                 };
                 let sum = total.least().saturating_add(size.least());

@@ -15,25 +15,44 @@ use arrow_schema::{ArrowError, DataType};
 use std::sync::Arc;
 use treemill_format::error::{FormatError, Result};
 
+/// As many values of fixed-size arrays are made up for rows that have none, or [`FOR_EACH`] for each row:
+/// nothing in the file bears out their number.
+const BELIEVED: usize = 1 << 25;
+const FOR_EACH: usize = 16;
+
 /// An array with the values of `items`, in their order, where `present` is set, and nulls where it
 /// is not. Below a null there are zeros, and nothing in lists. A union has no nulls of its own: its
 /// child 0 stands for them.
 ///
 /// # Errors
-/// `Malformed` where `present` has not as many bits set as there are items.
+/// `Malformed` where `present` has not as many bits set as there are items; `Unsupported` where many more
+/// values would be made up than there are.
 pub(crate) fn expand(items: &ArrayRef, present: &BooleanBuffer) -> Result<ArrayRef> {
     if present.count_set_bits() != items.len() {
         return Err(malformed("not as many items as are announced"));
     }
-    spread(items, present, true)
+    let most = present.len().saturating_mul(FOR_EACH).max(BELIEVED);
+    spread(items, present, Place { is_top: true, most })
 }
 
-/// As [`expand`]; below the top, places that are not there are not marked as null.
-fn spread(items: &ArrayRef, present: &BooleanBuffer, is_top: bool) -> Result<ArrayRef> {
+/// Where an array lies: below the top, places that are not there are not marked as null.
+#[derive(Clone, Copy)]
+struct Place {
+    is_top: bool,
+    /// Values that may be made up.
+    most: usize,
+}
+
+/// As [`expand`].
+fn spread(items: &ArrayRef, present: &BooleanBuffer, place: Place) -> Result<ArrayRef> {
     if items.len() == present.len() {
         return Ok(Arc::clone(items));
     }
-    let nulls = nulls(items.as_ref(), present, is_top);
+    let below = Place {
+        is_top: false,
+        ..place
+    };
+    let nulls = nulls(items.as_ref(), present, place.is_top);
     Ok(match items.data_type() {
         DataType::Int8 => numbers::<Int8Type>(items, present, nulls),
         DataType::UInt8 => numbers::<UInt8Type>(items, present, nulls),
@@ -68,12 +87,17 @@ fn spread(items: &ArrayRef, present: &BooleanBuffer, is_top: bool) -> Result<Arr
         }
         DataType::FixedSizeList(field, len) => {
             let n = usize::try_from(*len).map_err(|_| mismatch())?;
-            present.len().checked_mul(n).ok_or_else(too_many)?;
+            let all = present.len().checked_mul(n).ok_or_else(too_many)?;
+            let values = items.as_fixed_size_list().values();
+            if all.saturating_sub(values.len()) > place.most {
+                let what = format!("{all} values of arrays that are missing, in one batch");
+                return Err(FormatError::Unsupported { what });
+            }
             let each: BooleanBuffer = present
                 .iter()
                 .flat_map(|p| std::iter::repeat_n(p, n))
                 .collect();
-            let values = spread(items.as_fixed_size_list().values(), &each, false)?;
+            let values = spread(values, &each, below)?;
             Arc::new(
                 FixedSizeListArray::try_new_with_length(
                     Arc::clone(field),
@@ -88,7 +112,7 @@ fn spread(items: &ArrayRef, present: &BooleanBuffer, is_top: bool) -> Result<Arr
         DataType::Struct(fields) => {
             let members = items.as_struct().columns().iter();
             let members = members
-                .map(|m| spread(m, present, false))
+                .map(|m| spread(m, present, below))
                 .collect::<Result<Vec<_>>>()?;
             Arc::new(
                 StructArray::try_new_with_length(fields.clone(), members, nulls, present.len())

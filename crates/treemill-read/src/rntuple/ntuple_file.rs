@@ -56,6 +56,7 @@ impl NTupleFile {
         let footer = unpack(&anchor.footer, &footer)?;
         let metadata = Metadata::parse(&header, &footer).map_err(|e| wrong(&e))?;
         let links: Vec<EnvelopeLink> = metadata.groups.iter().map(|g| g.page_list).collect();
+        is_within(&links, source.size()).map_err(|e| wrong(&e))?;
         let mut requests: Vec<Request> = links
             .iter()
             .map(|link| Request::new(link.locator.bytes()))
@@ -199,12 +200,7 @@ impl File {
             _ => (path, None),
         };
         let wanted = wanted.trim_start_matches('/');
-        let mut paths: Vec<&str> = Vec::new();
-        for (tree, key) in self.keys() {
-            if is_ntuple(key) && !paths.contains(&tree.path.as_str()) {
-                paths.push(&tree.path);
-            }
-        }
+        let paths = self.paths(is_ntuple);
         let all = paths.join(", ");
         let wanted = match (wanted, paths.as_slice()) {
             (_, []) => {
@@ -245,6 +241,20 @@ impl File {
 /// Whether the key is of an RNTuple's anchor, of any version.
 fn is_ntuple(key: &Key) -> bool {
     key.class.ends_with("RNTuple")
+}
+
+/// Whether page lists are no longer together than the file: groups may not name the same bytes, and read
+/// them over and over.
+fn is_within(links: &[EnvelopeLink], file_size: u64) -> Result<(), FormatError> {
+    let sizes = links.iter().map(|link| link.locator.size);
+    let all = sizes.fold(0, u64::saturating_add);
+    match all <= file_size {
+        true => Ok(()),
+        false => Err(FormatError::Malformed {
+            what: format!("page lists of {all} bytes in a file of {file_size}"),
+            at: 0,
+        }),
+    }
 }
 
 /// Some ranges by one read.

@@ -126,7 +126,7 @@ fn elements_that_contradict_each_other_are_malformed() {
             vector(&[0, 1, i32::MAX], &[1, 2]),
             "asked of a column that has 2",
         ),
-        (vector(&[0, 1], &[1]), "not as many elements as entries"),
+        (vector(&[0, 1], &[1]), "of which no column has the elements"),
         (optional, "there twice"),
         (
             variant(&[(0, 1), (1, 2), (0, 0)]),
