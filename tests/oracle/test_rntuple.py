@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not FILES, reason=f"no corpus of RNTuples at {CO
 
 
 def signed(values):
-    """With a sign for each character, as ROOT reads them; uproot takes them for unsigned numbers."""
+    """With a sign for each character, as ROOT has them; uproot takes them for unsigned numbers."""
 
     def change(layout, **_):
         is_byte = isinstance(layout, ak.contents.NumpyArray) and layout.dtype == np.uint8
