@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .additive import Additive, Chunks
 from .errors import QueryError, TreemillError, WorkerError
 from .files import file_outputs
 from .merge import check, check_neutral, merge
@@ -94,6 +95,7 @@ class SelectorTrees:
         self._workers = workers
         self._begun = False
         self._empty: dict[str, Any] = {}
+        self.chunks = Chunks(f"{selector.title}.output")
         self._ends = commits_only_at_end(selector)
         self._readers: dict[int, tuple[Any, Any]] = {}
         self._aside: Any = None
@@ -140,7 +142,19 @@ class SelectorTrees:
         if not self._begun:
             self.begin()
         beside = None if self.beside is None else self.beside.bound(file).partial()
-        return OutputPartial(copy.deepcopy(self._empty), beside)
+        return OutputPartial(self._additive(copy.deepcopy(self._empty)), beside)
+
+    def keep_additive(self, before: Any) -> None:
+        """After `process`, which began with this output, and may have bound another one."""
+        output: Any = self.selector.output
+        if output is before:
+            output.adopt()
+        elif isinstance(output, dict):
+            before.check_replacement(output)
+            self.selector.output = self._additive(output)
+
+    def _additive(self, output: dict[str, Any]) -> Additive:
+        return Additive(output, self.chunks, self.chunks.name)
 
     def place(self, file: int) -> tuple[str, int]:
         """The path; packets count from the file's first entry."""
@@ -157,6 +171,8 @@ class SelectorTrees:
             partial.output = self.selector.output
             self._begun = False
         self._check_output(check)
+        if isinstance(partial.output, Additive):
+            partial.output = partial.output.plain()
         for file in file_outputs(partial.output):
             file.close()
         if self.beside is not None:
@@ -299,7 +315,10 @@ class _Bound:
             events = self._events(chunk, end, control, kept)
             for name, column in columns.items():
                 events[name] = column
+            trees.chunks.begin()
             returned = selector.process(events)
+            trees.keep_additive(partial.output)
+            trees.chunks.end()
         except MemoryError:
             raise
         except Exception as error:
@@ -310,7 +329,7 @@ class _Bound:
                     f"{selector.title}.process returned {type(returned).__name__}; it should "
                     "return a dict of results, or nothing"
                 )
-            name = f"{selector.title}.output"
+            name = trees.chunks.name
             check(returned, name)
             selector.output = merge(selector.output, returned, name)
         trees._check_output(check)

@@ -26,7 +26,9 @@ class Selector:
     """
 
     output: dict[str, Any]
-    """This worker's results; a fresh one before begin_worker."""
+    """This worker's results; a fresh one before begin_worker. `process` adds to it: where it binds
+    a key anew without having read it, `self.output["n"] = len(events)`, that is an error in the
+    second chunk, because the first one's would be lost."""
     inputs: Mapping[str, Any]
     """What was given to `run(…, inputs=…)`; the workers share it, so it must not be changed."""
     rng: Any

@@ -104,9 +104,9 @@ def test_module(path):
         assert own(names) <= inside(
             names, "treemill.errors", "treemill.memory", "treemill._core"
         ), "what others import knows nobody"
-    if part in ("merge", "files", "packages"):
+    if part in ("merge", "additive", "files", "packages"):
         assert own(names) <= inside(names, "treemill.errors")
-    if part in ("bits", "foreign", "matching", "pace", "typed_run"):
+    if part in ("bits", "foreign", "matching", "pace", "shapes", "typed_run"):
         assert not own(names)
     if part in ("friends", "friend_columns", "selection"):
         assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")

@@ -158,7 +158,7 @@ def test_queries_run_in_the_selectors_session(session, events, truth):
     second = session.submit(events.count())
     assert second.result(60) == (len(truth),)
     assert first.result(60)["n"] == len(truth)
-    assert session.queries[-2:] == (first, second)
+    assert session.queries[-2:] == (first.account, second.account)
 
 
 def columns_of(chunk):
