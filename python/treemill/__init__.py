@@ -23,7 +23,7 @@ from .processor import warn_if_too_old
 if TYPE_CHECKING:
     from .booking import Booking
     from .caching import cache
-    from .cutflow import Cut, CutFlow, Variations
+    from .cutflow import Cut, CutFlow
     from .errors import (
         FormatError,
         QueryError,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .session import Session, connect, run
     from .showing import plot, show
     from .snapshots import SnapshotFile
+    from .variations import Variations
 
 __version__ = "0.1.0"
 
@@ -86,7 +87,7 @@ _HOMES = {
     "FileOutput": "files",
     "function": "functions",
     "SnapshotFile": "snapshots",
-    "Variations": "cutflow",
+    "Variations": "variations",
     "Selector": "selector",
     "FormatError": "errors",
     "QueryError": "errors",

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .axes import FixedAxis
-from .cutflow import Variations
 from .errors import QueryError, UnsupportedError
 from .planning import plan
 from .query import Booking
 from .results import result
 from .rows import Sink
 from .task import QueryTask
+from .variations import Variations
 from .wanted import Hist, Rows
 
 if TYPE_CHECKING:

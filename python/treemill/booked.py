@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from .axes import AutomaticAxis, FixedAxis, GrowingAxis
 from .axis_ranges import automatic_axis
 from .backend.passes import Pass, Pool
-from .cutflow import Variations
 from .errors import QueryError, TreemillError
 from .planning import Plan, extents, plan
 from .query import Booking
@@ -22,6 +21,7 @@ from .run_options import RunOptions
 from .running import Query
 from .subset import known_sizes
 from .task import QueryTask
+from .variations import Variations
 from .wanted import Hist, Rows
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class BookedQuery(Query):
 
     def _value(self, booking: Booking, raw: list[Any]) -> Any:
         axes = self._axes.get(booking.number)
-        values = Variations()
+        values = Variations(unchanged=self._plan.unchanged(booking))
         for variation, slots in self._plan.slots[booking.number].items():
             # Given away: who asks again gets another one.
             into = self._empty.pop((booking.number, variation), None)

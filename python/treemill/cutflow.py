@@ -1,4 +1,4 @@
-"""Cut flows and variations, as the user gets them. Standard library only."""
+"""Cut flows, as the user gets them. Standard library only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Cut", "CutFlow", "Variations"]
+__all__ = ["Cut", "CutFlow"]
 
 
 @dataclass(frozen=True)
@@ -73,15 +73,11 @@ class CutFlow(Sequence[Cut]):
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        from .monitor.html import of_cuts
+
+        return of_cuts(self._cuts, self.cumulative)
+
 
 def _number(value: float) -> str:
     return str(value) if isinstance(value, int) else f"{value:.6g}"
-
-
-class Variations(dict[str, Any]):
-    """The nominal value and those of variations by name, "nominal" first."""
-
-    @property
-    def nominal(self) -> Any:
-        """What there would be without variations."""
-        return self["nominal"]

@@ -37,6 +37,10 @@ class Plan:
         """Whether its value is one for each variation."""
         return any(isinstance(step, Vary) for step in _steps(booking.node))
 
+    def unchanged(self, booking: Booking) -> set[str]:
+        """Names of the variations that cannot change its value."""
+        return set(_varied(_steps(booking.node))) - self.slots[booking.number].keys()
+
 
 class _Numbering:
     """Numbers the nodes' steps, each once per variation that it differs in, parents first."""
@@ -124,13 +128,9 @@ def _steps(node: Node) -> list[Step]:
 
 def _variations(booking: Booking) -> list[str]:
     steps = _steps(booking.node)
-    names: dict[str, None] = {}
-    for step in steps:
-        if isinstance(step, Vary):
-            names.update(dict.fromkeys(step.variation_names()))
     exprs = booking.wanted.expressions()
     counters = _counters(booking.node)
-    return [NOMINAL, *(name for name in names if affects(steps, exprs, name, counters))]
+    return [NOMINAL, *(n for n in _varied(steps) if affects(steps, exprs, n, counters))]
 
 
 def _counters(node: Node) -> Counters:
@@ -142,6 +142,12 @@ def _counters(node: Node) -> Counters:
         return frozenset(counter for counter in found if counter is not None)
 
     return counters
+
+
+def _varied(steps: Sequence[Step]) -> list[str]:
+    """Names of all variations, each once."""
+    names = (step.variation_names() for step in steps if isinstance(step, Vary))
+    return list(dict.fromkeys(name for each in names for name in each))
 
 
 def spec(

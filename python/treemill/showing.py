@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 from .booking import Booking
-from .cutflow import Variations
+from .variations import NOMINAL, Variations
 
 __all__ = ["plot", "show"]
 
@@ -43,7 +43,7 @@ def plot(
 
     Parameters:
         histograms: one, a list, or a mapping of the legend's words to them; as for `show`. Of one
-            `Variations` all are drawn.
+            `Variations` the nominal one, with a band of the others.
         path: where the picture is written to, in the format that the suffix says.
         title: above the picture.
         log: with a logarithmic scale.
@@ -63,12 +63,40 @@ def plot(
     if not named:
         raise TypeError("plot() needs a histogram")
     (first, *_), count = named.values(), len(named)
-    if count == 1 and not title:
-        title = _title(histograms)
+    title = title or (_title(histograms) if count == 1 else "")
+    value = histograms.value if isinstance(histograms, Booking) else histograms
+    if isinstance(value, Variations):
+        return plot_variations(value, path, "band", title or _title(histograms), log, ratio)
     if count == 1 and first.ndim > 1:
         figure = pictures.paneled([first], [title], log)
     else:
         figure = pictures.overlaid(named, title, log, ratio)
+    return _saved(figure, path)
+
+
+def plot_variations(
+    values: Variations,
+    path: str | PathLike[str] | None,
+    kind: str,
+    title: str,
+    log: bool,
+    ratio: bool,
+) -> Any:
+    """See Variations.plot."""
+    from .monitor import pictures
+
+    if kind not in ("band", "lines"):
+        raise ValueError(f'kind is "band" or "lines", not {kind!r}')
+    named = {name: _histogram(each) for name, each in values.items()}
+    if kind == "lines" or len(named) == 1:
+        return _saved(pictures.overlaid(named, title, log, ratio), path)
+    low, high = values.band()
+    band = pictures.Band(low, high, "variations")
+    nominal = {NOMINAL: named[NOMINAL]}
+    return _saved(pictures.overlaid(nominal, title, log, ratio, band), path)
+
+
+def _saved(figure: Any, path: str | PathLike[str] | None) -> Any:
     if path is not None:
         figure.savefig(path)
     return figure

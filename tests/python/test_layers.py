@@ -138,6 +138,8 @@ def test_module(path):
     if part in ("rows", "row_types", "snapshots", "cutflow"):
         allowed = ["errors", "row_types", "rows", "schemas", "arrow_awkward"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
+    if part == "variations":
+        assert own(names) <= inside(names, "treemill.showing", "treemill.monitor")
     if part in ("worker", "partial"):
         assert not inside(
             names, "treemill.session", "treemill.monitor", "treemill.backend", "treemill.query"

@@ -87,10 +87,13 @@ def overlaid(
         edges = _drawn_edges(first.axes[0], last)
         if band is not None:
             _band(main, edges, band, band.low, band.high)
-        for label, histogram in histograms.items():
-            _line(main, histogram, edges, histogram.values(), _errors(histogram), label)
+        # Names of colours would be looked up when the picture is saved, in another style.
+        cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
+        colors = [cycle[i % len(cycle)] for i in range(len(histograms))]
+        for (label, histogram), color in zip(histograms.items(), colors, strict=True):
+            _line(main, histogram, edges, label, color)
         if ratio:
-            _ratios(last, list(histograms.values()), edges, band)
+            _ratios(last, list(histograms.values()), edges, band, colors)
         main.set_xlim(edges[0], edges[-1])
         last.set_xlabel(axis_label(first.axes[0]))
         main.set_ylabel(_contents_label(first))
@@ -150,10 +153,10 @@ def _picture(histogram: Any, title: str, place: Any, figure: Any, log: bool) -> 
     if histogram.ndim == 1:
         edges = _drawn_edges(histogram.axes[0], place)
         if is_profile(histogram):
-            _line(place, histogram, edges, histogram.values(), _errors(histogram), None)
+            _line(place, histogram, edges)
         else:
             place.stairs(histogram.values(), edges, fill=True, alpha=0.35, color="C0")
-            place.stairs(histogram.values(), edges, color="C0", linewidth=1.2)
+            place.stairs(histogram.values(), edges, linewidth=1.2, color="C0")
         place.set_xlim(edges[0], edges[-1])
         place.set_xlabel(axis_label(histogram.axes[0]))
         place.set_ylabel(_contents_label(histogram))
@@ -186,11 +189,12 @@ def _field(histogram: Any, place: Any, figure: Any, log: bool) -> None:
 
 
 def _line(
-    place: Any, histogram: Any, edges: Any, values: Any, errors: Any, label: str | None
+    place: Any, histogram: Any, edges: Any, label: str | None = None, color: str | None = None
 ) -> None:
     """Steps; of a profile points with the errors of the means."""
+    values, errors = histogram.values(), _errors(histogram)
     if not is_profile(histogram):
-        place.stairs(values, edges, linewidth=1.4, label=label)
+        place.stairs(values, edges, linewidth=1.4, label=label, color=color)
         return
     middles = [(low + high) / 2 for low, high in pairwise(edges)]
     halves = [(high - low) / 2 for low, high in pairwise(edges)]
@@ -204,6 +208,7 @@ def _line(
         markersize=3.5,
         linewidth=1.2,
         label=label,
+        color=color,
     )
 
 
@@ -221,27 +226,33 @@ def _band(place: Any, edges: Any, band: Band, low: Any, high: Any) -> None:
     )
 
 
-def _ratios(place: Any, histograms: Sequence[Any], edges: Any, band: Band | None) -> None:
+def _ratios(
+    place: Any,
+    histograms: Sequence[Any],
+    edges: Any,
+    band: Band | None,
+    colors: Sequence[str],
+) -> None:
     """Of each to the first, with its own errors relative to the first's content."""
     import numpy as np
 
     first, *others = histograms
     base = np.array(first.values(), float)
     base[base == 0] = np.nan
+    shown = [np.array(histogram.values(), float) / base for histogram in others]
     if band is not None:
-        _band(place, edges, band, np.array(band.low) / base, np.array(band.high) / base)
-    place.axhline(1, color="C0", linewidth=1.0)
+        ends = [np.array(end, float) / base for end in (band.low, band.high)]
+        _band(place, edges, band, *ends)
+        shown += ends
+    place.axhline(1, color=colors[0], linewidth=1.0)
     middles = (np.array(edges[:-1]) + np.array(edges[1:])) / 2
-    for number, histogram in enumerate(others, 1):
+    for histogram, color in zip(others, colors[1:], strict=True):
         found = np.array(histogram.values(), float) / base
         errors = np.array(_errors(histogram)) / abs(base)
-        if band is not None:
-            place.stairs(found, edges, color=f"C{number}", linewidth=1.2)
-            continue
-        looks = {"fmt": "o", "markersize": 3, "linewidth": 1.0, "color": f"C{number}"}
+        looks = {"fmt": "o", "markersize": 3, "linewidth": 1.0, "color": color}
         place.errorbar(middles, found, yerr=errors, **looks)
     place.set_ylabel("ratio", loc="center")
-    _ratio_range(place, [np.array(h.values(), float) / base for h in others])
+    _ratio_range(place, shown)
 
 
 def _ratio_range(place: Any, found: Sequence[Any]) -> None:

@@ -1,0 +1,132 @@
+"""`Variations`: what the values below `vary` can do together."""
+
+import pickle
+
+import hist
+import numpy as np
+import pytest
+import treemill as tm
+
+BINS = (20, 0, 100)
+
+
+@pytest.fixture
+def varied(events):
+    return events.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"})
+
+
+@pytest.fixture
+def met(varied):
+    return varied.hist("MET_pt", bins=BINS).value
+
+
+def same(one, other):
+    assert list(one.axes) == list(other.axes)
+    np.testing.assert_array_equal(one.view(flow=True), other.view(flow=True))
+
+
+def test_weighted_and_unweighted_histograms_can_be_added(events):
+    plain = events.hist("MET_pt", bins=BINS, storage="Weight").value
+    assert plain.kind == "COUNT"
+    assert isinstance(plain.storage_type(), hist.storage.Weight)
+    np.testing.assert_array_equal(plain.values(flow=True), plain.variances(flow=True))
+    weighted = events.hist("MET_pt", bins=BINS, weight="genWeight").value
+    both = plain + weighted
+    np.testing.assert_allclose(both.values(), plain.values() + weighted.values())
+    np.testing.assert_allclose(both.variances(), plain.variances() + weighted.variances())
+
+
+def test_storages_as_hist_fills_them(events, truth):
+    for storage in (hist.storage.Double(), hist.storage.Weight(), hist.storage.Int64()):
+        expected = hist.Hist(hist.axis.Regular(*BINS), storage=storage).fill(truth.MET_pt)
+        for given in (storage, type(storage), type(storage).__name__.lower()):
+            made = events.hist("MET_pt", bins=BINS, storage=given).value
+            assert type(made.storage_type()) is type(storage)
+            np.testing.assert_array_equal(made.view(flow=True), expected.view(flow=True))
+    sums = events.hist("MET_pt", bins=BINS, weight="genWeight", storage="double").value
+    weights = events.hist("MET_pt", bins=BINS, weight="genWeight").value
+    np.testing.assert_array_equal(sums.values(flow=True), weights.values(flow=True))
+    expected = hist.Hist(hist.axis.Integer(0, 4), storage=hist.storage.WeightedMean())
+    expected.fill(truth.nJet, sample=truth.MET_pt)
+    axis = hist.axis.Integer(0, 4)
+    made = events.profile("nJet", sample="MET_pt", bins=axis, storage="WeightedMean").value
+    for name in ("values", "variances", "counts"):
+        mine, theirs = getattr(made, name)(), getattr(expected, name)()
+        np.testing.assert_allclose(mine, theirs, 1e-9)
+
+
+def test_storages_that_a_booking_cannot_have(events):
+    with pytest.raises(tm.QueryError, match="Weight or Double, not Int64"):
+        events.hist("MET_pt", weight="genWeight", storage="Int64")
+    with pytest.raises(tm.QueryError, match="Unlimited"):
+        events.hist("MET_pt", storage=hist.storage.Unlimited())
+    with pytest.raises(tm.QueryError, match="a profile without weights"):
+        events.profile("MET_pt", sample="nJet", storage="Double")
+
+
+def test_names(varied, met):
+    assert list(met) == ["nominal", "MET_pt:up", "MET_pt:down"]
+    jets = varied.hist("nJet", bins=BINS).value
+    assert list(jets) == ["nominal"]
+    # What does not change a value gives the nominal one; what there is not is an error.
+    assert jets["MET_pt:up"] is jets.nominal
+    with pytest.raises(KeyError, match="did you mean 'MET_pt:up'"):
+        jets["MET_pt:upp"]
+    with pytest.raises(KeyError, match="MET_pt:down"):
+        met["JES"]
+    again = pickle.loads(pickle.dumps(jets))
+    same(again["MET_pt:down"], jets.nominal)
+
+
+def test_sums_and_factors(events, varied, met):
+    both = met + met * 0.5
+    for name in met:
+        np.testing.assert_allclose(both[name].values(), 1.5 * met[name].values())
+    assert isinstance(sum([met, met]), tm.Variations)
+    # One that does not vary, of another process.
+    plain = events.hist("MET_pt", bins=BINS).value
+    total = met + plain
+    added = met["MET_pt:up"].values() + plain.values()
+    np.testing.assert_allclose(total["MET_pt:up"].values(), added)
+    # Other variations: the nominal one counts where there is none.
+    other = events.vary("MET_pt", {"shift": "MET_pt + 5"}, name="s").hist("MET_pt", bins=BINS).value
+    total = met - other
+    assert set(total) == {"nominal", "MET_pt:up", "MET_pt:down", "s:shift"}
+    shifted = met.nominal.values() - other["s:shift"].values()
+    np.testing.assert_allclose(total["s:shift"].values(), shifted)
+    counts = varied.filter("MET_pt > 20").count().value
+    assert (counts / counts.nominal)["MET_pt:up"] == counts["MET_pt:up"] / counts.nominal
+    assert (2 * counts).nominal == 2 * counts.nominal
+    assert met.map(lambda h: h.sum())["MET_pt:up"] == met["MET_pt:up"].sum()
+
+
+def test_as_one_histogram(met):
+    made = met.to_hist()
+    assert made.axes[0].name == "variation"
+    assert list(made.axes[0]) == list(met)
+    for name, each in met.items():
+        found = made[name, ...]
+        np.testing.assert_array_equal(found.view(flow=True), each.view(flow=True))
+    with pytest.raises(TypeError, match="is not a histogram"):
+        tm.Variations({"nominal": 3}).to_hist()
+
+
+def test_pictures(met, tmp_path):
+    low, high = met.band()
+    assert (low <= met.nominal.values()).all()
+    assert (high >= met.nominal.values()).all()
+    met.plot(tmp_path / "band.png", log=True, ratio=True)
+    assert (tmp_path / "band.png").stat().st_size > 1000
+    lines = met.plot(kind="lines").axes[0].get_legend().get_texts()
+    assert [each.get_text() for each in lines] == list(met)
+    band = tm.plot(met).axes[0].get_legend().get_texts()
+    assert [each.get_text() for each in band] == ["variations", "nominal"]
+    with pytest.raises(ValueError, match="kind"):
+        met.plot(kind="dots")
+
+
+def test_in_notebooks(varied, met):
+    assert met._repr_html_().startswith("<img ")
+    numbers = varied.count().value._repr_html_()
+    assert "nominal" in numbers
+    assert "<table>" in numbers
