@@ -136,7 +136,7 @@ def test_module(path):
     if part in ("selecting", "task", "output_partial", "derived", "beside"):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
     if part in ("rows", "row_types", "snapshots", "cutflow"):
-        allowed = ["errors", "row_types", "rows", "schemas", "arrow_awkward"]
+        allowed = ["errors", "row_types", "rows", "schemas", "arrow_awkward", "monitor.html"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part == "variations":
         assert own(names) <= inside(names, "treemill.showing", "treemill.monitor")
