@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic
 
 from .errors import TreemillError
+from .faces import face
 from .wanted import Wanted
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ _numbers = itertools.count()
 _NOTHING = object()
 
 
+@face("node", "number", "set_value", "wanted")
 class Booking(Generic[Value]):
     """Something to compute at a node. `value` computes it, in one pass with all else that is booked
     on the dataset and that no query has begun; `treemill.run` computes what it is given."""
@@ -182,6 +184,12 @@ class Booking(Generic[Value]):
     def title(self) -> str:
         """What it is, in a few words, for displays."""
         return self.wanted.title
+
+    def _repr_html_(self) -> str | None:
+        if not self.done:
+            return None  # the words of repr
+        html: str = self.node.origin.dataset.at_once.html(self.title, self._value)
+        return html
 
     def __repr__(self) -> str:
         state = repr(self._value) if self.done else "not run yet"

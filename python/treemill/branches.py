@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .foreign import in_words
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from .filetree import FileTree
     from .foreign import Table
 
-__all__ = ["Branch", "branch_list"]
+__all__ = ["Branch", "Branches", "branch_list"]
 
 
 def _by_core(_path: str, _cpp_type: str, _supported: bool) -> str:
@@ -87,3 +88,50 @@ def branch_list(tree: FileTree | Table) -> tuple[Branch, ...]:
     # As Branch._make, without its check: _VALUES has as many.
     new, ask = tuple.__new__, tree.reader_of
     return tuple([new(Branch, (*_VALUES(b), ask)) for b in tree.described()])
+
+
+class Branches(Mapping[str, Branch]):
+    """The branches of a tree by name, in the tree's order."""
+
+    def __init__(self, branches: Sequence[Branch]) -> None:
+        self._by_name: dict[str, Branch] = {}
+        self.children: dict[str, list[Branch]] = {}
+        """Those of each branch, by its path."""
+        for branch in branches:
+            # Of branches with one name the outermost is meant, which comes first.
+            self._by_name.setdefault(branch.name, branch)
+            parent = branch.path[: -len(branch.name) - 1]
+            if parent:
+                self.children.setdefault(parent, []).append(branch)
+
+    def __getitem__(self, name: str) -> Branch:
+        found = self._by_name.get(name)
+        if found is None:
+            near = get_close_matches(str(name), self._by_name, 3)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise KeyError(f"there is no branch {name}{hint}")
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The branch, or the default."""
+        return self._by_name.get(name, default)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} branches: {', '.join(self)}>"
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def _repr_html_(self) -> str:
+        from .monitor.html import of_branches
+
+        return of_branches(f"{len(self)} branches", self.values())

@@ -54,17 +54,19 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("file", metavar="FILE[:TREE]")
-def show(file: str) -> None:
-    """List the branches of a tree: C++ type, how they read, sizes.
+@click.argument("names", metavar="[GLOB]...", nargs=-1)
+def show(file: str, names: tuple[str, ...]) -> None:
+    """List the branches of a tree: C++ type, how they read, sizes, titles.
 
-    Without TREE, of the file's only tree; where there are several, they are listed.
+    GLOBs in quotes choose branches by their names. Without TREE, of the file's only tree; where
+    there are several, they are listed.
     """
     from .dataset import dataset
 
     events = dataset(file)
     if events.trees.locations[0].tree is None and _list_trees(events.files[0]):
         return
-    events.show()
+    events.show(*names)
     click.echo(f"{events.num_entries:,} entries")
 
 

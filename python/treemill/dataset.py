@@ -7,15 +7,17 @@ reading.py, queries are described in query.py and run by a session.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from .branches import Branch, branch_list
+from .branches import Branches, branch_list
 from .errors import QueryError
+from .faces import completed, face, short_errors
 from .foreign import Foreign, Table, joined
 from .friends import Friend, Friends, index_names
 from .location import Location, expand
-from .looks import Drawing
 from .missing import ERROR, Missing, policy
 from .opened import OpenTrees, Remembered
 from .query import Booking, Node, Origin
@@ -26,11 +28,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow
 
+    from .at_once import AtOnce
     from .reading import Columns, Names
 
-__all__ = ["Branches", "Dataset", "dataset"]
+__all__ = ["Dataset", "dataset"]
 
 
+@short_errors
 def dataset(
     files: Any,
     tree: str | None = None,
@@ -54,33 +58,18 @@ def dataset(
     return Dataset(expand(files, tree), name, policy(missing), metadata=metadata)
 
 
-class Branches(Mapping[str, Branch]):
-    """The branches of a tree by name, in the tree's order."""
-
-    def __init__(self, branches: Sequence[Branch]) -> None:
-        self._by_name: dict[str, Branch] = {}
-        self.children: dict[str, list[Branch]] = {}
-        """Those of each branch, by its path."""
-        for branch in branches:
-            # Of branches with one name the outermost is meant, which comes first.
-            self._by_name.setdefault(branch.name, branch)
-            parent = branch.path[: -len(branch.name) - 1]
-            if parent:
-                self.children.setdefault(parent, []).append(branch)
-
-    def __getitem__(self, name: str) -> Branch:
-        return self._by_name[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_name)
-
-    def __len__(self) -> int:
-        return len(self._by_name)
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} branches: {', '.join(self)}>"
+# What other modules use of a dataset.
+_INTERNAL = (
+    *("at_once", "baskets", "beside", "bytes", "explained", "first_entry", "foreign", "friends"),
+    *("selected", "settled", "sizes", "table", "trees"),
+)
 
 
+def _fits(name: str, globs: Sequence[str]) -> bool:
+    return not globs or any(fnmatchcase(name, glob) for glob in globs)
+
+
+@face(*_INTERNAL)
 class Dataset:
     """Files and trees, as one. Make it with `treemill.dataset`.
 
@@ -131,6 +120,9 @@ class Dataset:
         self.take = self._root.take
         self.snapshot = self._root.snapshot
         self.draw = self._root.draw
+        self.scan = self._root.scan
+        self.head = self._root.head
+        self.describe = self._root.describe
         self.explain = self._root.explain
 
     # What there is.
@@ -148,7 +140,7 @@ class Dataset:
             return len(self.selected)
         return sum(self.sizes[i][0] for i in range(len(self.trees.locations)))
 
-    @property
+    @completed
     def branches(self) -> Branches:
         """The branches of the first file's tree, whatever other files have, and the columns that it
         has from elsewhere."""
@@ -163,11 +155,20 @@ class Dataset:
         """Names and expressions of TTree::SetAlias, of the first file's tree."""
         return dict(self.trees[0].aliases)
 
-    def show(self) -> None:
-        """Prints the branches: name, C++ type, how they read and by whom, sizes; and aliases."""
+    def show(self, *names: str) -> None:
+        """Prints the branches, those whose names fit a glob if `names` are given: name, C++ type,
+        how they read and by whom, sizes, titles; and aliases.
+
+            events.show("Muon_*", "MET_*")
+        """
         from .monitor.tables import print_branches
 
-        print_branches(repr(self), self.branches.values(), self.aliases)
+        aliases = {name: text for name, text in self.aliases.items() if _fits(name, names)}
+        found = [branch for branch in self.branches.values() if _fits(branch.name, names)]
+        if names and not (found or aliases):
+            near = get_close_matches(names[0].replace("*", ""), self.branches, 3)
+            raise QueryError(f"no branch is called {' or '.join(names)}", suggestions=near)
+        print_branches(repr(self), found, aliases)
 
     # What goes along with it.
 
@@ -300,15 +301,12 @@ class Dataset:
 
     # Queries.
 
-    def show_drawing(self, node: Node, wanted: Drawing) -> Any:
-        """Fills one histogram and draws it: in a terminal as text; notebooks do by themselves."""
-        from .drawing import drawn
-        from .monitor.display import in_notebook, show
+    @property
+    def at_once(self) -> AtOnce:
+        """What is drawn and listed at once, for nodes."""
+        from .at_once import AtOnce
 
-        made = drawn(node, wanted)
-        if not (made.quiet or in_notebook()):
-            show(made.histogram, made.title, wanted.log)
-        return made.histogram
+        return AtOnce()
 
     def explained(self, bookings: Sequence[Booking]) -> str:
         """The plan of a pass for these bookings, in words."""
@@ -329,6 +327,12 @@ class Dataset:
     def _parts(self, friends: Friends, selected: Selection | None) -> tuple[Any, ...]:
         more = friends, selected, self.metadata
         return self.trees.locations, self.name, self.trees.missing, *more
+
+    def _repr_html_(self) -> str:
+        from .monitor.html import of_branches
+
+        entries = f"{self.num_entries:,} entries, {len(self.files)} files"
+        return of_branches(repr(self), self.branches.values(), entries)
 
     def __len__(self) -> int:
         return self.num_entries

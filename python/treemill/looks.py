@@ -1,19 +1,22 @@
 """What is looked at at once, as TTree::Draw and TTree::Scan have it, for nodes and datasets:
-described here, made by those whom the dataset asks (drawing.py).
+described here, made by those whom the dataset asks (drawing.py, listing.py).
 
 Pure: standard library only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from .faces import face
 
 if TYPE_CHECKING:
     import hist
 
     from .booking import Origin
+    from .listing import Description
 
 __all__ = ["Drawing", "Looks"]
 
@@ -32,6 +35,7 @@ class Drawing:
     log: bool = False
 
 
+@face()
 class Looks:
     """The methods of nodes, and so of datasets."""
 
@@ -80,7 +84,50 @@ class Looks:
         """
         # A drawing is wanted now and alone, so what else is booked stays booked.
         wanted = Drawing(expr, where, option, bins, range, weight, profile, log)
-        drawn: hist.Hist[Any] = self.origin.dataset.show_drawing(
-            self.with_params(params or {}), wanted
-        )
-        return drawn
+        node = self.with_params(params or {})
+        made: hist.Hist[Any] = self.origin.dataset.at_once.draw(node, wanted)
+        return made
+
+    def scan(
+        self, *columns: str, where: str | None = None, n: int = 20, params: Any = None
+    ) -> None:
+        """As TTree::Scan: prints the first entries, with a line for each item of lists.
+
+        Parameters:
+            columns: expressions or globs, also as "a:b"; without them the first eight branches with
+                numbers.
+            where: the selection of entries.
+            n: how many entries are listed. No more is read than it takes to find them.
+            params: constants by name, as for `with_params`.
+
+        Raises: QueryError for what makes no sense.
+
+            events.scan("MET_pt", "Muon.pt", where="nMuon >= 2", n=5)
+        """
+        node = self.with_params(params or {})
+        self.origin.dataset.at_once.scan(node, columns, where, n)
+
+    def head(
+        self, columns: str | Sequence[str] | Mapping[str, str] = "*", n: int = 5, params: Any = None
+    ) -> Any:
+        """The first `n` entries that arrive here, as an awkward array of records; no more is read
+        than it takes to find them. `columns` as for `arrays`. Raises QueryError for what makes no
+        sense.
+
+            events.filter("nMuon >= 2").head(["MET_pt", "Muon_pt"])
+        """
+        return self.origin.dataset.at_once.head(self.with_params(params or {}), columns, n)
+
+    def describe(self, *columns: str, params: Any = None) -> Description:
+        """Columns in numbers, by one pass over the data: how many values, missing ones and ones
+        that are not finite, mean, standard deviation (of a sample, ddof=1), extremes, approximate
+        quartiles, and the sizes of branches. `columns` are expressions or globs; without them all
+        branches with numbers. Gives a mapping of names to `treemill.listing.Column`, which prints
+        as a table. Raises QueryError for what makes no sense.
+
+            print(events.describe("MET_pt", "Jet_*"))
+            events.describe("MET_pt")["MET_pt"].max
+        """
+        node = self.with_params(params or {})
+        found: Description = self.origin.dataset.at_once.describe(node, columns)
+        return found

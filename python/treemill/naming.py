@@ -15,8 +15,8 @@ from .groups import Group, group_of, is_group, leaves
 from .quoting import unquoted
 
 if TYPE_CHECKING:
-    from .branches import Branch
-    from .dataset import Branches, Dataset
+    from .branches import Branch, Branches
+    from .dataset import Dataset
 
 __all__ = ["group_named", "select"]
 

@@ -14,6 +14,7 @@ from .axes import axes_from_bins
 from .booking import Booking, Origin, steps_to
 from .errors import QueryError
 from .expression import Constant, constant, parse
+from .faces import face
 from .looks import Looks
 from .quoting import near, unquoted
 from .snapshot_format import check_target, snapshot_format
@@ -60,6 +61,7 @@ def _column_name(name: object) -> str:
     return found
 
 
+@face("origin", "parent", "step")
 class Node(Looks):
     """The entries of a dataset that passed the filters above, with the columns defined above.
     Immutable: every method gives a new node or a booking."""

@@ -16,6 +16,7 @@ from .account import Account
 from .backend.passes import Pool
 from .booked import BookedQuery
 from .errors import QueryError, UnsupportedError
+from .faces import face, short_errors
 from .monitor.together import Together
 from .monitor.watch import Feedback, Watch
 from .packages import Package, PackageStore
@@ -35,6 +36,7 @@ _REMEMBERED = 100
 """Queries of which a session keeps the account."""
 
 
+@short_errors
 def connect(
     address: Any = None,
     *,
@@ -96,6 +98,7 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
+@face()
 class Session:
     """Workers, and the queries that run on them. Use it as a context manager, or `close` it."""
 
@@ -338,6 +341,7 @@ def default_session() -> Session:
 
 
 @typed
+@short_errors
 def run(*what: Any, **options: Any) -> Any:
     """Computes bookings, or runs a selector, on this machine's cores; see `Session.run`."""
     return default_session().run(*what, **options)

@@ -9,11 +9,13 @@ from os import PathLike
 from typing import Any
 
 from .booking import Booking
+from .faces import short_errors
 from .variations import NOMINAL, Variations
 
 __all__ = ["plot", "show"]
 
 
+@short_errors
 def show(histogram: Any, title: str = "", log: bool = False) -> None:
     """Prints a histogram as text, as wide as the terminal.
 
@@ -31,6 +33,7 @@ def show(histogram: Any, title: str = "", log: bool = False) -> None:
     show_text(_histogram(histogram), title, log)
 
 
+@short_errors
 def plot(
     histograms: Any,
     path: str | PathLike[str] | None = None,

@@ -3,13 +3,11 @@ module that imports IPython."""
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 from typing import Any
 
-from . import display, pictures
 from .feedback import Progress
+from .html import picture
 from .progress import numbers
 
 __all__ = ["NotebookBar"]
@@ -28,7 +26,7 @@ class NotebookBar:
 
     def draw(self, name: str, histogram: Any) -> None:
         """The picture under the bar, from the next update on."""
-        self._picture = _picture(name, histogram)
+        self._picture = picture(name, histogram)
 
     def update(self, progress: Progress) -> None:
         """Shows these numbers."""
@@ -38,13 +36,3 @@ class NotebookBar:
 
     def close(self) -> None:
         """Leaves the last state there."""
-
-
-def _picture(name: str, histogram: Any) -> str:
-    target = io.BytesIO()
-    try:
-        pictures.save([histogram], [name], target)
-    except (ImportError, ValueError):  # no matplotlib, or too many dimensions
-        return f"<pre>{html.escape(display.text(histogram, name))}</pre>"
-    data = base64.b64encode(target.getvalue()).decode()
-    return f'<img src="data:image/png;base64,{data}" alt="{html.escape(name)}">'

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..branches import Branch
 
-__all__ = ["print_branches"]
+__all__ = ["plain", "print_branches", "size"]
 
+# A list of leaves, as ROOT has it for titles of branches: "x", "pt[n]/F", "a/I:b[3]/F".
+_LEAF = r"[\w.#]+(\[[^\]]*\])*(/[A-Za-z])?"
+_LEAVES = re.compile(rf"({_LEAF}(:{_LEAF})*)?")
 _ORDER = {"core": 0, "uproot": 1, "no": 2}
+
+
+def plain(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table as lines of text, numbers to the right."""
+    lines = [list(head), *map(list, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    texts = ["  ".join(f"{c:>{w}}" for c, w in zip(line, widths, strict=True)) for line in lines]
+    return "\n".join([texts[0], "  ".join("─" * width for width in widths), *texts[1:]])
 
 
 def print_branches(
     title: str, branches: Iterable[Branch], aliases: Mapping[str, str] | None = None
 ) -> None:
     """Name, C++ type, how it reads, who reads it (the core, or uproot, which is slower), and sizes,
-    one branch a line; those that nobody reads last, with the reason. Then the tree's aliases."""
+    one branch a line; those that nobody reads last, with the reason; titles, where there are some
+    that say more than ROOT writes by itself. Then the tree's aliases."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -30,6 +43,9 @@ def print_branches(
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("in file", justify="right", no_wrap=True)
     rows = list(branches)
+    titled = any(map(_title, rows))
+    if titled:
+        table.add_column("title", overflow="fold")
     for branch in sorted(rows, key=lambda b: _ORDER[b.how]):
         style = "" if branch.readable else "dim"
         table.add_row(
@@ -39,6 +55,7 @@ def print_branches(
             Text("" if branch.kind == "group" else branch.how, style=style),
             size(branch.total_bytes),
             size(branch.zip_bytes),
+            *([Text(_title(branch), style="dim")] if titled else []),
         )
     console = Console()
     if not console.is_terminal:
@@ -57,11 +74,15 @@ def print_branches(
 
 
 def _widest(rows: list[Branch]) -> int:
-    widths = [
-        max((len(text) for text in column), default=0)
-        for column in zip(*((b.name, b.cpp_type, b.reads_as) for b in rows), strict=True)
-    ]
+    texts = ((b.name, b.cpp_type, b.reads_as, _title(b)) for b in rows)
+    widths = [max((len(text) for text in column), default=0) for column in zip(*texts, strict=True)]
     return max(sum(widths) + 40, 80)
+
+
+def _title(branch: Branch) -> str:
+    """Its title, unless that is the list of its leaves, `Muon_pt[nMuon]/F`, or its name."""
+    title = branch.title.strip()
+    return "" if _LEAVES.fullmatch(title) else title
 
 
 def size(count: int) -> str:
