@@ -130,4 +130,4 @@ def test_in_a_notebook(paths):
     assert "Muon_pt" in shown[4].data["text/plain"]
     error = shown[5]
     assert error.ename == "QueryError"
-    assert len("\n".join(error.traceback).splitlines()) <= 12, error.traceback
+    assert len("\n".join(error.traceback).splitlines()) <= 10, error.traceback
