@@ -13,6 +13,7 @@ from .errors import QueryError
 from .expression import parse
 from .monitor.tables import plain
 from .query import Booking, Node
+from .quoting import quoted
 from .wanted import MOST_BYTES, Quantiles, Rows, Scalar, named_columns
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def first_entries(node: Node, columns: Any, count: int) -> Any:
 def _columns(node: Node, names: Sequence[str], most: int | None = None) -> list[tuple[str, Any]]:
     """Expressions or globs, "a:b" for two; without names the branches with numbers."""
     if not names:
-        names = [branch.name for branch in _numbers(node)][:most]
+        names = [quoted(branch.name) for branch in _numbers(node)][:most]
     texts = [text for name in names for text in (dimensions(name)[::-1] or [name])]
     return list(named_columns(texts, node._names))
 

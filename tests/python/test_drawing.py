@@ -73,7 +73,6 @@ BLAMED = [
     ("Jet_ptt", "Jet_pt", None, "Jet_ptt", "Jet_ptt"),
     ("Jet_ptt", "nJet > 1", None, "Jet_ptt", "Jet_ptt"),
     ("Jet_pt", "nJets > 1", None, "nJets > 1", "nJets"),
-    ("Jet_pt # all", "Jet_ptt > 30 # some", None, "Jet_ptt > 30 # some", "Jet_ptt"),
 ]
 
 
