@@ -19,6 +19,8 @@ from .supplied import Rescue, supplied
 
 __all__ = ["PerFile"]
 
+_UNKNOWN = re.compile(r"there is no column (.+?)( \(in the variation .*\))?$")
+
 
 class _Variant:
     """A specification as it reads for files with the same aliases."""
@@ -63,7 +65,7 @@ class PerFile:
                 more = supplied(tree, query.words)
                 if more is None:
                     # Another file may have the column.
-                    unknown = re.match(r"there is no column ([\w.]+)$", error.message)
+                    unknown = _UNKNOWN.match(error.message)
                     error.message += tree.hint(unknown[1]) if unknown else ""
                     raise
         else:

@@ -188,6 +188,32 @@ def test_patterns_find_what_was_defined_anew(jets, truth, tmp_path):
         jets.arrays(["Jet_pt"]).value  # noqa: B018
 
 
+def test_friends_columns_are_names_like_others(paths, truth):
+    events = tm.dataset(paths[0]).add_friend(tm.dataset(paths[0]), alias="f")
+    first = truth[: events.num_entries]
+    good = ak.sum(first.Jet_pt[first.Jet_pt > 30])
+    for text in ("f.Jet.pt", "[j.pt for j in f.Jet]"):
+        assert one(events, text) == pytest.approx(ak.sum(first.Jet_pt)), text
+    assert one(events, "len(f.Jet)") == ak.sum(first.nJet)
+    ours = events.define("Jet", "[j for j in Jet if j.pt > 30]")
+    assert one(ours, "Jet.pt") == pytest.approx(good)
+    assert one(ours, "f.Jet.pt") == one(ours, "f.Jet_pt") == one(events, "Jet.pt")
+    theirs = events.define("f.Jet", "[j for j in f.Jet if j.pt > 30]")
+    for text in ("f.Jet.pt", "[j.pt for j in f.Jet]"):
+        assert one(theirs, text) == pytest.approx(good), text
+    assert one(theirs, "f.Jet[0].pt") == one(theirs, "f.Jet.pt[0]")
+    assert one(theirs, "len(f.Jet)") == ak.sum(first.Jet_pt > 30)
+    assert one(theirs, "Jet_pt") == one(events, "Jet_pt")
+    with pytest.raises(QueryError, match=r"f\.Jet_pt is in doubt"):
+        one(theirs, "f.Jet_pt")
+
+
+def test_explain_says_what_is_read(jets):
+    told = jets.hist("Jet.pt", bins=(10, 0, 100), weight="Jet.eta").explain()
+    assert "Jet_pt, Jet_eta" in told
+    assert "nJet\n" in told  # the lists that are gone through
+
+
 class Read(tm.Selector):
     """What the chunks have of some fields."""
 

@@ -2,7 +2,7 @@
 //! said where there is none. What is computed from others is found in `kinematics` and `vectors`.
 
 use super::objects::{Move, Object, Source};
-use super::scopes::{alike, below, rest};
+use super::spelling::{alike, below, rest};
 use super::{Bound, Compiler, EVENT, Level, LevelId, LevelKind, Op, Result};
 use crate::error::{QueryError, near};
 use crate::spec::Span;

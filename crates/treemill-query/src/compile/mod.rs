@@ -33,6 +33,7 @@ mod program;
 mod quick;
 mod reduce;
 mod scopes;
+mod spelling;
 pub(crate) mod tuple;
 mod types;
 mod vectors;

@@ -4,6 +4,7 @@
 //! from before that is in doubt then, and so is the column that counts the collection `X`.
 
 use super::objects::{Object, Source};
+use super::spelling::{Members, alike, rest, spelled};
 use super::{Bound, Compiler, LevelKind, Result};
 use crate::error::{QueryError, near};
 use crate::schema::ColumnType;
@@ -17,9 +18,6 @@ pub(super) struct Define {
     pub name: String,
     pub value: Bound,
 }
-
-/// Members by name, newest first.
-type Members = Vec<(String, Bound)>;
 
 impl Compiler<'_> {
     /// The definitions that are visible at `scope`, newest first.
@@ -122,7 +120,7 @@ impl Compiler<'_> {
     /// The column `path_name` or `path.name` of the data.
     fn joined_name(&mut self, path: &str, name: &str, at: Span) -> Result<Option<Bound>> {
         for sign in ['_', '.'] {
-            if let Some(found) = self.stored_column(&format!("{path}{sign}{name}"), at)? {
+            if let Some(found) = self.named(&format!("{path}{sign}{name}"), false, at)? {
                 return Ok(Some(found));
             }
         }
@@ -131,21 +129,27 @@ impl Compiler<'_> {
 
     /// A defined column, or a column or collection of the data.
     pub(super) fn look_up(&mut self, name: &str, at: Span) -> Result<Option<Bound>> {
+        self.named(name, true, at)
+    }
+
+    /// What is called so, `or_collection`: also where there are only columns `name_…`.
+    fn named(&mut self, name: &str, or_collection: bool, at: Span) -> Result<Option<Bound>> {
         let mut owners = Vec::new();
+        let mut hidden = HashSet::new();
         let mut defined = None;
         for (index, define) in self.definitions(self.scope) {
             if define.name == name {
                 defined = Some(index);
                 break;
             }
-            if rest(name, &define.name).is_some() {
+            if rest(name, &define.name).is_some() && hidden.insert(define.name.as_str()) {
                 owners.push(index);
             }
         }
         let found = match defined {
             Some(index) => self.defined(index),
             None => match self.stored_column(name, at)? {
-                None => self.collection(name).map(Bound::Object),
+                None if or_collection => self.collection(name).map(Bound::Object),
                 found => found,
             },
         };
@@ -285,14 +289,37 @@ impl Compiler<'_> {
             return Ok(bound);
         }
         // A list beside a collection is a member of it, as long as this.
-        if !self.is_single(self.level_of(&bound))
+        if matches!(bound, Bound::Value(_))
+            && !self.is_single(self.level_of(&bound))
             && let Ok(whole) = self.bind(value)
-            && !matches!(whole, Bound::Value(_) | Bound::Tuple { .. })
+            && self.is_one_collection(&whole)
             && let Some(name) = path.last()
         {
             return self.member(&whole, name, at);
         }
         Ok(bound)
+    }
+
+    /// Whether it is a record, or a collection whose members have one length: `f` of a friend's columns
+    /// `f.Jet_pt` and `f.Muon_pt` is none.
+    fn is_one_collection(&self, whole: &Bound) -> bool {
+        let Bound::Object(object) = whole else {
+            return !matches!(whole, Bound::Value(_) | Bound::Tuple { .. });
+        };
+        let Source::Columns { prefix, .. } = &*object.source else {
+            return true;
+        };
+        let members = self.schema.fields.iter();
+        let members = members.filter(|field| rest(&field.name, prefix).is_some());
+        let counters: HashSet<Option<&str>> = members
+            .filter_map(|field| match &field.column_type {
+                ColumnType::List { counter, .. } | ColumnType::Lists { counter, .. } => {
+                    Some(counter.as_deref())
+                }
+                _ => None,
+            })
+            .collect();
+        counters.len() == 1
     }
 
     /// `a.b.c` as written, if that is all there is to it and `a` is no variable.
@@ -336,39 +363,6 @@ impl Compiler<'_> {
         let suggestions = near(name, variables.chain(defined).chain(stored));
         QueryError::at(at, format!("there is no column {name}")).suggest(suggestions)
     }
-}
-
-/// Those of a member: `x` of `p4.x`, for `p4`.
-pub(super) fn below(members: &[(String, Bound)], name: &str) -> Members {
-    let inner = members
-        .iter()
-        .filter_map(|(member, value)| Some((rest(member, name)?.to_owned(), value.clone())));
-    inner.collect()
-}
-
-/// Whether two names are the same but for `.` and `_`, either of which joins names.
-pub(super) fn alike(a: &str, b: &str) -> bool {
-    let joined = |byte: u8| if byte == b'.' { b'_' } else { byte };
-    a.len() == b.len() && a.bytes().map(joined).eq(b.bytes().map(joined))
-}
-
-/// What a name has behind `prefix_` or `prefix.`.
-pub(super) fn rest<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
-    let (start, rest) = name.split_at_checked(prefix.len())?;
-    let rest = rest.strip_prefix(['_', '.'])?;
-    (alike(start, prefix) && !rest.is_empty()).then_some(rest)
-}
-
-/// How many names of a path, from the first on, a name spells.
-fn spelled(name: &str, path: &[&str]) -> Option<usize> {
-    let mut left = name;
-    for (i, part) in path.iter().enumerate() {
-        if alike(left, part) {
-            return Some(i + 1);
-        }
-        left = rest(left, part)?;
-    }
-    None
 }
 
 /// Whether both are the same values.

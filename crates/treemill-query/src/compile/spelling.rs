@@ -1,0 +1,39 @@
+//! Names that are joined from others by `_` or `.`, which are the same here: `Jet_pt` is `pt` of `Jet`.
+
+use super::Bound;
+
+/// Members by name, newest first.
+pub(super) type Members = Vec<(String, Bound)>;
+
+/// Those of a member: `x` of `p4.x`, for `p4`.
+pub(super) fn below(members: &[(String, Bound)], name: &str) -> Members {
+    let inner = members
+        .iter()
+        .filter_map(|(member, value)| Some((rest(member, name)?.to_owned(), value.clone())));
+    inner.collect()
+}
+
+/// Whether two names are the same but for `.` and `_`, either of which joins names.
+pub(super) fn alike(a: &str, b: &str) -> bool {
+    let joined = |byte: u8| if byte == b'.' { b'_' } else { byte };
+    a.len() == b.len() && a.bytes().map(joined).eq(b.bytes().map(joined))
+}
+
+/// What a name has behind `prefix_` or `prefix.`.
+pub(super) fn rest<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
+    let (start, rest) = name.split_at_checked(prefix.len())?;
+    let rest = rest.strip_prefix(['_', '.'])?;
+    (alike(start, prefix) && !rest.is_empty()).then_some(rest)
+}
+
+/// How many names of a path, from the first on, a name spells.
+pub(super) fn spelled(name: &str, path: &[&str]) -> Option<usize> {
+    let mut left = name;
+    for (i, part) in path.iter().enumerate() {
+        if alike(left, part) {
+            return Some(i + 1);
+        }
+        left = rest(left, part)?;
+    }
+    None
+}
