@@ -96,7 +96,7 @@ fuzz: $(VENV)/.packages
 	$(BIN)/python fuzz/seeds.py fuzz/corpus $(wildcard ../shared/corpus/*.root)
 	set -e; for target in $(FUZZ); do \
 		ASAN_OPTIONS=detect_odr_violation=0 $(FUZZ_RUN) $$target -- \
-			-max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1; done
+			-max_total_time=$(FUZZ_SECONDS) -max_len=1000000 -malloc_limit_mb=256 -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1; done
 
 lock: | $(BIN)/python
 	$(PIP) uv

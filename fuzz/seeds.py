@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import uproot
+from hostile import seeds as hostile
 
 SMALL = 60_000
 """Bytes of the largest seed: larger ones are slow and say no more."""
+LONGEST = 1_000_000
+"""Bytes of the largest input that a target is given (`make fuzz`)."""
 OF_EACH = 12
 """Branches of a tree, and blocks of a file, at most."""
 CODECS = {b"ZL": "zlib", b"XZ": "lzma", b"L4": "lz4", b"ZS": "zstd"}
@@ -121,15 +124,16 @@ def main(folder: Path, paths: list[Path]) -> None:
     """Write all seeds that are small; a file that cannot be taken apart gives fewer."""
     made = 0
 
-    def write(name: str, found: Iterator[Seed]) -> None:
+    def write(name: str, found: Iterator[Seed], largest: int = SMALL) -> None:
         nonlocal made
         for target, data in found:
-            if len(data) <= SMALL:
+            if len(data) <= largest:
                 made += 1
                 (folder / target).mkdir(parents=True, exist_ok=True)
                 (folder / target / f"{name}-{made}").write_bytes(data)
 
     write("long", _long_frames())
+    write("hostile", hostile(), LONGEST)
     for path in paths:
         try:
             write(path.stem, seeds(path))

@@ -322,3 +322,71 @@ impl Keys {
 fn part<'a>(first: &'a [u8], range: &Range<u64>) -> Option<&'a [u8]> {
     first.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use treemill_source::{Latency, Memory};
+
+    /// A file of zeros with such keys of trees.
+    fn of_keys(paths: impl Iterator<Item = (String, u64)>) -> File {
+        let keys = paths.map(|(path, seek)| {
+            let key = Key {
+                seek,
+                record_bytes: 8,
+                key_len: 0,
+                object_bytes: 8,
+                cycle: 1,
+                parent: 0,
+                class: "TTree".to_owned(),
+                name: path.clone(),
+                title: String::new(),
+            };
+            let tree = TreeKey {
+                path,
+                cycle: 1,
+                class: "TTree".to_owned(),
+                title: String::new(),
+            };
+            (tree, key)
+        });
+        File {
+            source: Arc::new(Memory::new("zeros", vec![0; 100], Latency::Local)),
+            header: FileHeader {
+                version: 64_000,
+                begin: 100,
+                end: 100,
+                compression: 0,
+                name_bytes: 0,
+                streamer_info: None,
+                root_directory: 0..0,
+            },
+            keys: keys.collect(),
+            infos: OnceLock::new(),
+            trees: Mutex::default(),
+        }
+    }
+
+    /// Each path is looked for among those before it once, not in all of them: that would take minutes.
+    #[test]
+    fn a_tree_is_found_among_very_many() {
+        let many = 200_000;
+        let file = of_keys((0..many).map(|i| (format!("dir/tree{}", i / 2), 0)));
+        assert_eq!(file.paths(Key::is_tree).len(), many / 2);
+        assert_eq!(file.find("dir/tree77").unwrap().name, "dir/tree77");
+    }
+
+    #[test]
+    fn a_tree_that_is_being_opened_keeps_none_of_another_waiting() {
+        let file = of_keys([("a".to_owned(), 10), ("b".to_owned(), 20)].into_iter());
+        let being_opened = Arc::clone(file.trees.lock().unwrap().entry(10).or_default());
+        let _opening = being_opened.lock().unwrap();
+        let error = file.tree("b").unwrap_err();
+        assert_eq!(
+            error.kind,
+            ErrorKind::Unsupported,
+            "zeros are no tree: {error}"
+        );
+    }
+}

@@ -226,6 +226,26 @@ mod tests {
     }
 
     #[test]
+    fn few_of_many_baskets_are_looked_at() {
+        let baskets: Vec<BasketRef> = (0..100_000)
+            .map(|i| basket(i * 10..(i + 1) * 10, i * 1000..(i + 1) * 1000))
+            .collect();
+        for (range, holding_it) in [(0..1, 1), (55..65, 2), (999_990..1_000_100, 1), (7..7, 1)] {
+            let looks = std::cell::Cell::new(0);
+            let found = holding(&baskets, &range, |basket| {
+                looks.set(looks.get() + 1);
+                &basket.entries
+            });
+            assert_eq!(found.count(), holding_it, "{range:?}");
+            assert!(looks.get() < 40, "{} looks", looks.get());
+        }
+        assert_eq!(
+            holding(&baskets, &(1_000_000..1_000_001), |b| &b.entries).count(),
+            0
+        );
+    }
+
+    #[test]
     fn near_ranges_are_joined() {
         let joined = coalesce(vec![100..150, 0..10, 12..20, 160..200], 10, 1000);
         assert_eq!(joined, [0..20, 100..200]);

@@ -216,3 +216,31 @@ fn union(items: &ArrayRef, present: &BooleanBuffer) -> Result<ArrayRef> {
 fn broken(error: ArrowError) -> FormatError {
     malformed(&format!("decoded column: {error}"))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use arrow_schema::Field;
+
+    /// As many rows, none of which has its array of so many floats.
+    fn missing(rows: usize, len: i32) -> Result<ArrayRef> {
+        let floats: ArrayRef = Arc::new(PrimitiveArray::<Float32Type>::from(Vec::<f32>::new()));
+        let field = Arc::new(Field::new("item", DataType::Float32, false));
+        let none = FixedSizeListArray::try_new(field, len, floats, None).unwrap();
+        let none: ArrayRef = Arc::new(none);
+        expand(&none, &BooleanBuffer::new_unset(rows))
+    }
+
+    #[test]
+    fn missing_arrays_are_as_many_values_as_can_be_believed() {
+        for (rows, len) in [(10, 3), (100_000, 16), (100, 10_000)] {
+            let array = missing(rows, len).unwrap();
+            assert_eq!((array.len(), array.null_count()), (rows, rows));
+        }
+        for (rows, len) in [(1_000_000, 1000), (1, 1 << 30), (40, i32::MAX)] {
+            let error = missing(rows, len).unwrap_err();
+            assert!(matches!(error, FormatError::Unsupported { .. }), "{error}");
+        }
+    }
+}

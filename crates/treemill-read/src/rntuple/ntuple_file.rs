@@ -285,3 +285,24 @@ fn unpack(
     decompressor.decompress(packed, length, &mut out)?;
     Ok(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use treemill_format::rntuple::Locator;
+
+    #[test]
+    fn page_lists_are_no_longer_together_than_the_file() {
+        let link = EnvelopeLink {
+            locator: Locator {
+                offset: 0,
+                size: 100_000,
+            },
+            length: 100_000,
+        };
+        assert!(is_within(&[link; 10], 1_000_000).is_ok());
+        // Groups that name the same bytes.
+        assert!(is_within(&[link; 11], 1_000_000).is_err());
+        assert!(is_within(&vec![link; 100_000], 1_000_000).is_err());
+    }
+}
