@@ -123,7 +123,7 @@ def _text(where: Any) -> str:
 
 
 def _expressions(expr: Any) -> tuple[str, ...]:
-    exprs = (expr,) if isinstance(expr, str) else tuple(expr)
+    exprs = tuple(expr) if isinstance(expr, (list, tuple)) else (expr,)
     if not exprs or not all(isinstance(each, str) for each in exprs):
         raise QueryError(f'draw() takes an expression, "y:x", or a list of them, not {expr!r}')
     return exprs

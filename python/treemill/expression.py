@@ -7,6 +7,7 @@ a dataset's columns: this module must know no branch, no function and no type.
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -113,6 +114,13 @@ def _parse(
     return Expression(text, found), depth, json, nodes
 
 
+# What C has for types, at the end of what Python understands: `(int)x`.
+_CAST = re.compile(r"\(\s*(bool|int|long|short|float|double)\s*\)\s*$")
+_CASTS = {"bool": "bool", "float": "float", "double": "float"}
+# Comparisons the wrong way round.
+_TURNED = {"=>": ">=", "=<": "<="}
+
+
 def _syntax_error(
     text: str, rewritten: Rewritten, body: str, indent: int, error: SyntaxError
 ) -> QueryError:
@@ -129,8 +137,15 @@ def _syntax_error(
     start = place(error.offset)
     if start is None:
         return QueryError(message, text=text, span=(len(text), len(text) + 1))
-    # Python's own words tell of assignments and of :=, which are not in here.
-    if (
+    # Python's own words tell of assignments and of :=, which are not in here, and of no casts.
+    cast = _CAST.search(text[:start])
+    sign = text[start : start + 2]
+    if sign in _TURNED:
+        message = f"{sign} is not in the language; write {_TURNED[sign]}"
+    elif cast is not None:
+        message = f"C's casts are not in the language; write {_CASTS.get(cast[1], 'int')}(…)"
+        return QueryError(message, text=text, span=cast.span())
+    elif (
         "':='" in message
         or "assign" in message
         or (text[start : start + 1] == "=" and text[start + 1 : start + 2] != "=")

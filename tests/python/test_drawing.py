@@ -86,6 +86,23 @@ def test_errors_are_about_the_wrong_part(events, expr, where, weight, text, word
     assert "filter" not in str(error)
 
 
+@pytest.mark.parametrize(
+    ("expr", "where", "words"),
+    [
+        ("MET_pt", "nMuon => 2", "=> is not in the language; write >="),
+        ("MET_pt", "nMuon =< 2", "=< is not in the language; write <="),
+        ("MET_pt", "nMuon = 2", "to compare write =="),
+        ("(int)MET_pt", None, r"C's casts are not in the language; write int\("),
+        ("1 + (double) MET_pt", None, r"write float\("),
+        ("(long)MET_pt", None, r"write int\("),
+        (3, None, "takes an expression"),
+    ],
+)
+def test_what_c_and_haste_write(events, expr, where, words):
+    with pytest.raises(QueryError, match=words):
+        events.draw(expr, where)
+
+
 def test_ranges_without_far_tails(tmp_path, capsys):
     import uproot
 
