@@ -205,15 +205,16 @@ def _from_object(axis: Any) -> dict[str, Any]:
         "circular": bool(traits.circular),
     }
     if kind == "Regular":
-        edges = axis.edges
-        made = regular(int(axis.size), float(edges[0]), float(edges[-1]), **flags)
+        start, stop = float(axis.edges[0]), float(axis.edges[-1])
+        made = regular(int(axis.size), start, stop, **flags)
         transform = getattr(axis, "transform", None)
         return made if transform is None else made | {"transform": _transform(axis, transform)}
     if kind == "Variable":
-        return variable([float(e) for e in axis.edges], **flags)
+        edges = _circular_edges(axis) if traits.circular else [float(e) for e in axis.edges]
+        return variable(edges, **flags)
     if kind == "Integer":
-        start = int(axis.edges[0])
-        return integer(start, start + int(axis.size), **flags)
+        first = int(axis.edges[0])
+        return integer(first, first + int(axis.size), **flags)
     if kind == "IntCategory":
         values = [int(axis.value(i)) for i in _indices(axis)]
         return {"kind": "int_category", "categories": values, "overflow": flags["overflow"]}
@@ -223,6 +224,22 @@ def _from_object(axis: Any) -> dict[str, Any]:
     if kind == "Boolean":
         return {"kind": "boolean"}
     raise UnsupportedError(f"axes of type {type(axis).__name__} are not supported")
+
+
+def _circular_edges(axis: Any) -> list[float]:
+    """Of a circular Variable axis: boost-histogram names others than it fills by (`axis.edges` has
+    2 for 2.5), so that where bins begin is found by asking which bin a number falls into."""
+    first, last = float(axis.edges[0]), float(axis.edges[-1])
+    found = [first]
+    for number in range(1, int(axis.size)):
+        below, above = found[-1], last
+        while below < (middle := below / 2 + above / 2) < above:
+            if int(axis.index(middle)) < number:
+                below = middle
+            else:
+                above = middle
+        found.append(above)
+    return [*found, last]
 
 
 def _transform(axis: Any, transform: Any) -> dict[str, Any]:

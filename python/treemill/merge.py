@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numbers
 import sys
-from collections.abc import Callable, MutableMapping
+from collections import deque
+from collections.abc import Callable, MutableMapping, MutableSet
 from typing import Any
 
 from .errors import QueryError
@@ -23,8 +24,8 @@ def check(value: Any, name: str = "output") -> None:
         raise QueryError(
             f"{name} is of type {type(value).__module__}.{type(value).__qualname__}, which nobody "
             "knows how to merge: use histograms, numbers, numpy or awkward arrays, dicts, lists, "
-            "tuples, sets, text or Booleans that are the same in all chunks, or objects with a "
-            "method merge(other)"
+            "tuples, sets, text or Booleans that are the same in all chunks, or objects of your "
+            "own with a method merge(other) or with +"
         )
     if kind is _DICT:
         for key, each in value.items():
@@ -58,7 +59,10 @@ def merge(first: Any, second: Any, name: str = "output") -> Any:
     assert kind is not None
     if first is None or second is None:  # a chunk without it, as ak.max of nothing
         return second if first is None else first
-    if _kind(second) is not kind:
+    other = _kind(second)
+    if other is not kind and _ACCUMULATOR in (kind, other):
+        return _with_accumulator(first, second, name)
+    if other is not kind:
         raise QueryError(
             f"{name} is of type {type(first).__name__} in one place and of type "
             f"{type(second).__name__} in another"
@@ -67,6 +71,14 @@ def merge(first: Any, second: Any, name: str = "output") -> Any:
         return _merge_dicts(first, second, name)
     try:
         return kind.merge(first, second)
+    except Exception as error:
+        raise QueryError(f"{name} cannot be merged: {type(error).__name__}: {error}") from error
+
+
+def _with_accumulator(first: Any, second: Any, name: str) -> Any:
+    """One of coffea's accumulators and what it may take, such as a number."""
+    try:
+        return first + second
     except Exception as error:
         raise QueryError(f"{name} cannot be merged: {type(error).__name__}: {error}") from error
 
@@ -141,7 +153,52 @@ def _add_arrays(first: Any, second: Any) -> Any:
         raise ValueError(f"arrays of shapes {first.shape} and {second.shape} are not added")
     if first.dtype.names is not None:
         raise ValueError("arrays of records are not added")
-    return first + second
+    import numpy as np
+
+    made = first + second
+    if made.dtype.kind in "iu" and _has_overflown(first, second, made):
+        if made.dtype.itemsize == 8:
+            raise OverflowError("a sum of integers is larger than 64 bits")
+        made = np.add(first, second, dtype=np.int64)
+    return made
+
+
+def _has_overflown(first: Any, second: Any, made: Any) -> bool:
+    first, second = first.astype(made.dtype), second.astype(made.dtype)
+    if made.dtype.kind == "u":
+        return bool((made < first).any())
+    return bool((((first ^ made) & (second ^ made)) < 0).any())
+
+
+def _add_numbers(first: Any, second: Any) -> Any:
+    """numpy's integers of few bits do not wrap around."""
+    if isinstance(first, int) and isinstance(second, int):
+        return first + second
+    first, second = (x[()] if hasattr(x, "ndim") else x for x in (first, second))
+    if not (isinstance(first, numbers.Integral) and isinstance(second, numbers.Integral)):
+        return first + second
+    import numpy as np
+
+    exact = int(first) + int(second)
+    with np.errstate(over="ignore"):
+        made: Any = first + second
+    return made if int(made) == exact else exact
+
+
+def _unite(first: Any, second: Any) -> Any:
+    first |= second
+    return first
+
+
+def _adds(value: Any) -> bool:
+    """Whether it is of a class that says itself what + means. What libraries of arrays and tables
+    mean by it is not what is wanted of two chunks."""
+    kind = type(value)
+    known = kind.__module__.partition(".")[0] in _LIBRARIES
+    return hasattr(kind, "__add__") and not known and not isinstance(value, tuple)
+
+
+_LIBRARIES = {"builtins", "numpy", "awkward", "pandas", "polars", "pyarrow", "xarray", "dask"}
 
 
 def _concatenate(first: Any, second: Any) -> Any:
@@ -154,7 +211,7 @@ def _add_histograms(first: Any, second: Any) -> Any:
     return first + second
 
 
-def _extend(first: list[Any], second: list[Any]) -> list[Any]:
+def _extend(first: Any, second: Any) -> Any:
     first.extend(second)
     return first
 
@@ -190,19 +247,21 @@ def _some_bins(value: Any) -> bool:
 
 
 _DICT = _Kind(lambda value: isinstance(value, MutableMapping), lambda a, b: a, None)
+_ACCUMULATOR = _Kind(_has("add", "identity"), _call_add, None)
+"""coffea's."""
 
 # The first that matches counts. A table: a new kind of value is a line here.
 _KINDS = (
     _DICT,
     _Kind(_of("boost_histogram", "Histogram"), _add_histograms, _some_bins),
     _Kind(_is_constant, _same, None),
-    _Kind(_is_number, lambda a, b: a + b, lambda value: bool(value != 0)),
+    _Kind(_is_number, _add_numbers, lambda value: bool(value != 0)),
     _Kind(_is_array, _add_arrays, lambda value: bool(value.any())),
-    _Kind(lambda value: isinstance(value, list), _extend, bool),
+    _Kind(lambda value: isinstance(value, list | deque), _extend, bool),
     _Kind(lambda value: type(value) is tuple, _append, bool),
-    _Kind(lambda value: isinstance(value, set), lambda a, b: a | b, bool),
+    _Kind(lambda value: isinstance(value, MutableSet | frozenset), _unite, bool),
     _Kind(_of("awkward", "Array"), _concatenate, lambda value: len(value) > 0),
     _Kind(_has("merge"), _call_merge, None),
-    # coffea's accumulators.
-    _Kind(_has("add", "identity"), _call_add, None),
+    _ACCUMULATOR,
+    _Kind(_adds, lambda a, b: a + b, None),
 )

@@ -21,8 +21,8 @@ class Selector:
     selector of its own. What `begin_worker` and `process` put into `self.output` is handed over
     about every second and merged: histograms, numbers and numpy arrays are added, lists, tuples
     and awkward arrays concatenated (in no particular order), sets united, dicts merged key by key,
-    other objects by their method `merge(other)`; text and Booleans must be the same in all chunks,
-    and None gives way to anything.
+    other objects by their method `merge(other)`, or by `+`; text and Booleans must be the same in
+    all chunks, and None gives way to anything.
     """
 
     output: dict[str, Any]

@@ -404,6 +404,15 @@ def test_snapshots_do_not_replace_what_they_read(events):
         events.snapshot(events.files[0], ["nJet"])
 
 
+@pytest.mark.parametrize("edges", [[0, 1, 2.5, 7], [-5, 1.3, 2.5, 7.7], [-0.1, 0.2, 0.35]])
+def test_circular_edges(events, truth, edges):
+    """boost-histogram fills by these, but names others."""
+    axis = hist.axis.Variable(edges, circular=True)
+    made = tm.run(events.hist("MET_pt", bins=axis))
+    expected = hist.Hist(axis).fill(truth.MET_pt)
+    assert made.values(flow=True).tolist() == expected.values(flow=True).tolist()
+
+
 def test_circular_integers(events, truth):
     axis = hist.axis.Integer(0, 3, circular=True)
     got = tm.run(events.hist("nJet", bins=axis), progress=False)

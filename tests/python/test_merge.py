@@ -147,3 +147,93 @@ def test_starts_empty():
     for full in (1, filled(1), [0], {0}, np.ones(2), ak.Array([1])):
         with pytest.raises(tm.QueryError, match=r"output\['d'\]\['x'\] does not start empty"):
             check_neutral({"d": {"x": full}})
+
+
+class Plus:
+    """Says itself what + means."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __add__(self, other):
+        return Plus(self.value + other.value)
+
+
+class Own(collections.abc.MutableSet):
+    """A set that is none of Python's."""
+
+    def __init__(self, values):
+        self.values = set(values)
+
+    def __contains__(self, value):
+        return value in self.values
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __len__(self):
+        return len(self.values)
+
+    def add(self, value):
+        self.values.add(value)
+
+    def discard(self, value):
+        self.values.discard(value)
+
+
+def test_what_coffea_adds_is_added():
+    """What coffea's accumulate() takes; accumulators keep their types."""
+    assert merge(Plus(1), Plus(2)).value == 3
+    assert set(merge(Own([1]), Own([2]))) == {1, 2}
+    assert merge(frozenset([1]), frozenset([2])) == {1, 2}
+    assert merge(collections.deque([1]), collections.deque([2])) == collections.deque([1, 2])
+    coffea = pytest.importorskip("coffea.processor")
+    united = merge(coffea.set_accumulator([1]), coffea.set_accumulator([2]))
+    assert type(united) is coffea.set_accumulator
+    assert united == {1, 2}
+    value = coffea.value_accumulator
+    assert merge(value(int, 1), value(int, 2)).value == 3
+    assert merge(value(int, 1), 2).value == 3
+    assert merge(2, value(int, 1)).value == 3
+    counted = merge(
+        coffea.defaultdict_accumulator(int, {"a": 1}),
+        coffea.defaultdict_accumulator(int, {"a": 2, "b": 3}),
+    )
+    assert (type(counted), dict(counted)) == (coffea.defaultdict_accumulator, {"a": 3, "b": 3})
+    column = coffea.column_accumulator
+    assert merge(column(np.ones((2, 3))), column(np.zeros((1, 3)))).value.shape == (3, 3)
+    lists = merge(column(ak.Array([[1], [2, 3]])), column(ak.Array([[4]]))).value
+    assert lists.tolist() == [[1], [2, 3], [4]]
+    with pytest.raises(tm.QueryError, match="cannot be merged"):
+        merge(value(int, 1), "text")
+
+
+@pytest.mark.parametrize("value", [np.array([True]), np.array(["a"]), np.array([None])])
+def test_arrays_that_plus_would_not_add(value):
+    with pytest.raises(tm.QueryError, match="nobody knows"):
+        check(value)
+
+
+def test_integers_of_few_bits_do_not_wrap_around():
+    assert merge(np.int32(2**31 - 1), np.int32(1)) == 2**31
+    assert merge(np.uint8(200), np.uint8(100)) == 300
+    assert merge(np.uint64(2**63), np.int64(1)) == 2**63 + 1
+    assert merge(np.int64(2**62), np.int64(2**62)) == 2**63
+    assert type(merge(np.int64(1), np.int64(2))) is np.int64
+    assert merge(np.array(1), np.array(2)) == 3
+    assert merge(np.array([2**31 - 1, 5], "i4"), np.array([1, 1], "i4")).tolist() == [2**31, 6]
+    assert merge(np.array([255], "u1"), np.array([255], "u1")).tolist() == [510]
+    assert merge(np.array([1], "i4"), np.array([1], "i4")).dtype == np.int32
+    for kind in (np.int64, np.uint64):
+        large = np.array([np.iinfo(kind).max])
+        with pytest.raises(tm.QueryError, match="larger than 64 bits"):
+            merge(large, large)
+
+
+def test_growing_categories_of_different_workers():
+    def grown(*names):
+        axis = hist.axis.StrCategory([], growth=True, name="dataset")
+        return hist.Hist(axis).fill(list(names))
+
+    made = merge(merge(grown("a", "b"), grown("c", "b")), grown("d"))
+    assert {name: made[name] for name in made.axes[0]} == {"a": 1, "b": 2, "c": 1, "d": 1}
