@@ -248,9 +248,9 @@ class Dataset:
     ) -> Columns:
         """Columns of entries `[start, stop)`, counted over the whole chain; negative ones from its
         end, as in slices. `names`: names of branches, globs or expressions, or a mapping of names
-        to them, as for `treemill.query.Node.arrays`; None: all that can be read. Read now, and not
-        booked. Raises QueryError for an unknown name, UnsupportedError for a branch that treemill
-        cannot read."""
+        to them, as for `treemill.query.Node.arrays`; None: all that can be read (what turns out to
+        be unreadable is left out, with a warning). Read now, and not booked. Raises QueryError for
+        an unknown name, UnsupportedError for a branch that treemill cannot read."""
         return self._read(names, start, stop)
 
     def _read(

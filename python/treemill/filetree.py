@@ -54,6 +54,7 @@ class FileTree:
         self._opened = opened
         self._others = others
         self._refused: set[str] = set()  # paths of branches that the core failed to read
+        self._unreadable: set[str] = set()  # and that uproot failed to read, too
         self._samples: dict[str, Sample | None] = {}
 
     @property
@@ -99,6 +100,8 @@ class FileTree:
     def reader_of(self, path: str, cpp_type: str, supported: bool) -> str:
         """The same by a branch's path; `supported`: whether the core lists it as such. That it
         could not read the values all the same is known once it has tried."""
+        if path in self._unreadable:
+            return "no"
         if supported and path not in self._refused:
             return "core"
         return "uproot" if self.fallback.can(path, cpp_type) else "no"
@@ -197,11 +200,15 @@ class FileTree:
     def read_instead(self, branch: dict[str, Any], start: int, stop: int) -> Any:
         """A branch that the core cannot read, or found out that it cannot, by uproot."""
         path, cpp_type = branch["path"], branch["cpp_type"]
-        if not self.fallback.can(path, cpp_type):
-            raise self.cannot(branch)
-        if branch["supported"]:
-            self._refused.add(path)
-        return self.fallback.read(path, cpp_type, start, stop)
+        try:
+            if not self.fallback.can(path, cpp_type):
+                raise self.cannot(branch)
+            if branch["supported"]:
+                self._refused.add(path)
+            return self.fallback.read(path, cpp_type, start, stop)
+        except UnsupportedError:
+            self._unreadable.add(path)
+            raise
 
     def _default(self, name: str, start: int, stop: int, control: Any) -> Any:
         sample = self.sample(name)

@@ -4,6 +4,8 @@ is given for that."""
 
 from __future__ import annotations
 
+import operator
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -97,12 +99,14 @@ _MOST_PLANS = 1000
 """That a tree remembers."""
 
 
-def _plan(dataset: Dataset, table: Any, names: str | tuple[str, ...] | None) -> _Plan:
-    """`table`: of the first file."""
+def _plan(
+    dataset: Dataset, table: Any, names: str | tuple[str, ...] | None, anew: bool = False
+) -> _Plan:
+    """`table`: of the first file. `anew`: some branch has turned out to be unreadable."""
     # What friends have may change without the file.
     known: dict[Any, _Plan] = {} if isinstance(table, Table) else table.plans
     found = known.get(names)
-    if found is not None:
+    if found is not None and not anew:
         return found
     branches = dataset.branches
     wanted, expressions = select(dataset, branches, names)
@@ -123,7 +127,7 @@ def _plan(dataset: Dataset, table: Any, names: str | tuple[str, ...] | None) -> 
     made = _Plan(
         tuple(wanted), groups, tuple(columns), frozenset(optional), tuple(doubtful), computed
     )
-    if len(known) < _MOST_PLANS:
+    if len(known) < _MOST_PLANS or anew:
         known[names] = made
     return made
 
@@ -138,13 +142,37 @@ def read(
 ) -> Columns:
     """See Dataset.read. `compute`: for expressions. `flags`: bools may come as bytes."""
     if isinstance(names, Mapping):
-        texts = dict.fromkeys(names.values())
-        found = read(dataset, tuple(texts), start, stop, compute, flags)
+        _checked(tuple(names))
+        texts = _checked(tuple(dict.fromkeys(names.values())))
+        found = read(dataset, texts, start, stop, compute, flags)
         return _renamed(found, names)
+    start, stop = _number(start), _number(stop)
     # Looked at once: to see whether a file is still the same takes time.
     table = dataset.table(0)
-    named = names if names is None or isinstance(names, str) else tuple(names)
+    named = names if names is None or isinstance(names, str) else _checked(names)
     plan = _plan(dataset, table, named)
+    while named is None:
+        try:
+            return _read(dataset, table, plan, start, stop, compute, flags)
+        except UnsupportedError:
+            left = _plan(dataset, table, None, anew=True)
+            if left.wanted == plan.wanted:
+                raise
+            out = ", ".join(name for name in plan.wanted if name not in left.wanted)
+            warnings.warn(f"neither treemill nor uproot can read {out}: left out", stacklevel=4)
+            plan = left
+    return _read(dataset, table, plan, start, stop, compute, flags)
+
+
+def _read(
+    dataset: Dataset,
+    table: Any,
+    plan: _Plan,
+    start: int | None,
+    stop: int | None,
+    compute: Compute,
+    flags: bool,
+) -> Columns:
     groups = plan.groups
     columns: dict[str, Any] = {}
     if plan.columns or not plan.expressions:
@@ -158,6 +186,28 @@ def read(
     made = [record(groups[n], chunks) if n in groups else columns[n] for n in plan.wanted]
     doubtful = [n for n in plan.doubtful if n in chunks and chunks[n].null_count > 0]
     return Columns(plan.wanted, tuple(made), plan.optional.union(doubtful))
+
+
+def _checked(names: Any) -> tuple[str, ...]:
+    try:
+        found = tuple(names)
+    except TypeError:
+        found = (names,)
+    for name in found:
+        if not isinstance(name, str):
+            raise QueryError(
+                f"columns have names, and are names, globs or expressions: not {name!r}"
+            )
+    return found
+
+
+def _number(entry: int | None) -> int | None:
+    if entry is None:
+        return None
+    try:
+        return operator.index(entry)
+    except TypeError:
+        raise QueryError(f"start and stop are numbers of entries, not {entry!r}") from None
 
 
 def _renamed(found: Columns, names: Mapping[str, str]) -> Columns:

@@ -4,6 +4,7 @@ of each file; groups of branches; and what is read when nothing is named.
 
 from collections import Counter
 
+import pyarrow
 import pytest
 import treemill as tm
 import treemill._core as core
@@ -140,3 +141,20 @@ def test_without_names_what_uproot_reads(name):
     for events, theirs in trees(name):
         expected = theirs.arrays(entry_stop=2)
         assert events.arrays(None, 0, 2).fields == expected.fields
+
+
+def test_two_collections_of_one_name():
+    """Delphes', of which a program has added another one called alike: each goes by its own."""
+    path = str(CORPUS / "uproot-issue513.root")
+    tree = core.File(path).tree("Delphes")
+    listed = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
+    firsts = {b["name"]: b for b in reversed(listed)}  # the first of a name is the one that is read
+    together = tree.read(list(firsts), 0, 3)
+    for name, column in zip(firsts, together, strict=True):
+        (alone,) = tree.read([name], 0, 3)
+        assert pyarrow.array(column).equals(pyarrow.array(alone)), name
+    assert firsts["Particle.PT"]["counter"] == "Particle"
+    assert firsts["Particle.DeltaEta"]["counter"] is None
+    events = tm.dataset(f"{path}:Delphes")
+    taken = events.take("Particle.DeltaEta").value
+    assert taken.to_list() == events.arrays("Particle.DeltaEta")["Particle.DeltaEta"].to_list()

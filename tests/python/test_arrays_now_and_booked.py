@@ -114,3 +114,26 @@ def test_nothing_else_that_is_booked_is_run(events):
     count = events.count()
     _ = events.arrays("MET_pt*2", stop=3)
     assert not count.done
+
+
+@pytest.mark.parametrize("columns", [3, [None], ["MET_pt", 1], {1: "MET_pt"}, {"a": None}], ids=str)
+def test_columns_of_wrong_types(events, columns):
+    with pytest.raises(tm.QueryError, match="names, globs or expressions"):
+        events.arrays(columns)
+
+
+@pytest.mark.parametrize("entry", [1.5, "1", [1]], ids=str)
+def test_entries_of_wrong_types(events, entry):
+    for part in ({"start": entry}, {"stop": entry}):
+        with pytest.raises(tm.QueryError, match="numbers of entries"):
+            events.arrays("MET_pt", **part)
+
+
+@pytest.mark.parametrize("columns", ["MET_pt", "MET_pt*1"])
+def test_parts_are_slices(events, truth, columns):
+    """As in uproot: negative ones, ones beyond the end, and none in between."""
+    n = len(truth)
+    bounds = (None, 0, 1, -1, -3, -n - 5, 4999, 5001, n - 1, n, n + 5)
+    for start in bounds:
+        found = [events.arrays(columns, start, stop)[columns].to_list() for stop in bounds[::3]]
+        assert found == [truth.MET_pt[start:stop].to_list() for stop in bounds[::3]]

@@ -177,3 +177,26 @@ def test_files_after_the_first_need_not_be_opened_by_uproot(blind, path, tmp_pat
     assert tm.run(Count(), events)["sum"] == 4 * sum(range(N))
     assert len(opened) <= 2  # more than one only where two workers began at the same time
     assert tm.dataset(again).arrays("x").x.to_list() == 4 * list(range(N))
+
+
+def test_without_names_what_turns_out_to_be_unreadable_is_left_out(path, monkeypatch):
+    """Only the values tell: both readers list the branch."""
+    read = filetree.FileTree._read_cores
+
+    def blind(self, names, start, stop, *arguments):
+        if "x" in names and stop > start:
+            return tm.UnsupportedError("it is blind", branch="x")
+        return read(self, names, start, stop, *arguments)
+
+    def fail(*_, **__):
+        raise ValueError("no idea")
+
+    monkeypatch.setattr(filetree.FileTree, "_read_cores", blind)
+    monkeypatch.setattr(uproot.TBranch, "array", fail)
+    events = tm.dataset(path)
+    with pytest.warns(UserWarning, match="read x: left out"):
+        assert "x" not in events.arrays().fields
+    assert "x" not in events.to_numpy()  # once said is enough
+    assert events.branches["x"].how == "no"
+    with pytest.raises(tm.UnsupportedError, match="branch x"):
+        events.arrays(["k", "x"])

@@ -127,7 +127,7 @@ fn listed_branch<'a>(file: &'a TreeFile, index: usize, branch: &'a Branch) -> Li
         cpp_type: &branch.cpp_type,
         shape: described_branch(branch, reason.is_none()),
         reason,
-        counter: branch.counter.as_deref(),
+        counter: file.counter_name(index),
         is_member: false,
         total_bytes: branch.total_bytes,
         zip_bytes: branch.zip_bytes,

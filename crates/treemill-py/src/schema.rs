@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 use treemill_format::layout::{Layout, Number};
-use treemill_format::tree::Tree;
 use treemill_query::{ColumnType, DType, Field, Schema};
-use treemill_read::Table;
+use treemill_read::{Table, TreeFile};
 
 use crate::fields;
 use crate::foreign::column_type as arrow_type;
@@ -30,7 +29,7 @@ pub struct Known {
 impl Known {
     pub fn new(table: &Table) -> Self {
         let (schema, places) = match table {
-            Table::Tree(file) => tree_schema(file.tree(), table),
+            Table::Tree(file) => tree_schema(file, table),
             Table::NTuple(file) => fields::schema(file),
         };
         Self { schema, places }
@@ -38,7 +37,8 @@ impl Known {
 }
 
 /// The columns of a tree. Members of leaf lists and objects are `branch.member`.
-fn tree_schema(tree: &Tree, table: &Table) -> (Schema, Vec<Place>) {
+fn tree_schema(file: &TreeFile, table: &Table) -> (Schema, Vec<Place>) {
+    let tree = file.tree();
     let mut fields = Vec::with_capacity(tree.branches.len());
     let mut places = Vec::with_capacity(tree.branches.len());
     let mut seen = HashSet::new();
@@ -48,7 +48,7 @@ fn tree_schema(tree: &Tree, table: &Table) -> (Schema, Vec<Place>) {
         if !seen.insert(name) {
             continue;
         }
-        let counter = branch.counter.as_deref();
+        let counter = file.counter_name(index);
         let mut add = |name: String, kind: ColumnType, member| {
             fields.push(Field::new(name, kind));
             places.push(Place {

@@ -258,14 +258,13 @@ impl Counts {
 
 /// The counter of a branch whose entries are items of a fixed size and nothing else, and that size.
 fn counted(file: &TreeFile, branch: usize) -> Option<(usize, usize)> {
-    let branch = file.tree().branches.get(branch)?;
-    let Layout::Counted { item, header: 0 } = &branch.layout else {
+    let Layout::Counted { item, header: 0 } = &file.tree().branches.get(branch)?.layout else {
         return None;
     };
     let Ok(Size::Fixed(size @ 1..)) = size_of(item) else {
         return None;
     };
-    Some((file.branch(branch.counter.as_deref()?)?, size))
+    Some((file.counter(branch)?, size))
 }
 
 #[cfg(test)]

@@ -77,6 +77,32 @@ impl TreeFile {
             .copied()
     }
 
+    /// Index of the branch that counts the items of this one. Of several of its name (a tree may have
+    /// two collections that are called alike) it is the one that this branch lies in.
+    #[must_use]
+    pub fn counter(&self, index: usize) -> Option<usize> {
+        let branches = &self.tree.branches;
+        let branch = branches.get(index)?;
+        let name = branch.counter.as_deref()?;
+        let mut next = branch.parent;
+        // Parents come before their children, so this ends.
+        while let Some(parent) = next {
+            let above = branches.get(parent)?;
+            if above.name.trim_end_matches('.') == name.trim_end_matches('.') {
+                return Some(parent);
+            }
+            next = above.parent;
+        }
+        self.branch(name)
+    }
+
+    /// The name of that branch, where no other one is meant by it.
+    #[must_use]
+    pub fn counter_name(&self, index: usize) -> Option<&str> {
+        let name = self.tree.branches.get(index)?.counter.as_deref()?;
+        (self.branch(name) == self.counter(index)).then_some(name)
+    }
+
     /// Its parents' names and its own, `parent/child`: what no two branches share, as uproot writes it.
     #[must_use]
     pub fn path(&self, index: usize) -> String {

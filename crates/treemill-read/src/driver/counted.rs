@@ -197,8 +197,7 @@ impl Cursor {
         let Layout::Counted { item, header } = &branch.layout else {
             return Err(wrong("only counted items have a counter".to_owned()));
         };
-        let counter_index = branch.counter.as_deref().and_then(|n| file.branch(n));
-        let Some(counter_index) = counter_index else {
+        let Some(counter_index) = file.counter(self.branch) else {
             return Err(wrong(
                 "basket has no entry offsets, and the branch no counter".to_owned(),
             ));
