@@ -16,7 +16,7 @@ import numpy as np
 
 from .bits import unpacked
 
-__all__ = ["layout_of", "nullable", "numpy_array", "numpy_of", "records"]
+__all__ = ["layout_of", "nullable", "numbers", "numpy_array", "numpy_of", "offsets_of", "records"]
 
 
 def records(names: Sequence[str], columns: Sequence[Any], optional: Collection[str] = ()) -> Any:
@@ -110,7 +110,7 @@ def _unions() -> frozenset[int]:
 def _plain(array: Any) -> Any:
     import awkward as ak
 
-    return ak.contents.NumpyArray(_numbers(array))
+    return ak.contents.NumpyArray(numbers(array))
 
 
 def _nothing(array: Any) -> Any:
@@ -144,7 +144,7 @@ def _regular(array: Any) -> Any:
 def _list(array: Any) -> Any:
     import awkward as ak
 
-    offsets, first = _offsets(array)
+    offsets, first = offsets_of(array)
     items = array.values
     if first or len(items) != offsets[-1]:
         items = items.slice(first, int(offsets[-1]))
@@ -183,7 +183,8 @@ def _dtypes() -> dict[int, Any]:
     return made | {getattr(lib, f"Type_{arrow}"): np.dtype(n) for n, arrow in floats.items()}
 
 
-def _numbers(array: Any) -> Any:
+def numbers(array: Any) -> Any:
+    """The numbers of a pyarrow.Array as a numpy array; bools as such."""
     kind = _dtypes().get(array.type.id)
     if kind is not None:
         raw = array.buffers()[1]
@@ -210,7 +211,7 @@ def _large() -> frozenset[int]:
     return frozenset((lib.Type_LARGE_LIST, lib.Type_LARGE_STRING, lib.Type_LARGE_BINARY))
 
 
-def _offsets(array: Any) -> tuple[Any, int]:
+def offsets_of(array: Any) -> tuple[Any, int]:
     """64-bit offsets that begin with 0, and where that is in the array's items."""
     raw = array.buffers()[1]
     if raw is None or len(array) == 0:
@@ -227,7 +228,7 @@ def _offsets(array: Any) -> tuple[Any, int]:
 def _string(array: Any) -> Any:
     import awkward as ak
 
-    offsets, first = _offsets(array)
+    offsets, first = offsets_of(array)
     raw = array.buffers()[2]
     data = np.zeros(0, np.uint8) if raw is None else np.frombuffer(raw, dtype=np.uint8)
     letters = ak.contents.NumpyArray(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .axes import AutomaticAxis, FixedAxis, GrowingAxis
 from .axis_ranges import automatic_axis
 from .backend.passes import Pass, Pool
+from .booked_files import BookedFiles
 from .errors import QueryError, TreemillError
 from .planning import Plan, extents, plan
 from .query import Booking
@@ -22,18 +20,12 @@ from .running import Query
 from .subset import known_sizes
 from .task import QueryTask
 from .variations import Variations
-from .wanted import Hist, Rows
+from .wanted import Hist
 
 if TYPE_CHECKING:
     from .dataset import Dataset
 
 __all__ = ["BookedQuery"]
-
-
-def hidden_folder(path: str) -> str:
-    """Where parts of a file lie until it is complete: beside it, for this pass alone."""
-    folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}.{uuid.uuid4().hex[:12]}.parts")
 
 
 _RANGES, _FILL = "finding ranges", "filling"
@@ -59,7 +51,7 @@ class BookedQuery(Query):
         self._axes: dict[int, list[FixedAxis]] = {}
         self._places: dict[tuple[int, int], list[int]] = {}
         self._plan = Plan({})
-        self._folders: dict[int, str] = {}
+        self._files_made = BookedFiles(bookings, dataset, options.whole and not self._skip_errors)
         self._values: tuple[Any, ...] | None = None
         self._empty: dict[tuple[int, str], Any] = {}  # by booking and variation
         self.account.phase = _FILL
@@ -78,15 +70,7 @@ class BookedQuery(Query):
 
     def _fill(self) -> None:
         self._plan = plan(self.bookings, self._axes)
-        sinks = {index: self._sink(index, rows) for index, rows in self._plan.rows.items()}
-        self._compile(self._plan.spec, sinks)
-
-    def _sink(self, index: int, rows: Rows) -> Sink:
-        if rows.form != "snapshot":
-            return Sink(rows.limit)
-        folder = hidden_folder(rows.path)
-        self._folders[index] = folder
-        return Sink(rows.limit, folder)
+        self._compile(self._plan.spec, self._files_made.sinks(self._plan))
 
     def _compile(self, described: dict[str, Any], sinks: Mapping[int, Sink] | None = None) -> None:
         text = json.dumps(described)
@@ -107,6 +91,8 @@ class BookedQuery(Query):
         except TreemillError:
             if not self._skip_errors:
                 raise
+        if self._files_made:
+            self._files_made.begin(self._trees.bound(0).partial().results())
         self._start_pass(task, known_sizes(self._dataset, self._trees, self._spans))
 
     def _next(self, ended: Pass) -> bool:
@@ -148,27 +134,13 @@ class BookedQuery(Query):
             if self._values is None:
                 if raw is None:
                     raw = self._trees.bound(0).partial().results()
-                self._values = self._with_files(self._results(raw), raw or [])
+                self._values = self._files_made.made(self._results(raw), raw or [])
         if self._stopped is None and self._whole:
             for booking, value in zip(self.bookings, self._values, strict=True):
                 booking.set_value(value)
         elif self._stopped is None:
             self._origin.regroup(self._before)  # a part of the data is no value of theirs
         return self._values
-
-    def _with_files(self, values: tuple[Any, ...], raw: list[Any]) -> tuple[Any, ...]:
-        """The values, with the files of snapshots, which are made now."""
-        made = list(values)
-        for place, booking in enumerate(self.bookings):
-            wanted = booking.wanted
-            if not isinstance(wanted, Rows) or wanted.form != "snapshot":
-                continue
-            from .snapshots import write
-
-            (index,) = self._plan.slots[booking.number]["nominal"]
-            folder = self._folders[index]
-            made[place] = write(raw[index], wanted.path, wanted.kind, wanted.tree, folder)
-        return tuple(made)
 
     def final(self) -> Any:
         """The result of a query that is done."""
@@ -180,8 +152,7 @@ class BookedQuery(Query):
 
     def drop(self) -> None:
         """Removes what was written for files that will not be made."""
-        for folder in self._folders.values():
-            shutil.rmtree(folder, ignore_errors=True)
+        self._files_made.drop()
 
     def _set_axes(self, ended: Pass) -> None:
         found = ended.merged.results()

@@ -93,6 +93,7 @@ class Dataset:
         self.selected = selected
         self.trees = OpenTrees(locations, missing)
         self.sizes = Remembered(self.trees, lambda tree: (tree.num_entries, tuple(tree.clusters)))
+        self.titles = Remembered(self.trees, lambda tree: str(tree.core.title))
         self.baskets = Remembered(
             self.trees, lambda tree: {b["name"]: max(b["baskets"], 1) for b in tree.described()}
         )

@@ -1,23 +1,70 @@
 """Results of selectors that are files: each worker writes parts of its own, and at the end they are
-put together, all or nothing.
+put together in the order of the entries that they were made of, all or nothing.
 
-Knows files and uproot, no worker and no session.
+Knows files, no worker and no session.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
-import tempfile
-import uuid
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .errors import QueryError, SourceError
+from .parts import claim, hidden_folder, remove, remove_abandoned, remove_if_empty
+from .snapshot_format import UNORDERED, compression_of
+from .stored import Store, Stored
 
-__all__ = ["FileOutput", "file_outputs"]
+__all__ = ["FileOutput", "file_outputs", "writing_at"]
+
+Place = tuple[int, int]
+"""Number of the file in the dataset, and an entry in the file."""
+
+_local = threading.local()
+
+
+def writing_at(place: Place | None) -> None:
+    """What this thread writes from now on is made of the entries that begin there; None: of no
+    entries in particular."""
+    _local.place = place
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What one call of write has written."""
+
+    tree: str
+    place: Place | None
+    number: int
+    """Of the piece among those of its worker, for those of the same place."""
+    schema: Any
+    lists: Mapping[str, bytes]
+    unequal: frozenset[tuple[str, str]]
+    stored: Stored
+
+    @property
+    def order(self) -> tuple[bool, Place, int]:
+        """Those without a place come last."""
+        return self.place is None, self.place or (0, 0), self.number
+
+
+@dataclass
+class _Part:
+    """A ROOT file for a folder of them."""
+
+    path: str
+    order: tuple[bool, Place, int]
+
+
+@dataclass
+class _Open:
+    """What is being written."""
+
+    store: Store | None = None
+    pieces: list[_Piece] = field(default_factory=list)
 
 
 class FileOutput:
@@ -25,153 +72,230 @@ class FileOutput:
     FileOutput("skim.root")` in begin_worker, `self.output["skim"].write(events[good])` in process.
 
     Parts lie in a hidden folder beside the file until the query has ended well; then the file
-    appears, complete (`as_dataset`: a folder of that name with the parts in it). An older one is
+    appears, complete, its entries in the order of those that they were made of. An older one is
     replaced in the same moment. Without an end there is no file.
+
+    `as_dataset`: a folder of that name with files in it, one for each that a worker has handed
+    over; then there is no order from one to the next, which the trees say of themselves: such a
+    dataset is no friend by entry number. `compression`: as for `snapshot`.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, as_dataset: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        as_dataset: bool = False,
+        compression: str | None = "default",
+    ) -> None:
         self.path = os.path.abspath(os.fspath(path))
         self.as_dataset = as_dataset
-        self.parts: list[str] = []
-        self._folder = f"{os.path.dirname(self.path)}/.{os.path.basename(self.path)}.parts"
-        self._writer: Any = None
+        self._codec = compression_of("ttree", compression)
+        self._folder = hidden_folder(self.path)
+        self._pieces: list[_Piece] = []
+        self._parts: list[_Part] = []
+        self._open = _Open()
 
     def write(self, columns: Any, tree: str = "Events") -> None:
-        """Adds entries to a tree: a mapping of names to arrays, or an awkward array of records."""
-        if not isinstance(columns, Mapping):
-            columns = {name: columns[name] for name in columns.fields}
+        """Adds entries to a tree: a mapping of names to arrays, or an awkward array of records.
+        Raises UnsupportedError or QueryError, which name the column, for what a tree cannot
+        hold."""
+        from .writing.given import lists_of, table_of
+        from .writing.tables import planned, unequal_counts
+
+        table = table_of(columns)
+        if not any(piece.schema == table.schema for piece in self._open.pieces):
+            planned(_known(table.schema), {}, {})  # says what cannot be written
+        if self._open.store is None:
+            self._open.store = self._store()
+        place, number = getattr(_local, "place", None), len(self._open.pieces)
+        stored = self._open.store.add(table)
+        unequal = frozenset(unequal_counts(table))
+        piece = _Piece(tree, place, number, table.schema, lists_of(table), unequal, stored)
+        self._open.pieces.append(piece)
+
+    def _store(self) -> Store:
         try:
-            if self._writer is None:
-                self._open()
-            if tree in self._writer:
-                self._writer[tree].extend(columns)
-            else:
-                import awkward as ak
-
-                kinds = {name: _type(ak.Array(array)) for name, array in columns.items()}
-                self._writer.mktree(tree, kinds).extend(columns)
+            if not os.path.isdir(self._folder):
+                remove_abandoned(os.path.dirname(self.path))
+                claim(self._folder)
         except OSError as error:
-            raise SourceError(f"cannot write: {error.strerror or error}", file=self.path) from error
+            raise self._failed(error) from error
+        return Store(self._folder, self.path)
 
-    def _open(self) -> None:
-        import uproot
-
-        os.makedirs(self._folder, exist_ok=True)
-        part = f"{self._folder}/{uuid.uuid4().hex}.root"
-        self._writer = uproot.recreate(part)
-        self.parts.append(part)
+    def _failed(self, error: OSError) -> SourceError:
+        return SourceError(f"cannot write: {error.strerror or error}", file=self.path)
 
     def close(self) -> None:
         """Ends this part; what is written later goes into another one."""
-        if self._writer is not None:
-            writer, self._writer = self._writer, None
-            try:
-                writer.close()
-            except OSError as error:
-                message = f"cannot write: {error.strerror or error}"
-                raise SourceError(message, file=self.path) from error
+        ended, self._open = self._open, _Open()
+        if ended.store is None:
+            return
+        ended.store.close()
+        if not self.as_dataset:
+            self._pieces += ended.pieces
+            return
+        part = _Part(f"{ended.pieces[0].stored.path}.root", min(p.order for p in ended.pieces))
+        self._parts.append(part)
+        self._written(part.path, os.path.basename(part.path), ended.pieces, UNORDERED)
+        ended.store.discard()
 
     def discard(self) -> None:
         """Removes what was written and not handed over."""
-        writer, self._writer = self._writer, None
-        for part in self.parts:
-            Path(part).unlink(missing_ok=True)
-        self.parts = []
-        if writer is not None:
-            with contextlib.suppress(OSError, ValueError):  # its file is gone
-                writer.close()
-        with contextlib.suppress(OSError):  # other parts are in there
-            os.rmdir(self._folder)
+        discarded, self._open = self._open, _Open()
+        if discarded.store is not None:
+            discarded.store.discard()
+        self._remove_parts()
+        remove_if_empty(self._folder)
+
+    def _remove_parts(self) -> None:
+        paths = {piece.stored.path for piece in self._pieces} | {part.path for part in self._parts}
+        for path in paths:
+            Path(path).unlink(missing_ok=True)
+        self._pieces, self._parts = [], []
 
     def merge(self, other: FileOutput) -> None:
         """The other's parts belong to this file, too."""
         if other.path != self.path:
             raise QueryError(f"{other.path} and {self.path} are different files")
-        self.parts += other.parts
+        self._pieces += other._pieces
+        self._parts += other._parts
 
     def finish(self) -> None:
         """All workers have ended: makes the file. Raises SourceError where the disk does not let
         it; then the parts are gone, and an older file is as it was."""
         try:
-            if self.as_dataset:
+            if self._parts:
                 self._make_folder()
-            elif self.parts:
-                self._make_file()
+            elif self._pieces:
+                made = f"{self._folder}/whole"
+                is_ordered = all(piece.place is not None for piece in self._pieces)
+                title = "" if is_ordered else UNORDERED
+                self._written(made, os.path.basename(self.path), self._pieces, title)
+                os.replace(made, self.path)
         except OSError as error:
-            message = f"cannot write: {error.strerror or error}"
-            raise SourceError(message, file=self.path) from error
+            raise self._failed(error) from error
         finally:
             self.drop()
 
     def drop(self) -> None:
         """Removes the parts."""
-        for part in self.parts:
-            Path(part).unlink(missing_ok=True)
-        self.parts = []
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._remove_parts()
+        remove(self._folder)
 
     def _make_folder(self) -> None:
-        made = tempfile.mkdtemp(dir=os.path.dirname(self.path), prefix=".treemill-")
-        old = f"{made}.old"
+        made, old = f"{self._folder}/whole", f"{self._folder}/old"
+        os.mkdir(made)
+        for number, part in enumerate(sorted(self._parts, key=lambda part: part.order)):
+            os.replace(part.path, f"{made}/part-{number:05d}.root")
+        # A folder that is not empty cannot be replaced, so the older one steps aside.
+        if os.path.isdir(self.path):
+            os.replace(self.path, old)
         try:
-            for number, part in enumerate(self.parts):
-                os.replace(part, f"{made}/part-{number:05d}.root")
-            os.chmod(made, 0o755)
-            # A folder that is not empty cannot be replaced, so the older one steps aside.
-            if os.path.isdir(self.path):
-                os.replace(self.path, old)
             os.replace(made, self.path)
         except BaseException:
-            shutil.rmtree(made, ignore_errors=True)
             if os.path.isdir(old):
                 os.rename(old, self.path)
             raise
-        shutil.rmtree(old, ignore_errors=True)
 
-    def _make_file(self) -> None:
-        import uproot
+    def _written(self, path: str, name: str, pieces: Sequence[_Piece], title: str) -> None:
+        """Writes a ROOT file of these pieces."""
+        from .writing.codecs import Codec
+        from .writing.file import RootFile
 
-        made = f"{self._folder}/merged.root"
-        if len(self.parts) == 1:
-            made = self.parts[0]
-        else:
-            with uproot.recreate(made) as target:
-                for part in self.parts:
-                    with uproot.open(part) as source:
-                        for name in source.keys(recursive=False, cycle=False):
-                            for chunk in source[name].iterate(step_size="50 MB"):
-                                _append(target, name, chunk)
-        os.replace(made, self.path)
+        codec, level = self._codec
+        try:
+            file = RootFile(path, name, Codec(codec, level or 0))
+            try:
+                for tree in dict.fromkeys(piece.tree for piece in pieces):
+                    _write_tree(file, tree, [p for p in pieces if p.tree == tree], title)
+            finally:
+                file.close()
+        except OSError as error:
+            raise self._failed(error) from error
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_writer": None}
+        return self.__dict__ | {"_open": _Open()}
 
     def __deepcopy__(self, memory: dict[int, Any]) -> FileOutput:
         copied = FileOutput(self.path, as_dataset=self.as_dataset)
-        copied.parts = list(self.parts)
-        copied._folder = self._folder
+        copied._codec, copied._folder = self._codec, self._folder
+        copied._pieces, copied._parts = list(self._pieces), list(self._parts)
         return copied
 
     def __repr__(self) -> str:
         return f"FileOutput({self.path!r})"
 
 
-def _append(target: Any, name: str, chunk: Any) -> None:
-    columns = {field: chunk[field] for field in chunk.fields}
-    # uproot writes the counters of jagged branches by itself.
-    columns = {k: v for k, v in columns.items() if not (k[0] == "n" and k[1:] in columns)}
-    if name in target:
-        target[name].extend(columns)
-    else:
-        import awkward as ak
+def _write_tree(file: Any, name: str, pieces: Sequence[_Piece], title: str) -> None:
+    from .writing.tables import TableTree, chunks, planned
 
-        target.mktree(name, {k: _type(ak.Array(v)) for k, v in columns.items()}).extend(columns)
+    pieces = sorted(pieces, key=lambda piece: piece.order)
+    schema = _common(name, [piece.schema for piece in pieces])
+    numbers: dict[tuple[bytes | None, ...], int] = {}
+    groups: dict[str, Hashable] = {}
+    for column in schema.names:
+        lists = tuple(piece.lists.get(column) for piece in pieces)
+        if any(lists):
+            groups[column] = numbers.setdefault(lists, len(numbers))
+    unequal = {pair for piece in pieces for pair in piece.unequal}
+    tree = TableTree(file, name, planned(schema, groups, {}, unequal=unequal), title)
+    for table in chunks(_cast(piece.stored.table(), schema) for piece in pieces):
+        tree.write(table)
+    tree.close()
 
 
-def _type(array: Any) -> Any:
-    import awkward as ak
+def _common(tree: str, schemas: Sequence[Any]) -> Any:
+    """The columns of all pieces, each of a type that holds the values of all."""
+    import pyarrow
 
-    return ak.type(array).content
+    from .schemas import widest
+
+    schemas = list(dict.fromkeys(schemas))
+    names = schemas[0].names
+    if any(set(schema.names) != set(names) for schema in schemas):
+        shown = " and ".join(sorted({", ".join(schema.names) for schema in schemas}))
+        raise QueryError(f"the tree {tree} was given other columns from time to time: {shown}")
+    fields = []
+    for name in names:
+        kinds = [schema.field(name).type for schema in schemas]
+        kind = widest(kinds)
+        if kind is None:
+            shown = " and ".join(sorted(set(map(str, kinds))))
+            raise QueryError(
+                f"{name} of the tree {tree} was given types that no type holds: {shown}",
+                branch=name,
+            )
+        fields.append(pyarrow.field(name, kind))
+    return _known(pyarrow.schema(fields))
+
+
+def _known(schema: Any) -> Any:
+    """Numbers of which there was none are float64, as awkward has it."""
+    import pyarrow
+    import pyarrow.types as types
+
+    def known(kind: Any) -> Any:
+        if types.is_null(kind):
+            return pyarrow.float64()
+        if types.is_large_list(kind):
+            return pyarrow.large_list(pyarrow.field("item", known(kind.value_type), nullable=False))
+        return kind
+
+    return pyarrow.schema([pyarrow.field(each.name, known(each.type)) for each in schema])
+
+
+def _cast(table: Any, schema: Any) -> Any:
+    import pyarrow
+
+    from .schemas import cast
+
+    columns = [
+        pyarrow.chunked_array(
+            [cast(chunk, each.type) for chunk in table.column(each.name).chunks], each.type
+        )
+        for each in schema
+    ]
+    return pyarrow.table(columns, schema=schema)
 
 
 def file_outputs(output: Any) -> Iterator[FileOutput]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import QueryError, SourceError
 from .foreign import Foreign, joined
 from .friend_columns import Align, Alignment, FriendColumns, Names, integers, is_number
+from .snapshot_format import UNORDERED
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -54,6 +55,7 @@ class Friend:
         names = self._names(set(columns))
         if names is not None:
             return Alignment(ours, theirs, names, self._built(names))
+        _require_order(others, f"its friend {self.alias}")
         if ours[-1] != theirs[-1]:
             raise QueryError(
                 f"{title} has {ours[-1]} entries and its friend {self.alias} ({others!r}) has "
@@ -108,11 +110,12 @@ class Friends:
             return self
         sizes, title = _sizes(dataset), repr(dataset)
         columns = [branch["name"] for branch in dataset.trees[0].branches()]
-        return Friends(
-            tuple(
-                replace(each, alignment=each.aligned(sizes, title, columns)) for each in self.given
-            )
+        settled = tuple(
+            replace(each, alignment=each.aligned(sizes, title, columns)) for each in self.given
         )
+        if any(each.alignment is not None and each.alignment.names is None for each in settled):
+            _require_order(dataset, title)
+        return Friends(settled)
 
     def foreign(self, dataset: Dataset, file: int) -> Foreign | None:
         """The friends' columns for the entries of one file; None where it has no friends."""
@@ -159,6 +162,18 @@ class Friends:
         with self._lock:
             self._recorded[file] = tree, found
         return found
+
+
+def _require_order(dataset: Dataset, words: str) -> None:
+    """Raises QueryError where the entries of this dataset have no order to go by."""
+    for number, path in enumerate(dataset.files):
+        if dataset.titles[number] == UNORDERED:
+            raise QueryError(
+                f"the entries of {words} are in no particular order, as several workers wrote "
+                "them: a friend cannot go by their numbers. Give add_friend an index=, or write "
+                "one file (as_dataset=False) in process(), which has the order of its input",
+                file=path,
+            )
 
 
 def _sizes(dataset: Dataset) -> list[int]:

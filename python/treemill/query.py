@@ -17,7 +17,7 @@ from .expression import Constant, constant, parse
 from .faces import face
 from .looks import Looks
 from .quoting import near, unquoted
-from .snapshot_format import check_target, snapshot_format
+from .saving import Saves
 from .steps import Define, Filter, Step, Vary, vary_step
 from .storages import storage_of
 from .wanted import (
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from hist import Hist as Filled
 
     from .cutflow import CutFlow
-    from .snapshots import SnapshotFile
 
     Array = npt.NDArray[Any]
 
@@ -62,7 +61,7 @@ def _column_name(name: object) -> str:
 
 
 @face("origin", "parent", "step")
-class Node(Looks):
+class Node(Looks, Saves):
     """The entries of a dataset that passed the filters above, with the columns defined above.
     Immutable: every method gives a new node or a booking."""
 
@@ -273,27 +272,6 @@ class Node(Looks):
         all columns of such names, defined ones included. It is all in memory: QueryError where it
         is more than `limit` bytes."""
         return self._booked(Rows("arrays", named_columns(columns, self._names), limit), params)
-
-    def snapshot(
-        self,
-        path: str,
-        columns: str | Sequence[str] | Mapping[str, str],
-        tree: str = "Events",
-        format: str | None = None,  # noqa: A002 - what it is called elsewhere
-        params: Params = None,
-    ) -> Booking[SnapshotFile]:
-        """Books a file with columns of the entries that arrive here, in the order of entries; what
-        it holds is written as it comes, so it may be larger than memory. `columns` as for `arrays`.
-        The suffix says what it is: .root (a TTree, or with format="rntuple" an RNTuple, called
-        `tree`), .parquet, .feather or .arrow. The file appears when it is complete; an older one is
-        replaced in the same moment. The value is a `SnapshotFile`."""
-        for node in steps_to(self):
-            if isinstance(node.step, Vary):
-                raise QueryError("snapshot() below vary() is not supported: book it above")
-        target, kind = snapshot_format(path, format)
-        check_target(target, self.origin.dataset.files)
-        named = named_columns(columns, self._names)
-        return self._booked(Rows("snapshot", named, path=target, kind=kind, tree=tree), params)
 
     def report(self, weight: str | None = None) -> Booking[CutFlow]:
         """Books how many entries each named filter down to here lets through: a `CutFlow`.

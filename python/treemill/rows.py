@@ -7,18 +7,15 @@ of a snapshot go to files of the worker's own, those of arrays stay in memory.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import pickle
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from .errors import QueryError, SourceError
+from .errors import QueryError
 from .row_types import RowColumn, RowTypes, types_of
+from .stored import Store, Stored
 
 __all__ = ["Collected", "CollectingTrees", "Sink", "load"]
 
@@ -34,24 +31,6 @@ class Sink:
     folder: str | None = None
 
 
-@dataclass(frozen=True)
-class _Stored:
-    """A piece in a worker's file: an Arrow stream of its own."""
-
-    path: str
-    start: int
-    length: int
-    rows: int
-
-    def table(self) -> Any:
-        import pyarrow.ipc
-
-        with open(self.path, "rb") as file:
-            file.seek(self.start)
-            data = file.read(self.length)
-        return pyarrow.ipc.open_stream(data).read_all()
-
-
 @dataclass
 class Collected:
     """The rows of one booking so far."""
@@ -61,6 +40,8 @@ class Collected:
     bytes: int = 0
     files: list[tuple[RowColumn, ...]] = field(default_factory=list)
     """What each file that was begun makes of the columns; equal ones are there once."""
+    unequal: set[tuple[str, str]] = field(default_factory=set)
+    """See `writing.tables.unequal_counts`; of rows in files alone."""
 
     @cached_property
     def types(self) -> RowTypes:
@@ -94,6 +75,16 @@ class Collected:
         """Whether there was more than the limit; then it was thrown away."""
         return self.sink.folder is None and self.bytes > self.sink.limit
 
+    @property
+    def schema(self) -> Any:
+        """Names and types as a pyarrow.Schema."""
+        import pyarrow
+
+        pairs = zip(self.names, self.none, strict=True)
+        return pyarrow.schema(
+            [pyarrow.field(name, none.type, name in self.optional) for name, none in pairs]
+        )
+
     def describe(self, columns: Sequence[Any]) -> None:
         """Notes what a file makes of the columns, from the core's."""
         self._note(types_of(columns))
@@ -114,6 +105,7 @@ class Collected:
         """Takes over the other's pieces."""
         self.pieces += other.pieces
         self.bytes += other.bytes
+        self.unequal |= other.unequal
         for columns in other.files:
             self._note(columns)
         if self.too_much:
@@ -123,7 +115,7 @@ class Collected:
         """pyarrow tables in the order of entries, all of the types in `none`. Raises
         UnsupportedError where a value does not fit those."""
         for _, piece in sorted(self.pieces, key=lambda pair: pair[0]):
-            yield self.types.uniform(piece.table() if isinstance(piece, _Stored) else piece)
+            yield self.types.uniform(piece.table() if isinstance(piece, Stored) else piece)
 
 
 class _RowsPartial:
@@ -134,7 +126,7 @@ class _RowsPartial:
         self.core = core
         self._made_for = made_for
         self.rows = {index: Collected(sink) for index, sink in sinks.items()}
-        self._files: dict[int, Any] = {}
+        self._stores: dict[int, Store] = {}
         if made_for is not None:
             self._describe(core)
 
@@ -163,41 +155,28 @@ class _RowsPartial:
             collected.check()
             piece = table
             if collected.sink.folder is not None:
+                from .writing.tables import unequal_counts
+
                 piece = self._store(index, collected.sink.folder, table)
+                collected.unequal |= unequal_counts(table)
             collected.pieces.append((order, piece))
 
-    def _store(self, index: int, folder: str, table: Any) -> _Stored:
-        import pyarrow.ipc
-
-        try:
-            if index not in self._files:
-                os.makedirs(folder, exist_ok=True)
-                self._files[index] = open(f"{folder}/{uuid.uuid4().hex}.part", "wb")  # noqa: SIM115
-            file = self._files[index]
-            start = file.tell()
-            with pyarrow.ipc.new_stream(file, table.schema) as stream:
-                stream.write_table(table)
-            return _Stored(file.name, start, file.tell() - start, len(table))
-        except OSError as error:
-            raise SourceError(f"cannot write: {error.strerror or error}", file=folder) from error
+    def _store(self, index: int, folder: str, table: Any) -> Stored:
+        if index not in self._stores:  # where the folder is gone, so is who wanted the rows
+            self._stores[index] = Store(folder, folder)
+        return self._stores[index].add(table)
 
     def close(self) -> None:
         """Ends this worker's files; later pieces go to others."""
-        files, self._files = self._files, {}
-        for file in files.values():
-            try:
-                file.close()
-            except OSError as error:
-                message = f"cannot write: {error.strerror or error}"
-                raise SourceError(message, file=file.name) from error
+        stores, self._stores = self._stores, {}
+        for store in stores.values():
+            store.close()
 
     def discard(self) -> None:
         """Removes what was written and not handed over."""
-        files, self._files = self._files, {}
-        for file in files.values():
-            with contextlib.suppress(OSError):
-                file.close()
-            Path(file.name).unlink(missing_ok=True)
+        stores, self._stores = self._stores, {}
+        for store in stores.values():
+            store.discard()
 
     def merge(self, other: _RowsPartial) -> None:
         self.core.merge(other.core)
@@ -211,7 +190,9 @@ class _RowsPartial:
         """The core's, with `Collected` for rows."""
         found = self.core.results()
         for index, rows in self.rows.items():
-            found[index] = Collected(rows.sink, list(rows.pieces), rows.bytes, list(rows.files))
+            found[index] = Collected(
+                rows.sink, list(rows.pieces), rows.bytes, list(rows.files), set(rows.unequal)
+            )
         return list(found)
 
 

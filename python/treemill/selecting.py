@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from .additive import Additive, Chunks
 from .errors import QueryError, TreemillError, WorkerError
-from .files import file_outputs
+from .files import file_outputs, writing_at
 from .merge import check, check_neutral, merge
 from .output_partial import OutputPartial
 from .pace import PACKET_SECONDS, Pace
+from .parts import Client, work_for
 from .selector import Selector, commits_only_at_end
 from .worker import cuts_of
 
@@ -79,6 +80,7 @@ class SelectorTrees:
         name: str,
         derived: Derived | None = None,
         beside: Trees | None = None,
+        client: Client | None = None,
     ) -> None:
         """`selector` becomes this worker's own. Without a dataset there are `cycles`. `beside`: of
         the bookings that it takes along."""
@@ -86,6 +88,7 @@ class SelectorTrees:
         self.beside = beside
         self.selector = selector
         self.dataset = dataset
+        self._client = client
         self.touched: set[str] = set()
         self.pace = Pace()
         self.seed = seed
@@ -102,6 +105,8 @@ class SelectorTrees:
 
     def begin(self) -> None:
         """Runs begin_worker; afterwards each partial starts with a copy of what that made."""
+        if self._client is not None:
+            work_for(self._client)
         self.selector.inputs = self._inputs
         self.selector.output = {}
         try:
@@ -311,6 +316,7 @@ class _Bound:
         key = np.random.SeedSequence(trees.seed, spawn_key=(self._file, start, stop))
         selector.rng = np.random.Generator(np.random.PCG64(key))
         path = trees.dataset.files[self._file] if trees.dataset is not None else None
+        writing_at((self._file, start))
         try:
             events = self._events(chunk, end, control, kept)
             for name, column in columns.items():
@@ -323,6 +329,8 @@ class _Bound:
             raise
         except Exception as error:
             raise trees.failure(error, "process", path, (start, stop)) from error
+        finally:
+            writing_at(None)
         if returned is not None:
             if not isinstance(returned, Mapping):
                 raise QueryError(

@@ -1,25 +1,25 @@
-"""Writes rows to the files that users read: ROOT trees and RNTuples by uproot, Parquet and Feather
-by pyarrow. A file appears under its name when it is complete.
+"""Writes rows to the files that users read, in their order, with a value for what is missing. A
+file appears under its name when it is complete.
 
-Knows pieces of rows as pyarrow tables in their order; knows no worker and no session.
+Knows pieces of rows as pyarrow tables; knows no worker and no session.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .errors import SourceError, UnsupportedError
+from .parts import remove
 from .rows import Collected
+from .snapshot_files import FILES
+from .snapshot_format import Target
+from .snapshot_values import Filled
+from .writing.tables import chunks
 
-__all__ = ["SnapshotFile", "write"]
-
-_CHUNK_BYTES = 32 << 20
-"""Pieces are put together to about so much before they are written: baskets and row groups of
-useful sizes, however few entries a packet kept."""
+__all__ = ["Copied", "SnapshotFile", "check", "write"]
 
 
 @dataclass(frozen=True)
@@ -38,197 +38,79 @@ class SnapshotFile:
         return self.path
 
 
-class _Writer(Protocol):
-    def write(self, table: Any) -> None:
-        """Adds entries."""
+class Copied(Protocol):
+    """Another tree that goes along as it is."""
 
-    def close(self) -> None:
-        """Ends the file."""
+    @property
+    def name(self) -> str:
+        """Of the tree."""
+
+    @property
+    def schema(self) -> Any:
+        """A pyarrow.Schema."""
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """Of columns, for those that have one of their own."""
+
+    @property
+    def counters(self) -> Mapping[str, str]:
+        """Of lists, the columns that count them."""
+
+    def tables(self) -> Iterator[Any]:
+        """Its entries."""
 
 
-def write(rows: Collected, path: str, kind: str, tree: str, folder: str) -> SnapshotFile:
-    """Makes the file from all rows, and removes the folder of parts. Raises SourceError where the
-    disk does not let it: then an older file is as it was."""
+def write(
+    rows: Collected, target: Target, folder: str, others: Sequence[Copied] = ()
+) -> SnapshotFile:
+    """Makes the file from all rows and from other trees, and removes the folder of parts. Raises
+    SourceError where the disk does not let it: then an older file is as it was."""
     import pyarrow
 
-    made = f"{folder}/whole"
+    made, path = f"{folder}/whole", target.path
     try:
-        os.makedirs(folder, exist_ok=True)
         entries = 0
-        writer = _WRITERS[kind](made, tree, rows)
+        filled = _filled(rows, target)
+        file = FILES[target.kind](made, target)
         try:
-            for table in _chunks(rows.tables()):
+            tree = file.tree(
+                target.tree,
+                filled.schema,
+                rows.groups,
+                target.titles or {},
+                unequal=rows.unequal,
+            )
+            for table in chunks(rows.tables()):
                 entries += len(table)
-                writer.write(table)
+                tree.write(filled.table(table))
+            tree.close()
+            for other in others:
+                copied = file.tree(other.name, other.schema, {}, other.titles, other.counters)
+                for table in other.tables():
+                    copied.write(table)
+                copied.close()
         finally:
-            writer.close()
+            file.close()
         os.replace(made, path)
     except OSError as error:
         raise SourceError(f"cannot write: {error.strerror or error}", file=path) from error
     except pyarrow.ArrowInvalid as error:  # no text
         raise UnsupportedError(f"a column does not fit the file: {error}", file=path) from error
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    named = tree if kind in ("ttree", "rntuple") else None
-    return SnapshotFile(path, kind, entries, rows.names, named)
+        remove(folder)
+    named = target.tree if target.kind in ("ttree", "rntuple") else None
+    return SnapshotFile(path, target.kind, entries, rows.names, named)
 
 
-def _chunks(tables: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow
-
-    waiting: list[Any] = []
-    for table in tables:
-        waiting.append(table)
-        if sum(each.nbytes for each in waiting) >= _CHUNK_BYTES:
-            yield pyarrow.concat_tables(waiting).combine_chunks()
-            waiting = []
-    if waiting:
-        yield pyarrow.concat_tables(waiting).combine_chunks()
+def check(rows: Collected, target: Target, others: Sequence[Copied] = ()) -> None:
+    """Raises UnsupportedError or QueryError, which name the column, where a file of this kind
+    cannot hold what `rows` describe."""
+    kind = FILES[target.kind]
+    kind.check(_filled(rows, target).schema, rows.groups, target.titles or {})
+    for other in others:
+        kind.check(other.schema, {}, other.titles, other.counters)
 
 
-def _schema(rows: Collected, text: Any) -> Any:
-    import pyarrow
-
-    pairs = zip(rows.names, rows.none, strict=True)
-    fields = [
-        pyarrow.field(name, text if _is_bytes(none.type) else none.type, name in rows.optional)
-        for name, none in pairs
-    ]
-    return pyarrow.schema(fields)
-
-
-def _is_bytes(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    return bool(types.is_large_binary(kind) or types.is_binary(kind))
-
-
-class _Arrow:
-    """Parquet and Feather: columns as they are, strings as text."""
-
-    def __init__(self, path: str, tree: str, rows: Collected) -> None:
-        import pyarrow
-
-        self._schema = _schema(rows, pyarrow.large_string())
-        self._file = self.open(path)
-
-    def open(self, path: str) -> Any:
-        raise NotImplementedError
-
-    def write(self, table: Any) -> None:
-        self._file.write_table(table.cast(self._schema))
-
-    def close(self) -> None:
-        self._file.close()
-
-
-class _Parquet(_Arrow):
-    def open(self, path: str) -> Any:
-        import pyarrow.parquet
-
-        return pyarrow.parquet.ParquetWriter(path, self._schema, compression="zstd")
-
-
-class _Feather(_Arrow):
-    def open(self, path: str) -> Any:
-        import pyarrow
-        import pyarrow.ipc
-
-        options = pyarrow.ipc.IpcWriteOptions(compression="lz4")
-        return pyarrow.ipc.new_file(path, self._schema, options=options)
-
-
-class _Root:
-    """By uproot. Subclasses make the tree."""
-
-    def __init__(self, path: str, tree: str, rows: Collected) -> None:
-        import uproot
-
-        if rows.optional:
-            names = ", ".join(sorted(rows.optional))
-            raise UnsupportedError(
-                f"a ROOT file has no missing values, and there may be some in {names}: use "
-                "fill_missing(…), or write Parquet"
-            )
-        self._rows = rows
-        self._file: Any = uproot.recreate(path, compression=uproot.ZSTD(5))
-        empty = self._records(rows.none)
-        self._tree = self.make(tree, empty)
-
-    def make(self, tree: str, empty: Any) -> Any:
-        raise NotImplementedError
-
-    def columns(self, records: Any) -> Any:
-        return records
-
-    def _records(self, columns: Any) -> Any:
-        import pyarrow
-
-        from .arrow_awkward import records
-
-        chunked = [
-            column if isinstance(column, pyarrow.ChunkedArray) else pyarrow.chunked_array([column])
-            for column in columns
-        ]
-        return records(self._rows.names, chunked)
-
-    def write(self, table: Any) -> None:
-        self._tree.extend(self.columns(self._records(table.columns)))
-
-    def close(self) -> None:
-        self._file.close()
-
-
-class _RNTuple(_Root):
-    def make(self, tree: str, empty: Any) -> Any:
-        return self._file.mkrntuple(tree, empty)
-
-
-class _TTree(_Root):
-    """Columns of the same lists whose names have a prefix in common share a counter, as in NanoAOD:
-    Muon_pt and Muon_eta are counted by nMuon."""
-
-    def make(self, tree: str, empty: Any) -> Any:
-        import awkward as ak
-
-        self._collections = _collections(self._rows)
-        made = {name: ak.type(array).content for name, array in self.columns(empty).items()}
-        return self._file.mktree(tree, made)
-
-    def columns(self, records: Any) -> Any:
-        import awkward as ak
-
-        counters = {f"n{prefix}" for prefix in self._collections}
-        inside = {name for names in self._collections.values() for name in names}
-        made = {
-            name: records[name]
-            for name in records.fields
-            if name not in inside and name not in counters
-        }
-        for prefix, names in self._collections.items():
-            members = {name.removeprefix(f"{prefix}_"): records[name] for name in names}
-            made[prefix] = ak.zip(members, depth_limit=2)
-        return made
-
-
-def _collections(rows: Collected) -> dict[str, list[str]]:
-    """Columns of lists by prefix; a prefix that two kinds of lists would claim is nobody's."""
-    found: dict[str, dict[int, list[str]]] = {}
-    for name, group in rows.groups.items():
-        prefix, sign, rest = name.partition("_")
-        if sign and prefix and rest:
-            found.setdefault(prefix, {}).setdefault(group, []).append(name)
-    taken = set(rows.names)
-    return {
-        prefix: next(iter(groups.values()))
-        for prefix, groups in found.items()
-        if len(groups) == 1 and prefix not in taken
-    }
-
-
-_WRITERS: dict[str, Any] = {
-    "ttree": _TTree,
-    "rntuple": _RNTuple,
-    "parquet": _Parquet,
-    "feather": _Feather,
-}
+def _filled(rows: Collected, target: Target) -> Filled:
+    return Filled(rows.schema, target.fill, always=not target.has_missing)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .parts import client_here
 from .rows import CollectingTrees, Sink, load
 
 if TYPE_CHECKING:
@@ -205,6 +206,7 @@ class SelectorTask:
         self._seed = seed
         self._workers = workers
         self._spans = spans
+        self._client = client_here()
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"inputs": None}
@@ -244,6 +246,7 @@ class SelectorTask:
             name=str(number),
             derived=derived,
             beside=None if self._beside is None else self._beside.trees(number),
+            client=self._client,
         )
         return trees if self._spans is None else Window(trees, self._spans)
 

@@ -14,6 +14,7 @@ from .axes import Axis, FixedAxis
 from .errors import QueryError
 from .expression import Expression, column, parse
 from .quoting import unquoted
+from .snapshot_format import Target
 
 __all__ = [
     "Flow",
@@ -186,20 +187,18 @@ class Quantiles:
 @dataclass(frozen=True)
 class Rows:
     """Values themselves, in the order of entries. `form`: `arrays` (records), `take` (the only
-    column), `snapshot` (a file of this path and kind)."""
+    column), `snapshot` (the `target`)."""
 
     form: str
     columns: tuple[tuple[str, Expression], ...]
     limit: int = MOST_BYTES
-    path: str = ""
-    kind: str = ""
-    tree: str = ""
+    target: Target | None = None
 
     @property
     def title(self) -> str:
         """As it is called."""
-        if self.form == "snapshot":
-            return f"snapshot({self.path})"
+        if self.target is not None:
+            return f"snapshot({self.target.path})"
         return f"{self.form}({', '.join(name for name, _ in self.columns)})"
 
     def expressions(self) -> tuple[Expression, ...]:

@@ -1,14 +1,12 @@
 """Bookings, on threads and on processes, against numpy, awkward, boost-histogram."""
 
-import os
-
 import awkward as ak
 import boost_histogram as bh
 import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.errors import QueryError, UnsupportedError
+from treemill.errors import QueryError
 
 
 @pytest.fixture(scope="module", params=["threads", "processes"])
@@ -171,127 +169,6 @@ def test_arrays_of_a_part(session, events, truth):
 def test_too_much_for_memory_is_an_error(session, events):
     with pytest.raises(QueryError, match=r"more than .* of memory"):
         session.run(events.filter("MET_pt > 1").arrays("Jet_pt", limit=1000), progress=False)
-
-
-COLUMNS = ["event", "nMuon", "Muon_pt", "Muon_charge", "MET_pt", "Jet_eta"]
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [("a.root", None), ("b.root", "rntuple"), ("c.parquet", None), ("d.feather", None)],
-)
-def test_snapshot_reads_back(session, events, truth, tmp_path, name, kind):
-    good = events.filter("nMuon >= 1").define("ht", "sum(Jet_pt)")
-    columns = {c: c for c in COLUMNS} | {"ht": "ht"}
-    path = tmp_path / name
-    path.write_text("old")
-    booked = good.snapshot(str(path), columns, format=kind)
-    made, count = session.run(booked, good.count(), progress=False)
-    some = truth[truth.nMuon >= 1]
-    assert os.fspath(made) == str(path)
-    assert made.entries == count == len(some)
-    assert sorted(p.name for p in tmp_path.iterdir()) == [name]
-    if name.endswith(".root"):
-        again = tm.dataset(str(path), tree="Events").arrays()
-    elif name.endswith(".parquet"):
-        again = ak.from_parquet(path)
-    else:
-        again = ak.from_feather(path)
-    for column in COLUMNS:
-        assert ak.array_equal(ak.drop_none(again[column]), some[column]), column
-    np.testing.assert_allclose(again.ht, ak.sum(ak.values_astype(some.Jet_pt, "f8"), axis=1), 1e-9)
-
-
-def test_a_skimmed_tree_keeps_its_collections(session, events, truth, tmp_path):
-    path = str(tmp_path / "skim.root")
-    columns = ["nMuon", "Muon_pt", "Muon_eta", "Jet_pt"]
-    session.run(events.filter("nMuon > 1").snapshot(path, columns), progress=False)
-    skim = tm.dataset(path)
-    assert set(skim.branches) == {"nMuon", "Muon_pt", "Muon_eta", "nJet", "Jet_pt"}
-    some = truth[truth.nMuon > 1]
-    assert skim.sum("Muon.pt[Muon.eta > 0]").value == pytest.approx(
-        ak.sum(some.Muon_pt[some.Muon_eta > 0]), rel=1e-6
-    )
-
-
-@pytest.fixture(scope="module")
-def kinds(tmp_path_factory):
-    """Strings, bools, 64 bits, arrays of fixed length, lists."""
-    import uproot
-
-    n = 1000
-    path = str(tmp_path_factory.mktemp("kinds") / "kinds.root")
-    types = {"s": "string", "b": "bool", "u": "uint64", "v_x": "var * float32", "i": "int8"}
-    with uproot.recreate(path) as file:
-        tree = file.mktree("Events", types | {"a_b": np.dtype(("f4", (3,)))})
-        tree.extend(
-            {
-                "s": ak.Array([f"é{i % 7}" for i in range(n)]),
-                "b": np.arange(n) % 2 == 0,
-                "u": np.arange(n, dtype="u8") + np.uint64(2**63),
-                "a_b": np.arange(3 * n, dtype="f4").reshape(n, 3),
-                "v_x": ak.Array([[float(j) for j in range(i % 4)] for i in range(n)]),
-                "i": np.arange(n).astype("i1"),
-            }
-        )
-    return path
-
-
-@pytest.mark.parametrize("name", ["a.root", "b.root:rntuple", "c.parquet", "d.feather"])
-@pytest.mark.parametrize("where", ["b", "i > 1000"])
-def test_every_kind_of_column_is_kept(kinds, tmp_path, name, where):
-    import uproot
-
-    name, _, form = name.partition(":")
-    columns = ["s", "b", "u", "a_b", "v_x", "i"]
-    good = tm.dataset(kinds).filter(where)
-    arrays = good.arrays(columns)
-    made = good.snapshot(str(tmp_path / name), columns, format=form or None)
-    tm.run(arrays, made, progress=False)
-    truth = uproot.open(kinds)["Events"].arrays()
-    truth = truth[truth.b] if where == "b" else truth[:0]
-    assert str(arrays.value[columns].type) == str(truth[columns].type)
-    if name.endswith(".root"):
-        again = tm.dataset(str(tmp_path / name)).arrays(columns)
-    elif name.endswith(".parquet"):
-        import pyarrow.parquet
-
-        again = pyarrow.parquet.read_table(tmp_path / name)  # awkward reads none without rows
-    else:
-        again = ak.from_feather(tmp_path / name)
-    for column in columns:
-        assert ak.array_equal(arrays.value[column], truth[column]), column
-        found = again[column]
-        found = found.to_list() if isinstance(found, ak.Array) else found.to_pylist()
-        assert found == truth[column].to_list(), column
-
-
-def test_a_failed_snapshot_leaves_nothing(session, events, tmp_path):
-    path = tmp_path / "skim.parquet"
-    path.write_text("old")
-    bad = events.filter("MET_pt > 1").snapshot(str(path), ["MET_pt", "Jet_pt"])
-    limited = events.unique("event", limit=10)
-    with pytest.raises(QueryError, match="different values"):
-        session.run(bad, limited, progress=False)
-    assert [p.name for p in tmp_path.iterdir()] == ["skim.parquet"]
-    assert path.read_text() == "old"
-
-
-def test_what_cannot_be_written_is_said_before(events, tmp_path):
-    with pytest.raises(UnsupportedError, match="give it one of"):
-        events.snapshot(str(tmp_path / "skim.csv"), ["MET_pt"])
-    with pytest.raises(QueryError, match="not a file of kind"):
-        events.snapshot(str(tmp_path / "skim.parquet"), ["MET_pt"], format="rntuple")
-    varied = events.vary("MET_pt", {"up": "MET_pt * 2"})
-    with pytest.raises(QueryError, match="below vary"):
-        varied.snapshot(str(tmp_path / "skim.root"), ["MET_pt"])
-
-
-def test_missing_values_are_not_for_root_files(session, events, tmp_path):
-    path = str(tmp_path / "skim.root")
-    with pytest.raises(UnsupportedError, match="no missing values"):
-        session.run(events.snapshot(path, {"first": "Muon_pt[0]"}), progress=False)
-    assert not list(tmp_path.iterdir())
 
 
 def test_vary_gives_what_each_would_be_alone(session, events):

@@ -72,7 +72,7 @@ def test_module(path):
         "axis_ranges",
     ]
     pure += ["treeformula_names", "draw_operators", "pieces"]
-    pure += ["query", "booking", "selector", "looks", "storages", "faces"]
+    pure += ["query", "booking", "selector", "looks", "storages", "saving", "faces"]
     pure += ["steps", "wanted", "planning", "snapshot_format"]
     if part in pure:
         allowed = ["treemill.errors", "treemill.quoting"]
@@ -104,7 +104,12 @@ def test_module(path):
         assert own(names) <= inside(
             names, "treemill.errors", "treemill.memory", "treemill._core"
         ), "what others import knows nobody"
-    if part in ("merge", "additive", "files", "packages"):
+    if part in ("merge", "additive", "packages"):
+        assert own(names) <= inside(names, "treemill.errors")
+    if part == "files":
+        allowed = ["errors", "parts", "schemas", "snapshot_format", "stored", "writing"]
+        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
+    if part == "stored":
         assert own(names) <= inside(names, "treemill.errors")
     if part in ("bits", "foreign", "matching", "pace", "shapes", "typed_run"):
         assert not own(names)
@@ -123,7 +128,14 @@ def test_module(path):
         )
     if part == "fallback":
         assert own(names) <= inside(names, "treemill.errors")
-    elif part not in ("files", "output", "bench", "snapshots", "selection"):  # write; entry lists
+    elif part not in (
+        "files",
+        "output",
+        "bench",
+        "snapshot_files",
+        "writing",
+        "selection",
+    ):  # they write
         assert not inside(names, "uproot"), "whoever reads with uproot does so through fallback"
     if part in ("filetree", "supplied", "perfile"):
         assert not inside(names, "treemill.opened", "treemill.dataset", "treemill.query")
@@ -135,8 +147,18 @@ def test_module(path):
         )
     if part in ("selecting", "task", "output_partial", "derived", "beside"):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
-    if part in ("rows", "row_types", "snapshots", "cutflow"):
+    if part in ("rows", "row_types", "cutflow"):
         allowed = ["errors", "row_types", "rows", "schemas", "arrow_awkward", "monitor.html"]
+        allowed += ["stored", "writing"]
+        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
+    if part == "parts":
+        assert names == standard(names)
+    if part in ("snapshots", "snapshot_files", "snapshot_values"):
+        allowed = ["errors", "rows", "row_types", "arrow_awkward", "parts", "writing"]
+        allowed += ["snapshot_files", "snapshot_format", "snapshot_values"]
+        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
+    if part == "writing":
+        allowed = ["errors", "arrow_awkward", "writing"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part == "variations":
         assert own(names) <= inside(names, "treemill.showing", "treemill.monitor")

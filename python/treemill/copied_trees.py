@@ -1,0 +1,53 @@
+"""Other trees of a dataset's files, such as NanoAOD's Runs, as they go along into a file that is
+written: all entries of all files, all columns that can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .snapshot_format import titles_of
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+__all__ = ["CopiedTree", "copied"]
+
+_STEP_BYTES = 32 << 20
+
+
+class CopiedTree:
+    """Implements what `snapshots` copies."""
+
+    def __init__(self, dataset: Dataset, name: str) -> None:
+        from .dataset import dataset as opened
+
+        self.name = name
+        self._trees = opened(list(dataset.files), name)
+        self.schema = self._trees.read(None, 0, 0).to_arrow().schema
+        branches = self._trees.branches
+        names = self.schema.names
+        self.titles = titles_of(branches, {name: name for name in names})
+        self.counters: dict[str, str] = {}
+        for name in names:
+            counter = branches[name].counter if name in branches else None
+            if counter is not None and counter in names:
+                self.counters[name] = counter
+
+    def tables(self) -> Iterator[Any]:
+        """Its entries, some at a time."""
+        trees = self._trees
+        first = 0
+        for file, (entries, _) in enumerate(trees.sizes[i] for i in range(len(trees.files))):
+            each = sum(trees.bytes[file].values()) // max(entries, 1)
+            step = max(_STEP_BYTES // max(each, 1), 1)
+            for start in range(first, first + entries, step):
+                stop = min(start + step, first + entries)
+                yield trees.read(self.schema.names, start, stop).to_arrow()
+            first += entries
+
+
+def copied(dataset: Dataset, names: Sequence[str]) -> list[CopiedTree]:
+    """The dataset's other trees of these names. Raises QueryError where a file has none."""
+    return [CopiedTree(dataset, name) for name in names]

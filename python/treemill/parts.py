@@ -1,0 +1,144 @@
+"""Hidden folders beside a file that is being written, for its parts: whose they are, how they go,
+and how those that a killed process has left behind are found. Standard library only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import threading
+import uuid
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+__all__ = [
+    "Client",
+    "claim",
+    "client_here",
+    "hidden_folder",
+    "remove",
+    "remove_abandoned",
+    "remove_if_empty",
+    "work_for",
+]
+
+_OWNER = "owner"
+_SUFFIX = ".parts"
+
+
+@dataclass(frozen=True)
+class Client:
+    """Who wants a file: the process, by its number and start on one boot of one machine; and the
+    pass of it. Sent to workers, whose parts are the client's."""
+
+    pid: int
+    started: str
+    machine: str
+    number: str
+    """What no other pass has."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether its process has certainly ended. Of processes on other machines, or before this
+        machine was started anew, nothing is certain."""
+        return self.machine == _machine() and _started(self.pid) != self.started
+
+
+def client_here() -> Client:
+    """This process, with a pass of its own."""
+    pid = os.getpid()
+    return Client(pid, _started(pid), _machine(), uuid.uuid4().hex[:12])
+
+
+_local = threading.local()
+
+
+def work_for(client: Client) -> None:
+    """Parts that this thread writes from now on are this client's."""
+    _local.client = client
+
+
+def hidden_folder(path: str, client: Client | None = None) -> str:
+    """Where parts of a file lie until it is complete: beside it, for one pass alone; without a
+    `client`, for the one that this thread works for."""
+    folder, name = os.path.split(path)
+    client = client or getattr(_local, "client", None) or client_here()
+    return os.path.join(folder, f".{name}.{client.number}{_SUFFIX}")
+
+
+def claim(folder: str, client: Client | None = None) -> None:
+    """Makes the folder, and notes in it whose it is. Raises OSError."""
+    os.makedirs(folder, exist_ok=True)
+    mark = f"{folder}/{_OWNER}"
+    if not os.path.exists(mark):
+        client = client or getattr(_local, "client", None) or client_here()
+        made = f"{mark}.{uuid.uuid4().hex}"
+        Path(made).write_text(json.dumps(client.__dict__))
+        os.replace(made, mark)  # others see it whole, or not at all
+
+
+def remove(folder: str) -> None:
+    """Removes the folder with all in it. Where something still writes there it finds no folder."""
+    gone = os.path.join(os.path.dirname(folder), f".{uuid.uuid4().hex[:12]}{_SUFFIX}")
+    try:
+        os.rename(folder, gone)
+    except OSError:
+        return
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+def remove_if_empty(folder: str) -> None:
+    """Removes the folder where nothing but the note of its owner is in it."""
+    with contextlib.suppress(OSError):
+        if set(os.listdir(folder)) <= {_OWNER}:
+            remove(folder)
+
+
+def remove_abandoned(folder: str) -> None:
+    """Removes the folders of parts in this one whose clients are gone."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if entry.name.startswith(".") and entry.name.endswith(_SUFFIX):
+                client = _owner(entry.path)
+                if client is not None and client.is_gone:
+                    remove(entry.path)
+
+
+def _owner(folder: str) -> Client | None:
+    try:
+        return Client(**json.loads(Path(f"{folder}/{_OWNER}").read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+@cache
+def _machine() -> str:
+    """This boot of this machine, and where there are several lists of processes, ours."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return _said("sysctl", "-n", "kern.bootsessionuuid") or os.uname().nodename
+
+
+def _started(pid: int) -> str:
+    """When a process has started, as the system has it; "" for none."""
+    if not os.path.isdir("/proc/self"):
+        return _said("ps", "-o", "lstart=", "-p", str(pid))
+    try:
+        # Behind the command's name, which may have anything in it: state is field 3, start 22.
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in "ZX" else fields[19]
+
+
+def _said(*command: str) -> str:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""

@@ -1,0 +1,216 @@
+"""Arrow tables as the entries of a tree: which branch each column becomes, and which branch counts
+its lists. Lists that belong together, and whose names have a prefix in common, have one counter, as
+in NanoAOD: Muon_pt and Muon_eta are counted by nMuon.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..arrow_awkward import numbers, offsets_of
+from ..errors import QueryError
+from .columns import Branch, Values, branch_of, is_list, values_of
+from .file import RootFile
+from .tree import TreeWriter
+
+__all__ = ["Plan", "TableTree", "Unequal", "chunks", "lengths", "planned", "unequal_counts"]
+
+Unequal = Collection[tuple[str, str]]
+
+_CHUNK_BYTES = 32 << 20
+
+_PREFIX = re.compile(r"([^_.]+)[_.].")
+_DIMENSIONS = re.compile(r"(\[\w*\])+$")
+"""What ROOT puts behind the names of some branches: their dimensions, which the leaf tells."""
+
+
+@dataclass
+class Plan:
+    """How columns become branches."""
+
+    branches: dict[str, Branch] = field(default_factory=dict)
+    """By column, and those of counters that are no columns by their own names."""
+    counted: dict[str, list[str]] = field(default_factory=dict)
+    """By counter the columns whose lists it counts."""
+    given: dict[str, str] = field(default_factory=dict)
+    """Counters that are columns, too: their columns."""
+
+
+def planned(
+    schema: Any,
+    groups: Mapping[str, Hashable],
+    titles: Mapping[str, str],
+    counters: Mapping[str, str] | None = None,
+    unequal: Unequal = frozenset(),
+) -> Plan:
+    """The branches for these columns. `groups`: of columns of lists; equal ones have equal lists.
+    `counters`: those that lists have already; `unequal`: see `unequal_counts`. Raises
+    UnsupportedError, which names the column, where a tree cannot hold one."""
+    plan = Plan()
+    lists = [each.name for each in schema if is_list(each.type)]
+    names = _names(schema.names)
+    counted_by = dict(counters or {})
+    for name, made in _counters(lists, groups, schema, unequal).items():
+        counted_by.setdefault(name, made)
+    for name in lists:
+        plan.counted.setdefault(counted_by[name], []).append(name)
+    by_name = {made: column for column, made in names.items()}
+    plan.given = {counter: by_name[counter] for counter in plan.counted if counter in by_name}
+    for each in schema:
+        counter = counted_by.get(each.name)
+        if counter is not None and counter not in plan.branches:
+            if counter in plan.given:
+                _put(plan, schema.field(plan.given[counter]), names, titles, None)
+            else:
+                plan.branches[counter] = Branch(counter, "I")
+        if each.name not in plan.branches:
+            _put(plan, each, names, titles, counter)
+    return plan
+
+
+def _put(
+    plan: Plan, each: Any, names: Mapping[str, str], titles: Mapping[str, str], counter: str | None
+) -> None:
+    branch = branch_of(each.name, each.type, counter, titles.get(each.name, ""))
+    plan.branches[each.name] = replace(branch, name=names[each.name])
+
+
+def _names(columns: Sequence[str]) -> dict[str, str]:
+    """Of the branches, by column."""
+    short = {name: _DIMENSIONS.sub("", name) for name in columns}
+    times = Counter(short.values())
+    return {name: cut if times[cut] == 1 else name for name, cut in short.items()}
+
+
+def _counters(
+    lists: Sequence[str], groups: Mapping[str, Hashable], schema: Any, unequal: Unequal
+) -> dict[str, str]:
+    """The name of each list's counter."""
+    taken = set(schema.names)
+    together: dict[tuple[str, Hashable], list[str]] = {}
+    for name in lists:
+        group = groups.get(name)
+        key = (_prefix(name), (name,) if group is None else group)
+        together.setdefault(key, []).append(name)
+    # The most lists of a prefix have the shared counter; one that is written anyway must be theirs.
+    heirs: dict[str, list[str]] = {}
+    for (prefix, _), members in together.items():
+        shared = f"n{prefix}"
+        fits = shared not in taken or _is_count(schema, shared)
+        fits = fits and not any((shared, member) in unequal for member in members)
+        if prefix and fits and len(members) > len(heirs.get(prefix, ())):
+            heirs[prefix] = members
+    found: dict[str, str] = {}
+    for (prefix, _), members in together.items():
+        counter = f"n{prefix}"
+        if heirs.get(prefix) is not members:
+            counter = f"n{members[0]}"
+            while counter in taken or counter in found.values():
+                counter += "_"
+        found |= dict.fromkeys(members, counter)
+    return found
+
+
+def _prefix(name: str) -> str:
+    match = _PREFIX.match(name)
+    return match[1] if match else ""
+
+
+def _is_count(schema: Any, name: str) -> bool:
+    import pyarrow.types as types
+
+    return bool(types.is_integer(schema.field(name).type))
+
+
+def unequal_counts(table: Any) -> set[tuple[str, str]]:
+    """Columns that are called as counters, with lists of which they are not: nJet, Jet_pt."""
+    found = set()
+    for each in table.schema:
+        counter = f"n{_prefix(each.name)}"
+        if not is_list(each.type) or counter not in table.column_names:
+            continue
+        if not _is_count(table.schema, counter):
+            continue
+        counts, given = lengths(table.column(each.name)), _whole(table.column(counter))
+        if given.null_count or not np.array_equal(numbers(given), counts):
+            found.add((counter, each.name))
+    return found
+
+
+def lengths(column: Any) -> Any:
+    """Of the lists of a pyarrow.ChunkedArray."""
+    return np.diff(offsets_of(_whole(column))[0])
+
+
+class TableTree:
+    """A tree of a file, written from tables of one schema, without missing values."""
+
+    def __init__(self, file: RootFile, name: str, plan: Plan, title: str = "") -> None:
+        self._plan = plan
+        self._writer = TreeWriter(file, name, list(plan.branches.values()), title)
+
+    def write(self, table: Any) -> None:
+        """Adds a table's entries."""
+        plan, values = self._plan, {}
+        for name in table.column_names:
+            values[plan.branches[name].name] = values_of(_whole(table.column(name)))
+        for counter, columns in plan.counted.items():
+            values[counter] = self._counts(counter, columns, values)
+        self._writer.extend(values, len(table))
+
+    def _counts(self, counter: str, columns: Sequence[str], values: Mapping[str, Values]) -> Values:
+        first, *others = columns
+        offsets = values[self._plan.branches[first].name].offsets
+        assert offsets is not None
+        for other in others:
+            theirs = values[self._plan.branches[other].name].offsets
+            if theirs is None or not np.array_equal(theirs, offsets):
+                raise QueryError(
+                    f"{other} and {first} have other lengths, and one counter", branch=other
+                )
+        counts = np.diff(offsets).astype(np.int32)
+        if counter not in self._plan.given:
+            return Values(counts)
+        given = values[counter]
+        if not np.array_equal(given.items, counts):
+            raise QueryError(
+                f"{counter} is not the number of items of {first}, which it is taken for in a "
+                "TTree: give it another name",
+                branch=counter,
+            )
+        return given
+
+    def close(self) -> None:
+        """Writes what describes the tree."""
+        self._writer.close()
+
+
+def _whole(column: Any) -> Any:
+    import pyarrow
+
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    return (
+        pyarrow.concat_arrays(column.chunks) if column.num_chunks else pyarrow.nulls(0, column.type)
+    )
+
+
+def chunks(tables: Iterable[Any]) -> Iterator[Any]:
+    """The tables, small ones put together: clusters and row groups of useful sizes, however few
+    entries each piece has."""
+    import pyarrow
+
+    waiting: list[Any] = []
+    for table in tables:
+        waiting.append(table)
+        if sum(each.nbytes for each in waiting) >= _CHUNK_BYTES:
+            yield pyarrow.concat_tables(waiting).combine_chunks()
+            waiting = []
+    if waiting:
+        yield pyarrow.concat_tables(waiting).combine_chunks()

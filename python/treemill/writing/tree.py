@@ -1,0 +1,284 @@
+"""A tree being written: baskets as entries come, what describes them once, at the end.
+
+Knows the layout of TTree, TBranch and TLeaf; columns come as `columns.Values`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .buffer import Buffer, string
+from .columns import Branch, Values
+from .file import RootFile, key_length
+
+__all__ = ["TreeWriter"]
+
+_BASKET = 1 << 20
+"""Bytes of a basket's entries, about, before they are compressed."""
+_WORTH_THREADS = 4 << 20
+"""Bytes of entries from which on several threads compress them."""
+_MOST = (1 << 30) - 1
+"""Bytes that a basket may have: a single entry is never more."""
+
+
+_BASKET_HEADER = 19
+"""Bytes that a basket's key has more than others."""
+
+# Members without meaning for readers, as ROOT writes them.
+_FILL = bytes.fromhex("40000006 0002 0000 03e9")
+_ATTRIBUTES = bytes.fromhex(
+    "40000008 0002 025a 0001 000140000006 0002 0000 03e94000000a 0003 0001 0001 3f800000"
+)
+_IO_FEATURES = bytes.fromhex("40000007 0000 1aa12f10 00")
+
+
+@dataclass
+class _Written:
+    """What is known of a branch that is being written."""
+
+    branch: Branch
+    entries: list[int] = field(default_factory=list)
+    """Of each basket."""
+    sizes: list[int] = field(default_factory=list)
+    """Bytes of each basket in the file."""
+    places: list[int] = field(default_factory=list)
+    total: int = 0
+    """Bytes before they were compressed."""
+    smallest: int = 0
+    largest: int = 0
+    """Of counts, or of the lengths of strings."""
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """How a type of leaf is written: its class, bytes of a value, how its range is packed."""
+
+    kind: str
+    size: int
+    range: str
+
+
+_LEAVES = {
+    "B": _Leaf("TLeafB", 1, "bb"),
+    "S": _Leaf("TLeafS", 2, "hh"),
+    "I": _Leaf("TLeafI", 4, "ii"),
+    "L": _Leaf("TLeafL", 8, "qq"),
+    "F": _Leaf("TLeafF", 4, "ff"),
+    "D": _Leaf("TLeafD", 8, "dd"),
+    "O": _Leaf("TLeafO", 1, "??"),
+    "C": _Leaf("TLeafC", 1, "ii"),
+}
+
+
+class TreeWriter:
+    """A tree in a file. Counters are branches, too: they stand before the lists that they count."""
+
+    def __init__(
+        self, file: RootFile, name: str, branches: Sequence[Branch], title: str = ""
+    ) -> None:
+        self.name = name
+        self.title = title
+        self.entries = 0
+        self._file = file
+        self._written = {branch.name: _Written(branch) for branch in branches}
+        self._counters = {branch.counter for branch in branches} - {None}
+        self._clusters: list[int] = []
+
+    def extend(self, columns: Mapping[str, Values], entries: int) -> None:
+        """Adds entries: values by branch, counters included. They become a cluster."""
+        if not entries:
+            return
+        for name in self._counters:
+            assert name is not None
+            self._note(self._written[name], columns[name].items)
+        baskets = [
+            (written, *basket)
+            for name, written in self._written.items()
+            for basket in self._baskets(written, columns[name], entries)
+        ]
+        datas = self._compressed([data for *_, data, _ in baskets])
+        for (written, number, plain, tail), packed in zip(baskets, datas, strict=True):
+            self._put(written, number, plain, tail, packed)
+        self.entries += entries
+        self._clusters.append(entries)
+
+    def _compressed(self, datas: Sequence[bytes]) -> Iterable[bytes]:
+        pack = self._file.codec.packed
+        if sum(map(len, datas)) < _WORTH_THREADS:
+            return map(pack, datas)
+        with ThreadPoolExecutor() as pool:
+            return list(pool.map(pack, datas))
+
+    @staticmethod
+    def _note(written: _Written, counts: npt.NDArray[Any]) -> None:
+        if len(counts):
+            written.smallest = min(written.smallest, int(counts.min()))
+            written.largest = max(written.largest, int(counts.max()))
+
+    def _baskets(
+        self, written: _Written, values: Values, entries: int
+    ) -> Iterator[tuple[int, bytes, tuple[int, int]]]:
+        """Entries, data, and (bytes of the entries alone, of an entry or of offsets)."""
+        if values.offsets is None:
+            items = values.items
+            each = items.nbytes // entries
+            step = max(_BASKET // max(each, 1), 1)
+            swapped = items.astype(items.dtype.newbyteorder(">"), copy=False)
+            for at in range(0, entries, step):
+                data = swapped[at : at + step].tobytes()
+                yield min(step, entries - at), data, (len(data), each)
+            return
+        if written.branch.is_text:
+            self._note(written, np.diff(values.offsets))
+            raw, ends = _text(values)
+        else:
+            items = values.items
+            each = items.itemsize * int(np.prod(items.shape[1:], dtype=np.int64))
+            swapped = items.astype(items.dtype.newbyteorder(">"), copy=False)
+            raw, ends = swapped.reshape(-1).view(np.uint8), values.offsets * each
+        # Offsets take room, too: 4 bytes an entry.
+        room = ends + 4 * np.arange(len(ends))
+        at = 0
+        while at < entries:
+            stop = int(np.searchsorted(room, room[at] + _BASKET, side="right")) - 1
+            stop = min(max(stop, at + 1), entries)
+            yield self._jagged(written, raw[ends[at] : ends[stop]], ends[at : stop + 1])
+            at = stop
+
+    def _jagged(
+        self, written: _Written, data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]
+    ) -> tuple[int, bytes, tuple[int, int]]:
+        count = len(ends) - 1
+        # From the key's beginning; the last one, the end, is written as 0.
+        offsets = ends - ends[0] + self._key(written)
+        offsets[-1] = 0
+        tail = struct.pack(">i", count + 1) + offsets.astype(">i4").tobytes()
+        return count, data.tobytes() + tail, (len(data), count + 1)
+
+    def _key(self, written: _Written) -> int:
+        """Bytes of a basket's key; the same wherever it comes to lie, as offsets count from it."""
+        return key_length(True, "TBasket", written.branch.name, self.name) + _BASKET_HEADER
+
+    def _put(
+        self, written: _Written, entries: int, plain: bytes, tail: tuple[int, int], packed: bytes
+    ) -> None:
+        of_entries, each = tail
+        if len(plain) > _MOST:
+            raise OSError(f"an entry of {written.branch.name} is larger than a basket can be")
+        key = self._key(written)
+        more = struct.pack(">Hiiiib", 3, max(len(plain), 32000), each, entries, key + of_entries, 0)
+        number = len(written.entries) & 0x7FFF
+        names = ("TBasket", written.branch.name, self.name)
+        place, length = self._file.put(names, packed, len(plain), more, number)
+        written.entries.append(entries)
+        written.sizes.append(length)
+        written.places.append(place)
+        written.total += len(plain) + key
+
+    def close(self) -> None:
+        """Writes what describes the tree."""
+        out = Buffer(key_length(self._file.is_far, "TTree", self.name, self.title))
+        with out.versioned(20):
+            out.named(self.name, self.title)
+            out.data += _ATTRIBUTES
+            total = sum(each.total for each in self._written.values())
+            packed = sum(sum(each.sizes) for each in self._written.values())
+            ends, sizes, last = _cluster_ranges(self._clusters)
+            out.pack("qqqqq", self.entries, total, packed, 0, packed)
+            out.pack("diiiiI", 1.0, 0, 25, 0, 1000, len(sizes))
+            most, estimate = 1_000_000_000_000, 1_000_000
+            out.pack("qqqqqq", most, most, 0, -300_000_000, last, estimate)
+            for array in (ends, sizes):
+                out.data += (b"\1" if len(array) else b"\0") + array.astype(">i8").tobytes()
+            out.data += _IO_FEATURES
+            leaves: dict[str, int] = {}
+            with out.array(len(self._written)):
+                for written in self._written.values():
+                    self._branch(out, written, leaves)
+            with out.array(len(leaves)):
+                for reference in leaves.values():
+                    out.pack("I", reference)
+            # No aliases, index, friends, user's information, references.
+            out.data += bytes(4 + 4 + 4 + 4 + 4 + 4 + 4)
+        self._file.add("TTree", self.name, self.title, out.data)
+
+    def _branch(self, out: Buffer, written: _Written, leaves: dict[str, int]) -> None:
+        branch = written.branch
+        is_jagged = branch.counter is not None or branch.is_text
+        with out.pointed("TBranch"), out.versioned(13):
+            out.named(branch.name, branch.title or f"{branch.leaf}/{branch.letter}")
+            out.data += _FILL
+            count = len(written.entries)
+            out.pack("iiiiq", self._file.codec.code, 32000, 1000 * is_jagged, count, self.entries)
+            out.data += _IO_FEATURES
+            packed = sum(written.sizes)
+            out.pack("iIi", 0, max(count, 1) + 1, 0)
+            out.pack("qqqq", self.entries, 0, written.total, packed)
+            with out.array(0):
+                pass
+            with out.array(1), out.pointed(_LEAVES[branch.letter.upper()].kind) as reference:
+                leaves[branch.name] = reference
+                with out.versioned(1):
+                    self._leaf(out, written, leaves)
+            with out.array(0):
+                pass
+            room = max(count, 1) + 1 - count
+            first = np.cumsum([0, *written.entries], dtype=np.int64)
+            for values, form in ((written.sizes, ">i4"), (first, ">i8"), (written.places, ">i8")):
+                array = np.array([*values, *[0] * room], form)[: max(count, 1) + 1]
+                out.data += b"\1" + array.tobytes()
+            out.data += string("")
+
+    def _leaf(self, out: Buffer, written: _Written, leaves: Mapping[str, int]) -> None:
+        branch = written.branch
+        leaf = _LEAVES[branch.letter.upper()]
+        is_counter = branch.name in self._counters
+        length = int(np.prod(branch.dims, dtype=np.int64))
+        if branch.is_text:
+            length = written.largest + 1
+        with out.versioned(2):
+            out.named(branch.name, branch.leaf)
+            out.pack("iii??", length, leaf.size, 0, is_counter, branch.letter.islower())
+            out.pack("I", 0 if branch.counter is None else leaves[branch.counter])
+        out.pack(leaf.range.upper() if branch.letter.islower() else leaf.range, *_limits(written))
+
+
+def _limits(written: _Written) -> tuple[int, int]:
+    """What a leaf says of the range of its values: of counters and strings alone."""
+    return written.smallest, written.largest + written.branch.is_text
+
+
+def _cluster_ranges(clusters: Sequence[int]) -> tuple[Any, Any, int]:
+    """Clusters of the same size one after another are one range: the last entries of all ranges but
+    the last, the sizes of their clusters, and the size of the last one's."""
+    if not clusters:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), -30_000_000
+    sizes = np.array(clusters, np.int64)
+    lasts = np.flatnonzero(np.diff(sizes))
+    return np.cumsum(sizes)[lasts] - 1, sizes[lasts], int(sizes[-1])
+
+
+def _text(values: Values) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Strings as a TLeafC has them, and where each ends: before each its length, in one byte or,
+    from 255 on, in five."""
+    assert values.offsets is not None
+    lengths = np.diff(values.offsets)
+    heads = np.where(lengths < 255, 1, 5)
+    ends = np.concatenate([[0], np.cumsum(lengths + heads)]).astype(np.int64)
+    data = np.zeros(int(ends[-1]), np.uint8)
+    inside = np.ones(len(data), bool)
+    starts = ends[:-1]
+    inside[starts] = False
+    data[starts] = np.minimum(lengths, 255)
+    for at, length in zip(starts[heads == 5], lengths[heads == 5], strict=True):
+        data[at + 1 : at + 5] = np.frombuffer(struct.pack(">i", length), np.uint8)
+        inside[at + 1 : at + 5] = False
+    data[inside] = values.items
+    return data, ends

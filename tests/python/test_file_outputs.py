@@ -1,0 +1,194 @@
+"""Files of selectors have the order of what they were made of; hidden folders of parts go."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import awkward as ak
+import numpy as np
+import pytest
+import treemill as tm
+from treemill import parts
+from treemill.errors import QueryError, UnsupportedError
+from treemill.files import FileOutput
+
+
+@pytest.fixture(params=["threads", "processes"])
+def session(request):
+    with tm.connect(workers=2, mode=request.param) as made:
+        yield made
+
+
+class Skim(tm.Selector):
+    """Writes some columns of all entries, a few at a time."""
+
+    def begin_worker(self, inputs):
+        self.output["skim"] = tm.FileOutput(inputs["path"], **inputs["options"])
+
+    def process(self, events):
+        half = len(events) // 2
+        for some in (events[:half], events[half:]):
+            self.output["skim"].write(
+                {
+                    "event": some.event,
+                    "double": 2 * some.MET_pt,
+                    "nJet": some.nJet,
+                    "Jet_pt": some.Jet_pt,
+                    "Jet_eta": some.Jet_eta,
+                    "Muon_pt": some.Muon_pt[some.Muon_pt > 30],
+                    "nMuon": some.nMuon,
+                }
+            )
+
+
+def test_entries_are_in_their_order(session, events, truth, tmp_path):
+    path = tmp_path / "skim.root"
+    session.run(Skim(), events, inputs={"path": str(path), "options": {}})
+    made = tm.dataset(path)
+    found = made.arrays()
+    assert found.event.to_list() == truth.event.to_list()
+    assert found.Jet_pt.to_list() == truth.Jet_pt.to_list()
+    # What is a counter is one; what is called so, and is none, is a column like others.
+    assert made.branches["Jet_eta"].counter == made.branches["Jet_pt"].counter == "nJet"
+    assert made.branches["nJet"].dtype == events.branches["nJet"].dtype
+    assert found.nMuon.to_list() == truth.nMuon.to_list()
+    assert made.branches["Muon_pt"].counter == "nMuon_pt"
+    # So it is a friend by number.
+    both = events.add_friend(made, alias="f")
+    assert both.filter("f.double != 2*MET_pt").count().value == 0
+    assert [p.name for p in tmp_path.iterdir()] == ["skim.root"]
+
+
+def test_a_folder_of_files_is_no_friend_by_number(session, events, truth, tmp_path):
+    path = tmp_path / "skim"
+    session.run(Skim(), events, inputs={"path": str(path), "options": {"as_dataset": True}})
+    made = tm.dataset(f"{path}/*.root")
+    assert sorted(made.arrays(["event"]).event.to_list()) == sorted(truth.event.to_list())
+    with pytest.raises(QueryError, match=r"its friend f are in no particular order.*index="):
+        _ = events.add_friend(made, alias="f").count().value
+    with pytest.raises(QueryError, match="in no particular order"):
+        _ = made.add_friend(events, alias="f").count().value
+    both = events.add_friend(made, alias="f", index="event")
+    assert both.filter("f.double != 2*MET_pt").count().value == 0
+
+
+def written(path, *steps):
+    """A file of what is written in these steps."""
+    output = FileOutput(path)
+    for step in steps:
+        output.write(step)
+    output.close()
+    output.finish()
+    return tm.dataset(path)
+
+
+def test_types_are_those_of_all_steps(tmp_path):
+    first = {"x": np.array([1], "i4"), "v": ak.Array([[]]), "t": ak.Array(["a"])}
+    second = {"x": np.array([2**40]), "v": ak.Array([[1.5, 2.5]]), "t": ak.Array([""])}
+    found = written(tmp_path / "a.root", first, second).arrays()
+    assert found.x.to_list() == [1, 2**40]
+    assert found.v.to_list() == [[], [1.5, 2.5]]
+    assert found.t.to_list() == ["a", ""]
+    output = FileOutput(tmp_path / "b.root")
+    output.write({"x": np.array([2**60])})
+    output.write({"x": np.array([0.5])})
+    output.close()
+    with pytest.raises(QueryError, match=r"x of the tree Events.*double and int64"):
+        output.finish()
+    assert [p.name for p in tmp_path.iterdir()] == ["a.root"]
+
+
+def test_arrays_of_arrays_and_records(tmp_path):
+    triples = ak.from_numpy(np.arange(12.0).reshape(4, 3), regulararray=True)
+    columns = {
+        "m": np.arange(12).reshape(2, 2, 3),
+        "n": ak.unflatten(triples, [1, 3]),
+        "r": ak.zip({"pt": [[1.0], []], "eta": [[2.0], []]}),
+    }
+    found = written(tmp_path / "a.root", columns)
+    assert found.arrays().m.to_list() == columns["m"].tolist()
+    assert found.arrays().n.to_list() == columns["n"].to_list()
+    assert found.arrays().r_pt.to_list() == [[1.0], []]
+    assert found.branches["r_pt"].counter == found.branches["r_eta"].counter == "nr"
+
+
+def test_what_a_tree_cannot_hold_is_said_at_once(tmp_path):
+    output = FileOutput(tmp_path / "a.root")
+    with pytest.raises(UnsupportedError, match="ll, a list of lists of float64s"):
+        output.write({"ll": ak.Array([[[1.0]]])})
+    with pytest.raises(QueryError, match="x has missing values"):
+        output.write({"x": ak.Array([1.0, None])})
+    output.discard()
+    assert list(tmp_path.iterdir()) == []
+
+
+CLIENT = """
+import sys, time
+import treemill as tm
+events = tm.dataset({paths!r}, "Events")
+if __name__ == "__main__":
+    from treemill import rows
+    def hold(self):
+        print("holds", flush=True)
+        time.sleep(600)
+    rows.Collected.tables = hold
+    with tm.connect(workers=2, mode={mode!r}) as session:
+        session.run(events.snapshot({out!r}, ["MET_pt", "Jet_pt"]), progress=False)
+"""
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_what_a_killed_client_leaves_is_removed(paths, events, tmp_path, mode):
+    code = CLIENT.format(paths=paths, mode=mode, out=str(tmp_path / "killed.root"))
+    client = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert client.stdout.readline().strip() == "holds"
+        (folder,) = tmp_path.iterdir()
+        assert len(list(folder.glob("*.part"))) >= 1
+        # A client that lives keeps its parts.
+        _ = events.snapshot(str(tmp_path / "a.root"), ["MET_pt"]).value
+        assert sorted(p.name for p in tmp_path.iterdir()) == sorted([folder.name, "a.root"])
+    finally:
+        client.send_signal(signal.SIGKILL)
+        client.wait(60)
+    _ = events.snapshot(str(tmp_path / "b.root"), ["MET_pt"]).value
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.root", "b.root"]
+
+
+@pytest.mark.parametrize(
+    ("change", "goes"),
+    [
+        ({"pid": 2**22 + 1, "started": "1"}, True),
+        ({"started": "1"}, True),  # another process has the number
+        ({}, False),
+        ({"machine": "elsewhere", "pid": 2**22 + 1}, False),
+    ],
+)
+def test_only_what_certainly_is_nobodys_is_removed(tmp_path, change, goes):
+    client = parts.client_here()
+    folder = Path(parts.hidden_folder(str(tmp_path / "x.root"), client))
+    parts.claim(str(folder), client)
+    (folder / "owner").write_text(json.dumps(client.__dict__ | change))
+    nobodys = tmp_path / ".y.root.parts"
+    nobodys.mkdir()
+    parts.remove_abandoned(str(tmp_path))
+    assert folder.exists() is not goes
+    assert nobodys.exists(), "of what says nothing, nothing is known"
+
+
+def test_late_workers_leave_no_folder(tmp_path):
+    """Where the folder of parts is gone, a worker's rows have nowhere to go, and make none."""
+    from treemill.stored import Store
+
+    client = parts.client_here()
+    folder = parts.hidden_folder(str(tmp_path / "x.root"), client)
+    parts.claim(folder, client)
+    store = Store(folder, "x.root")
+    parts.remove(folder)
+    with pytest.raises(tm.SourceError):
+        Store(folder, "x.root")
+    store.discard()
+    assert os.listdir(tmp_path) == []

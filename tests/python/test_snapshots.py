@@ -1,0 +1,269 @@
+"""Snapshots, on threads and on processes: what is written, under which names, with what for values
+that are missing; what is refused. tests/oracle/test_snapshots.py has ROOT read them."""
+
+import os
+
+import awkward as ak
+import numpy as np
+import pytest
+import treemill as tm
+from treemill.errors import QueryError, UnsupportedError
+
+
+@pytest.fixture(scope="module", params=["threads", "processes"])
+def session(request, core):
+    with tm.connect(workers=2, mode=request.param) as made:
+        yield made
+
+
+COLUMNS = ["event", "nMuon", "Muon_pt", "Muon_charge", "MET_pt", "Jet_eta"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("a.root", None), ("b.root", "rntuple"), ("c.parquet", None), ("d.feather", None)],
+)
+def test_snapshot_reads_back(session, events, truth, tmp_path, name, kind):
+    good = events.filter("nMuon >= 1").define("ht", "sum(Jet_pt)")
+    columns = {c: c for c in COLUMNS} | {"ht": "ht"}
+    path = tmp_path / name
+    path.write_text("old")
+    booked = good.snapshot(str(path), columns, format=kind)
+    made, count = session.run(booked, good.count(), progress=False)
+    some = truth[truth.nMuon >= 1]
+    assert os.fspath(made) == str(path)
+    assert made.entries == count == len(some)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [name]
+    if name.endswith(".root"):
+        again = tm.dataset(str(path), tree="Events").arrays()
+    elif name.endswith(".parquet"):
+        again = ak.from_parquet(path)
+    else:
+        again = ak.from_feather(path)
+    for column in COLUMNS:
+        assert ak.array_equal(ak.drop_none(again[column]), some[column]), column
+    np.testing.assert_allclose(again.ht, ak.sum(ak.values_astype(some.Jet_pt, "f8"), axis=1), 1e-9)
+
+
+def test_a_skimmed_tree_keeps_its_collections(session, events, truth, tmp_path):
+    path = str(tmp_path / "skim.root")
+    columns = ["nMuon", "Muon_pt", "Muon_eta", "Jet_pt"]
+    session.run(events.filter("nMuon > 1").snapshot(path, columns), progress=False)
+    skim = tm.dataset(path)
+    assert set(skim.branches) == {"nMuon", "Muon_pt", "Muon_eta", "nJet", "Jet_pt"}
+    some = truth[truth.nMuon > 1]
+    assert skim.sum("Muon.pt[Muon.eta > 0]").value == pytest.approx(
+        ak.sum(some.Muon_pt[some.Muon_eta > 0]), rel=1e-6
+    )
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory):
+    """Strings, bools, 64 bits, arrays of fixed length, lists."""
+    import uproot
+
+    n = 1000
+    path = str(tmp_path_factory.mktemp("kinds") / "kinds.root")
+    types = {"s": "string", "b": "bool", "u": "uint64", "v_x": "var * float32", "i": "int8"}
+    with uproot.recreate(path) as file:
+        tree = file.mktree("Events", types | {"a_b": np.dtype(("f4", (3,)))})
+        tree.extend(
+            {
+                "s": ak.Array([f"é{i % 7}" for i in range(n)]),
+                "b": np.arange(n) % 2 == 0,
+                "u": np.arange(n, dtype="u8") + np.uint64(2**63),
+                "a_b": np.arange(3 * n, dtype="f4").reshape(n, 3),
+                "v_x": ak.Array([[float(j) for j in range(i % 4)] for i in range(n)]),
+                "i": np.arange(n).astype("i1"),
+            }
+        )
+    return path
+
+
+@pytest.mark.parametrize("name", ["a.root", "b.root:rntuple", "c.parquet", "d.feather"])
+@pytest.mark.parametrize("where", ["b", "i > 1000"])
+def test_every_kind_of_column_is_kept(kinds, tmp_path, name, where):
+    import uproot
+
+    name, _, form = name.partition(":")
+    columns = ["s", "b", "u", "a_b", "v_x", "i"]
+    good = tm.dataset(kinds).filter(where)
+    arrays = good.arrays(columns)
+    made = good.snapshot(str(tmp_path / name), columns, format=form or None)
+    tm.run(arrays, made, progress=False)
+    truth = uproot.open(kinds)["Events"].arrays()
+    truth = truth[truth.b] if where == "b" else truth[:0]
+    assert str(arrays.value[columns].type) == str(truth[columns].type)
+    if name.endswith(".root"):
+        again = tm.dataset(str(tmp_path / name)).arrays(columns)
+    elif name.endswith(".parquet"):
+        import pyarrow.parquet
+
+        again = pyarrow.parquet.read_table(tmp_path / name)  # awkward reads none without rows
+    else:
+        again = ak.from_feather(tmp_path / name)
+    for column in columns:
+        assert ak.array_equal(arrays.value[column], truth[column]), column
+        found = again[column]
+        found = found.to_list() if isinstance(found, ak.Array) else found.to_pylist()
+        assert found == truth[column].to_list(), column
+
+
+def test_a_failed_snapshot_leaves_nothing(session, events, tmp_path):
+    path = tmp_path / "skim.parquet"
+    path.write_text("old")
+    bad = events.filter("MET_pt > 1").snapshot(str(path), ["MET_pt", "Jet_pt"])
+    limited = events.unique("event", limit=10)
+    with pytest.raises(QueryError, match="different values"):
+        session.run(bad, limited, progress=False)
+    assert [p.name for p in tmp_path.iterdir()] == ["skim.parquet"]
+    assert path.read_text() == "old"
+
+
+def test_what_cannot_be_written_is_said_before(events, tmp_path):
+    with pytest.raises(UnsupportedError, match="give it one of"):
+        events.snapshot(str(tmp_path / "skim.csv"), ["MET_pt"])
+    with pytest.raises(QueryError, match="not a file of kind"):
+        events.snapshot(str(tmp_path / "skim.parquet"), ["MET_pt"], format="rntuple")
+    varied = events.vary("MET_pt", {"up": "MET_pt * 2"})
+    with pytest.raises(QueryError, match="below vary"):
+        varied.snapshot(str(tmp_path / "skim.root"), ["MET_pt"])
+
+
+def test_missing_bools_need_a_value_in_root_files(session, events, tmp_path):
+    path = str(tmp_path / "skim.root")
+    with pytest.raises(UnsupportedError, match=r"first may be missing.*fill="):
+        session.run(events.snapshot(path, {"first": "Muon_pt[0] > 20"}), progress=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_collection_by_its_name(session, events, truth, tmp_path):
+    path = str(tmp_path / "skim.root")
+    session.run(events.filter("nJet > 1").snapshot(path, ["Jet", "MET_pt"]), progress=False)
+    skim, some = tm.dataset(path), truth[truth.nJet > 1]
+    names = {name for name in truth.fields if name.startswith("Jet_")}
+    assert set(skim.branches) == names | {"nJet", "MET_pt"}
+    assert skim.branches["nJet"].dtype == events.branches["nJet"].dtype
+    for name in names:
+        assert ak.array_equal(skim.arrays([name])[name], some[name])
+    anew = events.define("Jet", "[j for j in Jet if j.pt > 30]")
+    session.run(anew.snapshot(path, "Jet"), progress=False)
+    skim = tm.dataset(path)
+    assert set(skim.branches) == names | {"nJet"}
+    for name in names:
+        assert skim.arrays([name])[name].to_list() == truth[name][truth.Jet_pt > 30].to_list()
+
+
+def test_missing_values_are_filled_in_root_files(session, events, truth, tmp_path):
+    columns = {"mass": "(Muon[0] + Muon[1]).mass", "charge": "Muon_charge[0]", "n": "nMuon"}
+    behind = events.filter("nMuon >= 2")
+    made = [
+        behind.snapshot(str(tmp_path / "a.root"), columns),
+        events.snapshot(str(tmp_path / "b.root"), columns),
+        events.snapshot(str(tmp_path / "c.root"), columns, fill={"mass": -1, "charge": 0}),
+        events.snapshot(str(tmp_path / "d.parquet"), columns),
+        events.snapshot(str(tmp_path / "e.parquet"), columns, fill=-7),
+    ]
+    session.run(*made, progress=False)
+    found = {p.stem: tm.dataset(str(p)).arrays() for p in tmp_path.glob("*.root")}
+    assert not np.isnan(found["a"].mass).to_numpy().any()
+    none = found["b"].n < 2
+    assert np.isnan(found["b"].mass).to_list() == none.to_list()
+    lowest = np.iinfo(truth.Muon_charge.layout.content.dtype).min
+    assert set(found["b"].charge[found["b"].n == 0].to_list()) == {lowest}
+    assert set(found["c"].mass[none].to_list()) == {-1.0}
+    assert set(found["c"].charge[found["c"].n == 0].to_list()) == {0}
+    assert ak.from_parquet(tmp_path / "d.parquet").mass[none].to_list() == [None] * sum(none)
+    assert set(ak.from_parquet(tmp_path / "e.parquet").mass[none].to_list()) == {-7.0}
+
+
+def test_fill_and_compression_that_do_not_fit(session, events, tmp_path):
+    path = str(tmp_path / "skim.root")
+    with pytest.raises(QueryError, match=r"zstd has levels from 1 to 19"):
+        events.snapshot(path, ["MET_pt"], compression="zstd:20")
+    with pytest.raises(QueryError, match="cannot be compressed by 'brotli'"):
+        events.snapshot(path, ["MET_pt"], compression="brotli")
+    bad = events.snapshot(path, {"q": "Muon_charge[0]"}, fill=0.5)
+    with pytest.raises(QueryError, match=r"q is of type int.*mapping"):
+        session.run(bad, progress=False)
+    bad = events.snapshot(path, {"q": "Muon_charge[0]"}, fill={"p": 1})
+    with pytest.raises(QueryError, match="fill= names p, which is not written"):
+        session.run(bad, progress=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_trees_go_along(session, tmp_path):
+    import uproot
+
+    paths = [str(tmp_path / f"{i}.root") for i in range(2)]
+    for number, path in enumerate(paths):
+        with uproot.recreate(path) as file:
+            add_tree(file, "Events", {"x": np.arange(10) + number})
+            weights = ak.zip({"sum": ak.Array([[1.0, number], []])})
+            add_tree(file, "Runs", {"run": np.array([number, 7], "u4"), "W": weights})
+    out = tmp_path / "out"
+    out.mkdir()
+    for form in ("ttree", "rntuple"):
+        path = str(out / f"{form}.root")
+        few = tm.dataset(paths, tree="Events").filter("x > 5")
+        booked = few.snapshot(path, ["x"], copy_trees="Runs", format=form)
+        with pytest.raises(QueryError, match="copied whole"):
+            session.run(booked, progress=False, max_files=1)
+        session.run(booked, progress=False)
+        runs = tm.dataset(path, tree="Runs").arrays()
+        assert runs.run.to_list() == [0, 7, 1, 7]
+        assert runs.W_sum.to_list() == [[1.0, 0.0], [], [1.0, 1.0], []]
+        assert str(runs.run.type).endswith("uint32")
+    with pytest.raises(QueryError, match="one table"):
+        few.snapshot(str(out / "a.parquet"), ["x"], copy_trees=["Runs"])
+    with pytest.raises(QueryError, match="no tree 'Other'"):
+        session.run(few.snapshot(path, ["x"], copy_trees=["Other"]), progress=False)
+    assert sorted(p.name for p in out.iterdir()) == ["rntuple.root", "ttree.root"]
+
+
+def add_tree(file, name, columns):
+    kinds = {
+        key: ak.type(value).content if isinstance(value, ak.Array) else value.dtype
+        for key, value in columns.items()
+    }
+    file.mktree(name, kinds).extend(columns)
+
+
+def test_counters_are_those_of_their_lists(session, tmp_path):
+    import uproot
+
+    source = str(tmp_path / "in.root")
+    with uproot.recreate(source) as file:
+        jets = ak.Array([[40.0, 20.0], [], [35.0]])
+        columns = {"Jet": ak.zip({"pt": jets, "eta": jets}), "x": np.arange(3)}
+        add_tree(file, "Events", columns)
+    events = tm.dataset(source)
+    columns = {name: name for name in ("nJet", "Jet_pt", "Jet_eta")}
+    columns |= {"Jet_good": "Jet_pt[Jet_pt > 30]", "a": "Jet_pt", "b": "Jet_eta * 2"}
+    out = str(tmp_path / "out.root")
+    session.run(events.snapshot(out, columns), progress=False)
+    made = tm.dataset(out)
+    counters = {name: made.branches[name].counter for name in columns if name != "nJet"}
+    assert counters == {
+        **dict.fromkeys(("Jet_pt", "Jet_eta"), "nJet"),
+        "Jet_good": "nJet_good",
+        "a": "na",
+        "b": "na",
+    }
+    # A column that is only called so keeps its values.
+    other = {"nJet": "nJet + 1", "Jet_pt": "Jet_pt"}
+    session.run(events.snapshot(out, other), progress=False)
+    assert tm.dataset(out).arrays().nJet.to_list() == [3, 1, 2]
+    assert tm.dataset(out).branches["Jet_pt"].counter == "nJet_pt"
+    assert tm.dataset(out).arrays().Jet_pt.to_list() == jets.to_list()
+
+
+def test_titles_of_branches_are_kept(tmp_path):
+    from treemill.snapshot_format import titles_of
+
+    class Branch:
+        def __init__(self, title):
+            self.title = title
+
+    branches = {"a": Branch("transverse energy"), "b": Branch("b[nb]/F"), "c": Branch("")}
+    assert titles_of(branches, {"x": "a", "b": "b", "c": "c"}) == {"x": "transverse energy"}
