@@ -23,6 +23,7 @@ __all__ = [
     "FixedAxis",
     "GrowingAxis",
     "axes_from_bins",
+    "fits",
     "integer",
     "regular",
 ]
@@ -65,7 +66,7 @@ class GrowingAxis:
         known = set(self.categories)
         categories = [*self.categories, *(value for value in values if value not in known)]
         kind = "str_category" if _library(self.given) == "StrCategory" else "int_category"
-        large = [v for v in categories if kind == "int_category" and not -(2**31) <= v < 2**31]
+        large = [v for v in categories if kind == "int_category" and not fits(v)]
         if large:
             raise QueryError(
                 f"an IntCategory axis takes integers of 32 bits, and {large[0]} came: number the "
@@ -147,6 +148,11 @@ def _axis(form: Any, limits: _Range) -> Axis:
         "bins= is a number, (n, lo, hi), a list of edges or an axis of hist or boost-histogram; "
         f"got {_shown(form)}"
     )
+
+
+def fits(value: int) -> bool:
+    """Whether hist's axes of integers can hold it: those have 32 bits."""
+    return -(1 << 31) <= value < 1 << 31
 
 
 def regular(bins: int, start: Any, stop: Any, **flags: bool) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from typing import Any
 
-from .axes import DEFAULT_BINS, FixedAxis, integer, regular
+from .axes import DEFAULT_BINS, FixedAxis, fits, integer, regular
 from .errors import QueryError
 
 __all__ = ["MOST_OF_ALL", "Extent", "automatic_axis"]
@@ -50,7 +50,8 @@ def automatic_axis(
     whole = isinstance(low, int) and isinstance(high, int)
     if most is not None and not (whole and int(high) - int(low) < DEFAULT_BINS):
         low, high = _without_tails(low, high, *most)
-    if whole and bins is None and int(high) - int(low) < DEFAULT_BINS and abs(int(high)) < 1 << 31:
+    few = whole and int(high) - int(low) < DEFAULT_BINS
+    if few and bins is None and fits(int(low)) and fits(int(high) + 1):
         return FixedAxis(integer(int(low), int(high) + 1))
     with localcontext() as context:
         context.prec = 60

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .errors import UnknownBranchError
 from .foreign import in_words
 
 if TYPE_CHECKING:
@@ -105,11 +106,12 @@ class Branches(Mapping[str, Branch]):
                 self.children.setdefault(parent, []).append(branch)
 
     def __getitem__(self, name: str) -> Branch:
+        """Raises UnknownBranchError, which is a KeyError, where there is none."""
         found = self._by_name.get(name)
         if found is None:
-            near = get_close_matches(str(name), self._by_name, 3)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise KeyError(f"there is no branch {name}{hint}")
+            near = get_close_matches(str(name)[:200], self._by_name, 3)
+            message = f"there is no branch {name}"
+            raise UnknownBranchError(message, branch=str(name), suggestions=near)
         return found
 
     def __contains__(self, name: object) -> bool:

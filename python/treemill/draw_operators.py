@@ -9,17 +9,19 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["HANDLERS"]
+__all__ = ["APART", "HANDLERS"]
 
 _Tree = dict[str, Any]
 
 
 def _operator(reducer: Any, node: ast.BinOp, depth: int, json: int) -> _Tree:
-    _check_remainder(reducer, node)
     if isinstance(node.op, ast.Mod):
+        _check_remainder(reducer, node)
         return _remainder(reducer, node, depth, json)
-    if isinstance(node.op, ast.Pow):
-        _check_power(reducer, node)
+    for each in reducer.row(node):
+        _check_remainder(reducer, each)
+        if isinstance(each.op, ast.Pow):
+            _check_power(reducer, each)
     made: _Tree = reducer.binary(node, depth, json)
     return made
 
@@ -80,4 +82,6 @@ def _compare(left: _Tree, op: str, right: _Tree, at: list[int]) -> _Tree:
     return {"kind": "compare", "left": left, "ops": [op], "rights": [right], "at": at}
 
 
+APART = (ast.Mod,)
+"""Operators of which something else is made."""
 HANDLERS: Mapping[type[ast.AST], Callable[[Any, Any, int, int], _Tree]] = {ast.BinOp: _operator}

@@ -306,6 +306,9 @@ def _is_condition(tree: Tree, branches: Mapping[str, Any]) -> bool:
             return isinstance(value, bool)
         case {"kind": "binary", "op": "&" | "|" | "^", "left": left, "right": right}:
             return each(left, right)
+        case {"kind": "chain", "first": first, "rest": rest}:
+            is_logic = all(part["op"] in ("&", "|", "^") for part in rest)
+            return is_logic and each(first, *(part["right"] for part in rest))
         case {"kind": "if_else", "body": body, "otherwise": otherwise}:
             return each(body, otherwise)
         case {"kind": "call", "function": {"kind": "name", "id": name}}:

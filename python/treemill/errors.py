@@ -19,6 +19,7 @@ __all__ = [
     "QueryInterrupted",
     "SourceError",
     "TreemillError",
+    "UnknownBranchError",
     "UnsupportedError",
     "WorkerError",
 ]
@@ -120,6 +121,10 @@ class QueryError(TreemillError):
             first += f"; did you mean {' or '.join(unsaid)}?"
         picture = underline(self.text, self.span)
         return f"{first}\n{picture}" if picture else first
+
+
+class UnknownBranchError(QueryError, KeyError):
+    """A mapping of branches has none of this name."""
 
 
 class WorkerError(TreemillError):

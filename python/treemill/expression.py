@@ -67,8 +67,10 @@ def column(name: str, found: bool = False) -> Expression:
 
 
 def constant(value: Constant) -> Expression:
-    """A constant as an expression. Raises QueryError for what is no finite number, no bool and no
-    string."""
+    """A constant as an expression; numpy's scalars are what they hold. Raises QueryError for what
+    is no finite number, no bool and no string."""
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        value = value.item()
     fits = isinstance(value, (bool, str)) or (
         -(1 << 63) <= value < 1 << 64 if isinstance(value, int) else _is_finite(value)
     )
@@ -106,11 +108,11 @@ def _parse(
     except SyntaxError as error:
         raise _syntax_error(text, rewritten, body, indent, error) from None
     except (RecursionError, MemoryError):
-        raise too_deep(text, None) from None
+        raise too_deep(text, None, "or has too many operators in a row") from None
     except ValueError as error:  # null bytes, lone surrogates
         raise QueryError(f"not text that can be parsed: {error}", text=ascii(text)) from None
-    others = draw_operators.HANDLERS if draw else {}
-    found, depth, json, nodes = reduced(tree, text, rewritten, indent, bound, others)
+    others = (draw_operators.HANDLERS, draw_operators.APART) if draw else ({}, ())
+    found, depth, json, nodes = reduced(tree, text, rewritten, indent, bound, *others)
     return Expression(text, found), depth, json, nodes
 
 

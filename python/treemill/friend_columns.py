@@ -5,6 +5,7 @@ file's, and their values. Knows what a friend is like, not how it came to the da
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -98,9 +99,12 @@ class FriendColumns:
             friend.index is None and friend.dataset.index is not None
         )
         fields = []
+        counted = Counter(branch.counter for branch in branches)
         for branch, column in zip(branches, columns, strict=True):
             dtype = pyarrow.array(column).type
-            counter = None if branch.counter is None else f"{friend.alias}.{branch.counter}"
+            # One that counts a single list ties it to none, under whichever of its names.
+            ties = branch.counter is not None and counted[branch.counter] > 1
+            counter = f"{friend.alias}.{branch.counter}" if ties else None
             nullable = by_index or branch.kind == "optional"
             names = [f"{friend.alias}.{branch.name}"]
             names += [branch.name] if branch.name in self._bare else []

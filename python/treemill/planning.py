@@ -6,6 +6,7 @@ Pure: standard library, errors, axes and the query's description only.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -185,14 +186,18 @@ def extents(
                 continue
             # Of categories that grow all values are wanted, not the first and the last.
             grows = isinstance(axis, GrowingAxis)
-            wanted_here: list[Wanted] = [Unique(expr) if grows else Scalar("extent", expr)]
+            wanted_here: list[Wanted] = [Scalar("extent", expr)]
+            if grows:
+                # A value beside which something is missing fills nothing.
+                beside = (each for i, each in enumerate(wanted.expressions()) if i != dimension)
+                wanted_here = [Unique(expr, beside=tuple(beside))]
             if isinstance(axis, AutomaticAxis) and axis.most:
                 wanted_here.append(Quantiles(expr, MOST_OF_ALL, bounded=True))
             found = places.setdefault((booking.number, dimension), [])
             for variation in _variations(booking) if grows else [NOMINAL]:
                 at = numbering.at(booking.node, variation)
                 for asked in wanted_here:
-                    key = (at, asked.title)
+                    key = (at, json.dumps(asked.to_json()))
                     if key not in known:
                         known[key] = len(booked)
                         booked.append({"at": at, "result": asked.to_json()})

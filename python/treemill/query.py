@@ -250,8 +250,8 @@ class Node(Looks, Saves):
         single = isinstance(probabilities, (int, float))
         asked = [probabilities] if isinstance(probabilities, (int, float)) else probabilities
         numbers = tuple(float(q) for q in asked)
-        if not numbers or not all(0 <= q <= 1 for q in numbers):
-            raise QueryError("probabilities are from 0 to 1")
+        if wrong := [q for q in numbers if not 0 <= q <= 1]:
+            raise QueryError(f"probabilities are from 0 to 1, not {wrong[0]:g}")
         return self._booked(Quantiles(parse(expr), numbers, single), params)
 
     def take(

@@ -42,6 +42,11 @@ def subset(dataset: Dataset, entries: Any, max_files: int | None) -> list[Span] 
 
 def _range(entries: Any) -> tuple[int | None, int | None]:
     if isinstance(entries, int) and not isinstance(entries, bool):
+        if entries < 0:
+            raise QueryError(
+                f"entries={entries} is no number of entries: ({entries}, None) are the last ones, "
+                f"(None, {entries}) all but these"
+            )
         return 0, entries
     if isinstance(entries, (range, slice)) and entries.step in (None, 1):
         return entries.start, entries.stop

@@ -28,15 +28,17 @@ MAX_NODES = 200_000
 # The JSON of a whole query nests at most 127 deep in the core's parser; a list of arguments is a
 # level of JSON as well as the node in it, and the query around an expression takes eight.
 _MAX_JSON_DEPTH = 116
+_LONG_ROW = 8
+"""Operators one after another that are a tree of their own."""
 _MAX_TUPLES = 3
 """Tuples within tuples that `for` takes apart."""
 
 
-def too_deep(text: str, span: tuple[int, int] | None) -> QueryError:
-    """What is said of an expression that nests too many levels."""
+def too_deep(text: str, span: tuple[int, int] | None, otherwise: str = "") -> QueryError:
+    """What is said of an expression that nests too many levels; `otherwise`: or what it does."""
     return QueryError(
-        f"the expression is nested more than {MAX_DEPTH} levels deep; "
-        "define() parts of it as columns",
+        f"the expression is nested more than {MAX_DEPTH} levels deep{otherwise and ', '}{otherwise}"
+        "; define() parts of it as columns",
         text=text,
         span=span,
     )
@@ -52,16 +54,17 @@ def reduced(
     indent: int,
     bound: tuple[str, ...],
     others: Handlers,
+    apart: tuple[type[ast.operator], ...] = (),
 ) -> tuple[Tree, int, int, int]:
     """The tree of an expression, with the levels of the tree, those of its JSON, and its number of
     nodes.
 
     `tree` is Python's of `rewritten`, but for an `indent`; `text` what the user wrote. `bound`:
     names that are no functions here. `others`: what is done with nodes that mean something else
-    than to Python. Raises QueryError with `text` and `span` for what is not in the language or too
-    large.
+    than to Python, among them operators that are `apart`. Raises QueryError with `text` and `span`
+    for what is not in the language or too large.
     """
-    reducer = _Reducer(text, rewritten, indent, bound, {**_HANDLERS, **others})
+    reducer = _Reducer(text, rewritten, indent, bound, {**_HANDLERS, **others}, apart)
     if rewritten.names:
         reducer.variables = {*bound, *map(reducer.own, _variables(tree))}
     found = reducer.reduce(tree, 1, 1)
@@ -78,6 +81,7 @@ class _Reducer:
         indent: int,
         bound: tuple[str, ...],
         handlers: Handlers,
+        apart: tuple[type[ast.operator], ...],
     ) -> None:
         self.text = text
         self.rewritten = rewritten
@@ -85,6 +89,7 @@ class _Reducer:
         self.bound = bound
         self.handlers = handlers
         self.variables: set[str] = set()
+        self.apart = apart
         self.depth = self.json = self.nodes = 0
 
     def reduce(self, node: ast.AST, depth: int, json: int) -> Tree:
@@ -164,12 +169,38 @@ class _Reducer:
         return {"kind": "unary", "op": op, "operand": operand, "at": self.at(node)}
 
     def binary(self, node: ast.BinOp, depth: int, json: int) -> Tree:
+        row = self.row(node)
+        if len(row) > _LONG_ROW:
+            return self.chain(row, depth, json)
+        left = self.reduce(node.left, depth, json)
+        right = self.reduce(node.right, depth, json)
+        op = self.operator(node)
+        return {"kind": "binary", "op": op, "left": left, "right": right, "at": self.at(node)}
+
+    def operator(self, node: ast.BinOp) -> str:
         op = BINARY.get(type(node.op))
         if op is None:
             self.refuse("@ is not in the language", node)
-        left = self.reduce(node.left, depth, json)
-        right = self.reduce(node.right, depth, json)
-        return {"kind": "binary", "op": op, "left": left, "right": right, "at": self.at(node)}
+        return op
+
+    def row(self, node: ast.BinOp) -> list[ast.BinOp]:
+        """The operators of `a + b * 2 - c …` that are done one after another, the last one first.
+        One that a handler makes something else of ends the row."""
+        row = [node]
+        while isinstance(left := row[-1].left, ast.BinOp) and not isinstance(left.op, self.apart):
+            row.append(left)
+        return row
+
+    def chain(self, row: list[ast.BinOp], depth: int, json: int) -> Tree:
+        """As one node, so that thousands of terms are no deeper than one."""
+        first = self.reduce(row[-1].left, depth, json)
+        rest = []
+        for node in reversed(row):
+            op = self.operator(node)
+            right = self.reduce(node.right, depth, json + 2)
+            rest.append({"op": op, "right": right, "at": self.at(node)})
+            self.nodes += 1
+        return {"kind": "chain", "first": first, "rest": rest, "at": self.at(row[0])}
 
     def bool(self, node: ast.BoolOp, depth: int, json: int) -> Tree:
         op = "and" if isinstance(node.op, ast.And) else "or"

@@ -140,10 +140,11 @@ class Moments:
 
 @dataclass(frozen=True)
 class Unique:
-    """The different values, ascending."""
+    """The different values, ascending. Only those beside which none of `beside` is missing."""
 
     expr: Expression
     limit: int = MOST_UNIQUE
+    beside: tuple[Expression, ...] = ()
 
     @property
     def title(self) -> str:
@@ -151,12 +152,14 @@ class Unique:
         return f"unique({self.expr.text})"
 
     def expressions(self) -> tuple[Expression, ...]:
-        """The one."""
-        return (self.expr,)
+        """The one, and those beside it."""
+        return (self.expr, *self.beside)
 
     def to_json(self) -> dict[str, Any]:
         """As the core reads it."""
-        return {"kind": "unique", "expr": self.expr.to_json(), "limit": self.limit}
+        beside = [expr.to_json() for expr in self.beside]
+        asked = {"kind": "unique", "expr": self.expr.to_json(), "limit": self.limit}
+        return {**asked, "beside": beside} if beside else asked
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from tests.reference import data, deep, nested
 from tests.reference.expressions import conditions, lists, numbers
 
 FILES = 3
+SAMPLES = FILES + 2
+"""Files of one collection each, one whose lists have counters of their own, and two that differ."""
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +23,12 @@ def samples(core, tmp_path_factory):
         path = folder / f"random_{seed}.root"
         data.write(path, seed, ENTRIES)
         made.append(Sample(path, data.events, {}))
+    apart, first, second = (folder / f"{name}.root" for name in ("apart", "first", "second"))
+    data.write(apart, FILES, ENTRIES, apart=True)
+    data.write(first, FILES + 1, ENTRIES // 2)
+    data.write(second, FILES + 2, ENTRIES // 2, first=ENTRIES // 2, apart=True)
+    made.append(Sample(apart, data.events, {}))
+    made.append(Sample([first, second], lambda paths: data.events(*paths), {}))
     return made
 
 
@@ -42,22 +50,23 @@ def session(core):
 
 
 sample_numbers = st.integers(0, FILES - 1)
+any_sample = st.integers(0, SAMPLES - 1)
 
 
 @thorough
-@given(sample_numbers, several(numbers()))
+@given(any_sample, several(numbers()))
 def test_numbers(samples, session, which, texts):
     check(session, samples[which], texts, None)
 
 
 @thorough
-@given(sample_numbers, several(conditions().map("({}) * 1".format)))
+@given(any_sample, several(conditions().map("({}) * 1".format)))
 def test_conditions(samples, session, which, texts):
     check(session, samples[which], texts, None)
 
 
 @thorough
-@given(sample_numbers, several(lists()), conditions(2))
+@given(any_sample, several(lists()), conditions(2))
 def test_lists_under_filters(samples, session, which, texts, where):
     check(session, samples[which], texts, where)
 

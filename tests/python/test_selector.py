@@ -138,6 +138,9 @@ def test_subset_of_nothing(session, events):
         session.run(events.count(), max_files=0)
     with pytest.raises(tm.QueryError, match="entries"):
         session.run(events.count(), entries="all")
+    assert session.run(events.count(), entries=(-3, None)) == 3
+    with pytest.raises(tm.QueryError, match=r"\(-3, None\) are the last ones"):
+        session.run(events.count(), entries=-3)
 
 
 class Toys(tm.Selector):

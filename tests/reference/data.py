@@ -12,8 +12,12 @@ import uproot
 from .values import Event
 
 
-def write(path: Path, seed: int, entries: int = 40, step: int = 7) -> None:
-    """Collections A and B of no items to five, values of the event, a list of its own."""
+def write(
+    path: Path, seed: int, entries: int = 40, step: int = 7, first: int = 0, apart: bool = False
+) -> None:
+    """Collections A and B of no items to five, values of the event, a list of its own. Entries are
+    numbered from `first` on. `apart`: each list has a counter of its own, and some numbers have
+    other types."""
     rng = np.random.default_rng(seed)
 
     def jagged(counts: Any, values: Any) -> Any:
@@ -37,7 +41,7 @@ def write(path: Path, seed: int, entries: int = 40, step: int = 7) -> None:
     x[3::17], x[4::19], x[5::23] = np.nan, np.inf, -np.inf
     free = rng.integers(0, 4, entries)
     columns = {
-        "entry": np.arange(entries, dtype=np.int32),
+        "entry": np.arange(first, first + entries, dtype=np.int32),
         "x": x,
         "y": rng.exponential(20.0, entries).astype(np.float32),
         "i": rng.integers(-5, 6, entries).astype(np.int64),
@@ -47,6 +51,12 @@ def write(path: Path, seed: int, entries: int = 40, step: int = 7) -> None:
         "B": collection(4),
         "free": jagged(free, rng.normal(1.0, 3.0, int(free.sum()))),
     }
+    if apart:
+        for name in ("A", "B"):
+            members = columns.pop(name)
+            columns[f"n{name}"] = ak.to_numpy(ak.num(members)).astype(np.int64)
+            columns |= {f"{name}_{field}": members[field] for field in members.fields}
+        columns |= {"y": columns["y"].astype(np.float64), "i": columns["i"].astype(np.int16)}
     types = {
         name: c.dtype if isinstance(c, np.ndarray) else ak.type(c).content
         for name, c in columns.items()
@@ -57,8 +67,10 @@ def write(path: Path, seed: int, entries: int = 40, step: int = 7) -> None:
             tree.extend({name: c[start : start + step] for name, c in columns.items()})
 
 
-def events(path: Path) -> list[Event]:
-    """What is in the file."""
-    with uproot.open(path) as file:
-        rows = file["Events"].arrays().to_list()
+def events(*paths: Path) -> list[Event]:
+    """What is in the files, one after another."""
+    rows = []
+    for path in paths:
+        with uproot.open(path) as file:
+            rows += file["Events"].arrays().to_list()
     return [Event(row, ("A", "B")) for row in rows]

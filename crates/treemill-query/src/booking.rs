@@ -111,8 +111,18 @@ impl Kind {
                 }
                 Self::Moments(nodes[0], nodes.get(1).copied())
             }
-            Wanted::Unique { expr, limit } => {
-                let value = compiler.expression(expr, scope)?;
+            Wanted::Unique {
+                expr,
+                limit,
+                beside,
+            } => {
+                let mut value = compiler.expression(expr, scope)?;
+                for other in beside {
+                    let with = compiler.expression(other, scope)?;
+                    value = compiler
+                        .where_present(value, with)
+                        .map_err(|error| whole(other, &error.message))?;
+                }
                 let (ty, limit) = (compiler.graph.node(value).ty, *limit);
                 Self::Unique { value, ty, limit }
             }

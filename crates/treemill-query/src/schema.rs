@@ -164,6 +164,14 @@ impl ColumnType {
         }
     }
 
+    /// The name of the column that counts a list's items.
+    pub(crate) fn counter(&self) -> Option<&str> {
+        match self {
+            Self::List { counter, .. } | Self::Lists { counter, .. } => counter.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Whether it is lists whose number of items differs from entry to entry.
     pub(crate) fn is_list(&self) -> bool {
         matches!(self, Self::List { .. } | Self::Lists { .. })

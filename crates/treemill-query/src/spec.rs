@@ -95,8 +95,14 @@ pub enum Wanted {
         expr: Expression,
         weight: Option<Expression>,
     },
-    /// The different values, ascending; an error where they are more than `limit`.
-    Unique { expr: Expression, limit: u64 },
+    /// The different values, ascending; an error where they are more than `limit`. Only those count
+    /// beside which none of the values `beside` is missing: those that fill something.
+    Unique {
+        expr: Expression,
+        limit: u64,
+        #[serde(default)]
+        beside: Vec<Expression>,
+    },
     /// Quantiles at these probabilities, approximate (`sketch.rs` says how). `bounded`: of values
     /// however far apart, those next to nothing and those beyond all measure each as one.
     Quantiles {
@@ -240,6 +246,12 @@ pub enum Expr {
         right: Box<Expr>,
         at: Span,
     },
+    /// `first op right op right …`, from left to right: a row of operators that is as deep as one.
+    Chain {
+        first: Box<Expr>,
+        rest: Vec<Operation>,
+        at: Span,
+    },
     /// `and`, `or` over two or more values.
     Bool {
         op: String,
@@ -309,6 +321,18 @@ pub enum Expr {
         args: Vec<Expr>,
         at: Span,
     },
+}
+
+/// An operator of a row, and what stands right of it; `at` is the place of the row up to there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operation {
+    /// As those of [`Expr::Binary`].
+    pub op: String,
+    /// What stands right of it.
+    pub right: Expr,
+    /// From the row's first character on.
+    pub at: Span,
 }
 
 /// One `for targets in iter if conditions`.

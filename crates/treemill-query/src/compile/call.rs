@@ -1,6 +1,7 @@
 //! Calls: rows of the table of functions with typed arguments; methods.
 
 use super::objects::Source;
+use super::types::NO_STRINGS;
 use super::{Bound, Compiler, Constant, Node, NodeId, Op, Reducer, Result, Type, span};
 use crate::error::{QueryError, near};
 use crate::functions::{self, FUNCTIONS, Function, Kind};
@@ -115,7 +116,9 @@ impl Compiler<'_> {
             }
             Kind::IsMissing => {
                 let bound = self.bind(first)?;
-                return self.is_missing(&bound).map(Bound::Value);
+                let missing = self.is_missing(&bound)?;
+                let level = self.level_of(&bound);
+                return Ok(Bound::Value(self.at_each_of(missing, level)));
             }
             _ => (),
         }
@@ -136,7 +139,7 @@ impl Compiler<'_> {
     fn apply_to_numbers(&mut self, kind: Kind, ids: &[NodeId], at: Span) -> Result<NodeId> {
         let strings = ids.iter().any(|id| self.type_of(*id) == Type::Str);
         if strings && !matches!(kind, Kind::FillMissing | Kind::Only) {
-            return Err(QueryError::at(at, "strings can be compared, and no more"));
+            return Err(QueryError::at(at, NO_STRINGS));
         }
         let first = ids[0];
         match kind {
@@ -240,6 +243,19 @@ impl Compiler<'_> {
             let within = self.map(Map::MaxInt, &[signed, zero], Type::UInt);
             self.map(Map::MaxUInt, &[within, unsigned], Type::UInt)
         }
+    }
+
+    /// The first value beside each of another's that is not missing.
+    pub(crate) fn where_present(&mut self, value: NodeId, with: NodeId) -> Result<NodeId> {
+        let both = self.together(&[value, with], (0, 0))?;
+        let level = self.graph.node(both[1]).level;
+        let missing = self.is_missing(&Bound::Value(both[1]))?;
+        let missing = self.at_each_of(missing, level);
+        let present = self.negated(missing);
+        Ok(match self.graph.as_const(present) {
+            Some(_) => both[0],
+            None => self.only(both[0], present),
+        })
     }
 
     /// Whether there is none: of a record, whether it is one that is not there.

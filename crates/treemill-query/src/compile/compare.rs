@@ -202,7 +202,15 @@ impl Compiler<'_> {
             return Err(QueryError::at(at, message));
         }
         let equal = self.compare(Compare::Eq, list, left, at)?;
-        self.reduce(Reducer::Any, equal, at)
+        let found = self.reduce(Reducer::Any, equal, at)?;
+        if !self.graph.node(left).missing {
+            return Ok(found);
+        }
+        // Items that are missing are none that equals it; whether a missing value is among them is missing.
+        let missing = self.is_missing(&Bound::Value(left))?;
+        let present = self.negated(missing);
+        let both = self.together(&[found, present], at)?;
+        Ok(self.only(both[0], both[1]))
     }
 }
 

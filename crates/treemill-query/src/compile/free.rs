@@ -70,6 +70,10 @@ fn each_child<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
             f(left);
             f(right);
         }
+        Expr::Chain { first, rest, .. } => {
+            f(first);
+            rest.iter().for_each(|each| f(&each.right));
+        }
         Expr::Bool { values, .. } | Expr::Sequence { items: values, .. } => {
             values.iter().for_each(f);
         }

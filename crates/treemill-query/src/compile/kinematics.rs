@@ -48,10 +48,8 @@ fn no_method(value: &Expr, name: &str, at: Span) -> QueryError {
     let is_module = matches!(value, Expr::Name { id, .. } if MODULES.contains(&id.as_str()));
     let is_function = crate::functions::find(name).is_some();
     let names = COORDINATES.iter().map(|(known, _)| *known);
-    let attribute = names.chain(OTHERS.iter().copied());
-    let attribute = attribute
-        .into_iter()
-        .find(|known| known.eq_ignore_ascii_case(name));
+    let mut attributes = names.chain(ATTRIBUTES.iter().copied());
+    let attribute = attributes.find(|known| known.eq_ignore_ascii_case(name));
     let message = match (is_module, is_function, attribute) {
         (true, true, _) => format!("functions stand without a module: write {name}(…)"),
         (true, false, _) => {
@@ -81,8 +79,11 @@ fn no_method(value: &Expr, name: &str, at: Span) -> QueryError {
     QueryError::at(at, message)
 }
 
-/// Attributes that are computed, beside coordinates.
-const OTHERS: &[&str] = &["p", "theta", "rapidity", "mt", "et", "beta", "gamma"];
+/// Attributes of vectors, those that are mostly wanted first.
+pub(super) const ATTRIBUTES: &[&str] = &[
+    "pt", "eta", "phi", "mass", "px", "py", "pz", "energy", "p", "theta", "rapidity", "mt", "et",
+    "beta", "gamma", "pt2", "p2", "mass2", "costheta", "cottheta", "mt2", "et2",
+];
 
 impl Compiler<'_> {
     /// An attribute that is computed; `None`: not one of a vector's.

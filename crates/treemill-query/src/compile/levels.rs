@@ -4,6 +4,7 @@ use super::objects::Move;
 use super::{Compiler, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type};
 use crate::error::QueryError;
 use crate::spec::Span;
+use std::collections::HashMap;
 
 impl Compiler<'_> {
     /// The values at the deepest of their levels, those of outer levels repeated for every item.
@@ -123,6 +124,15 @@ impl Compiler<'_> {
         Ok(way.into_iter().fold(id, |node, how| self.carry(node, how)))
     }
 
+    /// A value for each position of a level whose lists are meant: a constant once for each, what
+    /// stands there already as it is.
+    pub(super) fn at_each_of(&mut self, id: NodeId, level: LevelId) -> NodeId {
+        match self.graph.as_const(id) {
+            Some(_) if !self.is_single(level) => self.moved(Op::Spread, id, level),
+            _ => id,
+        }
+    }
+
     /// How values get from one level to another.
     pub(super) fn way(&self, level: LevelId, target: LevelId, at: Span) -> Result<Vec<Move>> {
         // From the target up, until a level is met that can be reached in one step.
@@ -169,7 +179,7 @@ impl Compiler<'_> {
     }
 
     /// Whether two different levels may turn out to have the same items: one is the other under
-    /// another name, or stems from a column that no counter ties to others.
+    /// another name, or stems from a column that no counter ties to others. Found out when they are read.
     pub(super) fn may_be_equal(&self, a: LevelId, b: LevelId) -> bool {
         // What a `for` goes through item by item is not set beside a whole list.
         if self.is_single(a) || self.is_single(b) {
@@ -210,13 +220,47 @@ impl Compiler<'_> {
                 ) if (lower_a, upper_a, step_a) == (lower_b, upper_b, step_b) => {
                     (a, b) = (*of_a, *of_b);
                 }
-                (LevelKind::Items { counter: None, .. }, other)
-                | (other, LevelKind::Items { counter: None, .. }) => {
-                    return matches!(other, LevelKind::Items { .. } | LevelKind::Fixed(_));
+                (LevelKind::Items { counter: a, .. }, LevelKind::Items { counter: b, .. }) => {
+                    return self.counters_may_agree(a.as_deref(), b.as_deref());
+                }
+                (LevelKind::Items { counter, .. }, LevelKind::Fixed(_))
+                | (LevelKind::Fixed(_), LevelKind::Items { counter, .. }) => {
+                    return !self.ties(counter.as_deref());
                 }
                 _ => return false,
             }
         }
+    }
+
+    /// Whether lists of two counters may turn out to be as long: one of them counts a single column, as
+    /// where each list has a counter of its own, or is a friend's counter of the other one's name. Two
+    /// that tie several columns each count different things.
+    fn counters_may_agree(&self, a: Option<&str>, b: Option<&str>) -> bool {
+        let (Some(a), Some(b)) = (a, b) else {
+            return true;
+        };
+        let is_friends = |a: &str, b: &str| a.strip_suffix(b).is_some_and(|of| of.ends_with('.'));
+        a == b || is_friends(a, b) || is_friends(b, a) || !self.ties(Some(a)) || !self.ties(Some(b))
+    }
+
+    /// Whether several list columns have the counter.
+    pub(super) fn ties(&self, counter: Option<&str>) -> bool {
+        let Some(counter) = counter else {
+            return false;
+        };
+        let counted = self.counted.get_or_init(|| {
+            let mut counted: HashMap<&str, usize> = HashMap::new();
+            let counters = self
+                .schema
+                .fields
+                .iter()
+                .filter_map(|field| field.column_type.counter());
+            for counter in counters {
+                *counted.entry(counter).or_default() += 1;
+            }
+            counted
+        });
+        counted.get(counter).is_some_and(|columns| *columns > 1)
     }
 
     fn different(&self, a: LevelId, b: LevelId, at: Span) -> QueryError {

@@ -64,17 +64,23 @@ impl Compiler<'_> {
         let level = self.level_of(&bound);
         if self.is_single(level) {
             let each = if self.here == EVENT { " per event" } else { "" };
+            // Drawings write flatten(…) for what goes over all items.
+            let name = if name == "flatten" {
+                "this".to_owned()
+            } else {
+                format!("{name}(…)")
+            };
             let message = match &bound {
                 Bound::Value(id) => match self.graph.node(*id).op {
                     Op::Column(_) => {
                         let title = self.title(&bound);
-                        format!("{name}(…) needs a list, and {title} is one value{each}")
+                        format!("{name} needs a list, and {title} is one value{each}")
                     }
-                    _ => format!("{name}(…) needs a list, and this is one value{each}"),
+                    _ => format!("{name} needs a list, and this is one value{each}"),
                 },
                 other => {
                     let what = self.title(other);
-                    format!("{name}(…) needs a list, and this is {what}{each}")
+                    format!("{name} needs a list, and this is {what}{each}")
                 }
             };
             return Err(QueryError::at(at, message));

@@ -1,6 +1,7 @@
 //! Members of records by name: what is stored, what was defined since, records in records, and what is
 //! said where there is none. What is computed from others is found in `kinematics` and `vectors`.
 
+use super::kinematics::ATTRIBUTES;
 use super::objects::{Move, Object, Source};
 use super::spelling::{alike, below, rest};
 use super::{Bound, Compiler, EVENT, Level, LevelId, LevelKind, Op, Result};
@@ -11,8 +12,12 @@ use std::collections::HashSet;
 impl Compiler<'_> {
     /// A member of a record: a column, or what vector calls so.
     pub(super) fn member(&mut self, bound: &Bound, name: &str, at: Span) -> Result<Bound> {
+        let level = self.level_of(bound);
         if let Some(found) = self.stored(bound, name, at)? {
-            return Ok(found);
+            return Ok(match found {
+                Bound::Value(id) => Bound::Value(self.at_each_of(id, level)),
+                other => other,
+            });
         }
         match bound {
             Bound::Value(id) => {
@@ -42,7 +47,7 @@ impl Compiler<'_> {
             Bound::Object(_) | Bound::Sum { .. } | Bound::Scaled { .. } => {
                 let derived = self.derived(bound, name, at);
                 if let Ok(Some(node)) = derived {
-                    return Ok(Bound::Value(node));
+                    return Ok(Bound::Value(self.at_each_of(node, level)));
                 }
                 match self.group(bound, name) {
                     Some(group) => Ok(group),
@@ -117,14 +122,20 @@ impl Compiler<'_> {
                 }
                 _ => {
                     let prefix = self.title(bound);
-                    let message =
-                        format!("{prefix}.{name} has another length than the rest of {prefix}");
+                    let message = format!(
+                        "{prefix}.{name} is no list beside the rest of {prefix}: it is {}, and these are {}",
+                        self.describe(self.level_of(&found)),
+                        self.describe(object.base)
+                    );
                     return Err(QueryError::at(at, message));
                 }
             }
         }
+        let mut level = object.base;
         for how in &object.moves {
+            found = self.before_pick(found, level, *how);
             found = self.carried(&found, *how);
+            level = self.landing(level, *how);
         }
         Ok(Some(found))
     }
@@ -202,9 +213,17 @@ impl Compiler<'_> {
                 }
             }
         }
-        let members = self.members(bound);
-        let suggestions = near(name, members.iter().map(String::as_str));
-        let mut message = format!("{title} has no {name}; it has {}", listed(&members));
+        let mut members = self.members(bound);
+        let vectors = ATTRIBUTES.iter().copied();
+        let suggestions = near(name, members.iter().map(String::as_str).chain(vectors));
+        let is_bare = members.is_empty();
+        if is_bare {
+            members = ATTRIBUTES.iter().map(|name| (*name).to_owned()).collect();
+        }
+        let mut message = match is_bare && !suggestions.is_empty() {
+            true => format!("{title} has no {name}"),
+            false => format!("{title} has no {name}; it has {}", listed(&members)),
+        };
         if let Bound::Object(object) = bound
             && let Source::Columns { prefix, .. } = &*object.source
             && let Some((define, 2)) = self.newest(&[prefix, name])
@@ -247,6 +266,8 @@ impl Compiler<'_> {
                 stored
                     .chain(names)
                     .filter_map(|name| rest(name, prefix))
+                    // Called by its dimensions, `covMatrix[10]`, it is named without them.
+                    .map(|name| name.split_once('[').map_or(name, |(name, _)| name))
                     .filter(|name| known.insert(*name))
                     .map(str::to_owned)
                     .collect()

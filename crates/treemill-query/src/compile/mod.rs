@@ -48,6 +48,7 @@ pub(crate) use program::{Argument, Leaf, Program, Read, Step, Work};
 use crate::error::QueryError;
 use crate::schema::{self, Schema};
 use crate::spec::{Expr, Expression, Literal, Span};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -87,11 +88,26 @@ pub(crate) enum Bound {
     },
 }
 
+impl Bound {
+    /// Vectors in vectors that it is made of: how deep functions of it go.
+    fn depth(&self) -> usize {
+        match self {
+            Self::Value(_) | Self::Object(_) | Self::Tuple { .. } => 0,
+            Self::Sum { terms: sides, .. } | Self::Choice { sides, .. } => {
+                1 + sides.0.depth().max(sides.1.depth())
+            }
+            Self::Scaled { vector, .. } => 1 + vector.depth(),
+        }
+    }
+}
+
 /// Compiles the expressions of one query.
 pub(crate) struct Compiler<'a> {
     pub graph: Graph,
     schema: &'a Schema,
     by_name: HashMap<&'a str, usize>,
+    /// How many list columns each counter has; made when first wanted.
+    counted: OnceCell<HashMap<&'a str, usize>>,
     defines: Vec<scopes::Define>,
     /// Last definition that is visible.
     scope: Option<usize>,
@@ -111,6 +127,7 @@ impl<'a> Compiler<'a> {
             graph: Graph::new(),
             schema,
             by_name: schema::index(schema),
+            counted: OnceCell::new(),
             defines: Vec::new(),
             scope: None,
             locals: Vec::new(),
@@ -230,6 +247,7 @@ impl<'a> Compiler<'a> {
                 right,
                 at,
             } => self.binary(op, left, right, *at),
+            Expr::Chain { first, rest, at } => self.chain(first, rest, *at),
             Expr::Bool { op, values, at } => self.logic(op, values, *at),
             Expr::Compare {
                 left,
@@ -303,6 +321,7 @@ pub(crate) fn span(expr: &Expr) -> Span {
         | Expr::Const { at, .. }
         | Expr::Unary { at, .. }
         | Expr::Binary { at, .. }
+        | Expr::Chain { at, .. }
         | Expr::Bool { at, .. }
         | Expr::Compare { at, .. }
         | Expr::Call { at, .. }

@@ -148,7 +148,7 @@ impl Compiler<'_> {
     /// The columns `prefix_…` or `prefix.…`: a collection, or one record per event.
     pub(super) fn collection(&mut self, prefix: &str) -> Option<Object> {
         let schema = self.schema;
-        // The counter that most of its list columns have.
+        // The counter that most of its list columns have; those that count one column each are like none.
         let mut counters: HashMap<Option<&str>, (usize, usize)> = HashMap::new();
         let mut scalars = 0_usize;
         for (index, field) in schema.fields.iter().enumerate() {
@@ -158,7 +158,8 @@ impl Compiler<'_> {
             }
             match &field.column_type {
                 ColumnType::List { counter, .. } | ColumnType::Lists { counter, .. } => {
-                    let found = counters.entry(counter.as_deref()).or_insert((0, index));
+                    let shared = counter.as_deref().filter(|name| self.ties(Some(name)));
+                    let found = counters.entry(shared).or_insert((0, index));
                     found.0 += 1;
                 }
                 ColumnType::Scalar(_) => scalars += 1,
@@ -166,10 +167,16 @@ impl Compiler<'_> {
             }
         }
         let most = counters
-            .into_iter()
-            .max_by_key(|(_, (count, index))| (*count, usize::MAX - index));
+            .into_values()
+            .max_by_key(|(count, index)| (*count, usize::MAX - index));
         let base = match most {
-            Some((counter, (count, index))) if count >= scalars => self.items_level(counter, index),
+            Some((count, index)) if count >= scalars => {
+                let counter = schema
+                    .fields
+                    .get(index)
+                    .and_then(|field| field.column_type.counter());
+                self.items_level(counter, index)
+            }
             _ if scalars > 0 => EVENT,
             _ => return None,
         };

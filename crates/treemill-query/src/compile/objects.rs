@@ -3,7 +3,7 @@
 //! are found in `members`.
 
 use super::members::listed;
-use super::{Bound, Compiler, LevelId, Node, NodeId, Op, Result};
+use super::{Bound, Compiler, EVENT, LevelId, Node, NodeId, Op, Result};
 use crate::error::QueryError;
 use crate::spec::Span;
 use std::rc::Rc;
@@ -75,7 +75,7 @@ impl Compiler<'_> {
         self.graph.encloses(level, self.here)
     }
 
-    fn landing(&self, from: LevelId, how: Move) -> LevelId {
+    pub(super) fn landing(&self, from: LevelId, how: Move) -> LevelId {
         match how {
             Move::Pick(level, _) | Move::Spread(level) | Move::Align(level) => level,
             Move::At {
@@ -136,11 +136,25 @@ impl Compiler<'_> {
     pub(super) fn carried_from(&mut self, bound: &Bound, level: LevelId, how: Move) -> Bound {
         let own = self.level_of(bound);
         if own == level || !self.graph.encloses(level, own) {
-            return self.carried(bound, how);
+            let bound = self.before_pick(bound.clone(), level, how);
+            return self.carried(&bound, how);
         }
         let row = self.row(level);
         let list = self.carry(row, how);
         self.lists_of_rows(bound, level, list)
+    }
+
+    /// A constant once for each position of a level, where one item of its lists is picked: where there
+    /// is none, it is missing. All else as it is.
+    pub(super) fn before_pick(&mut self, bound: Bound, level: LevelId, how: Move) -> Bound {
+        match (bound, how) {
+            (Bound::Value(id), Move::At { .. })
+                if level != EVENT && self.graph.as_const(id).is_some() =>
+            {
+                Bound::Value(self.moved(Op::Spread, id, level))
+            }
+            (bound, _) => bound,
+        }
     }
 
     /// A value at another level.

@@ -1,9 +1,9 @@
 //! Arithmetic, bit operations, logic and choice: which kernel, on which types.
 
-use super::{Bound, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
+use super::{Bound, Compiler, Constant, MAX_DEPTH, Node, NodeId, Op, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Bits, Compare, Map, Real1};
-use crate::spec::{Expr, Span};
+use crate::spec::{Expr, Operation, Span};
 
 impl Compiler<'_> {
     pub(super) fn unary(&mut self, op: &str, operand: &Expr, at: Span) -> Result<Bound> {
@@ -54,9 +54,40 @@ impl Compiler<'_> {
         right: &Expr,
         at: Span,
     ) -> Result<Bound> {
-        let (left, right) = match (self.bind(left)?, self.bind(right)?) {
+        let sides = (self.bind(left)?, self.bind(right)?);
+        self.operation(op, sides, [span(left), span(right)], at)
+    }
+
+    /// `first op right op right …`
+    pub(super) fn chain(&mut self, first: &Expr, rest: &[Operation], at: Span) -> Result<Bound> {
+        let mut found = self.bind(first)?;
+        let mut place = span(first);
+        for each in rest {
+            let right = self.bind(&each.right)?;
+            let places = [place, span(&each.right)];
+            found = self.operation(&each.op, (found, right), places, each.at)?;
+            if found.depth() > MAX_DEPTH {
+                let message = format!(
+                    "more than {MAX_DEPTH} vectors in a sum: sum(…) adds all vectors of a list"
+                );
+                return Err(QueryError::at(at, message));
+            }
+            place = each.at;
+        }
+        Ok(found)
+    }
+
+    /// An operator between two things, whose places are given.
+    fn operation(
+        &mut self,
+        op: &str,
+        sides: (Bound, Bound),
+        places: [Span; 2],
+        at: Span,
+    ) -> Result<Bound> {
+        let (left, right) = match sides {
             (Bound::Value(left), Bound::Value(right)) => (left, right),
-            (a, b) => return self.vector_operation(op, a, b, [left, right], at),
+            (a, b) => return self.vector_operation(op, a, b, places, at),
         };
         let both = self.together(&[left, right], at)?;
         let &[left, right] = both.as_slice() else {
@@ -82,7 +113,7 @@ impl Compiler<'_> {
         op: &str,
         a: Bound,
         b: Bound,
-        sides: [&Expr; 2],
+        places: [Span; 2],
         at: Span,
     ) -> Result<Bound> {
         match (op, a, b) {
@@ -98,8 +129,8 @@ impl Compiler<'_> {
                 let factor = self.map(Map::Real(Arithmetic::Div), &[one, divisor], Type::Float);
                 self.scaled(vector, factor, at)
             }
-            (_, Bound::Value(_), other) => Err(self.not_a_value(&other, span(sides[1]))),
-            (_, other, _) => Err(self.not_a_value(&other, span(sides[0]))),
+            (_, Bound::Value(_), other) => Err(self.not_a_value(&other, places[1])),
+            (_, other, _) => Err(self.not_a_value(&other, places[0])),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Reductions, which close a level: `sum any all count mean min max argmin argmax first last len`.
 
 use super::objects::{Move, Object, Source};
+use super::types::NO_STRINGS;
 use super::vectors::Part;
 use super::{
     Bound, Compiler, Constant, LevelId, LevelKind, Node, NodeId, Op, Reducer, Result, Type, span,
@@ -157,7 +158,7 @@ impl Compiler<'_> {
         let mut value = value;
         let mut ty = node.ty;
         if ty == Type::Str && reducer != Reducer::Count {
-            return Err(QueryError::at(at, "strings can be compared, and no more"));
+            return Err(QueryError::at(at, NO_STRINGS));
         }
         match reducer {
             Reducer::Any | Reducer::All => {
@@ -212,7 +213,8 @@ impl Compiler<'_> {
             }
             LevelKind::Fixed(len) => {
                 let len = i64::from(*len);
-                self.graph.constant(Constant::Int(len))
+                let length = self.graph.constant(Constant::Int(len));
+                self.at_each_of(length, parent)
             }
             LevelKind::Same { of, .. } if self.graph.parent(*of) == parent => {
                 let of = *of;
@@ -239,10 +241,11 @@ impl Compiler<'_> {
         let &[value, with] = ids else {
             return Err(QueryError::at(at, "fill_missing(value, instead)"));
         };
-        if !self.graph.node(value).missing {
-            return Ok(value);
-        }
+        // Of both types in any case: what is never missing in one file may be in another.
         let (sides, _) = self.alike(&[value, with], at)?;
+        if !self.graph.node(value).missing {
+            return Ok(sides[0]);
+        }
         Ok(self.fill_missing(sides[0], sides[1]))
     }
 }

@@ -6,6 +6,9 @@ use crate::kernel::{Compare, Kernel, Map};
 use crate::schema::DType;
 use crate::spec::Span;
 
+/// What is wrong where a number is wanted.
+pub(super) const NO_STRINGS: &str = "this is a string, which can be compared, looked for, chosen, sorted, joined and filled, but not \
+     calculated with";
 /// Integers up to this are exact as f64.
 const EXACT: u64 = 1 << 53;
 
@@ -135,7 +138,7 @@ impl Compiler<'_> {
     pub(super) fn same_type(&mut self, ids: &[NodeId], at: Span) -> Result<(Vec<NodeId>, Type)> {
         let types: Vec<Type> = ids.iter().map(|id| self.type_of(*id)).collect();
         if types.contains(&Type::Str) {
-            return Err(QueryError::at(at, "strings can be compared, and no more"));
+            return Err(QueryError::at(at, NO_STRINGS));
         }
         if types.iter().all(|ty| *ty == Type::Bool) {
             return Ok((ids.to_vec(), Type::Bool));

@@ -3,7 +3,9 @@
 use super::tasks::Made;
 use super::{Batch, SelectionId};
 use crate::chunk::for_chunks;
-use crate::compile::{Argument, Constant, Joint, LevelKind, Node, NodeId, Op, Read, Reducer, Type};
+use crate::compile::{
+    Argument, Constant, EVENT, Joint, LevelId, LevelKind, Node, NodeId, Op, Read, Reducer, Type,
+};
 use crate::error::QueryError;
 use crate::kernel::{Compare, lists, reduce};
 use crate::run::{Input, Items, run, run_joint, run_narrow};
@@ -264,14 +266,53 @@ impl Batch<'_> {
         let theirs = self.offsets(s, level)?;
         let ours = self.offsets(s, node.level)?;
         if !super::level::same(&theirs, &ours) {
-            let message = format!(
-                "{} do not have as many items as {} in every event",
-                self.plan.describe(level),
-                self.plan.describe(node.level)
-            );
-            return Err(QueryError::new(message).into());
+            return Err(self
+                .unequal(s, (level, &theirs), (node.level, &ours))?
+                .into());
         }
         Ok(value)
+    }
+
+    /// An error that names the first entry in which the lists of two levels are not as long.
+    fn unequal(
+        &self,
+        s: SelectionId,
+        theirs: (LevelId, &[i32]),
+        ours: (LevelId, &[i32]),
+    ) -> Made<QueryError> {
+        let lengths = |offsets: &[i32]| -> Vec<i32> {
+            offsets.windows(2).map(|ends| ends[1] - ends[0]).collect()
+        };
+        let (a, b) = (lengths(theirs.1), lengths(ours.1));
+        let differ = a.iter().zip(&b).position(|(a, b)| a != b);
+        let list = differ.unwrap_or_else(|| a.len().min(b.len()));
+        let mut level = self.plan.graph.parent(ours.0);
+        let mut event = list as u32;
+        while level != EVENT {
+            event = self
+                .parents(s, level)?
+                .get(event as usize)
+                .copied()
+                .unwrap_or(0);
+            level = self.plan.graph.parent(level);
+        }
+        if s != 0 {
+            event = self
+                .items(s, EVENT, 0)?
+                .get(event as usize)
+                .copied()
+                .unwrap_or(event);
+        }
+        let length = |lengths: &[i32]| lengths.get(list).copied().unwrap_or(0);
+        Ok(QueryError::new(format!(
+            "lists of different lengths do not go together: in entry {}, {} are {}, and {} are {}; \
+             zip(…) goes through both as far as the shorter one",
+            self.first_entry() + u64::from(event),
+            self.plan.describe(theirs.0),
+            length(&a),
+            self.plan.describe(ours.0),
+            length(&b),
+        )))
     }
 
     fn reduce(&mut self, s: SelectionId, node: &Node, reducer: Reducer) -> Made<Value> {

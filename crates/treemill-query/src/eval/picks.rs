@@ -131,22 +131,29 @@ impl Batch<'_> {
         }
     }
 
-    /// Positions of each list's items by their keys: stable, NaN and missing ones last.
+    /// Positions of each list's items by their keys: stable, then NaN, then missing ones.
     fn order(&mut self, keys: &Value, ty: Type, offsets: &[i32], reverse: bool) -> Buf<u32> {
         let n = offsets.last().map_or(0, |last| *last as usize);
         let mut out: Vec<u32> = self.pool.take(n);
         let present = self.presence(keys, n);
-        let here = |i: usize| present.as_ref().is_none_or(|present| present[i] != 0);
+        let absent = |i: usize| match &present {
+            Some(present) if present[i] == 0 => 2,
+            _ => 0,
+        };
         if ty == Type::Str {
             let before = |a: &[u8], b: &[u8]| if reverse { a > b } else { a < b };
             let string = |i: usize| keys.string(i);
-            let last = |i: usize| !here(i);
-            tuples::order(offsets, &mut out, |a, b| before(string(a), string(b)), last);
+            tuples::order(
+                offsets,
+                &mut out,
+                |a, b| before(string(a), string(b)),
+                absent,
+            );
         } else if ty == Type::Float {
             let data: Buf<f64> = self.whole(keys, n);
             let before = |a: f64, b: f64| if reverse { a > b } else { a < b };
-            let last = |i: usize| !here(i) || data[i].is_nan();
-            tuples::order(offsets, &mut out, |a, b| before(data[a], data[b]), last);
+            let rank = |i: usize| absent(i).max(u8::from(data[i].is_nan()));
+            tuples::order(offsets, &mut out, |a, b| before(data[a], data[b]), rank);
         } else {
             let data: Buf<i64> = self.whole(keys, n);
             let turn = if ty == Type::UInt { i64::MIN } else { 0 };
@@ -154,8 +161,7 @@ impl Batch<'_> {
                 let (a, b) = (a ^ turn, b ^ turn);
                 if reverse { a > b } else { a < b }
             };
-            let last = |i: usize| !here(i);
-            tuples::order(offsets, &mut out, |a, b| before(data[a], data[b]), last);
+            tuples::order(offsets, &mut out, |a, b| before(data[a], data[b]), absent);
         }
         out.into()
     }

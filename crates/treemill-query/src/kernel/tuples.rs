@@ -102,13 +102,13 @@ fn pairs(start: u32, stop: u32, at: usize, a: &mut [u32], b: &mut [u32]) -> usiz
     at
 }
 
-/// Positions in the order of each list, equal ones as they come; those that are `last` after all
-/// others.
+/// Positions in the order of each list, equal ones as they come. Those of a higher rank come after all
+/// of a lower one; among those of rank 0 `before` decides, among others nothing.
 pub(crate) fn order(
     offsets: &[i32],
     out: &mut [u32],
     before: impl Fn(usize, usize) -> bool,
-    last: impl Fn(usize) -> bool,
+    rank: impl Fn(usize) -> u8,
 ) {
     use std::cmp::Ordering;
     for (i, to) in out.iter_mut().enumerate() {
@@ -121,12 +121,10 @@ pub(crate) fn order(
         }
         list.sort_by(|a, b| {
             let (a, b) = (*a as usize, *b as usize);
-            match (last(a), last(b)) {
-                (false, false) if before(a, b) => Ordering::Less,
-                (false, false) if before(b, a) => Ordering::Greater,
-                (true, false) => Ordering::Greater,
-                (false, true) => Ordering::Less,
-                _ => Ordering::Equal,
+            match (rank(a), rank(b)) {
+                (0, 0) if before(a, b) => Ordering::Less,
+                (0, 0) if before(b, a) => Ordering::Greater,
+                (a, b) => a.cmp(&b),
             }
         });
     }
@@ -209,9 +207,15 @@ mod tests {
     fn lists_are_repeated_and_sorted() {
         let data = [3.0, 1.0, f64::NAN, 2.0, 1.0];
         let mut sorted = [0; 5];
-        let last = |i: usize| data[i].is_nan();
-        order(&[0, 5], &mut sorted, |a, b| data[a] < data[b], last);
-        assert_eq!(sorted, [1, 4, 3, 0, 2]);
+        let rank = |i: usize| {
+            if i == 0 {
+                2
+            } else {
+                u8::from(data[i].is_nan())
+            }
+        };
+        order(&[0, 5], &mut sorted, |a, b| data[a] < data[b], rank);
+        assert_eq!(sorted, [1, 4, 3, 2, 0]);
         let mut repeated = [9; 4];
         let total = repeated_offsets(&[0, 2, 5], &[1, 0, 1], Some(&[1, 0, 1]), &mut repeated);
         assert_eq!((total, repeated), (6, [0, 3, 3, 6]));

@@ -1,0 +1,159 @@
+"""What is said of expressions and arguments that are not right, and numpy's scalars, which are."""
+
+import pickle
+
+import hist
+import numpy as np
+import pytest
+import treemill as tm
+from treemill.expression import parse
+from written import jagged, write
+
+
+@pytest.fixture(scope="module")
+def events(core, tmp_path_factory):
+    columns = {"nMuon": np.arange(5), "x": np.linspace(0, 1, 5), "big": np.arange(5) + 2**32}
+    lists = {
+        "Muon_pt": jagged([1], [2, 3], [], [4], [5]),
+        "Muon_eta": jagged([1], [2, 3], [], [4], [5]),
+    }
+    return tm.dataset(write(tmp_path_factory.mktemp("messages") / "m.root", **columns, **lists))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nMuon => 2", "write >="),
+        ("nMuon =< 2", "write <="),
+        ("nMuon = 2", "to compare write =="),
+        ("(int)x", r"casts are not in the language; write int\(…\)"),
+        ("(bool)nMuon", r"write bool\(…\)"),
+        ("(x) y", "invalid syntax"),
+    ],
+)
+def test_what_c_writes(text, said):
+    with pytest.raises(tm.QueryError, match=said):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("(Muon[0] + Muon[1]).mas", "the vector has no mas; did you mean mass"),
+        ("(Muon[0] + Muon[1]).colour", "the vector has no colour; it has pt, eta, phi, mass"),
+        ("Sum$(1)", "this needs a list, and this is one value per event"),
+        (
+            "'a' + 1",
+            "a string, which can be compared, looked for, chosen, sorted, joined and filled",
+        ),
+        ("Muon.ptt", "Muon has no ptt; it has pt, eta"),
+    ],
+)
+def test_what_the_core_says(events, text, said):
+    with pytest.raises(tm.QueryError, match=said):
+        tm.run(events.sum(text))
+
+
+def test_branches_that_are_not_there(events):
+    with pytest.raises(KeyError, match=r"no branch Muon_ptt.*did you mean Muon_pt") as error:
+        events.branches["Muon_ptt"]
+    assert isinstance(error.value, tm.QueryError)
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+    assert events.branches.get("Muon_ptt") is None
+    assert "Muon_ptt" not in events.branches
+
+
+def test_constants_of_numpy(events):
+    for value in (np.int64(2), np.float32(2), np.uint8(2), np.array(2)):
+        assert tm.run(events.filter("nMuon >= c", params={"c": value}).count()) == 3
+    assert tm.run(events.filter("flag", params={"flag": np.bool_(False)}).count()) == 0
+    with pytest.raises(tm.QueryError, match="a constant is"):
+        events.filter("x > c", params={"c": np.float64("nan")})
+
+
+def test_quantiles_of_no_probabilities(events):
+    assert tm.run(events.approx_quantiles("x", [])).tolist() == []
+    with pytest.raises(tm.QueryError, match=r"from 0 to 1, not 1\.5"):
+        events.approx_quantiles("x", [0.5, 1.5])
+
+
+def test_categories_that_hist_cannot_hold(events):
+    with pytest.raises(tm.QueryError, match="4294967296 is no category of hist's IntCategory"):
+        tm.run(events.hist("big", bins=hist.axis.IntCategory([], growth=True)))
+    assert (
+        tm.run(events.hist("big - 4294967296", bins=hist.axis.IntCategory([], growth=True))).sum()
+        == 5
+    )
+
+
+def test_growing_categories_are_those_that_fill(events):
+    """As hist's, which are given what is left when missing values are taken out."""
+    grown = hist.axis.IntCategory([], growth=True)
+    regular = hist.axis.Regular(3, 0, 10)
+    for made in (
+        events.hist("nMuon", "Muon_pt[0]", bins=[grown, regular]),
+        events.hist("nMuon", "Muon_pt", bins=[grown, regular]),
+        events.hist("nMuon", bins=grown, weight="Muon_pt[0]"),
+        events.profile("nMuon", sample="Muon_pt", bins=grown),
+    ):
+        assert list(tm.run(made).axes[0]) == [0, 1, 3, 4]
+    assert list(tm.run(events.hist("nMuon", "x", bins=[grown, regular])).axes[0]) == [0, 1, 2, 3, 4]
+    varied = events.vary("Muon_pt", {"up": "Muon_pt[Muon_pt > 1]"})
+    found = tm.run(varied.hist("nMuon", "Muon_pt", bins=[grown, regular]))
+    assert list(found["up"].axes[0]) == [0, 1, 3, 4]
+
+
+LARGE = [
+    0,
+    1,
+    -1,
+    2,
+    2**31 - 1,
+    -(2**31),
+    2**31,
+    2**31 + 1,
+    2**32,
+    2**32 + 1,
+    -(2**32),
+    2**62,
+    -(2**62),
+]
+
+
+@pytest.mark.parametrize("dtype", ["u4", "i8", "u8"])
+@pytest.mark.parametrize(
+    "axis",
+    [
+        hist.axis.Integer(-2, 3),
+        hist.axis.Integer(-2, 3, overflow=False),
+        hist.axis.Integer(2**31 - 3, 2**31 - 1),
+        hist.axis.Integer(0, 4, circular=True),
+        hist.axis.IntCategory([0, 1, -1, 2**31 - 1, -(2**31)]),
+    ],
+    ids=repr,
+)
+def test_integers_of_32_bits_and_more(core, tmp_path, dtype, axis):
+    """What boost-histogram takes fills as there, to the bit; it refuses more bits, which are
+    above or below all."""
+    limits = np.iinfo(dtype)
+    values = np.array([v for v in LARGE if limits.min <= v <= limits.max], dtype)
+    # ROOT has no unsigned 64-bit branches by uproot's mktree in lists; numbers it has.
+    events = tm.dataset(write(tmp_path / "large.root", v=values))
+    inside = [v for v in values.tolist() if -(2**31) <= v < 2**31]
+    wanted = hist.Hist(axis)
+    wanted.fill(np.array(inside, np.int64))
+    small = tm.run(events.filter("v >= -2147483648 and v < 2147483648").hist("v", bins=axis))
+    np.testing.assert_array_equal(small.values(flow=True), wanted.values(flow=True))
+    whole = tm.run(events.hist("v", bins=axis)).values(flow=True)
+    expected = wanted.values(flow=True).copy()
+    traits = axis.traits
+    for value in values.tolist():
+        if value in inside:
+            continue
+        if traits.circular:
+            expected[value % 4] += 1
+        elif value < 0 and traits.underflow:
+            expected[0] += 1
+        elif (value > 0 or not traits.ordered) and traits.overflow:
+            expected[-1] += 1
+    np.testing.assert_array_equal(whole, expected)
