@@ -116,5 +116,12 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def load_ipython_extension(ipython: Any) -> None:
+    """`%load_ext treemill`: the tabulator completes columns within expressions."""
+    from .completing import load
+
+    load(ipython)
+
+
 def __dir__() -> list[str]:
     return sorted(__all__)

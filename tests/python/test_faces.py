@@ -106,6 +106,24 @@ def test_representations(events):
     assert "data:image/png" in cube._repr_html_()
 
 
+def test_columns_complete_in_expressions(events):
+    from treemill.completing import _found
+
+    good = events.filter("nJet > 1").define("ht", "sum(Jet_pt)")
+    names = {"events": events, "good": good, "x": 3}
+    for line, text, expected in (
+        ('events.filter("nMuon > 1 and Muon_p', "Muon_p", ["Muon_pt", "Muon_phi"]),
+        ("h = events.filter('nJet > 1').hist('MET_', bins=3", "MET_", None),
+        ("h = events.filter('nJet > 1').hist('MET_", "MET_", ["MET_pt", "MET_phi"]),
+        ('good.hist("h', "h", ["ht"]),
+        ('x.filter("Mu', "Mu", []),
+        ('print("Mu', "Mu", []),
+        ("events.fil", "fil", []),
+        ("", "", []),
+    ):
+        assert _found(names, line, text) == (expected or [])
+
+
 def test_in_a_notebook(paths):
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
@@ -117,6 +135,12 @@ def test_in_a_notebook(paths):
         "tm.plot({'a': booked, 'b': events.hist('MET_pt', bins=(10, 0, 100))}, ratio=True)",
         "events.describe('MET_pt')",
         "get_ipython().complete('events.branches[\"Muon_p')[1]",
+        "%load_ext treemill\n"
+        "from IPython.core.completer import provisionalcompleter\n"
+        "line = 'events.filter(\"nJet > 1 and Muon_p'\n"
+        "with provisionalcompleter():\n"
+        "    found = list(get_ipython().Completer.completions(line, len(line)))\n"
+        "[each.text for each in found]",
         "events.filter('MET_ptt > 3').count().value",
     ]
     book = v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in cells])
@@ -128,6 +152,7 @@ def test_in_a_notebook(paths):
     assert "image/png" in shown[2].data
     assert "<table>" in shown[3].data["text/html"]
     assert "Muon_pt" in shown[4].data["text/plain"]
-    error = shown[5]
+    assert "Muon_pt" in shown[5].data["text/plain"]
+    error = shown[6]
     assert error.ename == "QueryError"
     assert len("\n".join(error.traceback).splitlines()) <= 10, error.traceback
