@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from .array_columns import array_columns
 from .branches import Branches, branch_list
 from .errors import QueryError
 from .faces import completed, face, short_errors
@@ -20,7 +21,7 @@ from .friends import Friend, Friends, index_names
 from .location import Location, expand
 from .missing import ERROR, Missing, policy
 from .opened import OpenTrees, Remembered
-from .query import Booking, Node, Origin
+from .query import Booking, Node, Origin, Params
 from .selection import SELECTED, Selection, selection
 
 if TYPE_CHECKING:
@@ -56,6 +57,13 @@ def dataset(
     Raises SourceError where a file does not exist, UnsupportedError for URLs.
     """
     return Dataset(expand(files, tree), name, policy(missing), metadata=metadata)
+
+
+def _holds_arrays(friend: Any) -> bool:
+    """Whether it is a mapping of columns, and not of files to their trees."""
+    return isinstance(friend, Mapping) and not all(
+        value is None or isinstance(value, str) for value in friend.values()
+    )
 
 
 # What other modules use of a dataset.
@@ -104,7 +112,6 @@ class Dataset:
         root = Node(Origin(self, self._run))
         self._root = root if selected is None else root.filter(SELECTED, "entry list")
         self.filter = self._root.filter
-        self.define = self._root.define
         self.with_params = self._root.with_params
         self.vary = self._root.vary
         self.hist = self._root.hist
@@ -191,13 +198,35 @@ class Dataset:
         one of `TTree::BuildIndex` counts where the friend has it and the dataset its columns, as in
         ROOT; `index=False`: by number all the same.
 
+        A mapping of names to arrays in memory is a friend, too, by number: as long as the dataset
+        has entries, and with an alias: `add_friend({"score": scores}, alias="nn")`.
+
         Friends that files record by themselves are there without this."""
+        if _holds_arrays(friend):
+            return self._with_arrays(friend, alias, index)
         other = friend if isinstance(friend, Dataset) else dataset(friend)
         name = alias or other.trees.locations[0].tree or other.trees[0].name
         if not isinstance(name, str) or not name.split("/")[-1].isidentifier():
             raise QueryError(f"a friend called {name!r} cannot be named in expressions: alias=")
         added = Friend(other, name.split("/")[-1], index_names(index))
         return Dataset(*self._parts(self.friends.plus(added), self.selected))
+
+    def define(self, name: str, expr: Any, params: Params = None) -> Any:
+        """As `treemill.query.Node.define`; or a column of an array in memory, NumPy's, awkward's,
+        Arrow's or a list, with one value or one list for each entry of the whole dataset:
+        `events.define("w", weights)` is a dataset with a column `w`."""
+        if isinstance(expr, str):
+            return self._root.define(name, expr, params)
+        made = array_columns({name: expr}, None)
+        return Dataset(*self._parts(self.friends.with_arrays(made), self.selected))
+
+    def _with_arrays(self, arrays: Any, alias: str | None, index: Any) -> Dataset:
+        if not isinstance(alias, str) or not alias.isidentifier():
+            raise QueryError("arrays need a name to go by, an identifier: alias=")
+        if index:
+            raise QueryError("arrays go with entries by their number, and not by an index=")
+        made = array_columns(arrays, alias)
+        return Dataset(*self._parts(self.friends.with_arrays(made), self.selected))
 
     def select_entries(self, entries: Any) -> Dataset:
         """A dataset of some of the entries, as TTree::SetEntryList: `entries` are their numbers in

@@ -1,5 +1,6 @@
 """Columns that number entries: `entry_number`, in the whole chain, and `local_entry_number`, in the
-file. ROOT: `Entry$` and `LocalEntry$` of TTree::Draw, `rdfentry_` of RDataFrame."""
+file; and one that random numbers are made of, which no expression can name. ROOT: `Entry$` and
+`LocalEntry$` of TTree::Draw, `rdfentry_` of RDataFrame."""
 
 from __future__ import annotations
 
@@ -8,9 +9,15 @@ from typing import Any
 
 from .foreign import Foreign, field, joined
 
-__all__ = ["ENTRY", "ENTRY_NUMBERS", "LOCAL_ENTRY", "with_entry_numbers"]
+__all__ = ["ENTRY", "LOCAL_ENTRY", "NUMBERING", "with_entry_numbers"]
 
-ENTRY_NUMBERS = ENTRY, LOCAL_ENTRY = "entry_number", "local_entry_number"
+ENTRY, LOCAL_ENTRY = "entry_number", "local_entry_number"
+_COUNTED = "number of the entry"
+"""As in the core's compile/random.rs."""
+_DRAWN = ("random", "normal")
+"""Functions of it."""
+NUMBERING = (ENTRY, LOCAL_ENTRY, *_DRAWN)
+"""Words of queries that may want such columns."""
 
 
 class _EntryNumbers:
@@ -44,8 +51,13 @@ def with_entry_numbers(
     """`foreign`, and the numbers that a query of these words wants; of names that the file's own
     columns have, those are meant. `first`: the number of the file's first entry in the chain, which
     may take a look at the files before it."""
-    begins: dict[str, Callable[[], int]] = {ENTRY: first, LOCAL_ENTRY: lambda: 0}
+    begins: dict[str, Callable[[], int]] = {
+        ENTRY: first,
+        LOCAL_ENTRY: lambda: 0,
+        _COUNTED: first,
+    }
     wanted = [name for name in begins if name in words and name not in columns]
+    wanted += [_COUNTED] if any(name in words for name in _DRAWN) else []
     if not wanted:
         return foreign
     return joined([foreign, _EntryNumbers({name: begins[name]() for name in wanted})])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -24,6 +25,9 @@ Constant = bool | int | float | str
 
 MAX_LENGTH = 100_000
 """Characters of an expression."""
+MAX_ITEMS = 10_000
+"""Items of a list of constants."""
+_SHOWN = 20
 _LARGEST = 1.7976931348623157e308
 
 
@@ -66,11 +70,24 @@ def column(name: str, found: bool = False) -> Expression:
     return Expression(text, {"kind": "name", "id": name, "at": [0, len(text)]}, found)
 
 
-def constant(value: Constant) -> Expression:
-    """A constant as an expression; numpy's scalars are what they hold. Raises QueryError for what
-    is no finite number, no bool and no string."""
-    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
-        value = value.item()
+def constant(value: Constant | Sequence[Constant]) -> Expression:
+    """A constant, or a list of them, as an expression; NumPy's count as Python's. Raises QueryError
+    for what is no finite number, no bool and no string."""
+    plain: Any = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(plain, (list, tuple)):
+        return _list(plain)
+    return _single(plain)
+
+
+def _list(values: Sequence[Any]) -> Expression:
+    if not 1 <= len(values) <= MAX_ITEMS:
+        raise QueryError(f"a list of constants has 1 to {MAX_ITEMS} items, not {len(values)}")
+    items = [_single(value).tree for value in values]
+    text = repr(list(values)) if len(values) <= _SHOWN else f"[{values[0]!r}, …]"
+    return Expression(text, {"kind": "sequence", "items": items, "at": [0, len(text)]})
+
+
+def _single(value: Constant) -> Expression:
     fits = isinstance(value, (bool, str)) or (
         -(1 << 63) <= value < 1 << 64 if isinstance(value, int) else _is_finite(value)
     )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from .array_columns import ArrayColumns
 from .errors import QueryError, SourceError
 from .foreign import Foreign, joined
 from .friend_columns import Align, Alignment, FriendColumns, Names, integers, is_number
@@ -84,44 +85,73 @@ class Friend:
 class Friends:
     """The friends of a dataset. Immutable but for what it remembers; threads may share it."""
 
-    def __init__(self, given: tuple[Friend, ...] = ()) -> None:
+    def __init__(
+        self,
+        given: tuple[Friend, ...] = (),
+        arrays: tuple[ArrayColumns, ...] = (),
+        starts: tuple[int, ...] | None = None,
+    ) -> None:
+        """`starts`: the first entries of the dataset's files, once they are known."""
         self.given = given
+        self.arrays = arrays
+        self._starts = starts
         self._lock = threading.Lock()
         self._recorded: dict[int, tuple[Any, list[Friend]]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Friends, (self.given,)
+        return Friends, (self.given, self.arrays, self._starts)
 
     def __bool__(self) -> bool:
-        return bool(self.given)
+        return bool(self.given or self.arrays)
 
     def plus(self, friend: Friend) -> Friends:
         """With one more."""
         if friend.dataset.selected is not None:
             raise QueryError(f"the friend {friend.alias} is a selection of entries; give it whole")
-        if any(friend.alias == each.alias for each in self.given):
-            raise QueryError(f"there is a friend {friend.alias} already; give another alias=")
-        return Friends((*self.given, friend))
+        self._check_new(friend.alias)
+        return Friends((*self.given, friend), self.arrays)
+
+    def with_arrays(self, arrays: ArrayColumns) -> Friends:
+        """With columns from memory; of columns that stand for others the last ones count."""
+        if arrays.alias is not None:
+            self._check_new(arrays.alias)
+        return Friends(self.given, (arrays, *self.arrays))
+
+    def _check_new(self, alias: str) -> None:
+        taken = [each.alias for each in self.given] + [each.alias for each in self.arrays]
+        if alias in taken:
+            raise QueryError(f"there is a friend {alias} already; give another alias=")
 
     def settled(self, dataset: Dataset) -> Friends:
         """With all that one pass has to know of the whole chain, so that workers need not find it
         out. Opens every file."""
-        if not self.given:
+        if not self:
             return self
+        from .matching import starts
+
         sizes, title = _sizes(dataset), repr(dataset)
         columns = [branch["name"] for branch in dataset.trees[0].branches()]
+        own = starts(sizes)
+        for each in self.arrays:
+            if each.length != own[-1]:
+                name = next(iter(each.columns))
+                raise QueryError(
+                    f"{title} has {own[-1]} entries and the array {name} has {each.length}: it "
+                    "goes with all entries of the dataset, in their order"
+                )
         settled = tuple(
             replace(each, alignment=each.aligned(sizes, title, columns)) for each in self.given
         )
-        if any(each.alignment is not None and each.alignment.names is None for each in settled):
+        by_number = [each for each in settled if each.alignment and each.alignment.names is None]
+        if by_number or self.arrays:
             _require_order(dataset, title)
-        return Friends(settled)
+        return Friends(settled, self.arrays, own)
 
     def foreign(self, dataset: Dataset, file: int) -> Foreign | None:
         """The friends' columns for the entries of one file; None where it has no friends."""
         tree = dataset.trees[file]
         recorded = self._of_file(dataset, file, tree) if tree.core.friends else []
-        if not self.given and not recorded:
+        if not self and not recorded:
             return None
         own = {branch["name"] for branch in tree.branches()}
 
@@ -131,13 +161,25 @@ class Friends:
         chain, path = repr(dataset), dataset.files[file]
         several = [(each, later(each, chain, lambda: _sizes(dataset)), file) for each in self.given]
         several += [(each, later(each, path, lambda: [tree.num_entries]), 0) for each in recorded]
-        bare = _bare([each for each, _, _ in several], own)
+        names = [(each.alias, list(each.dataset.branches)) for each, _, _ in several]
+        names += [(each.alias, list(each.columns)) for each in self.arrays if each.alias]
+        bare = _bare(names, own)
+        first = self._first(dataset, file) if self.arrays else 0
         return joined(
             [
-                FriendColumns(each, align, number, tree, bare.get(each.alias, frozenset()))
-                for each, align, number in several
+                *(
+                    each.foreign(first, bare.get(each.alias or "", frozenset()))
+                    for each in self.arrays
+                ),
+                *(
+                    FriendColumns(each, align, number, tree, bare.get(each.alias, frozenset()))
+                    for each, align, number in several
+                ),
             ]
         )
+
+    def _first(self, dataset: Dataset, file: int) -> int:
+        return dataset.first_entry(file) if self._starts is None else self._starts[file]
 
     def _of_file(self, dataset: Dataset, file: int, tree: Any) -> list[Friend]:
         """The friends that the file's tree records, but for those that are not there."""
@@ -190,13 +232,13 @@ def _resolved(given: str, main: str) -> str:
     return given if "://" in given or not os.path.lexists(beside) else beside
 
 
-def _bare(friends: list[Friend], own: set[str]) -> dict[str, frozenset[str]]:
+def _bare(friends: list[tuple[str, list[str]]], own: set[str]) -> dict[str, frozenset[str]]:
     """By friend the columns that may go without its name: neither the tree nor another friend has
-    one of that name."""
+    one of that name. `friends`: their aliases and columns."""
     owners: dict[str, list[str]] = {}
-    for friend in friends:
-        for branch in friend.dataset.branches.values():
-            owners.setdefault(branch.name, []).append(friend.alias)
+    for alias, names in friends:
+        for name in names:
+            owners.setdefault(name, []).append(alias)
     found: dict[str, set[str]] = {}
     for name, aliases in owners.items():
         if len(aliases) == 1 and name not in own:

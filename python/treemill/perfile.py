@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from .aliases import needed, with_definitions, words
-from .entry_numbers import ENTRY_NUMBERS, with_entry_numbers
+from .entry_numbers import NUMBERING, with_entry_numbers
 from .errors import QueryError, UnsupportedError
 from .filetree import FileTree
 from .foreign import Foreign, joined
@@ -56,7 +56,7 @@ class PerFile:
         `first`: the number of its first entry in the whole chain. Raises what is wrong with the
         query there."""
         query = self._for(tree)
-        if any(name in query.text for name in ENTRY_NUMBERS):
+        if any(name in query.text for name in NUMBERING):
             foreign = with_entry_numbers(foreign, query.words, tree.by_name, first)
         if not tree.missing.defaults:
             try:

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Booking", "Node", "Origin", "check_constants", "check_varied", "steps_to"]
 
-Params = Mapping[str, Constant] | None
-"""Constants by name, for the expressions of one call: see `Node.with_params`."""
+Params = Mapping[str, Constant | Sequence[Constant]] | None
+"""Constants, or lists of them, by name, for the expressions of one call: see `Node.with_params`."""
 
 
 def _column_name(name: object) -> str:
@@ -58,6 +58,14 @@ def _column_name(name: object) -> str:
             f"`x-y`; not {name!r}"
         )
     return found
+
+
+def _check_no_array(expr: object) -> None:
+    if not isinstance(expr, str) and hasattr(expr, "__len__"):
+        raise QueryError(
+            "an array goes with all entries of the dataset: define it there, before filters and "
+            "other definitions"
+        )
 
 
 @face("origin", "parent", "step")
@@ -86,13 +94,16 @@ class Node(Looks, Saves):
         return Node(self.origin, node, Filter(parse(expr), name))
 
     def define(self, name: str, expr: str, params: Params = None) -> Node:
-        """A new column `name`, one value or one list per entry; `params`: see `with_params`."""
+        """A new column `name`, one value or one list per entry; `params`: see `with_params`. An
+        array is a column of the dataset itself: see `Dataset.define`."""
+        _check_no_array(expr)
         node = self.with_params(params or {})
         return Node(self.origin, node, Define(_column_name(name), parse(expr)))
 
-    def with_params(self, params: Mapping[str, Constant]) -> Node:
-        """Constants by name, for all expressions below: `with_params({"cut": 30})` and then
-        `filter("MET_pt > cut")`. No branch may be called so: `define` gives columns anew."""
+    def with_params(self, params: Mapping[str, Constant | Sequence[Constant]]) -> Node:
+        """Constants, or lists of them, by name, for all expressions below: `with_params({"cut":
+        30})` and then `filter("MET_pt > cut")`. No branch may be called so: `define` gives columns
+        anew."""
         node = self
         for name, value in params.items():
             step = Define(_column_name(name), constant(value), is_param=True)

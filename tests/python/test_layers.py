@@ -113,6 +113,8 @@ def test_module(path):
         assert own(names) <= inside(names, "treemill.errors")
     if part in ("bits", "foreign", "matching", "pace", "shapes", "typed_run"):
         assert not own(names)
+    if part == "array_columns":
+        assert own(names) <= inside(names, "treemill.errors", "treemill.foreign")
     if part in ("friends", "friend_columns", "selection"):
         assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
     if part in ("chunk", "forms", "window", "coffea_events"):

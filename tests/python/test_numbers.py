@@ -7,6 +7,7 @@ import math
 from decimal import Decimal, localcontext
 
 import awkward as ak
+import hist
 import numpy as np
 import pytest
 import treemill as tm
@@ -273,3 +274,24 @@ def test_a_constant_that_may_be_missing_in_a_batch_of_one_event(tmp_path):
     assert node.sum("sum(Jet * only(7, x < 0))").value == 49
     assert node.sum("sum(Jet * fill_missing(only(7, x > 0), 2))").value == 14
     assert node.sum("count(Jet * (3 if only(True, x > 0) else 4))").value == 0
+
+
+def test_integer_axes_place_what_32_bits_do_not_hold(tmp_path):
+    """hist refuses such values; here they are where they belong, in or beside the bins."""
+    edge = [2**31 - 1, 2**31, 2**31 + 3, 2**32 - 1]
+    values = {
+        "u4": np.array([0, 3, 5, 7, *edge], dtype=np.uint32),
+        "i8": np.array([2**32 + 3, -(2**31) - 1, 2**63 - 1, -(2**63), *edge], dtype=np.int64),
+        "u8": np.array([2**32 + 3, 2**63, LARGEST, 4, *edge], dtype=np.uint64),
+    }
+    node = write(tmp_path / "x.root", **values).filter("True")
+    for name, numbers in values.items():
+        exactly_these = [int(x) for x in numbers]
+        found = node.hist(name, bins=hist.axis.Integer(0, 6)).value.values(flow=True).tolist()
+        assert found[1:-1] == [exactly_these.count(k) for k in range(6)]
+        assert found[0] == sum(x < 0 for x in exactly_these)
+        assert found[-1] == sum(x >= 6 for x in exactly_these)
+        found = node.hist(name, bins=hist.axis.Integer(0, 6, circular=True)).value.values()
+        assert found.tolist() == [sum(x % 6 == k for x in exactly_these) for k in range(6)]
+        found = node.hist(name, bins=hist.axis.IntCategory([3, 5])).value.values()
+        assert found.tolist() == [exactly_these.count(3), exactly_these.count(5)]

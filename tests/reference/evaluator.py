@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import vectors
+from .drawn import DRAWN
 from .functions import FUNCTIONS
 from .values import (
     BINARY,
@@ -24,6 +25,7 @@ from .values import (
 
 Scope = dict[str, Any]
 
+_PLACES = "places of the items that the loops are at"
 _CONSTANTS = {"pi": 3.141592653589793, "inf": float("inf"), "nan": float("nan")}
 
 
@@ -126,6 +128,8 @@ def _call(node: ast.Call, scope: Scope) -> Any:
         return each(vectors.METHODS[node.func.attr], _value(node.func.value, scope), *args)
     assert isinstance(node.func, ast.Name)
     keywords = {str(k.arg): _value(k.value, scope) for k in node.keywords}
+    if node.func.id in DRAWN:
+        return DRAWN[node.func.id](keywords["seed"], scope["entry"], *scope.get(_PLACES, ()))
     return FUNCTIONS[node.func.id](*args, **keywords)
 
 
@@ -150,8 +154,9 @@ def _loops(loops: list[ast.comprehension], scope: Scope) -> Iterator[Scope]:
         return
     first, *rest = loops
     values = _value(first.iter, scope)
-    for value in [] if values is MISSING else values:
-        inner = scope | _bound(first.target, value)
+    places = scope.get(_PLACES, ())
+    for place, value in enumerate([] if values is MISSING else values):
+        inner = scope | _bound(first.target, value) | {_PLACES: (*places, place)}
         passed = (_value(condition, inner) for condition in first.ifs)
         if all(p is not MISSING and bool(p) for p in passed):
             yield from _loops(rest, inner)

@@ -86,7 +86,9 @@ class Writer:
 
     def function(self, scope: Scope) -> str:
         inner = scope.deeper()
-        name = self.pick("abs", "sqrt", "min", "max", "hypot", "floor", "-", "**")
+        name = self.pick("abs", "sqrt", "min", "max", "hypot", "floor", "-", "**", "erf", "table")
+        if name == "table":
+            return self.table(inner)
         if name == "-":
             return f"(-{self.number(inner)})"
         if name == "**":
@@ -94,6 +96,21 @@ class Writer:
         if name in ("min", "max", "hypot"):
             return f"{name}({self.number(inner)}, {self.number(inner)})"
         return f"{name}({self.number(inner)})"
+
+    def table(self, scope: Scope) -> str:
+        """Of constants; or a random number, which is one of counters."""
+        value = self.number(scope)
+        edges = self.pick("[-1.31, 0.37, 12.9]", "[0.37, 1.91, 29.3, 61.7]")
+        places = self.pick("k", "i", "nA", *(f"{e}.charge" for e in scope.elements))
+        return self.pick(
+            f"interp({value}, [-5.1, 0.3, 17.9], [1.7, -2, 31.1])",
+            f"digitize({value}, {edges})",
+            f"digitize({value}, {edges}, right=True)",
+            f"take([0.5, -7.1, 3], {places})",
+            f"[3, 5.3, 8, -2.2][{places}]",
+            f"random(seed={self.pick('1', '2')})",
+            f"normal(seed={self.pick('3', '-4')})",
+        )
 
     def choice(self, scope: Scope) -> str:
         inner = scope.deeper()
@@ -105,7 +122,7 @@ class Writer:
         return f"fill_missing({self.number(scope.deeper())} * 1.0, 0.5)"
 
     def reduced(self, scope: Scope) -> str:
-        name = self.pick("sum", "sum", "max", "min", "mean", "count")
+        name = self.pick("sum", "sum", "prod", "max", "min", "mean", "count")
         return f"{name}({self.generator(scope, self.number)} )"
 
     def length(self, scope: Scope) -> str:
@@ -115,6 +132,8 @@ class Writer:
         field = self.pick(*_FLOATS, "px")
         index = self.pick("0", "1", "-1", "k", "2")
         collection = self.elements(scope.deeper())
+        if "[[" in collection and index not in ("0", "-1"):
+            index = "k"  # a list of so many items: a constant beyond them is refused
         way = self.pick("index", "first", "last")
         if way != "index":
             return f"{way}({collection}).{field}"
@@ -149,6 +168,7 @@ class Writer:
             leaves += [lambda s: f"{self.pick(*s.elements)}.tag", self.comparison]
         if len(scope.elements) > 1:
             leaves += [self.near] * 2
+        leaves += [lambda s: f"(random(seed={self.pick('1', '5')}) < 0.5)"]
         if scope.depth <= 0:
             return self.one_of(scope, *leaves)
         ways = [self.logic] * 2 + [self.negation, self.quantified, self.quantified, self.absence]

@@ -1,5 +1,6 @@
 """Functions of the language for one event: of lists, of numbers, and those that make lists."""
 
+import bisect
 import itertools
 import math
 from collections.abc import Callable
@@ -13,6 +14,34 @@ def _sum(values: list[Any]) -> Any:
     for _, v in present(values):
         total = total + v
     return wrap(total) if isinstance(total, int) else total
+
+
+def _prod(values: list[Any]) -> Any:
+    product: Any = 1
+    for _, v in present(values):
+        product = product * v
+    return wrap(product) if isinstance(product, int) else product
+
+
+def _interp(x: Any, xs: list[float], ys: list[float]) -> Any:
+    def run(v: Any) -> float:
+        v = float(v)
+        if not xs[0] <= v <= xs[-1]:
+            return v if math.isnan(v) else float(ys[0] if v < xs[0] else ys[-1])
+        i = min(bisect.bisect_right(xs, v), len(xs) - 1)
+        share = (v - xs[i - 1]) / (xs[i] - xs[i - 1])
+        return ys[i - 1] + share * (ys[i] - ys[i - 1])
+
+    return each(run, x)
+
+
+def _digitize(x: Any, edges: list[float], right: bool = False) -> Any:
+    place = bisect.bisect_left if right else bisect.bisect_right
+    return each(lambda v: len(edges) if _nan(v) else place(edges, v), x)
+
+
+def _take(table: list[Any], index: Any) -> Any:
+    return each(lambda i: table[i] if 0 <= i < len(table) else MISSING, index)
 
 
 def _mean(values: list[Any]) -> Any:
@@ -130,6 +159,7 @@ def _of_list(f: Callable[..., Any]) -> Callable[..., Any]:
 
 _OF_LISTS: dict[str, Callable[..., Any]] = {
     "sum": _sum,
+    "prod": _prod,
     "mean": _mean,
     "any": lambda values: any(bool(v) for _, v in present(values)),
     "all": lambda values: all(bool(v) for _, v in present(values)),
@@ -150,9 +180,13 @@ _OF_NUMBERS: dict[str, Callable[..., Any]] = {
     "sqrt": _real(_sqrt),
     "exp": _real(math.exp),
     "cos": _real(math.cos),
+    "erf": _real(math.erf),
     "hypot": _real(math.hypot),
     "floor": _rounded(math.floor),
     "ceil": _rounded(math.ceil),
+    "interp": _interp,
+    "digitize": _digitize,
+    "take": _take,
     "isnan": lambda x: each(lambda v: math.isnan(v), x),
     "isfinite": lambda x: each(lambda v: math.isfinite(v), x),
     "where": lambda test, a, b: each_even_missing(choose, test, a, b),

@@ -8,6 +8,7 @@ mod at;
 mod compute;
 mod items;
 mod level;
+mod lookups;
 mod missing;
 mod offsets;
 mod passed;

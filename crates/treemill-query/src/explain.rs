@@ -160,6 +160,10 @@ impl Plan {
             }
             Op::Cycle(list) => format!("{list:?}"),
             Op::InInts(list) => format!("{} in {} integers", inputs.concat(), list.len()),
+            Op::Lookup { how, table } => {
+                let how = format!("{how:?}").to_lowercase();
+                format!("{} in a table of {} ({how})", inputs.concat(), table.len())
+            }
             Op::Select => of("where"),
             Op::Only => of("only"),
             Op::IsMissing => of("is_missing"),

@@ -2,7 +2,7 @@
 //! the compiler turns a row and typed arguments into nodes.
 
 use crate::compile::Reducer;
-use crate::kernel::{Real1, Real2, Test};
+use crate::kernel::{Map, Real1, Real2, Test};
 
 /// A function.
 pub(crate) struct Function {
@@ -50,6 +50,12 @@ pub(crate) enum Kind {
     Sorted,
     /// The items of lists in lists as one list.
     Flatten,
+    /// In tables of constants.
+    Interp,
+    Digitize,
+    Take,
+    /// Numbers of a distribution, by counters.
+    Random(Map),
     /// Takes keywords only.
     Vector,
 }
@@ -63,6 +69,8 @@ impl Kind {
             }
             Self::First | Self::Last => &["default"],
             Self::Sorted => &["key", "reverse"],
+            Self::Digitize => &["right"],
+            Self::Random(_) => &["seed"],
             _ => &[],
         }
     }
@@ -158,6 +166,7 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     f("minimum", 2, 2, Kind::Minimum),
     f("maximum", 2, 2, Kind::Maximum),
     reduce("sum", Reducer::Sum),
+    reduce("prod", Reducer::Prod),
     reduce("any", Reducer::Any),
     reduce("all", Reducer::All),
     reduce("count", Reducer::Count),
@@ -176,6 +185,11 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     f("is_missing", 1, 1, Kind::IsMissing),
     f("fill_missing", 2, 2, Kind::FillMissing),
     f("only", 2, 2, Kind::Only),
+    f("interp", 3, 3, Kind::Interp),
+    f("digitize", 2, 2, Kind::Digitize),
+    f("take", 2, 2, Kind::Take),
+    f("random", 0, 0, Kind::Random(Map::Uniform)),
+    f("normal", 0, 0, Kind::Random(Map::Normal)),
     f("float", 1, 1, Kind::ToFloat),
     f("int", 1, 1, Kind::ToInt),
     f("bool", 1, 1, Kind::ToBool),
@@ -191,6 +205,11 @@ pub(crate) static FUNCTIONS: &[Function] = &[
 /// The function of a name.
 pub(crate) fn find(name: &str) -> Option<&'static Function> {
     FUNCTIONS.iter().find(|function| function.name == name)
+}
+
+/// Whether a function of this name gives random numbers.
+pub(crate) fn is_drawn(name: &str) -> bool {
+    find(name).is_some_and(|function| matches!(function.kind, Kind::Random(_)))
 }
 
 /// Constants by name, where no column has that name.

@@ -51,6 +51,7 @@ impl Compiler<'_> {
         let (least, most) = function.arity;
         if !(least..=most).contains(&args.len()) {
             let wanted = match (least, most) {
+                (0, 0) => "keywords only".to_owned(),
                 (1, 1) => "one argument".to_owned(),
                 (a, b) if a == b => format!("{a} arguments"),
                 (a, b) => format!("{a} to {b} arguments"),
@@ -73,7 +74,11 @@ impl Compiler<'_> {
             found.map(|(_, value)| value)
         };
         let (key, default) = (keyword("key"), keyword("default"));
-        let (name, first) = (function.name, &args[0]);
+        let name = function.name;
+        if let Kind::Random(distribution) = function.kind {
+            return self.random(name, distribution, keyword("seed"), at);
+        }
+        let first = &args[0];
         // Those that take collections as well as numbers.
         match function.kind {
             Kind::Len => return self.len(first).map(Bound::Value),
@@ -95,6 +100,9 @@ impl Compiler<'_> {
             Kind::Concat => return self.concat(args, at),
             Kind::Zip => return self.zip(args, at),
             Kind::Enumerate => return self.enumerate(first),
+            Kind::Interp => return self.interp(args),
+            Kind::Digitize => return self.digitize(args, keyword("right")),
+            Kind::Take => return self.take(args),
             Kind::Flatten => return self.flatten(first),
             Kind::Sorted => return self.sorted(first, key, keyword("reverse")),
             Kind::Where => {

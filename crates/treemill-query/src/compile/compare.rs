@@ -130,30 +130,40 @@ impl Compiler<'_> {
 
     /// `left in right`
     fn member_of(&mut self, left: NodeId, right: &Expr, at: Span) -> Result<NodeId> {
-        let Expr::Sequence { items, .. } = right else {
-            return self.member_of_list(left, right, at);
-        };
-        let mut constants = Vec::with_capacity(items.len());
-        for item in items {
-            let id = self.value(item)?;
-            if self.graph.as_const(id).is_none() {
-                let message = "the members of a list after 'in' are constants";
-                return Err(QueryError::at(span(item), message));
+        let mut constants = Vec::new();
+        if let Expr::Sequence { items, .. } = right {
+            for item in items {
+                let id = self.value(item)?;
+                if self.graph.as_const(id).is_none() {
+                    let message = "the members of a list after 'in' are constants";
+                    return Err(QueryError::at(span(item), message));
+                }
+                constants.push(id);
             }
-            constants.push(id);
+        } else {
+            // A name of such a list.
+            let Bound::Tuple { items, .. } = self.bind(right)? else {
+                return self.member_of_list(left, right, at);
+            };
+            for item in items {
+                match item {
+                    Bound::Value(id) if self.graph.as_const(id).is_some() => constants.push(id),
+                    _ => return self.member_of_list(left, right, at),
+                }
+            }
         }
-        if items.len() > SHORT
+        if constants.len() > SHORT
             && let Some(found) = self.search(left, &constants)
         {
             return Ok(found);
         }
-        if items.len() > LONGEST {
+        if constants.len() > LONGEST {
             let message = format!("more than {LONGEST} floats or strings after 'in'");
             return Err(QueryError::at(at, message));
         }
         let mut result: Option<NodeId> = None;
-        for (constant, item) in constants.into_iter().zip(items) {
-            let equal = self.compare(Compare::Eq, left, constant, span(item))?;
+        for constant in constants {
+            let equal = self.compare(Compare::Eq, left, constant, span(right))?;
             result = Some(match result {
                 None => equal,
                 Some(before) => self.either(before, equal),

@@ -144,6 +144,19 @@ pub(super) fn is_cheap(expr: &Expr) -> bool {
     }
 }
 
+/// Whether it has random numbers, of which each item of the loops around has its own.
+pub(super) fn draws(expr: &Expr) -> bool {
+    let mut found = match expr {
+        Expr::Call { function, .. } => {
+            matches!(&**function, Expr::Name { id, .. } if crate::functions::is_drawn(id))
+        }
+        Expr::Apply { body, .. } => draws(&body.tree),
+        _ => false,
+    };
+    each_child(expr, &mut |child| found |= draws(child));
+    found
+}
+
 /// The operands of `and`, and of `and`s in it.
 pub(super) fn conjuncts<'a>(expr: &'a Expr, found: &mut Vec<&'a Expr>) {
     match expr {

@@ -3,6 +3,7 @@
 
 use super::level::{EVENT, Level, LevelId, LevelKind};
 use super::quick::QuickMap;
+use super::tables::Lookup;
 use crate::kernel::Map;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -77,6 +78,7 @@ impl Constant {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Reducer {
     Sum,
+    Prod,
     Any,
     All,
     /// Number of values that are not missing.
@@ -105,6 +107,11 @@ pub(crate) enum Op {
     StrCompare(crate::kernel::Compare),
     /// Whether the value is one of a sorted list: floats' bits or integers.
     InInts(Arc<[i64]>),
+    /// The value looked up in a table of constants, integers or floats by their bits.
+    Lookup {
+        how: Lookup,
+        table: Arc<[i64]>,
+    },
     /// The value where the condition holds, else missing.
     Only,
     /// Bool: whether the value is missing.

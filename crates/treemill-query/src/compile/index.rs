@@ -15,6 +15,12 @@ impl Compiler<'_> {
         if let Bound::Tuple { items, .. } = &bound
             && self.is_single(level)
         {
+            if !matches!(index, Expr::Slice { .. } | Expr::Sequence { .. })
+                && let Some(numbers) = self.numbers_of(&bound)
+            {
+                let place = self.value(index)?;
+                return self.item_of_constants(numbers, place, span(index));
+            }
             return self.element_of_tuple(items, index);
         }
         if self.is_single(level) {
@@ -65,7 +71,16 @@ impl Compiler<'_> {
             };
             return self.at_each(&bound, level, indices, true, place);
         }
-        let picked = self.value(index)?;
+        let picked = match self.bind(index)? {
+            Bound::Value(id) => id,
+            other => {
+                let Some(numbers) = self.numbers_of(&other) else {
+                    return Err(self.not_a_value(&other, place));
+                };
+                let indices = self.cycled(numbers);
+                return self.at_each(&bound, level, indices, true, place);
+            }
+        };
         match self.type_of(picked) {
             Type::Bool => self.masked(bound, level, picked, place),
             Type::Int | Type::UInt => self.at_index(bound, level, picked, at, place),

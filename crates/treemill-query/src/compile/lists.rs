@@ -59,7 +59,10 @@ impl Compiler<'_> {
         let at = span(arg);
         let bound = match arg {
             Expr::Sequence { items, .. } => self.constants(items, at)?,
-            _ => self.bind(arg)?,
+            _ => {
+                let bound = self.bind(arg)?;
+                self.as_list(bound)
+            }
         };
         let level = self.level_of(&bound);
         if self.is_single(level) {
@@ -96,64 +99,24 @@ impl Compiler<'_> {
 
     /// `[1, 2, 3]` as a list.
     pub(super) fn constants(&mut self, items: &[Expr], at: Span) -> Result<Bound> {
-        let Some((numbers, ty)) = self.numbers(items)? else {
-            let message = format!(
-                "a list to go through has 1 to {MOST_ITEMS} constant numbers, or is a column"
-            );
-            return Err(QueryError::at(at, message));
-        };
-        let len = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-        let level = self.graph.add_level(Level {
-            parent: EVENT,
-            kind: LevelKind::Fixed(len),
-        });
-        Ok(Bound::Value(self.graph.add(Node {
-            op: Op::Cycle(numbers.into()),
-            inputs: Vec::new(),
-            level,
-            ty,
-            missing: false,
-        })))
-    }
-
-    /// Constant numbers: integers, or if one of them is not, floats by their bits. `None`: they are not
-    /// all that, or none or too many.
-    fn numbers(&mut self, items: &[Expr]) -> Result<Option<(Vec<i64>, Type)>> {
-        if let Some(integers) = self.integers(items)? {
-            return Ok((!integers.is_empty()).then_some((integers, Type::Int)));
+        let mut found = None;
+        if (1..=MOST_ITEMS).contains(&items.len()) {
+            let mut bounds = Vec::with_capacity(items.len());
+            for item in items {
+                bounds.push(self.bind(item)?);
+            }
+            let (items, level) = (bounds, EVENT);
+            found = self.numbers_of(&Bound::Tuple { items, level });
         }
-        if items.len() > MOST_ITEMS {
-            return Ok(None);
-        }
-        let mut found = Vec::with_capacity(items.len());
-        for item in items {
-            let Bound::Value(id) = self.bind(item)? else {
-                return Ok(None);
-            };
-            match self.graph.as_const(id) {
-                Some(Constant::Str(_)) | None => return Ok(None),
-                Some(number) => found.push(number.as_f64().to_bits() as i64),
+        match found {
+            Some(numbers) => Ok(Bound::Value(self.cycled(numbers))),
+            None => {
+                let message = format!(
+                    "a list to go through has 1 to {MOST_ITEMS} constant numbers, or is a column"
+                );
+                Err(QueryError::at(at, message))
             }
         }
-        Ok(Some((found, Type::Float)))
-    }
-
-    /// The values of constant integers; `None`: they are not all that.
-    pub(super) fn integers(&mut self, items: &[Expr]) -> Result<Option<Vec<i64>>> {
-        if items.len() > MOST_ITEMS {
-            return Ok(None);
-        }
-        let mut found = Vec::with_capacity(items.len());
-        for item in items {
-            let Bound::Value(id) = self.bind(item)? else {
-                return Ok(None);
-            };
-            match self.graph.as_const(id) {
-                Some(Constant::Int(x)) => found.push(*x),
-                _ => return Ok(None),
-            }
-        }
-        Ok(Some(found))
     }
 
     /// `combinations(X, n)`: tuples.

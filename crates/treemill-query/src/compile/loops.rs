@@ -97,7 +97,10 @@ impl Compiler<'_> {
         for (each, conditions) in loops.iter().zip(conditions) {
             let items = match &each.iter {
                 Expr::Sequence { items, at } => self.constants(items, *at)?,
-                list => self.bind(list)?,
+                list => {
+                    let bound = self.bind(list)?;
+                    self.as_list(bound)
+                }
             };
             let element = self.entered(items, span(&each.iter))?;
             self.enter(each, element, &conditions)?;
@@ -172,7 +175,8 @@ impl Compiler<'_> {
                 .filter(|name| !Target::names(&each.targets).contains(&name.as_str()))
                 .collect();
             conditions.iter().copied().partition(|condition| {
-                !free::names(condition).any_of(deeper.iter().map(String::as_str))
+                let names = free::names(condition);
+                !(names.any_of(deeper.iter().map(String::as_str)) || free::draws(condition))
             })
         };
         (element, level) = self.kept_items(each, element, level, &early)?;
@@ -310,7 +314,7 @@ fn placed(loops: &[Loop]) -> Vec<Vec<&Expr>> {
                 .rev()
                 .find(|i| names.any_of(Target::names(&loops[*i].targets)))
                 .unwrap_or(0);
-            found[last].push(part);
+            found[if free::draws(part) { own } else { last }].push(part);
         }
     }
     found

@@ -31,9 +31,11 @@ mod pairs;
 mod plan;
 mod program;
 mod quick;
+mod random;
 mod reduce;
 mod scopes;
 mod spelling;
+mod tables;
 pub(crate) mod tuple;
 mod types;
 mod vectors;
@@ -42,6 +44,8 @@ pub(crate) use graph::{Constant, Graph, Node, NodeId, Op, Reducer, Type};
 pub(crate) use homes::{Cuts, Homes};
 pub(crate) use joint::Joint;
 pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
+
+pub(crate) use tables::Lookup;
 
 pub(crate) use program::{Argument, Leaf, Program, Read, Step, Work};
 

@@ -172,15 +172,19 @@ impl Compiler<'_> {
             }
             Reducer::Count => ty = Type::Int,
             Reducer::Sum if ty == Type::Bool => ty = Type::Int,
+            Reducer::Prod if ty == Type::Bool => {
+                value = self.number_of(value);
+                ty = Type::Int;
+            }
             Reducer::Mean => {
                 value = self.real_of(value);
                 ty = Type::Float;
             }
             Reducer::ArgMin | Reducer::ArgMax => ty = Type::Int,
-            Reducer::Sum | Reducer::Min | Reducer::Max => (),
+            Reducer::Sum | Reducer::Prod | Reducer::Min | Reducer::Max => (),
         }
         let empty = match reducer {
-            Reducer::Sum | Reducer::Any | Reducer::All | Reducer::Count => false,
+            Reducer::Sum | Reducer::Prod | Reducer::Any | Reducer::All | Reducer::Count => false,
             Reducer::Mean | Reducer::Min | Reducer::Max | Reducer::ArgMin | Reducer::ArgMax => {
                 let never = matches!(self.graph.level(level).kind, LevelKind::Fixed(1..));
                 items_missing || !never

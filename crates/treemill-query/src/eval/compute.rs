@@ -43,6 +43,7 @@ impl Batch<'_> {
             Op::And | Op::Or => self.junction(s, node),
             Op::StrCompare(op) => self.compare_strings(s, node, *op),
             Op::InInts(list) => self.among(s, node, list),
+            Op::Lookup { how, table } => self.looked_up(s, node, *how, table),
             Op::Only => self.only(s, node),
             Op::IsMissing => {
                 let value = self.node(s, node.inputs[0])?;
@@ -123,7 +124,7 @@ impl Batch<'_> {
                 for (to, x) in out.iter_mut().zip(list.iter().cycle()) {
                     *to = *x;
                 }
-                Ok(Value::direct(Data::I64(out.into())))
+                Ok(Value::direct(self.integers(out, node.ty)))
             }
             Op::Align => self.align(s, node),
             Op::Reduce(reducer) => self.reduce(s, node, *reducer),

@@ -79,6 +79,20 @@ impl Batch<'_> {
                 let valid = self.not_empty(offsets);
                 with_valid(Data::F64(out.into()), valid)
             }
+            Reducer::Prod if ty == Type::Float => {
+                let data: Buf<f64> = self.whole(value, items);
+                let mut out: Vec<f64> = self.pool.take(lists);
+                reduce::products(&data, offsets, 1.0, |product, x| product * x, &mut out);
+                self.pool.give(data);
+                Value::direct(Data::F64(out.into()))
+            }
+            Reducer::Prod => {
+                let data: Buf<i64> = self.whole(value, items);
+                let mut out: Vec<i64> = self.pool.take(lists);
+                reduce::products(&data, offsets, 1, i64::wrapping_mul, &mut out);
+                self.pool.give(data);
+                Value::direct(self.integers(out, ty))
+            }
             Reducer::Sum => {
                 let data: Buf<i64> = self.whole(value, items);
                 let mut out: Vec<i64> = self.pool.take(lists);
@@ -188,7 +202,7 @@ impl Batch<'_> {
         valid
     }
 
-    fn integers(&mut self, bits: Vec<i64>, ty: Type) -> Data {
+    pub(super) fn integers(&mut self, bits: Vec<i64>, ty: Type) -> Data {
         if ty != Type::UInt {
             return Data::I64(bits.into());
         }

@@ -14,8 +14,10 @@ pub(crate) mod masks;
 pub(crate) mod math;
 pub(crate) mod numbered;
 pub(crate) mod pieces;
+pub(crate) mod random;
 pub(crate) mod reduce;
 pub(crate) mod special;
+pub(crate) mod tables;
 pub(crate) mod trig;
 pub(crate) mod tuples;
 
@@ -67,6 +69,11 @@ pub(crate) enum Map {
     UIntToReal,
     /// Towards zero; out of range: the nearest.
     RealToInt,
+    /// The state of random numbers after a counter.
+    Count,
+    /// Random numbers of states.
+    Uniform,
+    Normal,
 }
 
 /// A choice: condition, values where it holds, values where not.
@@ -181,6 +188,9 @@ impl Map {
             Self::IntToReal => Kernel::ItoF(logic::convert),
             Self::UIntToReal => Kernel::ItoF(arithmetic::uint_to_real),
             Self::RealToInt => Kernel::FtoI(logic::convert),
+            Self::Count => Kernel::IItoI(random::count),
+            Self::Uniform => Kernel::ItoF(random::uniform),
+            Self::Normal => Kernel::ItoF(random::normal),
         }
     }
 
@@ -192,6 +202,7 @@ impl Map {
             Self::Int(op) | Self::UInt(op) => matches!(op, Add | Sub | Mul),
             Self::Real1(op) => op.is_quick(),
             Self::Real2(op) => op.is_quick(),
+            Self::Normal => false,
             _ => true,
         }
     }

@@ -71,6 +71,21 @@ pub(crate) fn sums_int(data: &[i64], offsets: &[i32], out: &mut [i64]) {
     });
 }
 
+/// Product of each list, starting at `one`.
+pub(crate) fn products<T: Copy>(
+    data: &[T],
+    offsets: &[i32],
+    one: T,
+    times: impl Fn(T, T) -> T,
+    out: &mut [T],
+) {
+    each_list(offsets, |list, start, stop| {
+        out[list] = data[start..stop]
+            .iter()
+            .fold(one, |product, x| times(product, *x));
+    });
+}
+
 /// Position in its list of the value that is before all others, of equal ones the first; `None` for an
 /// empty list. NaN comes last. `before(a, b)`: a comes before b; `last`: what no value comes after.
 pub(crate) fn best<T: Copy>(

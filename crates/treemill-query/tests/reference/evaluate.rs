@@ -221,8 +221,8 @@ fn slice(list: &[V], lower: Option<i64>, upper: Option<i64>, step: i64) -> Vec<V
 
 fn call(name: &str, args: &[R]) -> R {
     let missing = |v: V| R { v, constant: false };
-    const REDUCTIONS: [&str; 10] = [
-        "sum", "any", "all", "count", "mean", "argmin", "argmax", "len", "min", "max",
+    const REDUCTIONS: [&str; 11] = [
+        "sum", "prod", "any", "all", "count", "mean", "argmin", "argmax", "len", "min", "max",
     ];
     if let [
         R {
@@ -264,6 +264,20 @@ fn call(name: &str, args: &[R]) -> R {
                     return V::Missing;
                 }
                 let least = name == "min";
+                // Of an integer with a sign and one without, both are exact.
+                let signs = match (&best.v, &next.v) {
+                    (V::I(x), V::U(y)) | (V::U(y), V::I(x)) => {
+                        Some((i128::from(*x), i128::from(*y)))
+                    }
+                    _ => None,
+                };
+                if let Some((x, y)) = signs {
+                    best.v = match least {
+                        true => V::I(x.min(y) as i64),
+                        false => V::U(x.max(y) as u64),
+                    };
+                    continue;
+                }
                 best.v = match pair(&best, next) {
                     Pair::Ints(x, y) => V::I(if least { x.min(y) } else { x.max(y) }),
                     Pair::UInts(x, y) => V::U(if least { x.min(y) } else { x.max(y) }),

@@ -60,7 +60,7 @@ pub fn scalar(depth: u32) -> BoxedStrategy<String> {
         1 => (condition(depth - 1), inner.clone(), inner)
             .prop_map(|(c, a, b)| format!("({a} * 1.0 if {c} else {b} * 1.0)")),
         1 => present,
-        4 => of(&["sum", "mean", "min", "max", "argmin", "argmax", "len", "first", "last", "count"],
+        4 => of(&["sum", "prod", "mean", "min", "max", "argmin", "argmax", "len", "first", "last", "count"],
                 lists.clone()),
         1 => of(&["sum", "len"], masks.clone()),
         3 => (prop::sample::select(&["sum", "max", "len", "mean"][..]), lists.clone(), masks.clone())

@@ -30,6 +30,17 @@ pub fn reduce(name: &str, list: &[V], example: &V) -> V {
                     .fold(0, |sum: i64, (_, v)| sum.wrapping_add(int(v))),
             ),
         },
+        "prod" => match example {
+            V::F(_) => V::F(reals().fold(1.0, |product, x| product * x)),
+            V::U(_) => V::U(present.iter().fold(1, |product: u64, (_, v)| {
+                product.wrapping_mul(int(v) as u64)
+            })),
+            _ => V::I(
+                present
+                    .iter()
+                    .fold(1, |product: i64, (_, v)| product.wrapping_mul(int(v))),
+            ),
+        },
         "mean" if present.is_empty() => V::Missing,
         "mean" => V::F(reals().fold(0.0, |sum, x| sum + x) / present.len() as f64),
         "min" | "max" | "argmin" | "argmax" => {

@@ -63,6 +63,7 @@ pub fn unary(op: &str, v: &V) -> V {
     match (op, v) {
         ("not", _) => V::B(!truth(v).expect("present")),
         ("-", V::F(x)) => V::F(-x),
+        ("-", V::U(x)) => i64::try_from(-i128::from(*x)).map_or(V::Missing, V::I),
         ("-", _) => V::I(int(v).wrapping_neg()),
         ("~", V::B(x)) => V::B(!x),
         ("~", V::U(x)) => V::U(!x),

@@ -1,0 +1,77 @@
+//! `random(seed=…)`, `normal(seed=…)`: one number for each entry, or each item of the loops around. What
+//! counts is the entry's number and the places of the items in the lists that the loops go through, so
+//! that conditions change nothing.
+
+use super::{
+    Bound, Compiler, Constant, EVENT, LevelId, LevelKind, Node, NodeId, Op, Result, Type, span,
+};
+use crate::error::QueryError;
+use crate::kernel::{Map, random};
+use crate::spec::{Expr, Span};
+
+/// The column that numbers the entries of the whole dataset, whatever a column `entry_number` is; no
+/// expression can name it.
+const ENTRY: &str = "number of the entry";
+
+impl Compiler<'_> {
+    pub(super) fn random(
+        &mut self,
+        name: &str,
+        distribution: Map,
+        seed: Option<&Expr>,
+        at: Span,
+    ) -> Result<Bound> {
+        let Some(seed) = seed else {
+            let message = format!(
+                "{name}(seed=1) takes a seed, an integer: equal seeds give equal numbers, different \
+                 ones independent numbers"
+            );
+            return Err(QueryError::at(at, message));
+        };
+        let number = self.value(seed)?;
+        let seed = match self.graph.as_const(number) {
+            Some(Constant::Int(x)) => *x as u64,
+            Some(Constant::UInt(x)) => *x,
+            _ => {
+                let message = "a seed is a constant integer";
+                return Err(QueryError::at(span(seed), message));
+            }
+        };
+        let first = random::counted(0, seed) as i64;
+        let state = self.graph.constant(Constant::Int(first));
+        let Bound::Value(entry) = self.name(ENTRY, at)? else {
+            return Err(QueryError::at(at, "the number of an entry is a number"));
+        };
+        let mut state = self.map(Map::Count, &[state, entry], Type::Int);
+        let mut levels = Vec::new();
+        let mut level = self.here;
+        while level != EVENT {
+            levels.push(level);
+            level = self.graph.parent(level);
+        }
+        for level in levels.into_iter().rev() {
+            let place = self.place_in_loop(level);
+            let both = self.together(&[state, place], at)?;
+            state = self.map(Map::Count, &both, Type::Int);
+        }
+        Ok(Bound::Value(self.map(distribution, &[state], Type::Float)))
+    }
+
+    /// The number of each item in the list that a `for` goes through, whatever has been left out.
+    fn place_in_loop(&mut self, level: LevelId) -> NodeId {
+        let of = match self.graph.level(level).kind {
+            LevelKind::Filtered { of, .. } | LevelKind::Product { of, .. } => of,
+            _ => {
+                return self.graph.add(Node {
+                    op: Op::Position,
+                    inputs: Vec::new(),
+                    level,
+                    ty: Type::Int,
+                    missing: false,
+                });
+            }
+        };
+        let place = self.place_in_loop(of);
+        self.moved(Op::Pick(0), place, level)
+    }
+}

@@ -1,0 +1,138 @@
+"""Arrays in memory as columns of a dataset: one value, or one list, for each entry of the whole
+chain.
+
+Knows arrays and entry numbers; knows no tree, no friend and no query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .errors import QueryError, UnsupportedError
+from .foreign import Foreign, field
+
+__all__ = ["ArrayColumns", "array_columns"]
+
+
+class ArrayColumns:
+    """Columns by name, all of one length. Immutable; goes to other processes as it is."""
+
+    def __init__(self, columns: Mapping[str, Any], alias: str | None) -> None:
+        """`columns`: pyarrow arrays. `alias`: what their names begin with; None: nothing, and they
+        stand for columns of the same names."""
+        self.columns = dict(columns)
+        self.alias = alias
+        self.length = len(next(iter(self.columns.values())))
+
+    def foreign(self, first: int, bare: frozenset[str]) -> Foreign:
+        """For a file whose first entry has this number. `bare`: columns that may go without the
+        alias."""
+        names = {name: name for name in self.columns if self.alias is None or name in bare}
+        if self.alias is not None:
+            names |= {f"{self.alias}.{name}": name for name in self.columns}
+        return _OfFile(self, first, names)
+
+
+class _OfFile:
+    """Implements foreign.Foreign."""
+
+    def __init__(self, whole: ArrayColumns, first: int, names: Mapping[str, str]) -> None:
+        self._whole = whole
+        self._first = first
+        self._names = dict(names)
+
+    def schema(self) -> Any:
+        """See Foreign."""
+        import pyarrow
+
+        made = []
+        counters = _counters(self._whole.columns)
+        for name, own in self._names.items():
+            array, prefix = self._whole.columns[own], name[: len(name) - len(own)]
+            counter = prefix + counters[own] if own in counters else None
+            nullable = array.null_count > 0
+            made.append(field(name, array.type, nullable=nullable, counter=counter, listed=False))
+        return pyarrow.schema(made)
+
+    def read(self, name: str, start: int, stop: int) -> Any:
+        """See Foreign."""
+        column = self._whole.columns[self._names[name]]
+        return column.slice(self._first + start, stop - start)
+
+
+def _counters(columns: Mapping[str, Any]) -> dict[str, str]:
+    """Of lists whose names begin alike, up to `_`, and whose lengths are equal, the name of a
+    counter that they share."""
+    found: dict[str, str] = {}
+    leaders: dict[str, Any] = {}
+    for name, array in columns.items():
+        prefix, mark, _ = name.partition("_")
+        if not (mark and prefix and hasattr(array, "offsets")):
+            continue
+        leader = leaders.setdefault(prefix, array)
+        if leader is array or leader.offsets.equals(array.offsets.cast(leader.offsets.type)):
+            found[name] = f"n{prefix}"
+    return found
+
+
+def array_columns(arrays: Mapping[str, Any], alias: str | None) -> ArrayColumns:
+    """Columns of NumPy, awkward or Arrow arrays, or Python lists. Raises QueryError for names that
+    are no identifiers and lengths that differ, UnsupportedError for what no column can hold."""
+    if not arrays:
+        raise QueryError("no arrays are given")
+    columns: dict[str, Any] = {}
+    for name, array in arrays.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise QueryError(f"a column's name is an identifier as Python's, not {name!r}")
+        columns[name] = _column(name, array)
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise QueryError(f"arrays that go together have one length, and these differ: {shown}")
+    return ArrayColumns(columns, alias)
+
+
+def _column(name: str, array: Any) -> Any:
+    import awkward as ak
+    import numpy as np
+    import pyarrow
+
+    if isinstance(array, pyarrow.ChunkedArray):
+        array = array.combine_chunks()
+    try:
+        if isinstance(array, Sequence) and not isinstance(array, (str, bytes)):
+            array = ak.Array(array)
+        if isinstance(array, np.ndarray):
+            array = ak.from_numpy(np.ascontiguousarray(array), regulararray=True)
+        if isinstance(array, ak.Array):
+            array = ak.to_arrow(array, extensionarray=False)
+    except (TypeError, ValueError, pyarrow.ArrowException) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise UnsupportedError(f"the array {name} is no column: {reason}") from None
+    if not isinstance(array, pyarrow.Array):
+        raise UnsupportedError(
+            f"{name} is no array: a NumPy, awkward or Arrow array, or a list, and not "
+            f"{type(array).__name__}"
+        )
+    if not _fits(array.type):
+        raise UnsupportedError(
+            f"the array {name} holds {array.type}: a column holds numbers, bools, strings, or "
+            "lists of these"
+        )
+    return array
+
+
+def _fits(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        kind = kind.value_type
+    if types.is_floating(kind):
+        return not types.is_float16(kind)
+    return bool(
+        types.is_integer(kind)
+        or types.is_boolean(kind)
+        or types.is_string(kind)
+        or types.is_large_string(kind)
+    )
