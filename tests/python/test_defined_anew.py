@@ -95,7 +95,7 @@ def test_members_of_what_was_defined(events, truth):
     # A list of another length is none of its members, however it is written.
     longer = events.define("good", "[j for j in Jet if j.pt > 30]").define("good_x", "Jet_pt")
     for text in ("good.x", "[j.x for j in good]", "good[0].x"):
-        with pytest.raises(QueryError, match=r"good\.x has another length"):
+        with pytest.raises(QueryError, match=r"good\.x is no list beside the rest of good"):
             one(longer, text)
     # A number of the event is beside it.
     assert one(node.define("good_n", "len(good)"), "good.n") == one(node, "len(good)")
