@@ -35,7 +35,7 @@ _TOKENS = re.compile(
     | (?P<comma> , )
     | (?P<dollar> [^\W\d]\w*\$ )
     | (?P<strstr> \bstrstr(?=\s*\() )
-    | (?P<scoped> [^\W\d]\w*(?:::[^\W\d]\w*)+(?=\s*\() )
+    | (?P<scoped> (?<!\w)(?<!::)[^\W\d]\w*+(?:::[^\W\d]\w*+)++(?=\s*\() )
     | (?P<size> @[^\W\d][\w.]*\.(?:size|GetEntries|GetEntriesFast)\(\)
               | (?<![\w.])[^\W\d][\w.]*+@\.size\(\) )
     | (?P<word> [^\W\d]\w* )
@@ -123,7 +123,9 @@ def _pieces(text: str) -> Iterator[Piece]:
         elif kind == "space":
             yield Piece(" " * (done - at), at, True, kind)
         elif kind == "quoted":
-            yield Piece(f" {word}{at} ", at, False, kind)
+            yield Piece(f" {word}{at}", at, False, kind)
+            if text[done : done + 1].isalnum() or text[done : done + 1] in ("_", "`"):
+                yield Piece(" ", done, False)
         else:
             yield Piece(token.group(), at, True, kind)
     if done < len(text):

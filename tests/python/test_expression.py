@@ -265,6 +265,7 @@ def test_meant_bitwise_is_accepted():
         "x" * 90_000 + " +",
         "µ" * 90_000 + "#",
         "`x` " * 20_000,
+        "a::" * 30_000,
         "Muon" + ".x" * 20_000,
         "",
         "  # only this",
