@@ -158,7 +158,7 @@ mod tests {
         assert!(near(&huge, ["Muon_pt", &huge].into_iter()).is_empty());
         assert!(near("Muon_pt", std::iter::once(&huge[..])).is_empty());
         // Many long names: so many comparisons, and no more.
-        let names: Vec<String> = (0..200_000).map(|i| format!("{i:0>150}")).collect();
+        let names: Vec<String> = (1..200_000).map(|i| format!("{i:0>150}")).collect();
         let found = near(&"0".repeat(150), names.iter().map(String::as_str));
         assert_eq!(found.len(), 5);
     }

@@ -99,13 +99,13 @@ fn filters_definitions_and_bookings() {
 #[test]
 fn collections_can_be_defined() {
     let steps = Steps::new()
+        .define("Muon_half", "Muon.pt / 2")
         .define("good", "Muon[Muon.pt > 15]")
         .define("lead", "good[0]")
         .filter("len(good) >= 1")
         .count()
         .sum("good.pt")
         .sum("good.charge * lead.charge")
-        .define("Muon_half", "Muon.pt / 2")
         .sum("lead.half");
     for size in [1, 4] {
         let results = steps.run_in(&events(), size);
