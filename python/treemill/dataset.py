@@ -69,7 +69,7 @@ def _holds_arrays(friend: Any) -> bool:
 # What other modules use of a dataset.
 _INTERNAL = (
     *("at_once", "baskets", "beside", "bytes", "explained", "first_entry", "foreign", "friends"),
-    *("selected", "settled", "sizes", "table", "trees"),
+    *("selected", "settled", "sizes", "table", "titles", "trees"),
 )
 
 

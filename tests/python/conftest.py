@@ -1,11 +1,6 @@
 """A small dataset, written once per test run, and what is known of it without treemill."""
 
-import functools
-from pathlib import Path
-
 import pytest
-
-CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 
 
 @pytest.fixture(scope="session")
@@ -50,11 +45,3 @@ def nothing_remembered(core):
     tm.cache.limit = 0
     yield
     tm.cache.limit = before
-
-
-@functools.cache
-def corpus(name: str) -> str:
-    path = CORPUS / name
-    if not path.exists():
-        pytest.skip(f"no {path}: the corpus of test files is not there")
-    return str(path)

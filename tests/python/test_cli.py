@@ -39,7 +39,7 @@ def test_show(paths):
 
 
 def test_show_lists_trees_where_there_are_several(core):
-    from conftest import corpus
+    from tests.corpus_files import corpus
 
     done = run("show", corpus("uproot-nesteddirs.root"))
     assert done.exit_code == 0

@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import treemill as tm
-from conftest import CORPUS
 from treemill.arrow_awkward import nullable
 from treemill.core_awkward import layout
 from written import jagged, write
+
+from tests.corpus_files import CORPUS
 
 FILES = sorted(path.name for path in CORPUS.glob("*.root"))
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from conftest import corpus
 from treemill.dataset import Dataset
 from treemill.location import Location
 from treemill.opened import OpenTrees
+
+from tests.corpus_files import corpus
 
 
 def same(ours, theirs):

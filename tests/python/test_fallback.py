@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from conftest import corpus
 from treemill import filetree, shared
 from treemill.fallback import Fallback
 from written import jagged, write
+
+from tests.corpus_files import corpus
 
 MODES = ("threads", "processes")
 N = 50

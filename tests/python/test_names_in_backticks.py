@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from conftest import corpus
 from treemill import registry
 from treemill.errors import QueryError
+
+from tests.corpus_files import corpus
 
 ENTRIES = 7
 

@@ -8,7 +8,8 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from conftest import CORPUS
+
+from tests.corpus_files import CORPUS
 
 coffea = pytest.importorskip("coffea", reason="coffea is not installed")
 

@@ -6,9 +6,10 @@ import numpy as np
 import pyarrow
 import pytest
 import treemill as tm
-from conftest import corpus
 from treemill.chunk import ChunkReader
 from treemill.session import connect
+
+from tests.corpus_files import corpus
 
 
 @pytest.fixture(params=[(1, "threads"), (3, "threads"), (2, "processes")], ids=str, scope="module")

@@ -268,7 +268,7 @@ def test_constants_of_the_users(events, records):
     assert total(node, "sum(cut.pt for cut in Jet)") == pytest.approx(ak.sum(records["Jet"].pt))
     defined = events.define("hard", "MET_pt > cut", params={"cut": 30})
     assert total(defined, "hard") == ak.sum(met > 30)
-    for wrong in (float("nan"), float("inf"), 1 << 64, None, [1], np.array([1.0])):
+    for wrong in (float("nan"), float("inf"), 1 << 64, None, [[1]], [None]):
         with pytest.raises(QueryError, match="a constant is"):
             events.with_params({"cut": wrong})
     with pytest.raises(QueryError, match="identifier"):

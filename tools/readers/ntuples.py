@@ -2,6 +2,7 @@
 whole, in the layout that `events.arrays` gives; members with uproot's array of the member.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -17,6 +18,9 @@ from .outcome import Outcome, Verdict
 
 UPROOT = "RField"
 """Stands for uproot's interpretation, of which fields have none."""
+
+CHARACTER = re.compile(r"(?<!unsigned )\bchar\b")
+"""In C++ types: uproot takes such fields for unsigned bytes, ROOT gives them a sign."""
 
 
 def compare_fields(
@@ -34,6 +38,11 @@ def compare_fields(
         yield partial(Outcome, file, name, "", Verdict.DIFFERENT, wrong, is_field=True)
         return
 
+    def has_characters(path: str) -> bool:
+        below = f"{path}."
+        within = (one for one in fields if one["path"] == path or one["path"].startswith(below))
+        return any(CHARACTER.search(one["cpp_type"]) for one in within)
+
     def compare(field: dict[str, Any]) -> Outcome:
         path, cpp_type = field["path"], field["cpp_type"]
         reading(name, path)
@@ -41,6 +50,8 @@ def compare_fields(
         reading("", "")
         other = _attempt(lambda: _from_uproot(theirs, field))
         is_read = not isinstance(other, BaseException)
+        if has_characters(path):
+            found, other = _unsigned(found), _unsigned(other)
         verdict, detail = _verdict(field, found, other)
         by_uproot = UPROOT if is_read else ""
         return Outcome(file, name, path, verdict, detail, cpp_type, by_uproot, is_field=True)
@@ -58,6 +69,16 @@ def read(ntuple: Any, field: dict[str, Any]) -> ak.Array:
 def _from_uproot(ntuple: Any, field: dict[str, Any]) -> ak.Array:
     array = ntuple[field["path"]].array()
     return ak.values_astype(array, np.float32) if "float16" in str(array.type) else array
+
+
+def _unsigned(array: ak.Array | BaseException) -> ak.Array | BaseException:
+    """Its bytes without a sign: that of characters is compared with ROOT's, by the tests."""
+
+    def change(layout: Any, **_: Any) -> Any:
+        is_byte = isinstance(layout, ak.contents.NumpyArray) and layout.dtype == np.int8
+        return ak.contents.NumpyArray(layout.data.view(np.uint8)) if is_byte else None
+
+    return array if isinstance(array, BaseException) else ak.transform(change, array)
 
 
 def _verdict(
