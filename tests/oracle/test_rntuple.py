@@ -17,8 +17,8 @@ pytestmark = pytest.mark.skipif(not FILES, reason=f"no corpus of RNTuples at {CO
 
 
 def signed(values):
-    """All bytes with a sign: uproot takes characters for unsigned numbers. Which bytes have one
-    is compared with ROOT in test_ntuples.py."""
+    """All bytes with a sign: uproot takes characters for unsigned numbers, and test_ntuples.py
+    compares with ROOT which bytes have one."""
 
     def change(layout, **_):
         is_byte = isinstance(layout, ak.contents.NumpyArray) and layout.dtype == np.uint8

@@ -140,18 +140,20 @@ class ThreadPool:
 
 def leave_behind(threads: Iterable[threading.Thread]) -> None:
     """Warns once of each that has not ended: Python cannot end it, and the process does not wait
-    for it."""
-    for thread in threads:
-        if thread.is_alive() and thread not in _left_behind:
-            _left_behind.add(thread)
-            warnings.warn(
-                f"thread {thread.name} is left behind: it is still {_place(thread)}, and Python "
-                'cannot end a thread (mode="processes" can end its workers)',
-                RuntimeWarning,
-                stacklevel=2,
-            )
+    for it. When several callers name a thread at once, all return after the warning."""
+    with _naming:
+        for thread in threads:
+            if thread.is_alive() and thread not in _left_behind:
+                _left_behind.add(thread)
+                warnings.warn(
+                    f"thread {thread.name} is left behind: it is still {_place(thread)}, and "
+                    'Python cannot end a thread (mode="processes" can end its workers)',
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
 
 
+_naming = threading.Lock()
 _left_behind: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
