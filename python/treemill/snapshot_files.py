@@ -6,16 +6,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Hashable, Mapping
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .snapshot_format import Target
 from .writing.codecs import Codec
 
-__all__ = ["FILES"]
+if TYPE_CHECKING:
+    from .writing.tables import Plan
 
-Groups = Mapping[str, Hashable]
-Names = Mapping[str, str]
-Unequal = Collection[tuple[str, str]]
+__all__ = ["FILES", "Columns"]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What a tree holds: an Arrow schema, and by column what goes beside it."""
+
+    schema: Any
+    groups: Mapping[str, Hashable] = field(default_factory=dict)
+    """Lists of one group are as long as one another."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    counters: Mapping[str, str] = field(default_factory=dict)
+    """Those that lists have already."""
+    unequal: Collection[tuple[str, str]] = frozenset()
+    """See `writing.tables.unequal_counts`."""
 
 
 class _Tree(Protocol):
@@ -36,18 +50,10 @@ class _File:
         self._target = target
 
     @classmethod
-    def check(cls, schema: Any, groups: Groups, titles: Names, counters: Names = {}) -> None:  # noqa: B006
+    def check(cls, columns: Columns) -> None:
         """Raises UnsupportedError where it cannot hold a column."""
 
-    def tree(
-        self,
-        name: str,
-        schema: Any,
-        groups: Groups,
-        titles: Names,
-        counters: Names | None = None,
-        unequal: Unequal = frozenset(),
-    ) -> _Tree:
+    def tree(self, name: str, columns: Columns) -> _Tree:
         """Begins a tree."""
         raise NotImplementedError
 
@@ -58,17 +64,9 @@ class _File:
 class _Parquet(_File):
     """Columns as they are, strings as text."""
 
-    def tree(
-        self,
-        name: str,
-        schema: Any,
-        groups: Groups,
-        titles: Names,
-        counters: Names | None = None,
-        unequal: Unequal = frozenset(),
-    ) -> _Tree:
+    def tree(self, name: str, columns: Columns) -> _Tree:
         """All of the file."""
-        texts = _with_texts(schema)
+        texts = _with_texts(columns.schema)
         return _Arrow(texts, self._open(texts, *self._target.codec))
 
     def _open(self, schema: Any, codec: str | None, level: int | None) -> Any:
@@ -132,18 +130,10 @@ class _RNTuples(_File):
         name, level = target.codec
         self._file = uproot.recreate(path, compression=Codec(name, level or 0).uproots)
 
-    def tree(
-        self,
-        name: str,
-        schema: Any,
-        groups: Groups,
-        titles: Names,
-        counters: Names | None = None,
-        unequal: Unequal = frozenset(),
-    ) -> _Tree:
+    def tree(self, name: str, columns: Columns) -> _Tree:
         """An RNTuple. The type alone is given: what were written now, nothing, would be a cluster
         without entries, which ROOT does not read."""
-        form = _records(schema.empty_table()).layout.form
+        form = _records(columns.schema.empty_table()).layout.form
         return _RNTuple(self._file.mkrntuple(name, form))
 
     def close(self) -> None:
@@ -177,26 +167,24 @@ class _TTrees(_File):
         self._file = RootFile(path, os.path.basename(target.path), Codec(name, level or 0))
 
     @classmethod
-    def check(cls, schema: Any, groups: Groups, titles: Names, counters: Names = {}) -> None:  # noqa: B006
-        from .writing.tables import planned
+    def check(cls, columns: Columns) -> None:
+        _planned(columns)
 
-        planned(schema, groups, titles, counters)
+    def tree(self, name: str, columns: Columns) -> _Tree:
+        from .writing.tables import TableTree
 
-    def tree(
-        self,
-        name: str,
-        schema: Any,
-        groups: Groups,
-        titles: Names,
-        counters: Names | None = None,
-        unequal: Unequal = frozenset(),
-    ) -> _Tree:
-        from .writing.tables import TableTree, planned
-
-        return TableTree(self._file, name, planned(schema, groups, titles, counters, unequal))
+        return TableTree(self._file, name, _planned(columns))
 
     def close(self) -> None:
         self._file.close()
+
+
+def _planned(columns: Columns) -> Plan:
+    from .writing.tables import planned
+
+    return planned(
+        columns.schema, columns.groups, columns.titles, columns.counters, columns.unequal
+    )
 
 
 FILES: Mapping[str, type[_File]] = {

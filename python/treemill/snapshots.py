@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from .errors import SourceError, UnsupportedError
 from .parts import remove
 from .rows import Collected
-from .snapshot_files import FILES
+from .snapshot_files import FILES, Columns
 from .snapshot_format import Target
 from .snapshot_values import Filled
 from .writing.tables import chunks
@@ -74,19 +74,14 @@ def write(
         filled = _filled(rows, target)
         file = FILES[target.kind](made, target)
         try:
-            tree = file.tree(
-                target.tree,
-                filled.schema,
-                rows.groups,
-                target.titles or {},
-                unequal=rows.unequal,
-            )
+            columns = replace(_columns(rows, target), unequal=rows.unequal)
+            tree = file.tree(target.tree, columns)
             for table in chunks(rows.tables()):
                 entries += len(table)
                 tree.write(filled.table(table))
             tree.close()
             for other in others:
-                copied = file.tree(other.name, other.schema, {}, other.titles, other.counters)
+                copied = file.tree(other.name, _copied(other))
                 for table in other.tables():
                     copied.write(table)
                 copied.close()
@@ -107,9 +102,17 @@ def check(rows: Collected, target: Target, others: Sequence[Copied] = ()) -> Non
     """Raises UnsupportedError or QueryError, which name the column, where a file of this kind
     cannot hold what `rows` describe."""
     kind = FILES[target.kind]
-    kind.check(_filled(rows, target).schema, rows.groups, target.titles or {})
+    kind.check(_columns(rows, target))
     for other in others:
-        kind.check(other.schema, {}, other.titles, other.counters)
+        kind.check(_copied(other))
+
+
+def _columns(rows: Collected, target: Target) -> Columns:
+    return Columns(_filled(rows, target).schema, rows.groups, target.titles or {})
+
+
+def _copied(other: Copied) -> Columns:
+    return Columns(other.schema, titles=other.titles, counters=other.counters)
 
 
 def _filled(rows: Collected, target: Target) -> Filled:

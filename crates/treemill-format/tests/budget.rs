@@ -30,17 +30,6 @@ const POINTERS: [&str; 13] = [
 const MEMBERS: [&str; 4] = ["a", "b", "c", "d"];
 const FLOATS: usize = 10;
 
-fn member(class: &'static str, name: &'static str, code: i32, type_name: &'static str) -> Member {
-    Member {
-        class,
-        name,
-        comment: "",
-        code,
-        length: 0,
-        type_name,
-    }
-}
-
 /// A tree with a branch of C0 and one of the last class. Each class has as many pointers to the next one, and
 /// floats.
 fn chain(classes: usize, pointers: usize) -> Tree {

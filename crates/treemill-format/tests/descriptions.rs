@@ -24,17 +24,6 @@ use treemill_format::tree::Tree;
 const INT: i32 = 3;
 const LONG64: i32 = 16;
 
-fn member(class: &'static str, name: &'static str, code: i32, type_name: &'static str) -> Member {
-    Member {
-        class,
-        name,
-        comment: "",
-        code,
-        length: 0,
-        type_name,
-    }
-}
-
 /// TLeaf at version 2, whose fLenType is of this code.
 fn leaf_class(code: i32) -> Vec<u8> {
     let basic = |name, code| member("TStreamerBasicType", name, code, "int");

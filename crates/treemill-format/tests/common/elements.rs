@@ -13,6 +13,23 @@ pub struct Member {
     pub type_name: &'static str,
 }
 
+/// A member without a comment, no array.
+pub fn member(
+    class: &'static str,
+    name: &'static str,
+    code: i32,
+    type_name: &'static str,
+) -> Member {
+    Member {
+        class,
+        name,
+        comment: "",
+        code,
+        length: 0,
+        type_name,
+    }
+}
+
 fn element(member: &Member) -> Vec<u8> {
     let mut base = named(member.name, member.comment);
     for number in [
