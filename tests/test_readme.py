@@ -25,18 +25,20 @@ def test_python_works_as_pasted(tmp_path):
     assert ran.stdout.splitlines()[0].startswith("4000 ")
 
 
-def test_the_page_on_bookings_works_as_pasted(tmp_path):
-    page = (REPOSITORY / "docs" / "bookings.md").read_text()
-    list(write_dataset(tmp_path / "demo-data", Recipe(files=2, events_per_file=2000)))
+def pasted(page, folder):
+    """What the code of a page of the docs prints, run as one program over the demo's data."""
+    code = "\n".join(blocks("python", (REPOSITORY / "docs" / page).read_text()))
+    list(write_dataset(folder / "demo-data", Recipe(files=2, events_per_file=2000)))
     ran = subprocess.run(
-        [sys.executable, "-c", "\n".join(blocks("python", page))],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
-    lines = ran.stdout.splitlines()
+    return ran.stdout
+
+
+def test_the_page_on_bookings_works_as_pasted(tmp_path):
+    printed = pasted("bookings.md", tmp_path)
+    lines = printed.splitlines()
     assert lines[0].startswith("two muons: pass=")
     names = [line.split()[0] for line in lines[2:]]
     assert names == ["nominal", "Jet_pt:up", "Jet_pt:down", "met:shift"]
@@ -44,17 +46,8 @@ def test_the_page_on_bookings_works_as_pasted(tmp_path):
 
 
 def test_the_page_on_drawing_works_as_pasted(tmp_path):
-    page = (REPOSITORY / "docs" / "drawing.md").read_text()
-    list(write_dataset(tmp_path / "demo-data", Recipe(files=2, events_per_file=2000)))
-    ran = subprocess.run(
-        [sys.executable, "-c", "\n".join(blocks("python", page))],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    titles = [line for line in ran.stdout.splitlines() if line[:3] in ("Muo", "Jet", "MET")]
+    printed = pasted("drawing.md", tmp_path)
+    titles = [line for line in printed.splitlines() if line[:3] in ("Muo", "Jet", "MET")]
     assert titles[0] == "Muon_pt  where nMuon >= 2"
     assert (tmp_path / "met.png").stat().st_size > 1000
 

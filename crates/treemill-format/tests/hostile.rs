@@ -112,14 +112,6 @@ fn aliases_and_friends_whose_names_cover_one_another() {
         parse_tree("TTree", record, KEY_LEN, &infos).err()
     });
 
-    let member = |class, name, code, type_name| Member {
-        class,
-        name,
-        comment: "",
-        code,
-        length: 0,
-        type_name,
-    };
     let class = streamer_info(
         "TFriendElement",
         2,
