@@ -17,6 +17,7 @@ PYTHON_TESTS = [
     "tests/python/test_language.py",
     "tests/python/test_packetizer.py",
     "tests/python/test_speculation.py",
+    "tests/python/test_mergers.py",
     "tests/python/test_partials.py",
     "tests/python/test_matching.py",
     "tests/python/test_schemas.py",

@@ -1,7 +1,9 @@
-"""A small world of workers and files that a packetizer leads, for tests: chance decides who does
-what when, and every entry's merges are counted."""
+"""A small world of workers, mergers and files that a packetizer leads, for tests: chance decides
+which of them does what when, and every entry's merges are counted."""
 
 from treemill.packetizer import (
+    Collect,
+    Collected,
     Commit,
     Committed,
     Discard,
@@ -11,11 +13,15 @@ from treemill.packetizer import (
     FileSize,
     Finish,
     Halt,
+    MergerJoined,
+    MergerLost,
     OpenFile,
     PacketDone,
     PacketFailed,
     Packetizer,
     Process,
+    Refuse,
+    Refused,
     Sizing,
     WorkerJoined,
     WorkerLost,
@@ -24,11 +30,38 @@ from treemill.packetizer import (
 CUTS = {0: (), 1: (100, 200, 300), 2: (500,)}
 
 
+class Merger:
+    """Takes partials in any order. What it says is heard in its order, but later."""
+
+    def __init__(self, number):
+        self.number = number
+        self.inbox = []  # orders of the packetizer, and partials as (worker, entries)
+        self.said = []  # events, each with the entries that come with it
+        self.entries = []
+        self.refused = set()
+
+    def take(self, item):
+        self.inbox.remove(item)
+        if isinstance(item, Collect):
+            self.said.append((Collected(self.number), self.entries))
+            self.entries = []
+        elif isinstance(item, Refuse):
+            self.refused.add(item.worker)
+            self.said.append((Refused(self.number, item.worker), []))
+        elif item[0] not in self.refused:
+            self.entries = self.entries + item[1]
+            self.said.append((Committed(item[0], self.number), []))
+
+    @property
+    def busy(self):
+        return bool(self.inbox or self.said)
+
+
 class World:
     """Workers that do what they are told, in an order that `choose` decides. `result` counts how
     often each entry was merged, as the real partials would."""
 
-    def __init__(self, sizes, choose, workers, known=(), homes=None, **options):
+    def __init__(self, sizes, choose, workers, known=(), homes=None, mergers=0, **options):
         self.sizes = sizes
         self.choose = choose
         self.now = 0.0
@@ -37,12 +70,15 @@ class World:
         ]
         self.packetizer = Packetizer(sizes_known, sizing=Sizing(first=50), **options)
         self.orders = {}
+        self.mergers = {}
         self.partials = {}
         self.result = {}
         self.finishes = []
         self.halted = False
         self.packets = []
         self.discarded = 0
+        for number in range(mergers):
+            self.join_merger(number)
         for number in range(workers):
             self.join(number, homes[number] if homes else None)
 
@@ -53,6 +89,38 @@ class World:
         self.partials[number] = []
         self.tell(WorkerJoined(number, node))
 
+    def join_merger(self, number):
+        self.mergers[number] = Merger(number)
+        self.tell(MergerJoined(number))
+
+    def lose_merger(self, number, last_words=True):
+        """What it has said is heard before its end is, unless it is given up."""
+        while last_words and self.mergers[number].said:
+            self.hear(number)
+        del self.mergers[number]
+        self.tell(MergerLost(number))
+
+    def hear(self, number):
+        event, entries = self.mergers[number].said.pop(0)
+        self.merge(entries)
+        self.tell(event)
+
+    def step_merger(self):
+        """Lets one merger take something, or hears the next of what one has said."""
+        merger = self.mergers[self.choose([n for n, m in sorted(self.mergers.items()) if m.busy])]
+        if merger.said and (not merger.inbox or self.choose([True, False])):
+            self.hear(merger.number)
+        else:
+            merger.take(self.choose(merger.inbox))
+
+    def merge(self, entries):
+        for entry in entries:
+            self.result[entry] = self.result.get(entry, 0) + 1
+
+    @property
+    def mergers_busy(self):
+        return any(merger.busy for merger in self.mergers.values())
+
     def tell(self, event):
         self.now += 0.01
         for action in self.packetizer.handle(event, self.now):
@@ -60,8 +128,16 @@ class World:
                 self.finishes.append(action)
             elif isinstance(action, Halt):
                 self.halted = True
+            elif isinstance(action, Collect | Refuse):
+                assert action.merger in self.mergers, "orders go to mergers that are there"
+                self.mergers[action.merger].inbox.append(action)
             else:
-                assert action.worker not in self.orders, "a worker has one order at a time"
+                order = self.orders.pop(action.worker, None)
+                if isinstance(order, Commit) and order.merger is not None:
+                    assert order.merger not in self.mergers, "a lost merger does not answer"
+                    self.partials[action.worker] = []
+                else:
+                    assert order is None, "a worker has one order at a time"
                 assert action.worker in self.partials, "orders go to workers that are there"
                 self.orders[action.worker] = action
 
@@ -95,9 +171,12 @@ class World:
                 stop = self.choose(range(packet.start, packet.stop + 1))
             self.partials[worker] += [(packet.file, e) for e in range(packet.start, stop)]
             self.tell(PacketDone(worker, packet.number, stop, 0.001 * (stop - packet.start) + 1e-4))
+        elif isinstance(order, Commit) and order.merger is not None:
+            if order.merger in self.mergers:
+                self.mergers[order.merger].inbox.append((worker, self.partials[worker]))
+            self.partials[worker] = []
         elif isinstance(order, Commit):
-            for entry in self.partials[worker]:
-                self.result[entry] = self.result.get(entry, 0) + 1
+            self.merge(self.partials[worker])
             self.partials[worker] = []
             self.tell(Committed(worker))
         elif isinstance(order, Discard):
@@ -107,9 +186,12 @@ class World:
 
     def run(self, **options):
         for _ in range(20_000):
-            if not self.orders or self.packetizer.over:
+            if self.packetizer.over or not (self.orders or self.mergers_busy):
                 break
-            self.step(**options)
+            if self.mergers_busy and not (self.orders and self.choose([True, False])):
+                self.step_merger()
+            else:
+                self.step(**options)
         assert self.packetizer.over or not self.orders
 
     def check_account(self):

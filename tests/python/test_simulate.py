@@ -81,6 +81,25 @@ def test_deaths_cost_little():
     assert len({span.worker for span in outcome.spans}) > outcome.workers, "new ones have come"
 
 
+def test_deaths_of_mergers_cost_little():
+    scenario = load("mergers").at(50)
+    outcome = simulate(scenario)
+    assert outcome.entries == outcome.expected
+    assert outcome.wasted <= 0.10
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_mergers_and_workers_that_die_all_the_time_lose_nothing(seed):
+    scenario = load("mergers").at(4)
+    faults = replace(scenario.faults, deaths=300, merger_deaths=100, rejoin=1.0)
+    master = replace(scenario.master, latency=0.5, commit=0.1)
+    outcome = simulate(
+        replace(scenario, seed=seed, mergers=3, commit_seconds=2.0, faults=faults, master=master)
+    )
+    assert outcome.entries == outcome.expected
+    assert len(outcome.thrown_away) > 100
+
+
 def test_readers_share_a_disk():
     node = Node("n", disk=100.0, link=1000.0, seek=0.0)
     one, two = (Read(i, 100.0, False, 1000.0) for i in range(2))

@@ -1,12 +1,10 @@
 """Exactly once, whatever happens: thousands of random histories of workers that come, go, get
 stuck, fail, are late and are overtaken; and the rules of second runs one by one."""
 
-import itertools
-from random import Random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packet_history import History
 from packet_world import World
 from treemill.packetizer import (
     Commit,
@@ -23,90 +21,8 @@ from treemill.packetizer import (
     Stop,
     Tick,
     WorkerJoined,
-    WorkerLost,
 )
 from treemill.packetizer.sizing import packet_entries
-
-HOSTS = ["root://a/", "root://a/data", "root://b/", None]
-
-
-class History:
-    """A random life of a world. `stuck` are orders that nobody carries out for now."""
-
-    def __init__(self, seed, stops=False, fails=False):
-        self.chance = Random(seed)
-        self.stops = stops
-        self.fails = fails
-        sizes = [self.chance.randrange(0, 700) for _ in range(self.chance.randrange(0, 6))]
-        count = self.chance.randrange(1, 6)
-        self.world = World(
-            sizes,
-            self.chance.choice,
-            count,
-            known={i for i in range(6) if self.chance.random() < 0.5},
-            homes=[self.chance.choice(HOSTS) for _ in range(count)],
-            nodes=[self.chance.choice(HOSTS) for _ in sizes],
-            max_foreign=self.chance.choice([None, 1, 2]),
-            commit_seconds=self.chance.choice([0.0, 0.05, 1.0, 100.0]),
-            speculate=self.chance.random() < 0.9,
-            max_attempts=1000 if not fails else 3,
-            skip_errors=fails,
-        )
-        self.new = itertools.count(count)
-        self.stuck = {}
-
-    def live(self):
-        deeds = ["step"] * 12 + ["tick", "stick", "unstick", "join", "lose", "stale"]
-        deeds += ["fail"] if self.fails else []
-        for _ in range(30_000):
-            if self.world.packetizer.over:
-                return
-            getattr(self, self.chance.choice(deeds))()
-            if self.stops and self.chance.random() < 0.01:
-                self.world.tell(Stop("enough"))
-        raise AssertionError("it never ends")
-
-    def step(self):
-        if self.world.orders:
-            self.world.step()
-        elif self.stuck:
-            self.unstick()
-        else:
-            self.tick()
-
-    def fail(self):
-        if self.world.orders:
-            self.world.step(
-                fails=lambda order: None if isinstance(order, Commit) else OSError("chance")
-            )
-
-    def tick(self):
-        self.world.now += self.chance.choice([0.0, 0.5, 5.0])
-        self.world.tell(Tick())
-
-    def stick(self):
-        if self.world.orders:
-            worker = self.chance.choice(sorted(self.world.orders))
-            self.stuck[worker] = self.world.orders.pop(worker)
-
-    def unstick(self):
-        if self.stuck:
-            worker = self.chance.choice(sorted(self.stuck))
-            self.world.orders[worker] = self.stuck.pop(worker)
-
-    def join(self):
-        if len(self.world.partials) < 6:
-            self.world.join(next(self.new), self.chance.choice(HOSTS))
-
-    def lose(self):
-        if len(self.world.partials) > 1:
-            worker = self.chance.choice(sorted(self.world.partials))
-            self.stuck.pop(worker, None)
-            self.world.lose(worker)
-
-    def stale(self):
-        """Somebody who was given up answers after all."""
-        self.world.tell(self.chance.choice([WorkerLost(99), PacketDone(99, 0, 1, 1.0)]))
 
 
 @given(st.integers(0, 2**32))

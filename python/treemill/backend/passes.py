@@ -22,6 +22,7 @@ from ..packetizer import (
     FileSize,
     Finish,
     Halt,
+    Order,
     Packetizer,
     Sizing,
     Stop,
@@ -187,7 +188,7 @@ class Pass(ABC):
                 self.ended = self._clock()
             elif isinstance(action, Halt):
                 self._halt()
-            elif action.worker not in self._gone:
+            elif isinstance(action, Order) and action.worker not in self._gone:
                 self._send(action.worker, action)
         return self.ended is not None
 

@@ -1,6 +1,6 @@
 """What a packetizer is told and what it answers: plain values, which any transport can carry.
 
-Files are numbers (their place in the dataset) and workers are numbers; names are others' affair.
+Files (their place in the dataset), workers and mergers are numbers; this package knows no names.
 """
 
 from __future__ import annotations
@@ -85,15 +85,50 @@ class PacketFailed:
 @dataclass(frozen=True, slots=True)
 class Committed:
     """Answer to Commit: the worker's partial, with all packets done since the last commit, is
-    merged."""
+    merged. `merger`: which merger has it, and says so; None: it is in the result itself."""
 
     worker: int
+    merger: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Discarded:
     """Answer to Discard: the worker's partial is empty."""
 
+    worker: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergerJoined:
+    """A merger is there and holds nothing. It takes partials of workers and merges them, so that
+    the result's owner merges a few large partials instead of many small ones. Its number is no
+    other merger's, not even of one that is lost."""
+
+    merger: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergerLost:
+    """A merger is gone, and with it all that it has not handed over. What it said before its end
+    has been heard; what it seems to say afterwards counts for nothing."""
+
+    merger: int
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """Answer to Collect: what the merger had, which is all that it said was Committed, is in the
+    result, and the merger holds nothing of that."""
+
+    merger: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Answer to Refuse: the merger takes nothing from the worker any more. If it had taken
+    something before, it has said so before (Committed)."""
+
+    merger: int
     worker: int
 
 
@@ -119,6 +154,10 @@ Event = (
     | PacketFailed
     | Committed
     | Discarded
+    | MergerJoined
+    | MergerLost
+    | Collected
+    | Refused
     | Tick
     | Stop
 )
@@ -145,9 +184,12 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """The worker hands over its partial and answers Committed."""
+    """The worker hands over its partial, and the one that merges it answers Committed. `merger`: to
+    which merger; None: to the owner of the result. Afterwards the worker has no partial, even if
+    the merger could not be reached: then MergerLost is the answer."""
 
     worker: int
+    merger: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +197,22 @@ class Discard:
     """The worker throws away its partial and answers Discarded: another one was first with the
     packet that it has just done."""
 
+    worker: int
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """The merger hands over what it has, and the owner of the result answers Collected."""
+
+    merger: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The worker was lost while its partial was on the way to the merger. The merger takes it no
+    more if it has not yet, and answers Refused."""
+
+    merger: int
     worker: int
 
 
@@ -172,4 +230,7 @@ class Finish:
     error: BaseException | None = None
 
 
-Action = OpenFile | Process | Commit | Discard | Halt | Finish
+Order = OpenFile | Process | Commit | Discard
+"""What a worker is told; it has one order at a time."""
+
+Action = Order | Collect | Refuse | Halt | Finish

@@ -1,5 +1,6 @@
 """The exact account of entry ranges: each entry is unassigned, being worked on, in one worker's
-uncommitted partial, committed, or given up; never two of these, never none.
+uncommitted partial, in a partial on its way to a merger, in a merger's partial, committed (in the
+result), or given up; never two of these, never none.
 
 A packet may be worked on by two workers. It belongs to the one that has it done first; what the
 other one makes of it, and all that is in the same partial, must be thrown away.
@@ -46,14 +47,28 @@ class _Held:
     packet: Packet
     stop: int | None = None  # set once done
 
+    def finished(self) -> Packet:
+        """The packet as far as it was done."""
+        assert self.stop is not None
+        return replace(self.packet, stop=self.stop)
+
+
+@dataclass
+class _Moving:
+    merger: int
+    held: list[_Held]
+
 
 @dataclass
 class Ledger:
-    """Who has what. Ranges enter by `hand_out` and leave by `commit` or `take_back`."""
+    """Who has what. Ranges enter by `hand_out`. They leave by `commit` and `collect` into the
+    result, or by `take_back`, `recall` and `lose` to be handed out again."""
 
     _next: int = 0
     _working: dict[int, _Held] = field(default_factory=dict)  # by worker
     _done: dict[int, list[_Held]] = field(default_factory=dict)  # by worker
+    _moving: dict[int, _Moving] = field(default_factory=dict)  # by worker
+    _merged: dict[int, list[_Held]] = field(default_factory=dict)  # by merger
     _committed: dict[int, list[Range]] = field(default_factory=dict)  # by file
     _given_up: list[Missing] = field(default_factory=list)
     _holders: dict[int, set[int]] = field(default_factory=dict)  # by packet, where several
@@ -108,14 +123,67 @@ class Ledger:
             self._done.setdefault(worker, []).append(held)
         return (stop, packet.stop) if stop < packet.stop else None
 
-    def commit(self, worker: int) -> int:
-        """All that the worker had done is in the result now; how many entries that is."""
+    def send(self, worker: int, merger: int) -> None:
+        """The worker's partial is on its way: from now on nobody but the merger can tell whether it
+        has arrived, whatever becomes of the worker."""
+        if worker in self._moving:
+            raise RuntimeError(f"worker {worker} has a partial on its way already")
+        self._moving[worker] = _Moving(merger, self._done.pop(worker, []))
+
+    def commit(self, worker: int, merger: int | None = None) -> int:
+        """All that the worker had done is in the result now, or (`merger`) what it had sent is in
+        the merger's partial. Gives the number of entries that are new in the result."""
+        if merger is None:
+            return self._settle(self._done.pop(worker, []))
+        moving = self._moving.pop(worker, None)
+        if moving is None or moving.merger != merger:
+            raise RuntimeError(f"worker {worker} has sent nothing to merger {merger}")
+        self._merged.setdefault(merger, []).extend(moving.held)
+        return 0
+
+    def collect(self, merger: int) -> int:
+        """All that the merger had is in the result now; how many entries that is."""
+        return self._settle(self._merged.pop(merger, []))
+
+    def lose(self, merger: int) -> list[Packet]:
+        """The merger is gone: the packets that it had, or that were on their way to it, whose
+        ranges are nobody's now."""
+        lost = self._merged.pop(merger, [])
+        for worker in self.senders(merger):
+            lost += self._moving.pop(worker).held
+        return [held.finished() for held in lost]
+
+    def recall(self, worker: int) -> list[Packet]:
+        """What the worker has sent did not arrive, and will not: its packets, whose ranges are
+        nobody's now."""
+        moving = self._moving.pop(worker, None)
+        return [] if moving is None else [held.finished() for held in moving.held]
+
+    def senders(self, merger: int) -> list[int]:
+        """Workers whose partials are on their way to the merger, those that are lost too."""
+        return sorted(w for w, moving in self._moving.items() if moving.merger == merger)
+
+    def receiver(self, worker: int) -> int | None:
+        """The merger that the worker's partial is on its way to."""
+        moving = self._moving.get(worker)
+        return None if moving is None else moving.merger
+
+    @property
+    def moving(self) -> bool:
+        """Whether any partial is on its way to a merger."""
+        return bool(self._moving)
+
+    @property
+    def holding(self) -> list[int]:
+        """The mergers that hold something."""
+        return sorted(self._merged)
+
+    def _settle(self, done: list[_Held]) -> int:
         entries = 0
-        for held in self._done.pop(worker, []):
-            assert held.stop is not None
-            span = (held.packet.start, held.stop)
-            self._committed.setdefault(held.packet.file, []).append(span)
-            entries += span[1] - span[0]
+        for held in done:
+            packet = held.finished()
+            self._committed.setdefault(packet.file, []).append((packet.start, packet.stop))
+            entries += packet.stop - packet.start
         self.committed_entries += entries
         return entries
 
@@ -130,11 +198,7 @@ class Ledger:
         copies count as attempts."""
         held = self._working.pop(worker, None)
         working = None if held is None else self._alone(worker, held.packet)
-        void = [
-            Packet(h.packet.number, h.packet.file, h.packet.start, h.stop or 0, h.packet.attempt)
-            for h in self._done.pop(worker, [])
-        ]
-        return working, void
+        return working, [held.finished() for held in self._done.pop(worker, [])]
 
     def _alone(self, worker: int, packet: Packet) -> Packet | None:
         holders = self._holders.get(packet.number)

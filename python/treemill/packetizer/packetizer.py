@@ -2,8 +2,9 @@
 
 A worker keeps to its file while that has entries left; nodes.py says which is its next. Failed
 packets go to another worker, a bounded number of times (incoming.py). A worker that finds nothing
-to do runs a packet of another one again (outgoing.py, tail.py). The query is over when every entry
-is committed or given up.
+to do runs a packet of another one again (outgoing.py, tail.py). If there are mergers, partials go
+to them in turn (mergers.py); a lost merger's entries are handed out again. The query is over when
+every entry is in the result or given up.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 from .distribution import Distribution
 from .events import (
     Action,
+    Collect,
+    Collected,
     Commit,
     Committed,
     Discard,
@@ -23,8 +26,13 @@ from .events import (
     FileOpened,
     Finish,
     Halt,
+    MergerJoined,
+    MergerLost,
+    Packet,
     PacketDone,
     PacketFailed,
+    Refuse,
+    Refused,
     Stop,
     Tick,
     WorkerJoined,
@@ -32,6 +40,7 @@ from .events import (
 )
 from .incoming import Incoming
 from .ledger import Coverage
+from .mergers import Mergers
 from .nodes import Nodes, host_of
 from .outgoing import Outgoing
 from .sizing import Sizing
@@ -51,13 +60,15 @@ class Packetizer:
         max_attempts: int = 3,
         skip_errors: bool = False,
         commit_seconds: float = 1.0,
+        collect_seconds: float = 5.0,
         speculate: bool = False,
         expected_workers: int = 0,
     ) -> None:
         """`files`: sizes where known. `nodes`: where each is (`node_of` its URL), if that matters;
         at most `max_foreign` workers of other hosts read from a node at once. After `max_attempts`
         a packet or a file is given up: the query ends with its error, or goes on without it if
-        `skip_errors`. Workers are asked to commit about every `commit_seconds`. `speculate`: idle
+        `skip_errors`. Workers are asked to commit about every `commit_seconds`, mergers to
+        hand over about every `collect_seconds`. `speculate`: idle
         workers run what others are late with; that wants a Tick about every second.
         `expected_workers` are coming: the first must not take what all are to share."""
         made = [
@@ -74,6 +85,7 @@ class Packetizer:
         )
         self._outgoing = Outgoing(self._known, commit_seconds)
         self._incoming = Incoming(self._known, max_attempts, skip_errors)
+        self._mergers = Mergers(collect_seconds)
         self._idle: dict[int, Worker] = {}  # those with nothing to do
 
     # What others may look at.
@@ -102,7 +114,7 @@ class Packetizer:
     def handle(self, event: Event, now: float) -> list[Action]:
         """What is to be done now that `event` has happened at time `now` (seconds, any origin)."""
         actions: list[Action] = []
-        if not self._known.ending.over and self._from_known(event):
+        if not self._known.ending.over and self._counts(event):
             self._on(event, now, actions)
             if self._known.ending.reason is not None and not self._known.ending.announced:
                 self._known.ending.announced = True
@@ -110,10 +122,14 @@ class Packetizer:
             self._finish_if_over(actions)
         return actions
 
-    def _from_known(self, event: Event) -> bool:
-        """A worker that was given up may still answer; its answers count for nothing."""
-        if isinstance(event, (WorkerJoined, Stop, Tick)):
+    def _counts(self, event: Event) -> bool:
+        """Workers and mergers that were given up may still answer; that counts for nothing."""
+        if isinstance(event, (WorkerJoined, MergerJoined, Stop, Tick)):
             return True
+        if isinstance(event, (MergerLost, Collected, Refused)):
+            return event.merger in self._mergers
+        if isinstance(event, Committed) and event.merger is not None:  # the worker may be lost
+            return self._known.ledger.receiver(event.worker) == event.merger
         return event.worker in self._known.workers
 
     def _on(self, event: Event, now: float, actions: list[Action]) -> None:
@@ -138,9 +154,15 @@ class Packetizer:
             self._known.opening -= 1
             self._incoming.retry_file(file, worker, WorkerGone(event.reason), True)
         self._incoming.take_back(worker, WorkerGone(event.reason), True)
-        if not self._known.workers and not self._known.everything_handed_out:
-            self._incoming.end(event.reason, WorkerGone(f"no worker is left: {event.reason}"))
+        merger = self._known.ledger.receiver(worker.number)
+        if merger is not None:  # its partial may have arrived or not
+            actions.append(Refuse(merger, worker.number))
+        self._end_if_alone(event.reason)
         self._feed_idle(now, actions)
+
+    def _end_if_alone(self, reason: str) -> None:
+        if not self._known.workers and not self._known.everything_handed_out:
+            self._incoming.end(reason, WorkerGone(f"no worker is left: {reason}"))
 
     def _opened(self, event: FileOpened, now: float, actions: list[Action]) -> None:
         worker, file = self._known.workers[event.worker], self._known.files[event.file]
@@ -208,15 +230,48 @@ class Packetizer:
         self._feed_idle(now, actions)
 
     def _committed(self, event: Committed, now: float, actions: list[Action]) -> None:
-        worker = self._known.workers[event.worker]
-        worker.last_commit = now
-        self._known.ledger.commit(event.worker)
-        self._feed(worker, now, actions)
+        self._known.ledger.commit(event.worker, event.merger)
+        if event.merger is not None and self._mergers.due(event.merger, now):
+            actions.append(Collect(event.merger))
+        worker = self._known.workers.get(event.worker)
+        if worker is not None:
+            worker.last_commit = now
+            self._feed(worker, now, actions)
 
     def _discarded(self, event: Discarded, now: float, actions: list[Action]) -> None:
         worker = self._known.workers[event.worker]
         self._incoming.clean(worker)
         self._feed(worker, now, actions)
+
+    def _merger_joined(self, event: MergerJoined, now: float, actions: list[Action]) -> None:
+        self._mergers.join(event.merger, now)
+
+    def _merger_lost(self, event: MergerLost, now: float, actions: list[Action]) -> None:
+        known = self._known
+        self._mergers.leave(event.merger)
+        senders = known.ledger.senders(event.merger)
+        self._do_again(known.ledger.lose(event.merger), f"merger {event.merger} was lost")
+        for number in senders:
+            if number in known.workers:  # no other answer to its Commit will come
+                self._feed(known.workers[number], now, actions)
+        self._feed_idle(now, actions)
+
+    def _collected(self, event: Collected, now: float, actions: list[Action]) -> None:
+        self._mergers.collected(event.merger, now)
+        self._known.ledger.collect(event.merger)
+
+    def _refused(self, event: Refused, now: float, actions: list[Action]) -> None:
+        if self._known.ledger.receiver(event.worker) == event.merger:
+            lost = self._known.ledger.recall(event.worker)
+            self._do_again(lost, f"worker {event.worker} was lost")
+            self._feed_idle(now, actions)
+
+    def _do_again(self, lost: Sequence[Packet], reason: str) -> None:
+        """Packets that were done, and of which nothing is left; none of them has failed."""
+        for packet in lost:
+            self._incoming.put_back(packet.file, (packet.start, packet.stop), packet.attempt, None)
+        if lost:
+            self._end_if_alone(reason)
 
     def _tick(self, event: Tick, now: float, actions: list[Action]) -> None:
         self._feed_idle(now, actions)
@@ -243,7 +298,7 @@ class Packetizer:
         if not (has_done and self._outgoing.commit_is_due(worker, now)):
             action = self._outgoing.next_work(worker, now)
         if action is None and has_done:
-            action = Commit(worker.number)
+            action = self._commit(worker)
         if action is None:
             action = self._outgoing.copy(worker, now)
         if action is None:
@@ -253,12 +308,24 @@ class Packetizer:
             self._idle.pop(worker.number, None)
             actions.append(action)
 
+    def _commit(self, worker: Worker) -> Commit:
+        merger = self._mergers.next()
+        if merger is not None:
+            self._known.ledger.send(worker.number, merger)
+        return Commit(worker.number, merger)
+
     # The end.
 
     def _finish_if_over(self, actions: list[Action]) -> None:
         if len(self._idle) + len(self._known.tainted) < len(self._known.workers):
             return  # idle workers have committed; the others are awaited
         if self._known.ending.reason is None and not self._known.everything_handed_out:
+            return
+        if self._known.ledger.moving:
+            return  # of lost workers; the mergers will say whether it has arrived
+        holding = self._known.ledger.holding
+        actions += [Collect(merger) for merger in self._mergers.rest(holding)]
+        if holding:
             return
         if self._known.tainted and not self._known.ending.announced:
             actions.append(Halt())
@@ -276,6 +343,10 @@ _REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] =
     PacketFailed: Packetizer._failed,
     Committed: Packetizer._committed,
     Discarded: Packetizer._discarded,
+    MergerJoined: Packetizer._merger_joined,
+    MergerLost: Packetizer._merger_lost,
+    Collected: Packetizer._collected,
+    Refused: Packetizer._refused,
     Tick: Packetizer._tick,
     Stop: Packetizer._stop,
 }

@@ -1,15 +1,18 @@
-"""The simulation itself: an event queue in which workers read and compute, messages travel, and the
-master answers one after another."""
+"""The simulation itself: an event queue in which workers read and compute, mergers merge, messages
+travel, and the master answers one after another."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import heappop, heappush
 
 from ..packetizer import (
     Action,
+    Collect,
+    Collected,
     Commit,
     Committed,
     Discard,
@@ -17,10 +20,15 @@ from ..packetizer import (
     Event,
     FileOpened,
     Finish,
+    MergerJoined,
+    MergerLost,
     OpenFile,
+    Order,
     Packet,
     PacketDone,
     Process,
+    Refuse,
+    Refused,
     Tick,
     WorkerJoined,
     WorkerLost,
@@ -47,6 +55,16 @@ class _Worker:
     partial: list[Span] = field(default_factory=list)
 
 
+@dataclass(eq=False, slots=True)
+class _Merger:
+    number: int
+    alive: bool = True
+    free: float = 0.0  # when it will have merged all that it has got
+    partial: list[Span] = field(default_factory=list)
+    handed_over: list[Span] = field(default_factory=list)  # and on its way to the master
+    refused: set[int] = field(default_factory=set)
+
+
 def simulate(scenario: Scenario, strategy: str = "treemill") -> Outcome:
     """Runs the scenario's query once, led by the named strategy."""
     cluster = Cluster(scenario)
@@ -62,6 +80,7 @@ class _Simulation:
         self._noise = scenario.faults.noise
         self._mb = scenario.files.event_kb / 1000.0
         self._workers: list[_Worker] = []
+        self._mergers: list[_Merger] = []
         self._queue: list[tuple[float, int, Callable[[], None]]] = []
         self._posted = 0
         self._now = 0.0
@@ -73,12 +92,19 @@ class _Simulation:
         self._attended = 0.0  # seconds that workers that died had been there
 
     def run(self, strategy: str) -> Outcome:
+        ours = strategy == "treemill"
+        for _ in range(self._scenario.mergers if ours else 0):
+            self._join_merger()
         for machine in range(len(self._cluster.machines)):
             self._join(machine)
         self._at(1.0, self._tick)
         faults = self._scenario.faults
-        for i in range(faults.deaths if strategy == "treemill" else 0):
-            self._at((i + 1) * faults.deaths_until / (faults.deaths + 1), self._die)
+        for deaths, die in (
+            (faults.deaths, self._die),
+            (faults.merger_deaths, self._die_of_mergers),
+        ):
+            for i in range(deaths if ours else 0):
+                self._at((i + 1) * faults.deaths_until / (deaths + 1), die)
         while self._queue and self._finished is None:
             self._now, _, happen = heappop(self._queue)
             happen()
@@ -122,29 +148,83 @@ class _Simulation:
 
     def _arrive(self, event: Event) -> None:
         master = self._scenario.master
-        cost = master.commit if isinstance(event, Committed) else master.request
+        merges = isinstance(event, Collected) or (
+            isinstance(event, Committed) and event.merger is None
+        )
+        cost = master.commit if merges else master.request
         self._master_free = max(self._master_free, self._now) + cost
         self._at(self._master_free, lambda: self._answer(event))
 
     def _answer(self, event: Event) -> None:
-        if isinstance(event, Committed) and self._workers[event.worker].alive:
+        if isinstance(event, Collected):
+            merger = self._mergers[event.merger]
+            if merger.alive:
+                self._merge(merger.handed_over)
+                merger.handed_over = []
+        elif isinstance(event, Committed) and event.merger is None:
             worker = self._workers[event.worker]
-            self._entries += sum(span.events for span in worker.partial)
-            self._spans += worker.partial
-            worker.partial = []
+            if worker.alive:
+                self._merge(worker.partial)
+                worker.partial = []
         for action in self._strategy.handle(event, self._now):
             if isinstance(action, Finish):
                 self._finished = self._now
-            elif isinstance(action, OpenFile | Process | Commit | Discard):
+            elif isinstance(action, Collect | Refuse):
+                self._at(self._now + self._scenario.master.latency, partial(self._obey, action))
+            elif isinstance(action, Order):
                 self._send(action)
 
-    def _send(self, action: OpenFile | Process | Commit | Discard) -> None:
+    def _send(self, action: Order) -> None:
         worker = self._workers[action.worker]
         self._at(self._now + self._scenario.master.latency, lambda: self._perform(worker, action))
+
+    def _merge(self, spans: list[Span]) -> None:
+        self._entries += sum(span.events for span in spans)
+        self._spans += spans
 
     def _tick(self) -> None:
         self._answer(Tick())
         self._at(self._now + 1.0, self._tick)
+
+    # Mergers. What a merger says arrives in its order, and before its end does.
+
+    def _join_merger(self) -> None:
+        merger = _Merger(len(self._mergers), free=self._now)
+        self._mergers.append(merger)
+        self._tell(MergerJoined(merger.number))
+
+    def _die_of_mergers(self) -> None:
+        merger = self._chance.choice([m for m in self._mergers if m.alive])
+        merger.alive = False
+        self._lost += merger.partial + merger.handed_over
+        self._tell(MergerLost(merger.number))
+        self._at(self._now + self._scenario.faults.rejoin, self._join_merger)
+
+    def _take(self, merger: _Merger, worker: int, spans: list[Span]) -> None:
+        """A partial has arrived."""
+        if merger.alive and worker not in merger.refused:
+            merger.free = max(merger.free, self._now) + self._scenario.master.commit
+            self._at(merger.free, lambda: self._taken(merger, worker, spans))
+        else:
+            self._lost += spans
+
+    def _taken(self, merger: _Merger, worker: int, spans: list[Span]) -> None:
+        if not merger.alive or worker in merger.refused:
+            self._lost += spans
+            return
+        merger.partial += spans
+        self._tell(Committed(worker, merger.number))
+
+    def _obey(self, action: Collect | Refuse) -> None:
+        merger = self._mergers[action.merger]
+        if not merger.alive:
+            return
+        if isinstance(action, Refuse):
+            merger.refused.add(action.worker)
+            self._tell(Refused(merger.number, action.worker))
+        else:
+            merger.handed_over, merger.partial = merger.partial, []
+            self._tell(Collected(merger.number))
 
     # Workers.
 
@@ -181,6 +261,12 @@ class _Simulation:
             self._at(
                 self._now + self._varied(self._scenario.open_seconds),
                 lambda: self._tell(opened) if worker.alive else None,
+            )
+        elif isinstance(action, Commit) and action.merger is not None:
+            merger, spans, worker.partial = self._mergers[action.merger], worker.partial, []
+            self._at(
+                self._now + self._scenario.master.latency,
+                lambda: self._take(merger, worker.number, spans),
             )
         elif isinstance(action, Commit):
             self._tell(Committed(worker.number))

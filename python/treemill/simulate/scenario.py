@@ -75,6 +75,8 @@ class Faults:
     after `rejoin` seconds."""
     deaths_until: float = 60.0
     rejoin: float = 5.0
+    merger_deaths: int = 0
+    """Mergers that die, likewise: evenly spread over the time `deaths_until`."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,11 @@ class Scenario:
     shortest: float = 3.0
     """Seconds of the shortest packet, but near the end."""
     commit_seconds: float = 5.0
+    mergers: int = 0
+    """Mergers, each of which merges one partial after another; the master merges what they hand
+    over. None: the master merges all partials itself."""
+    collect_seconds: float = 5.0
+    """After which a merger hands over what it has."""
     max_foreign: int | None = None
     """Readers from other hosts that a node admits."""
     seed: int = 1

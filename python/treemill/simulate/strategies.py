@@ -56,6 +56,7 @@ def treemill(scenario: Scenario, cluster: Cluster) -> Strategy:
         ),
         max_attempts=10,
         commit_seconds=scenario.commit_seconds,
+        collect_seconds=scenario.collect_seconds,
         speculate=True,
     )
 

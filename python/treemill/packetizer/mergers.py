@@ -1,0 +1,68 @@
+"""The mergers that are there: which one takes the next partial, and which ones should hand over
+what they have. Knows no worker and no packet: which entries a merger holds is in ledger.py."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["Mergers"]
+
+
+@dataclass(eq=False, slots=True)
+class _Merger:
+    last_collect: float
+    collecting: bool = False  # it was asked, and has not answered
+
+
+class Mergers:
+    """Partials go to them in turn."""
+
+    def __init__(self, collect_seconds: float) -> None:
+        """A merger that gets partials hands over about every `collect_seconds`: that bounds what
+        its death costs, and how old the results are that users see."""
+        self._collect_seconds = collect_seconds
+        self._there: dict[int, _Merger] = {}
+        self._turns: deque[int] = deque()
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._there
+
+    def join(self, number: int, now: float) -> None:
+        """A new one."""
+        self._there[number] = _Merger(now)
+        self._turns.append(number)
+
+    def leave(self, number: int) -> None:
+        """It is lost."""
+        del self._there[number]
+        self._turns.remove(number)
+
+    def next(self) -> int | None:
+        """The merger for the next partial; None if there are no mergers."""
+        if not self._turns:
+            return None
+        self._turns.rotate(-1)
+        return self._turns[-1]
+
+    def due(self, number: int, now: float) -> bool:
+        """Whether a merger that got a partial should hand over now; counts as asked if so."""
+        merger = self._there[number]
+        if merger.collecting or now - merger.last_collect < self._collect_seconds:
+            return False
+        merger.collecting = True
+        return True
+
+    def rest(self, holding: Iterable[int]) -> list[int]:
+        """Of the mergers that hold something, those that were not asked yet; they count as asked
+        now."""
+        asked = [number for number in holding if not self._there[number].collecting]
+        for number in asked:
+            self._there[number].collecting = True
+        return asked
+
+    def collected(self, number: int, now: float) -> None:
+        """It has handed over."""
+        self._there[number].collecting = False
+        self._there[number].last_collect = now
