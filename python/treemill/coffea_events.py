@@ -14,6 +14,7 @@ from typing import Any
 import awkward as ak
 from coffea.nanoevents import NanoAODSchema, NanoEventsFactory
 from coffea.nanoevents.mapping.base import BaseSourceMapping
+from coffea.nanoevents.methods.base import NanoEventsArray
 from coffea.nanoevents.util import quote, tuple_to_key
 
 from .chunk import ChunkReader, Cut
@@ -170,32 +171,37 @@ def _loaded(form: Any, program: str) -> dict[str, Any] | None:
     return {"class": "ListOffsetArray", "offsets": "i64", "content": content, **key}
 
 
-def _with_columns(behavior: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """A schema's behaviors where columns can be named as the tree names them, too, as with
-    BaseSchema: `events.Muon_pt` is `events.Muon.pt`, and `events.nMuon` how many there are."""
-    base = behavior["*", "NanoEvents"]
+class _Events(NanoEventsArray):  # type: ignore[misc]
+    """coffea's, where columns can be named as the tree names them, too, as with BaseSchema:
+    `events.Muon_pt` is `events.Muon.pt`, and `events.nMuon` how many there are."""
 
-    class Events(base):  # type: ignore[misc, valid-type]
-        def __getitem__(self, where: Any) -> Any:
-            if isinstance(where, str) and where not in self.fields:
-                group, _, member = where.partition("_")
-                if member and group in self.fields and member in ak.fields(self[group]):
-                    return self[group][member]
-                if not member and where[:1] == "n" and where[1:] in self.fields:
-                    return ak.num(self[where[1:]], axis=1)
-            return super().__getitem__(where)
+    def __getitem__(self, where: Any) -> Any:
+        if isinstance(where, str) and where not in self.fields:
+            group, _, member = where.partition("_")
+            if member and group in self.fields and member in ak.fields(self[group]):
+                return self[group][member]
+            if not member and where[:1] == "n" and where[1:] in self.fields:
+                return ak.num(self[where[1:]], axis=1)
+        return super().__getitem__(where)
 
-        def __getattr__(self, name: str) -> Any:
-            try:
-                return super().__getattr__(name)
-            except AttributeError:
-                if name.startswith("__") or ("_" not in name and name[:1] != "n"):
-                    raise
-                try:
-                    return self[name]
-                except Exception:
-                    pass
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name.startswith("__") or ("_" not in name and name[:1] != "n"):
                 raise
+            try:
+                return self[name]
+            except Exception:
+                pass
+            raise
 
-    Events.__name__ = base.__name__
-    return {**behavior, ("*", "NanoEvents"): Events}
+
+_Events.__name__ = NanoEventsArray.__name__  # as it is shown
+
+
+def _with_columns(behavior: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """A schema's behaviors with events of this class, unless they have one of their own."""
+    if behavior["*", "NanoEvents"] is not NanoEventsArray:
+        return behavior
+    return {**behavior, ("*", "NanoEvents"): _Events}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .additive import Additive, Chunks
 from .errors import QueryError, TreemillError, WorkerError
 from .files import file_outputs, writing_at
+from .materialised import materialised
 from .merge import check, check_neutral, merge
 from .output_partial import OutputPartial
 from .pace import PACKET_SECONDS, Pace
@@ -178,6 +179,10 @@ class SelectorTrees:
         self._check_output(check)
         if isinstance(partial.output, Additive):
             partial.output = partial.output.plain()
+        try:
+            partial.output = materialised(partial.output)
+        except Exception as error:
+            raise self.failure(error, "process") from error
         for file in file_outputs(partial.output):
             file.close()
         if self.beside is not None:
@@ -322,7 +327,7 @@ class _Bound:
             for name, column in columns.items():
                 events[name] = column
             trees.chunks.begin()
-            returned = selector.process(events)
+            returned = materialised(selector.process(events))
             trees.keep_additive(partial.output)
             trees.chunks.end()
         except MemoryError:

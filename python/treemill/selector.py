@@ -7,9 +7,11 @@ become selectors here, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MethodType
 from typing import Any
 
 from .errors import QueryError
+from .fresh import Fresh
 
 __all__ = ["Selector", "as_selector", "commits_only_at_end", "take_booked"]
 
@@ -94,30 +96,49 @@ _WHOLE = "what process() returns"
 
 class ProcessorSelector(Selector):
     """An object like coffea's ProcessorABC: `process(events)` gives an accumulator and
-    `postprocess` sees the merged one."""
+    `postprocess` sees the merged one. Each chunk is processed by the processor as it was given, as
+    in coffea: one that keeps its output, `self.output`, and returns it gives every chunk's once."""
 
     collections = True
 
-    def __init__(self, processor: Any) -> None:
+    def __init__(self, processor: Any, method: str = "process") -> None:
+        """`method`: what is called with chunks."""
         self.processor = processor
+        self._method = method
+        self._fresh: Fresh | None = None  # made by each worker
 
     def process(self, events: Any) -> Any:
         """The processor's own."""
-        result = self.processor.process(events)
+        if self._fresh is None:
+            self._fresh = Fresh(self.processor)
+        result = getattr(self._fresh.copy(), self._method)(events)
         if result is None:
-            raise QueryError(f"{self.title}.process returned nothing; it should give a result")
+            name = f"{self.title}.{self._method}"
+            raise QueryError(f"{name} returned nothing; it should give a result")
         return result if isinstance(result, Mapping) else {_WHOLE: result}
 
     def end(self, output: dict[str, Any]) -> Any:
         """The processor's postprocess. Where that gives nothing the output is the result."""
         result = output[_WHOLE] if output.keys() == {_WHOLE} else output
-        changed = self.processor.postprocess(result)
+        changed = self.postprocessed(result)
         return result if changed is None else changed
+
+    def postprocessed(self, result: Any) -> Any:
+        """What the processor makes of the merged result."""
+        return self.processor.postprocess(result)
 
     @property
     def title(self) -> str:
         """The processor's class."""
         return type(self.processor).__name__
+
+
+class MethodSelector(ProcessorSelector):
+    """A method of such an object, given as a function: nothing is done with the merged result."""
+
+    def postprocessed(self, result: Any) -> Any:
+        """As it is."""
+        return result
 
 
 def as_selector(given: Any) -> Selector:
@@ -128,14 +149,20 @@ def as_selector(given: Any) -> Selector:
         if type(given).process is Selector.process:
             raise QueryError(f"{given.title} has no method process(events)")
         return given
-    if callable(getattr(given, "process", None)) and callable(getattr(given, "postprocess", None)):
+    if _is_processor(given):
         return ProcessorSelector(given)
+    if isinstance(given, MethodType) and _is_processor(given.__self__):
+        return MethodSelector(given.__self__, given.__name__)
     if callable(given):
         return FunctionSelector(given)
     raise QueryError(
         "what is run on a dataset is a treemill.Selector, a function of a chunk of events or a "
         f"coffea processor, not {type(given).__name__}"
     )
+
+
+def _is_processor(given: Any) -> bool:
+    return all(callable(getattr(given, method, None)) for method in ("process", "postprocess"))
 
 
 def take_booked(selector: Selector) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def test_module(path):
         "axis_ranges",
     ]
     pure += ["treeformula_names", "draw_operators", "pieces"]
-    pure += ["query", "booking", "selector", "looks", "storages", "saving", "faces"]
+    pure += ["fresh", "query", "booking", "selector", "looks", "storages", "saving", "faces"]
     pure += ["steps", "wanted", "planning", "snapshot_format"]
     if part in pure:
         allowed = ["treemill.errors", "treemill.quoting"]

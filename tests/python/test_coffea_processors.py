@@ -1,0 +1,155 @@
+"""Processors that keep state, or hand over what they have not read: as coffea's runner has them."""
+
+import pickle
+import weakref
+
+import awkward as ak
+import cloudpickle
+import hist
+import numpy as np
+import pytest
+import treemill as tm
+from treemill.fresh import Fresh
+from treemill.materialised import materialised
+from treemill.session import connect
+
+coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+class Keeping(coffea.ProcessorABC):
+    """Puts everything into itself, as some of coffea's own examples do."""
+
+    def __init__(self):
+        met = hist.Hist.new.Reg(50, 0, 200, name="met").Double()
+        cuts = coffea.defaultdict_accumulator(int)
+        self.output = coffea.dict_accumulator({"met": met, "cuts": cuts})
+        self.number = 0
+        self.seen = []
+
+    def process(self, events):
+        self.number += len(events)
+        self.seen.append(len(events))
+        self.output["cuts"]["all"] += len(events)
+        self.output["met"].fill(events.MET.pt)
+        return {**self.output, "number": self.number, "seen": self.seen}
+
+    def other(self, events):
+        return {"n": self.process(events)["number"]}
+
+    def postprocess(self, accumulator):
+        accumulator["post"] = True
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_a_processor_that_keeps_its_output_gives_each_chunk_once(events, truth, mode):
+    with connect(workers=2, mode=mode) as session:
+        found = session.run(Keeping(), events)
+    assert found["cuts"]["all"] == found["number"] == sum(found["seen"]) == len(truth)
+    assert found["met"].sum(flow=True) == len(truth)
+    assert len(found["seen"]) > 2, "several chunks, or this says nothing"
+    assert found["post"] is True
+
+
+def test_methods_of_processors_get_coffeas_events_and_no_postprocess(events, truth):
+    """coffea's runner takes any function of events."""
+    processor = Keeping()
+    with connect(workers=2) as session:
+        assert session.run(processor.other, events) == {"n": len(truth)}
+        assert "post" not in session.run(processor.process, events)
+    assert processor.number == 0, "the caller's own stays as it is"
+
+
+def test_fresh_copies_share_code_and_what_only_answers():
+    evaluator = type("Evaluator", (), {"__module__": "correctionlib.highlevel"})()
+    given = {"list": [1], "evaluator": evaluator, "code": lambda x: x, "class": Keeping}
+    fresh = Fresh(given)
+    first, second = fresh.copy(), fresh.copy()
+    first["list"].append(2)
+    assert second["list"] == fresh.copy()["list"] == [1]
+    assert all(second[name] is given[name] for name in ("evaluator", "code", "class"))
+
+
+def unread(events):
+    pt = events.Muon.pt
+    return {
+        "array": pt[:2],
+        "record": events[["run", "event"]],
+        "collection": events.Jet[:1],
+        "column": coffea.column_accumulator(events.MET.pt),
+        "list": [events.MET.phi],
+        "tuple": (events.MET.phi[:0],),
+        "nested": {"deep": {"eta": events.Jet.eta}},
+    }
+
+
+class Unread(coffea.ProcessorABC):
+    def process(self, events):
+        return unread(events)
+
+    def postprocess(self, accumulator):
+        return None
+
+
+class Kept(tm.Selector):
+    collections = True
+
+    def begin_worker(self, inputs):
+        self.output["all"] = []
+
+    def process(self, events):
+        self.output["all"].append(events.MET.pt)
+
+
+def arrays(value):
+    if isinstance(value, ak.Array):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from arrays(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from arrays(each)
+    elif hasattr(value, "value"):
+        yield from arrays(value.value)
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_nothing_in_a_result_is_still_to_be_read(events, truth, mode):
+    with connect(workers=2, mode=mode) as session:
+        found = session.run(Unread(), events)
+        kept = session.run(Kept(), events)
+    every = [*arrays(found), *arrays(kept)]
+    assert len(every) > 7
+    for array in every:
+        assert array.layout.is_all_materialized
+        assert not [name for name in array.attrs if name.startswith("@")]
+    assert sorted(found["record"].event) == sorted(truth.event)
+    assert len(found["column"].value) == sum(map(len, kept["all"])) == len(truth)
+    assert found["collection"].eta.ndim == 2
+    assert len(pickle.loads(cloudpickle.dumps(found["record"]))) == len(found["record"])
+
+
+def test_what_is_materialised_lets_go_of_its_chunk():
+    class Buffer:
+        def __call__(self):
+            return np.arange(100_000)
+
+    buffer = Buffer()
+    form = ak.forms.NumpyForm("int64", form_key="x")
+    array = ak.from_buffers(form, 100_000, {"x-data": buffer}, attrs={"@chunk": buffer, "own": 1})
+    gone = weakref.ref(buffer)
+    found = materialised({"x": array[:2]})["x"]
+    del buffer, array
+    assert gone() is None
+    assert found.tolist() == [0, 1]
+    assert dict(found.attrs) == {"own": 1}
+    assert ak.to_layout(found).data.base is None or ak.to_layout(found).data.base.size == 2
+
+
+def test_what_is_in_memory_stays_what_it_is():
+    array, numbers = ak.Array([1, 2]), [1, 2]
+    output = {"array": array, "numbers": numbers, "text": "x", "none": None}
+    assert materialised(output) is output
+    assert output["array"] is array
+    assert output["numbers"] is numbers
