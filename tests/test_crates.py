@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,9 @@ ALLOWED = {
     "treemill-query": set(),
     "treemill-offsets": set(),  # one function, with the one `unsafe` that is not for tests
     "treemill-read": {"treemill-format", "treemill-source", "treemill-offsets"},
+    "treemill-engine": {"treemill-format", "treemill-read", "treemill-query"},
     "treemill-testing": {"treemill-source"},  # what the other crates' tests measure with
-    "treemill-py": {"treemill-format", "treemill-source", "treemill-read", "treemill-query"},
+    "treemill-py": {"treemill-source", "treemill-read", "treemill-query", "treemill-engine"},
 }
 
 # What a crate that must stay pure may not even have in its dependencies.
@@ -40,7 +42,7 @@ def test_every_crate_is_known(packages):
 def test_dependencies_go_one_way(packages, name):
     needs = {d["name"] for d in packages[name]["dependencies"] if d["kind"] != "dev"}
     assert {d for d in needs if d.startswith("treemill-")} <= ALLOWED[name]
-    if name in ("treemill-format", "treemill-query"):
+    if name in ("treemill-format", "treemill-query", "treemill-engine"):
         assert not needs & NO_IO
 
 
@@ -50,7 +52,15 @@ def test_testing_is_for_tests_only(packages):
         assert "treemill-testing" not in needed
 
 
-@pytest.mark.parametrize("name", ["treemill-format", "treemill-read", "treemill-query"])
+@pytest.mark.parametrize(
+    "name", ["treemill-format", "treemill-read", "treemill-query", "treemill-engine"]
+)
 def test_parsing_crates_forbid_unsafe(packages, name):
     root = Path(packages[name]["manifest_path"]).parent / "src" / "lib.rs"
     assert "#![forbid(unsafe_code)]" in root.read_text()
+
+
+@pytest.mark.parametrize("name", sorted(set(ALLOWED) - {"treemill-offsets", "treemill-testing"}))
+def test_crates_take_the_workspaces_lints(packages, name):
+    manifest = tomllib.loads(Path(packages[name]["manifest_path"]).read_text())
+    assert manifest["lints"] == {"workspace": True}

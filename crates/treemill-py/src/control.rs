@@ -1,16 +1,16 @@
 //! What a running query and its watchers share: a stop flag and counters, readable at any time.
 
 use pyo3::prelude::*;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use treemill_read::Counters;
 
 /// Stop flag and counters of one run; made in Python, given to every packet.
 #[pyclass(frozen)]
 #[derive(Default)]
-pub struct Control {
-    pub counters: Arc<Counters>,
-    stopped: AtomicBool,
+pub struct Control(treemill_engine::Control);
+
+impl Control {
+    pub fn inner(&self) -> &treemill_engine::Control {
+        &self.0
+    }
 }
 
 #[pymethods]
@@ -22,41 +22,41 @@ impl Control {
 
     /// Asks every packet that runs to end at its next batch.
     fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
+        self.0.stop();
     }
 
     /// Whether `stop` was called.
     #[getter]
-    pub fn stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+    fn stopped(&self) -> bool {
+        self.0.stopped()
     }
 
     /// Counts entries that were processed in Python.
     fn add_entries(&self, entries: u64) {
-        self.counters.add_entries(entries);
+        self.0.counters.add_entries(entries);
     }
 
     /// Entries of the batches begun.
     #[getter]
     fn entries(&self) -> u64 {
-        self.counters.entries()
+        self.0.counters.entries()
     }
 
     /// Bytes that sources gave.
     #[getter]
     fn bytes_read(&self) -> u64 {
-        self.counters.bytes_read()
+        self.0.counters.bytes_read()
     }
 
     /// Bytes of baskets after decompression.
     #[getter]
     fn bytes_decompressed(&self) -> u64 {
-        self.counters.bytes_decompressed()
+        self.0.counters.bytes_decompressed()
     }
 
     /// Bytes that earlier passes have decompressed, and this one took from memory.
     #[getter]
     fn bytes_from_cache(&self) -> u64 {
-        self.counters.bytes_from_cache()
+        self.0.counters.bytes_from_cache()
     }
 }

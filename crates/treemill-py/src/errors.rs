@@ -1,7 +1,9 @@
 //! Rust's errors as the classes of `treemill.errors`, with their places as attributes.
 
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use treemill_engine::EngineError;
 use treemill_query::QueryError;
 use treemill_read::{ErrorKind, ReadError};
 
@@ -28,6 +30,19 @@ pub fn query_error(py: Python<'_>, error: &QueryError) -> PyErr {
         places.set_item("span", error.span)?;
         places.set_item("suggestions", &error.suggestions)
     })
+}
+
+/// An error of a bound query; one that a Python object has raised as it was.
+pub fn engine_error(py: Python<'_>, error: EngineError) -> PyErr {
+    match error {
+        EngineError::Query(e) => query_error(py, &e),
+        EngineError::Read(e) => read_error(py, &e),
+        EngineError::Misfit(message) => PyValueError::new_err(message),
+        EngineError::Provider(e) => match e.downcast::<PyErr>() {
+            Ok(e) => *e,
+            Err(e) => PyRuntimeError::new_err(e.to_string()),
+        },
+    }
 }
 
 fn raise(

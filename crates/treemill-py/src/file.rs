@@ -4,11 +4,11 @@ use crate::arrow::Column;
 use crate::control::Control;
 use crate::errors::read_error;
 use crate::listing;
-use crate::schema::Known;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use treemill_engine::Catalog;
 use treemill_read::{Counters, ReadError, Reader, Table};
 use treemill_source::Local;
 
@@ -53,9 +53,8 @@ impl File {
     /// The tree or RNTuple of that path; `;cycle` may follow, else it is the newest.
     fn tree(&self, py: Python<'_>, name: &str) -> PyResult<Tree> {
         py.detach(|| self.inner.table(name))
-            .map(|inner| Tree {
-                inner,
-                known: OnceLock::new(),
+            .map(|table| Tree {
+                catalog: Catalog::new(table),
             })
             .map_err(|e| read_error(py, &e))
     }
@@ -64,38 +63,37 @@ impl File {
 /// A tree or an RNTuple of an open file.
 #[pyclass(frozen)]
 pub struct Tree {
-    pub inner: Table,
-    known: OnceLock<Known>,
+    pub catalog: Catalog,
 }
 
 #[pymethods]
 impl Tree {
     #[getter]
     fn name(&self) -> &str {
-        self.inner.name()
+        self.table().name()
     }
 
     #[getter]
     fn title(&self) -> &str {
-        self.inner.title()
+        self.table().title()
     }
 
     #[getter]
     fn num_entries(&self) -> u64 {
-        self.inner.entries()
+        self.table().entries()
     }
 
     /// First entries of its clusters.
     #[getter]
     fn clusters(&self) -> Vec<u64> {
-        self.inner.clusters()
+        self.table().clusters()
     }
 
     /// Names and expressions of TTree::SetAlias.
     #[getter]
     fn aliases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        if let Table::Tree(file) = &self.inner {
+        if let Table::Tree(file) = self.table() {
             for (name, expression) in &file.tree().aliases {
                 dict.set_item(name, expression)?;
             }
@@ -106,7 +104,7 @@ impl Tree {
     /// The two expressions of TTree::BuildIndex; None without an index.
     #[getter]
     fn index(&self) -> Option<(String, String)> {
-        match &self.inner {
+        match self.table() {
             Table::Tree(file) => file.tree().index.clone(),
             Table::NTuple(_) => None,
         }
@@ -115,7 +113,7 @@ impl Tree {
     /// (alias, tree, file) of TTree::AddFriend, the file as it was given.
     #[getter]
     fn friends(&self) -> Vec<(String, String, String)> {
-        let friends = match &self.inner {
+        let friends = match self.table() {
             Table::Tree(file) => file.tree().friends.as_slice(),
             Table::NTuple(_) => &[],
         };
@@ -127,7 +125,7 @@ impl Tree {
 
     /// All branches or fields, parents before their children, as dicts.
     fn branches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        listing::columns(py, &self.inner)
+        listing::columns(py, self.table())
     }
 
     /// One Arrow column for each name, of the entries `[start, stop)`. Bytes are counted in
@@ -143,16 +141,15 @@ impl Tree {
         control: Option<&Control>,
         flags: bool,
     ) -> PyResult<Vec<Column>> {
-        let counters = control.map(|c| Arc::clone(&c.counters));
+        let counters = control.map(|c| Arc::clone(&c.inner().counters));
         py.detach(|| self.columns(&names, start..stop, flags, counters))
             .map_err(|e| read_error(py, &e))
     }
 }
 
 impl Tree {
-    /// What queries may ask of it: a tree of thousands of branches is asked often.
-    pub fn known(&self) -> &Known {
-        self.known.get_or_init(|| Known::new(&self.inner))
+    fn table(&self) -> &Table {
+        self.catalog.table()
     }
 
     fn columns(
@@ -164,16 +161,16 @@ impl Tree {
     ) -> Result<Vec<Column>, ReadError> {
         let indices = names
             .iter()
-            .map(|name| self.inner.find(name))
+            .map(|name| self.table().find(name))
             .collect::<Result<Vec<_>, _>>()?;
-        let mut reader =
-            Reader::new(self.inner.clone(), &indices)?.with_counters(counters.unwrap_or_default());
+        let mut reader = Reader::new(self.table().clone(), &indices)?
+            .with_counters(counters.unwrap_or_default());
         if flags {
             reader = reader.with_bytes_for_booleans();
         }
         let mut columns = Vec::with_capacity(indices.len());
         for (column, (&index, name)) in indices.iter().zip(names).enumerate() {
-            let field = self.inner.arrow_field(index)?.with_name(name);
+            let field = self.table().arrow_field(index)?.with_name(name);
             columns.push(Column::new(field, reader.read(column, range.clone())?));
         }
         Ok(columns)

@@ -1,21 +1,18 @@
 //! The Python module `treemill._core`: converts, detaches from the GIL, calls, maps errors.
-//! No logic lives here: what is read is decided in treemill-read, what is computed in treemill-query.
+//! No logic lives here: what is read is decided in treemill-read, what is computed in treemill-query, and
+//! treemill-engine has the two meet.
 
 mod arrow;
 mod cache;
 mod control;
 mod errors;
-mod fields;
 mod file;
 mod foreign;
 mod listing;
-mod members;
 mod nodes;
-mod origin;
 mod outcome;
 mod partial;
 mod query;
-mod schema;
 
 use pyo3::prelude::*;
 

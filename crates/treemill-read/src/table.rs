@@ -3,7 +3,7 @@
 
 use crate::near::near;
 use crate::rntuple::NTupleFile;
-use crate::{File, ReadError, TreeFile, TreeKey, cache, decode, plan};
+use crate::{File, ReadError, TreeFile, TreeKey, cache, plan};
 use arrow_schema::Field;
 use std::ops::Range;
 use std::sync::Arc;
@@ -93,11 +93,7 @@ impl Table {
     /// `Unsupported` with the reason; `NotFound` where there is no such index.
     pub fn arrow_field(&self, index: usize) -> Result<Field, ReadError> {
         match self {
-            Table::Tree(tree) => {
-                let branch = tree.readable(index)?;
-                decode::field(&branch.name, &branch.layout)
-                    .map_err(|e| ReadError::format(&e, tree.source().name(), None))
-            }
+            Table::Tree(file) => file.arrow_field(index),
             Table::NTuple(file) => file.arrow_field(index),
         }
     }

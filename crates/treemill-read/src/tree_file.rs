@@ -156,4 +156,14 @@ impl TreeFile {
             })?;
         Ok(branch)
     }
+
+    /// The Arrow field of the branch at `index`: what a reader's arrays of it are.
+    ///
+    /// # Errors
+    /// As [`TreeFile::readable`].
+    pub fn arrow_field(&self, index: usize) -> Result<arrow_schema::Field, ReadError> {
+        let branch = self.readable(index)?;
+        decode::field(&branch.name, &branch.layout)
+            .map_err(|e| ReadError::format(&e, self.source.name(), None))
+    }
 }

@@ -1,43 +1,15 @@
 //! A tree's branches as the query compiler sees them: columns with types.
 
+use crate::arrow_types::column_type as arrow_type;
+use crate::columns::{Columns, Place};
+use crate::members::members;
 use std::collections::HashSet;
 use treemill_format::layout::{Layout, Number};
 use treemill_query::{ColumnType, DType, Field, Schema};
-use treemill_read::{Table, TreeFile};
-
-use crate::fields;
-use crate::foreign::column_type as arrow_type;
-use crate::members::members;
-
-/// One column of the schema: a branch, or one member of a branch that is a record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// Index in the tree's branches, or in the RNTuple's fields.
-    pub branch: usize,
-    /// The way to a member of its record; empty: all of it.
-    pub member: Vec<usize>,
-}
-
-/// What a table has for queries.
-#[derive(Debug)]
-pub struct Known {
-    pub schema: Schema,
-    /// Where each of the schema's columns comes from.
-    pub places: Vec<Place>,
-}
-
-impl Known {
-    pub fn new(table: &Table) -> Self {
-        let (schema, places) = match table {
-            Table::Tree(file) => tree_schema(file, table),
-            Table::NTuple(file) => fields::schema(file),
-        };
-        Self { schema, places }
-    }
-}
+use treemill_read::TreeFile;
 
 /// The columns of a tree. Members of leaf lists and objects are `branch.member`.
-fn tree_schema(file: &TreeFile, table: &Table) -> (Schema, Vec<Place>) {
+pub(crate) fn columns(file: &TreeFile) -> Columns {
     let tree = file.tree();
     let mut fields = Vec::with_capacity(tree.branches.len());
     let mut places = Vec::with_capacity(tree.branches.len());
@@ -57,7 +29,7 @@ fn tree_schema(file: &TreeFile, table: &Table) -> (Schema, Vec<Place>) {
             });
         };
         let kind = column_type(&branch.layout, counter, &branch.cpp_type);
-        if let (ColumnType::Other(_), Ok(field)) = (&kind, table.arrow_field(index)) {
+        if let (ColumnType::Other(_), Ok(field)) = (&kind, file.arrow_field(index)) {
             for member in members(field.data_type()) {
                 let name = format!("{name}{}", member.name);
                 let kind = arrow_type(&member.kind, counter.map(str::to_owned));
@@ -66,7 +38,10 @@ fn tree_schema(file: &TreeFile, table: &Table) -> (Schema, Vec<Place>) {
         }
         add(name.to_owned(), kind, Vec::new());
     }
-    (Schema { fields }, places)
+    Columns {
+        schema: Schema { fields },
+        places,
+    }
 }
 
 fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> ColumnType {
@@ -93,7 +68,7 @@ fn known_type(layout: &Layout, counter: Option<&str>) -> Option<ColumnType> {
 }
 
 /// The type that a number is decoded to; `None` for anything else.
-pub fn dtype(layout: &Layout) -> Option<DType> {
+pub(crate) fn dtype(layout: &Layout) -> Option<DType> {
     let number = match layout {
         Layout::Number(number) => number,
         Layout::Bits => &Number::U32,

@@ -1,14 +1,13 @@
-//! An RNTuple's fields as the query compiler sees them, and as `show` lists them.
+//! An RNTuple's fields as the query compiler sees them: columns with types.
 
-use crate::listing::Described;
-use crate::schema::Place;
+use crate::columns::{Columns, Place};
 use std::collections::HashMap;
-use treemill_format::rntuple::{Columns, Native, Shape};
+use treemill_format::rntuple::{self, Native, Shape};
 use treemill_query::{ColumnType, DType, Field, Schema};
 use treemill_read::rntuple::NTupleFile;
 
 /// The columns, and where each comes from. Members of records are `field.member`.
-pub fn schema(file: &NTupleFile) -> (Schema, Vec<Place>) {
+pub(crate) fn columns(file: &NTupleFile) -> Columns {
     let named = file.fields().iter().enumerate();
     let shapes: Vec<Option<Shape>> = named.map(|(i, _)| file.shape(i).ok()).collect();
     // Lists belong together where one column holds the ends of their items; a field that is the
@@ -25,7 +24,8 @@ pub fn schema(file: &NTupleFile) -> (Schema, Vec<Place>) {
             }
             Some(Shape::List { columns, .. }) => {
                 if let Some(id) = ends(columns) {
-                    *lists.entry(id).or_default() += 1;
+                    let count = lists.entry(id).or_default();
+                    *count = usize::saturating_add(*count, 1);
                 }
             }
             _ => {}
@@ -50,45 +50,23 @@ pub fn schema(file: &NTupleFile) -> (Schema, Vec<Place>) {
             member: Vec::new(),
         });
     }
-    (Schema { fields }, places)
-}
-
-/// How a field reads, for `show`.
-pub fn describe(shape: &Shape) -> Described {
-    let (kind, dtype, len) = match shape {
-        Shape::Number { .. } | Shape::Cardinality { .. } => ("number", dtype(shape), None),
-        Shape::String { .. } => ("string", None, None),
-        Shape::List { item, .. } => ("list", dtype(item), None),
-        Shape::Array { item, len } => ("array", dtype(item), Some(*len)),
-        Shape::Optional { item, .. } => ("optional", dtype(item), None),
-        Shape::Record { .. } => ("record", None, None),
-        Shape::Variant { .. } => ("variant", None, None),
-    };
-    let item = match shape {
-        Shape::List { item, .. } | Shape::Array { item, .. } if dtype.is_none() => {
-            Some(describe(item).words())
-        }
-        _ => None,
-    };
-    Described {
-        kind,
-        dtype,
-        item,
-        len,
+    Columns {
+        schema: Schema { fields },
+        places,
     }
 }
 
 /// The C++ type of the field at `index`.
-pub fn cpp_type(file: &NTupleFile, index: usize) -> &str {
+pub(crate) fn cpp_type(file: &NTupleFile, index: usize) -> &str {
     described(file, index).map_or("", |field| field.type_name.as_str())
 }
 
 /// The description of the field at `index`.
-pub fn title(file: &NTupleFile, index: usize) -> &str {
+pub(crate) fn title(file: &NTupleFile, index: usize) -> &str {
     described(file, index).map_or("", |field| field.description.as_str())
 }
 
-fn described(file: &NTupleFile, index: usize) -> Option<&treemill_format::rntuple::Field> {
+fn described(file: &NTupleFile, index: usize) -> Option<&rntuple::Field> {
     let id = file.fields().get(index)?.field()?;
     file.ntuple().metadata.schema.fields.get(id)
 }
@@ -120,12 +98,12 @@ fn has_nulls(shape: &Shape) -> bool {
 }
 
 /// What tells a collection's ends from others': the first of the columns that hold them.
-fn ends(columns: &Columns) -> Option<usize> {
+fn ends(columns: &rntuple::Columns) -> Option<usize> {
     columns.representations.first()?.first().copied()
 }
 
 /// The type that a number is decoded to; `None` for anything else.
-fn dtype(shape: &Shape) -> Option<DType> {
+pub(crate) fn dtype(shape: &Shape) -> Option<DType> {
     Some(match shape {
         Shape::Number { native, .. } => match native {
             Native::Bool => DType::Bool,

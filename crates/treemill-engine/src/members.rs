@@ -10,15 +10,15 @@ use std::sync::Arc;
 const DEEPEST: usize = 4;
 
 /// A member: the names on the way to it, the places, and its type (in lists, that of the lists).
-pub struct Member {
-    pub name: String,
-    pub path: Vec<usize>,
-    pub kind: DataType,
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) path: Vec<usize>,
+    pub(crate) kind: DataType,
 }
 
 /// All members of a record or of the records in lists, in lists of lists …, that are no records
 /// themselves. None may be null.
-pub fn members(kind: &DataType) -> Vec<Member> {
+pub(crate) fn members(kind: &DataType) -> Vec<Member> {
     let mut lists = Vec::new();
     let mut inner = kind;
     while let DataType::List(item) = inner
@@ -60,7 +60,7 @@ pub fn members(kind: &DataType) -> Vec<Member> {
 }
 
 /// A member of an array of records, or of lists of them; `None` where the array is of another type.
-pub fn member(array: &ArrayRef, path: &[usize]) -> Option<ArrayRef> {
+pub(crate) fn member(array: &ArrayRef, path: &[usize]) -> Option<ArrayRef> {
     let Some((first, rest)) = path.split_first() else {
         return Some(Arc::clone(array));
     };

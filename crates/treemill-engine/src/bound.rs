@@ -1,0 +1,156 @@
+//! A query bound to one table: compiled against its columns, run over packets of its entries.
+
+use crate::catalog::Catalog;
+use crate::control::Control;
+use crate::error::EngineError;
+use crate::origin::{Offer, Origins};
+use crate::packet::{Blocks, PacketColumns};
+use crate::provided::{Foreign, Provider};
+use crate::specification::Specification;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use treemill_query::{Partial, Query, Scratch};
+use treemill_read::{Counters, Options, ReadError, Reader, Table};
+
+/// Rows that a partial may hold before they are to be taken out, in bytes, about.
+const MOST_ROW_BYTES: usize = 32 << 20;
+
+/// A query bound to one table. Any number of threads may run packets of it.
+pub struct Bound {
+    query: Query,
+    table: Table,
+    foreign: Option<Foreign>,
+    rescue: Option<Box<dyn Provider>>,
+    origins: Origins,
+    /// Readers and buffers that no packet uses at the moment.
+    idle: Mutex<Vec<State>>,
+    /// Whether the last packet of the file was given out and done.
+    is_read: AtomicBool,
+}
+
+/// What one running packet needs; kept for the next.
+struct State {
+    reader: Reader,
+    scratch: Scratch,
+    counters: Arc<Counters>,
+}
+
+impl Bound {
+    /// Compiles the query against the columns of a table, and those that `foreign` adds to them: a
+    /// foreign column takes the place of one of the same name. `rescue` is asked for values of a tree's
+    /// branches, by their paths, that turn out to be unsupported when they are read.
+    ///
+    /// # Errors
+    /// What is wrong with the query there; a column that it needs and that cannot be read.
+    pub fn new(
+        specification: &Specification,
+        catalog: &Catalog,
+        foreign: Option<Foreign>,
+        rescue: Option<Box<dyn Provider>>,
+    ) -> Result<Self, EngineError> {
+        let offer = Offer::new(catalog.columns(), foreign.as_ref());
+        let query = Query::compile(specification.spec(), &offer.schema)?;
+        let origins = offer.origins(query.columns())?;
+        let table = catalog.table();
+        for &branch in &origins.branches {
+            table.arrow_field(branch)?;
+        }
+        Ok(Self {
+            query,
+            table: table.clone(),
+            foreign,
+            rescue,
+            origins,
+            idle: Mutex::default(),
+            is_read: AtomicBool::new(false),
+        })
+    }
+
+    /// The compiled query.
+    #[must_use]
+    pub fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// Whether most of what the columns' baskets or pages hold is remembered: then packets that share
+    /// one do not decompress it twice.
+    #[must_use]
+    pub fn is_remembered(&self) -> bool {
+        self.table.is_remembered(&self.origins.branches)
+    }
+
+    /// Adds these entries to the partial. Gives the entry before which it ended: the range's end, or an
+    /// earlier one after `control.stop()`, or where rows have filled their room and are to be taken out
+    /// before it goes on.
+    ///
+    /// # Errors
+    /// What went wrong. Then the partial holds an unknown part of the range and must be thrown away.
+    pub fn run(
+        &self,
+        entries: Range<u64>,
+        partial: &mut Partial,
+        control: &Control,
+    ) -> Result<u64, EngineError> {
+        let mut state = self.state(control)?;
+        let mut blocks = Blocks::new(self.origins.blocks());
+        let mut batches = state.reader.batches(entries.clone(), Options::default())?;
+        let mut reached = entries.start;
+        while !control.stopped() {
+            let Some(batch) = batches.next_batch() else {
+                break;
+            };
+            let end = batch.entries().end;
+            let mut columns = PacketColumns {
+                batch,
+                table: &self.table,
+                foreign: self.foreign.as_ref(),
+                rescue: self.rescue.as_deref(),
+                origins: &self.origins,
+                blocks: &mut blocks,
+                stop: entries.end,
+            };
+            self.query
+                .process(&mut columns, partial, &mut state.scratch)?;
+            reached = end;
+            if partial.row_bytes() > MOST_ROW_BYTES {
+                break;
+            }
+        }
+        self.keep(state, entries.end);
+        Ok(reached)
+    }
+
+    /// Keeps what a packet needed for the file's next packet. After the file's last one the memory goes
+    /// to the readers of other files: sessions remember queries for longer than that.
+    fn keep(&self, state: State, stop: u64) {
+        let mut idle = self.idle();
+        idle.push(state);
+        if stop >= self.table.entries() {
+            self.is_read.store(true, Ordering::Relaxed);
+        }
+        if self.is_read.load(Ordering::Relaxed) {
+            for state in idle.drain(..) {
+                state.scratch.leave();
+            }
+        }
+    }
+
+    fn state(&self, control: &Control) -> Result<State, ReadError> {
+        let idle = self.idle().pop();
+        match idle {
+            Some(state) if Arc::ptr_eq(&state.counters, &control.counters) => Ok(state),
+            _ => Ok(State {
+                reader: Reader::new(self.table.clone(), &self.origins.branches)?
+                    .with_counters(Arc::clone(&control.counters))
+                    .with_bytes_for_booleans(),
+                scratch: Scratch::again(),
+                counters: Arc::clone(&control.counters),
+            }),
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<State>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,20 @@
+//! The columns that a table offers to queries, and where in the table each lies. Data only.
+
+use treemill_query::Schema;
+
+/// The columns, and where each comes from.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    pub(crate) schema: Schema,
+    /// One for each of the schema's fields.
+    pub(crate) places: Vec<Place>,
+}
+
+/// Where a column of a table's schema lies: a branch, or one member of a branch that is a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Index in the tree's branches, or in the RNTuple's fields.
+    pub(crate) branch: usize,
+    /// The way to a member of its record; empty: all of it.
+    pub(crate) member: Vec<usize>,
+}

@@ -1,0 +1,26 @@
+//! What a running query and its watchers share: a stop flag and counters, readable at any time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use treemill_read::Counters;
+
+/// Stop flag and counters of one run, given to every packet of it.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// What readers count.
+    pub counters: Arc<Counters>,
+    stopped: AtomicBool,
+}
+
+impl Control {
+    /// Asks every packet that runs to end at its next batch.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether `stop` was called.
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,38 @@
+//! Why a query could not be bound to a file, or run over it.
+
+use treemill_query::{ProcessError, QueryError};
+use treemill_read::ReadError;
+
+/// An error of a provider's own kind.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Binding or running failed.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The query does not suit the columns, or the data not the query.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The file could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// What a provider gave is not what was asked for.
+    #[error("{0}")]
+    Misfit(String),
+    /// A provider failed: its own error.
+    #[error(transparent)]
+    Provider(Cause),
+}
+
+impl From<ProcessError> for EngineError {
+    fn from(error: ProcessError) -> Self {
+        match error {
+            ProcessError::Query(e) => Self::Query(e),
+            ProcessError::TooMany { message } => Self::Query(QueryError::new(message)),
+            // The packet's columns fail with this type only.
+            ProcessError::Column(e) => match e.downcast::<EngineError>() {
+                Ok(e) => *e,
+                Err(e) => Self::Provider(e),
+            },
+        }
+    }
+}

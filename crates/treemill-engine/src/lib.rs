@@ -1,0 +1,28 @@
+//! A query over a file: finds where each of its columns comes from, reads packets of entries batch by
+//! batch, and adds them to a partial. Knows no Python, and nothing of how files are read or expressions
+//! computed.
+#![forbid(unsafe_code)]
+
+mod arrow_types;
+mod bound;
+mod catalog;
+mod columns;
+mod control;
+mod error;
+mod listing;
+mod members;
+mod ntuple_columns;
+mod origin;
+mod packet;
+mod plain;
+mod provided;
+mod specification;
+mod tree_columns;
+
+pub use bound::Bound;
+pub use catalog::Catalog;
+pub use control::Control;
+pub use error::{Cause, EngineError};
+pub use listing::{Described, Listed};
+pub use provided::{Foreign, Provider};
+pub use specification::Specification;

@@ -1,0 +1,196 @@
+//! A table's columns as `show` and Python's readers list them, of trees and RNTuples alike.
+
+use crate::ntuple_columns::{self, cpp_type, title};
+use crate::tree_columns::dtype;
+use treemill_format::layout::Layout;
+use treemill_format::rntuple::Shape;
+use treemill_format::tree::Branch;
+use treemill_query::DType;
+use treemill_read::rntuple::NTupleFile;
+use treemill_read::{Table, TreeFile};
+
+/// One branch or field.
+#[derive(Debug)]
+pub struct Listed<'a> {
+    pub name: &'a str,
+    /// With its parents' names, where names alone are not unique.
+    pub path: String,
+    pub title: &'a str,
+    pub cpp_type: &'a str,
+    /// Why it cannot be read, where it cannot.
+    pub reason: Option<String>,
+    pub shape: Described,
+    /// The branch that holds its number of items, where there is one.
+    pub counter: Option<&'a str>,
+    /// Whether a column above it holds the same data.
+    pub is_member: bool,
+    pub total_bytes: u64,
+    pub zip_bytes: u64,
+    /// Baskets, or pages.
+    pub baskets: usize,
+}
+
+/// How a column reads.
+#[derive(Debug)]
+pub struct Described {
+    pub kind: &'static str,
+    pub dtype: Option<DType>,
+    /// Of lists and arrays of what is no number: what the items are, in words.
+    pub item: Option<String>,
+    pub len: Option<u64>,
+}
+
+impl Described {
+    const UNSUPPORTED: Described = Described {
+        kind: "unsupported",
+        dtype: None,
+        item: None,
+        len: None,
+    };
+    const GROUP: &'static str = "group";
+
+    /// `list[float32]`, `float32[3]`, `string` …
+    pub fn words(self) -> String {
+        let dtype = self.dtype.map_or("?", DType::name);
+        let item = self.item.unwrap_or_else(|| dtype.to_owned());
+        match (self.kind, self.len) {
+            ("number", _) => item,
+            ("list", _) => format!("list[{item}]"),
+            ("array", Some(len)) => format!("{item}[{len}]"),
+            (kind, _) => kind.to_owned(),
+        }
+    }
+}
+
+impl<'a> Listed<'a> {
+    /// All columns of a table, parents before their children. Looks at every page that an RNTuple has.
+    #[must_use]
+    pub fn all(table: &'a Table) -> Vec<Self> {
+        match table {
+            Table::Tree(file) => {
+                let branches = file.tree().branches.iter().enumerate();
+                branches
+                    .map(|(i, branch)| listed_branch(file, i, branch))
+                    .collect()
+            }
+            Table::NTuple(file) => {
+                let fields = file.fields().iter().enumerate();
+                let listed =
+                    fields.map(|(i, field)| listed_field(file, i, &field.name, !field.is_top()));
+                listed.collect()
+            }
+        }
+    }
+
+    /// Whether it only holds others together.
+    #[must_use]
+    pub fn is_group(&self) -> bool {
+        self.shape.kind == Described::GROUP
+    }
+}
+
+fn listed_branch<'a>(file: &'a TreeFile, index: usize, branch: &'a Branch) -> Listed<'a> {
+    let reason = file.readable(index).err().map(|e| e.message);
+    Listed {
+        name: &branch.name,
+        path: file.path(index),
+        title: &branch.title,
+        cpp_type: &branch.cpp_type,
+        shape: described_branch(branch, reason.is_none()),
+        reason,
+        counter: file.counter_name(index),
+        is_member: false,
+        total_bytes: branch.total_bytes,
+        zip_bytes: branch.zip_bytes,
+        baskets: branch.baskets.len().saturating_add(branch.embedded.len()),
+    }
+}
+
+fn listed_field<'a>(
+    file: &'a NTupleFile,
+    index: usize,
+    name: &'a str,
+    is_member: bool,
+) -> Listed<'a> {
+    let shape = file.arrow_field(index).and_then(|_| file.shape(index));
+    let (total_bytes, zip_bytes, pages) = file.bytes(index);
+    Listed {
+        name,
+        path: name.to_owned(),
+        title: title(file, index),
+        cpp_type: cpp_type(file, index),
+        shape: shape
+            .as_ref()
+            .map_or(Described::UNSUPPORTED, described_shape),
+        reason: shape.err().map(|e| e.message),
+        counter: None,
+        is_member,
+        total_bytes,
+        zip_bytes,
+        baskets: pages,
+    }
+}
+
+fn described_branch(branch: &Branch, is_readable: bool) -> Described {
+    let described = described(&branch.layout);
+    match is_readable || described.kind == Described::GROUP {
+        true => described,
+        false => Described {
+            kind: Described::UNSUPPORTED.kind,
+            ..described
+        },
+    }
+}
+
+fn described(layout: &Layout) -> Described {
+    let (kind, item, len) = match layout {
+        Layout::Number(_) | Layout::Bits => ("number", Some(layout), None),
+        Layout::Array { item, len } => ("array", Some(&**item), Some(u64::from(*len))),
+        Layout::Counted { item, .. } | Layout::Vector { item, .. } => ("list", Some(&**item), None),
+        Layout::Clones(clones) => ("list", Some(&clones.item), None),
+        Layout::Objects(objects) => ("list", Some(&objects.item), None),
+        Layout::String { .. } | Layout::CharStar => ("string", None, None),
+        Layout::Record(members) if members.is_empty() => (Described::GROUP, None, None),
+        Layout::Record(_) | Layout::Object(_) => ("record", None, None),
+        Layout::Pointer(_) => ("optional", None, None),
+        Layout::Sized { .. } | Layout::Absent { .. } | Layout::Unsupported { .. } => {
+            ("unsupported", None, None)
+        }
+    };
+    let dtype = item.and_then(dtype);
+    Described {
+        kind,
+        dtype,
+        item: item
+            .filter(|_| dtype.is_none())
+            .map(|item| described(item).words()),
+        len,
+    }
+}
+
+/// How a field reads, for `show`.
+fn described_shape(shape: &Shape) -> Described {
+    let (kind, dtype, len) = match shape {
+        Shape::Number { .. } | Shape::Cardinality { .. } => {
+            ("number", ntuple_columns::dtype(shape), None)
+        }
+        Shape::String { .. } => ("string", None, None),
+        Shape::List { item, .. } => ("list", ntuple_columns::dtype(item), None),
+        Shape::Array { item, len } => ("array", ntuple_columns::dtype(item), Some(*len)),
+        Shape::Optional { item, .. } => ("optional", ntuple_columns::dtype(item), None),
+        Shape::Record { .. } => ("record", None, None),
+        Shape::Variant { .. } => ("variant", None, None),
+    };
+    let item = match shape {
+        Shape::List { item, .. } | Shape::Array { item, .. } if dtype.is_none() => {
+            Some(described_shape(item).words())
+        }
+        _ => None,
+    };
+    Described {
+        kind,
+        dtype,
+        item,
+        len,
+    }
+}
