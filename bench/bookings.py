@@ -91,7 +91,7 @@ def many(path: Path, entries: int, rounds: int, most: int) -> Iterable[Row]:
     all_of_them = Row(f"{most} histograms of them", taken["most"], "s")
     pairs = zip(few.values, all_of_them.values, strict=True)
     extra = tuple((b - a) / (most - 100) / entries * 1e9 for a, b in pairs)
-    tree = events.trees[0].core
+    tree = events.chain.trees[0].core
 
     def planned() -> None:
         _core.Query(json.dumps(plan(book(most)).spec)).bind(tree)

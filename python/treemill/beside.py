@@ -20,7 +20,7 @@ from .variations import Variations
 from .wanted import Hist, Rows
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .chain.chain import Chain
 
 __all__ = ["Beside"]
 
@@ -28,14 +28,14 @@ __all__ = ["Beside"]
 class Beside:
     """The bookings of one run of a selector, by the names of their places in the output."""
 
-    def __init__(self, booked: Mapping[str, Any], dataset: Dataset | None, workers: int) -> None:
+    def __init__(self, booked: Mapping[str, Any], chain: Chain | None, workers: int) -> None:
         for name, booking in booked.items():
-            _check(name, booking, dataset)
+            _check(name, booking, chain)
         self._booked = dict(booked)
         self._plan = plan(list(self._booked.values()))
         sinks = {index: Sink(rows.limit) for index, rows in self._plan.rows.items()}
-        assert dataset is not None
-        self.task = QueryTask(json.dumps(self._plan.spec), dataset, workers, None, sinks)
+        assert chain is not None
+        self.task = QueryTask(json.dumps(self._plan.spec), chain, workers, None, sinks)
 
     def values(self, raw: Sequence[Any]) -> dict[str, Any]:
         """From the core's results."""
@@ -48,13 +48,13 @@ class Beside:
         return values if self._plan.varied(booking) else values.nominal
 
 
-def _check(name: str, booking: Any, dataset: Dataset | None) -> None:
+def _check(name: str, booking: Any, chain: Chain | None) -> None:
     if not isinstance(booking, Booking):
         raise QueryError(
             f"book({name!r}, …) takes a booking, as events.hist(…) gives it, "
             f"not {type(booking).__name__}"
         )
-    if dataset is None or booking.node.origin.dataset is not dataset:
+    if chain is None or booking.node.origin.chain is not chain:
         raise QueryError(f"{name} is booked on another dataset than the selector runs on")
     wanted = booking.wanted
     if isinstance(wanted, Hist) and not all(isinstance(axis, FixedAxis) for axis in wanted.axes):

@@ -10,7 +10,7 @@ from .errors import QueryError
 from .worker import cuts_of
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .chain.chain import Chain
     from .perfile import PerFile
 
 __all__ = ["BoundTrees"]
@@ -20,12 +20,12 @@ class BoundTrees:
     """Implements worker.Trees. Thread-safe."""
 
     def __init__(
-        self, query: PerFile, dataset: Dataset, workers: int, *, remember: bool = False
+        self, query: PerFile, chain: Chain, workers: int, *, remember: bool = False
     ) -> None:
         """`query` binds itself to one tree after another. `remember`: whether the workers find what
         this process remembers of files."""
         self._query = query
-        self._dataset = dataset
+        self._chain = chain
         self._workers = workers
         self._remember = remember
         self._bound: OrderedDict[int, Any] = OrderedDict()
@@ -36,7 +36,7 @@ class BoundTrees:
 
     def place(self, file: int) -> tuple[str, int]:
         """The path; packets count from the file's first entry."""
-        return self._dataset.trees.locations[file].path, 0
+        return self._chain.locations[file].path, 0
 
     def finish(self, partial: Any) -> Any:
         """The partial as it is."""
@@ -54,14 +54,14 @@ class BoundTrees:
                 return known
         try:
             made = self._query.bind(
-                self._dataset.trees[file],
-                self._dataset.foreign(file),
-                lambda: self._dataset.first_entry(file),
+                self._chain.trees[file],
+                self._chain.foreign(file),
+                lambda: self._chain.first_entry(file),
             )
         except QueryError as error:
             # Files of a dataset may differ, so say which one lacks a branch.
-            if error.file is None and len(self._dataset.trees.locations) > 1:
-                error.file = self._dataset.trees.locations[file].path
+            if error.file is None and len(self._chain.locations) > 1:
+                error.file = self._chain.locations[file].path
             raise
         with self._lock:
             made = self._bound.setdefault(file, made)
@@ -72,10 +72,10 @@ class BoundTrees:
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """The tree's entries, and where packets are best cut."""
-        entries, clusters = self._dataset.sizes[file]
+        entries, clusters = self._chain.sizes[file]
 
         def fewest_baskets() -> int:
-            counts = self._dataset.baskets[file]
+            counts = self._chain.baskets[file]
             found = [counts[name] for name in self.bound(file).columns if name in counts]
             return min(found, default=1)
 
@@ -84,6 +84,6 @@ class BoundTrees:
             clusters,
             fewest_baskets,
             self._workers,
-            files=len(self._dataset.trees.locations),
+            files=len(self._chain.locations),
             remembered=lambda: self._remember and self.bound(file).is_remembered(),
         )

@@ -23,7 +23,7 @@ from .variations import Variations
 from .wanted import Hist
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    pass
 
 __all__ = ["BookedQuery"]
 
@@ -41,17 +41,17 @@ class BookedQuery(Query):
         options: RunOptions,
     ) -> None:
         self._origin = bookings[0].node.origin
-        dataset: Dataset = self._origin.dataset
-        super().__init__(dataset.files, pool, options.skip_errors, options.spans(dataset))
+        chain = self._origin.chain
+        super().__init__(chain.files, pool, options.skip_errors, options.spans(chain))
         self.bookings = tuple(bookings)
         self.titles = [booking.title for booking in bookings]
         self.title = self.account.title = ", ".join(self.titles)
-        self._dataset = dataset
+        self._chain = chain
         self._whole = options.whole
         self._axes: dict[int, list[FixedAxis]] = {}
         self._places: dict[tuple[int, int], list[int]] = {}
         self._plan = Plan({})
-        self._files_made = BookedFiles(bookings, dataset, options.whole and not self._skip_errors)
+        self._files_made = BookedFiles(bookings, chain, options.whole and not self._skip_errors)
         self._values: tuple[Any, ...] | None = None
         self._empty: dict[tuple[int, str], Any] = {}  # by booking and variation
         self.account.phase = _FILL
@@ -76,7 +76,7 @@ class BookedQuery(Query):
         text = json.dumps(described)
         task = QueryTask(
             text,
-            self._dataset,
+            self._chain,
             self._pool.size,
             self._spans,
             sinks or {},
@@ -93,7 +93,7 @@ class BookedQuery(Query):
                 raise
         if self._files_made:
             self._files_made.begin(self._trees.bound(0).partial().results())
-        self._start_pass(task, known_sizes(self._dataset, self._trees, self._spans))
+        self._start_pass(task, known_sizes(self._chain, self._trees, self._spans))
 
     def _next(self, ended: Pass) -> bool:
         if self.account.phase == _FILL:

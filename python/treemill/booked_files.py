@@ -18,7 +18,7 @@ from .snapshot_format import Target
 from .wanted import Rows
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .chain.chain import Chain
 
 __all__ = ["BookedFiles"]
 
@@ -26,10 +26,10 @@ __all__ = ["BookedFiles"]
 class BookedFiles:
     """Of the bookings of one query. False where these make none."""
 
-    def __init__(self, bookings: Sequence[Booking], dataset: Dataset, is_whole: bool) -> None:
-        """`is_whole`: whether the query goes through all of the dataset, or fails."""
+    def __init__(self, bookings: Sequence[Booking], chain: Chain, is_whole: bool) -> None:
+        """`is_whole`: whether the query goes through all of the chain, or fails."""
         self._bookings = bookings
-        self._dataset = dataset
+        self._chain = chain
         self._is_whole = is_whole
         self._targets = {
             place: booking.wanted.target
@@ -84,7 +84,7 @@ class BookedFiles:
                 "copy_trees= is for snapshots of whole datasets, because their other trees are "
                 'copied whole: leave out entries=, max_files= and on_error="skip"'
             )
-        return copied(self._dataset, target.copied)
+        return copied(self._chain, target.copied)
 
     def drop(self) -> None:
         """Removes what was written for files that will not be made."""

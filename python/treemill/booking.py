@@ -1,6 +1,6 @@
 """Bookings: things to compute at a place of a query, once they are run; and what all over one
-dataset share. Nothing here reads, computes or draws: how bookings are run is given to `Origin`
-from outside.
+dataset share. Nothing here reads, computes or draws: the services of `Origin` do, which come from
+outside.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Generic
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Protocol
 
+from .draw_request import Drawing
 from .errors import TreemillError
 from .faces import face
+from .steps import Step
 from .wanted import Wanted
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
-
-    from .query import Node
 
     Value = TypeVar("Value", default=Any, covariant=True)
 else:  # Python's own has no defaults before 3.13
@@ -26,23 +26,69 @@ else:  # Python's own has no defaults before 3.13
 
     Value = TypeVar("Value", covariant=True)
 
-__all__ = ["Booking", "Origin", "steps_to"]
+__all__ = ["Booking", "Data", "Origin", "Place", "Services", "steps_to"]
 
 Groups = dict[int, "int | None"]
 """Which bookings are computed together, by their numbers; None: what no query has begun."""
 
 
+class Data(Protocol):
+    """What a query asks of the files that it is over: the columns that there are."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files' paths."""
+
+    @property
+    def branches(self) -> Mapping[str, Any]:
+        """Of the first file."""
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """Names and expressions of TTree::SetAlias."""
+
+
+class Services(Protocol):
+    """What those who run queries do for bookings and nodes."""
+
+    def run(self, bookings: Sequence[Booking]) -> None:
+        """Computes these bookings in one pass."""
+
+    def arrays(self, booking: Booking, start: int | None, stop: int | None) -> Any:
+        """The value of one booking, of some entries of the dataset."""
+
+    def explain(self, data: Any, bookings: Sequence[Booking]) -> str:
+        """The plan of a pass for these bookings, in words."""
+
+    def draw(self, node: Place, wanted: Drawing) -> Any:
+        """See `Looks.draw`."""
+
+    def scan(self, node: Place, columns: Sequence[str], where: str | None, count: int) -> None:
+        """See `Looks.scan`."""
+
+    def head(self, node: Place, columns: Any, count: int) -> Any:
+        """See `Looks.head`."""
+
+    def describe(self, node: Place, columns: Sequence[str]) -> Any:
+        """See `Looks.describe`."""
+
+    def html(self, title: str, value: Any) -> str:
+        """What a booking computed, for a notebook."""
+
+
 class Origin:
-    """What all nodes over one dataset share: the dataset itself, how to run bookings on it, and
-    which of them were not computed yet (held weakly: a booking that nobody keeps is not run).
+    """What all nodes over one dataset share: its chain of files, the services that run bookings on
+    it, and the bookings that were not computed yet (held weakly: a booking that the caller does not
+    keep is not run).
 
     Bookings that no query has begun are computed together when one of them is asked for. One that
     a query has begun, and that failed or was interrupted there, is computed only when it is asked
     for itself."""
 
-    def __init__(self, dataset: Any, run: Callable[[Sequence[Booking]], None]) -> None:
-        self.dataset = dataset
-        self._run = run
+    def __init__(self, chain: Any, services: Services) -> None:
+        """`chain`: chain.Chain, of which a query's description uses no more than `Data`."""
+        self.chain = chain
+        self.services = services
         self._open: dict[int, weakref.ref[Booking]] = {}
         self._groups: Groups = {}
         self._lock = threading.Lock()
@@ -91,16 +137,16 @@ class Origin:
         out: they raise when they are asked for themselves."""
         group = self.companions(wanted)
         try:
-            return str(self.dataset.explained(group))
+            return self.services.explain(self.chain, group)
         except Exception:
             sound = [each for each in group if each is wanted or self._compiles(each)]
             if len(sound) in (0, len(group)):
                 raise
-        return str(self.dataset.explained(sound))
+        return self.services.explain(self.chain, sound)
 
     def _compiles(self, booking: Booking) -> bool:
         try:
-            self.dataset.explained([booking])
+            self.services.explain(self.chain, [booking])
         except Exception:
             return False
         return True
@@ -116,7 +162,7 @@ class Origin:
         others = [booking for booking in group if booking is not wanted]
         before = self._grouping(others)
         try:
-            self._run(group)
+            self.services.run(group)
             return
         except Exception:
             self.regroup(before)
@@ -141,12 +187,35 @@ _numbers = itertools.count()
 _NOTHING = object()
 
 
+class Place:
+    """Where in a query: all steps from the dataset down to here. Immutable."""
+
+    __slots__ = ("__weakref__", "origin", "parent", "step")
+
+    def __init__(
+        self, origin: Origin, parent: Place | None = None, step: Step | None = None
+    ) -> None:
+        self.origin = origin
+        self.parent = parent
+        self.step = step
+
+
+def steps_to(place: Place) -> list[Place]:
+    """The places with a step from the dataset down to this one."""
+    found: list[Place] = []
+    walk: Place | None = place
+    while walk is not None and walk.step is not None:
+        found.append(walk)
+        walk = walk.parent
+    return found[::-1]
+
+
 @face("node", "number", "set_value", "wanted")
 class Booking(Generic[Value]):
     """Something to compute at a node. `value` computes it, in one pass with all else that is booked
     on the dataset and that no query has begun; `treemill.run` computes what it is given."""
 
-    def __init__(self, node: Node, wanted: Wanted) -> None:
+    def __init__(self, node: Place, wanted: Wanted) -> None:
         self.node = node
         self.wanted = wanted
         self.number = next(_numbers)
@@ -188,19 +257,9 @@ class Booking(Generic[Value]):
     def _repr_html_(self) -> str | None:
         if not self.done:
             return None  # the words of repr
-        html: str = self.node.origin.dataset.at_once.html(self.title, self._value)
+        html: str = self.node.origin.services.html(self.title, self._value)
         return html
 
     def __repr__(self) -> str:
         state = repr(self._value) if self.done else "not run yet"
         return f"<{type(self.wanted).__name__.lower()} {self.title}: {state}>"
-
-
-def steps_to(node: Node) -> list[Node]:
-    """The nodes with a step from the dataset down to this one."""
-    found: list[Node] = []
-    walk: Node | None = node
-    while walk is not None and walk.step is not None:
-        found.append(walk)
-        walk = walk.parent
-    return found[::-1]

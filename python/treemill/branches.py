@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from operator import itemgetter
@@ -19,6 +20,10 @@ __all__ = ["Branch", "Branches", "branch_list"]
 
 def _by_core(_path: str, _cpp_type: str, _supported: bool) -> str:
     return "core"
+
+
+_KINDS = ("number", "list", "array", "string")
+_ITEMS = re.compile(r"list|string|bool|u?int\d+|float\d+")
 
 
 class Branch(NamedTuple):
@@ -54,6 +59,12 @@ class Branch(NamedTuple):
     """Whether its values are those of another branch too: members of an RNTuple's records."""
     ask: Callable[[str, str, bool], str] = _by_core
     """Says who reads it, by `path`, `cpp_type` and `supported`."""
+
+    @property
+    def has_values(self) -> bool:
+        """Whether it holds numbers or strings, or lists of them: no records, and no group."""
+        words = re.findall(r"[^\W\d]\w*", self.item or "")
+        return self.kind in _KINDS and all(map(_ITEMS.fullmatch, words))
 
     @property
     def how(self) -> str:

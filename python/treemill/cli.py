@@ -64,7 +64,7 @@ def show(file: str, names: tuple[str, ...]) -> None:
     from .dataset import dataset
 
     events = dataset(file)
-    if events.trees.locations[0].tree is None and _list_trees(events.files[0]):
+    if events.chain.locations[0].tree is None and _list_trees(events.files[0]):
         return
     events.show(*names)
     click.echo(f"{events.num_entries:,} entries")
@@ -175,15 +175,15 @@ def draw(
     """
     from .clike import dimensions
     from .dataset import dataset
+    from .draw_request import Drawing
     from .drawing import drawn
-    from .looks import Drawing
     from .output import check, write
 
     if output is not None:
         check(output)
     axes = _all_bins(bins, len(dimensions(expr)) - profile)
     places: Any = files[0] if len(files) == 1 else list(files)
-    node: Any = dataset(places, missing=dict(missing) or "error").with_params({})
+    node = dataset(places, missing=dict(missing) or "error").node
     made = drawn(node, Drawing(expr, where, bins=axes, weight=weight, profile=profile))
     if output is None:
         from .monitor.display import show as show_text

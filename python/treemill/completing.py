@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .dataset import Dataset
-from .query import Node
+from .query import Bookable
 
 __all__ = ["load"]
 
@@ -33,8 +32,6 @@ def load(ipython: Any) -> None:
 def _found(names: dict[str, Any], line: str, text: str) -> list[str]:
     call = _OPEN.search(line)
     holder = None if call is None else names.get(call[1])
-    if isinstance(holder, Dataset):
-        holder = holder.with_params({})
-    if not isinstance(holder, Node):
+    if not isinstance(holder, Bookable):
         return []
     return [name for name in holder._names() if name.startswith(text)]

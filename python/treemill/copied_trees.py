@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .reading import read
 from .snapshot_format import titles_of
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .chain.chain import Chain
 
 __all__ = ["CopiedTree", "copied"]
 
@@ -20,12 +21,10 @@ _STEP_BYTES = 32 << 20
 class CopiedTree:
     """Implements what `snapshots` copies."""
 
-    def __init__(self, dataset: Dataset, name: str) -> None:
-        from .dataset import dataset as opened
-
+    def __init__(self, chain: Chain, name: str) -> None:
         self.name = name
-        self._trees = opened(list(dataset.files), name)
-        self.schema = self._trees.read(None, 0, 0).to_arrow().schema
+        self._trees = chain.sibling(list(chain.files), name)
+        self.schema = read(self._trees, None, 0, 0).to_arrow().schema
         branches = self._trees.branches
         names = self.schema.names
         self.titles = titles_of(branches, {name: name for name in names})
@@ -39,15 +38,15 @@ class CopiedTree:
         """Its entries, some at a time."""
         trees = self._trees
         first = 0
-        for file, (entries, _) in enumerate(trees.sizes[i] for i in range(len(trees.files))):
+        for file, entries in enumerate(trees.entries):
             each = sum(trees.bytes[file].values()) // max(entries, 1)
             step = max(_STEP_BYTES // max(each, 1), 1)
             for start in range(first, first + entries, step):
                 stop = min(start + step, first + entries)
-                yield trees.read(self.schema.names, start, stop).to_arrow()
+                yield read(trees, self.schema.names, start, stop).to_arrow()
             first += entries
 
 
-def copied(dataset: Dataset, names: Sequence[str]) -> list[CopiedTree]:
+def copied(chain: Chain, names: Sequence[str]) -> list[CopiedTree]:
     """The dataset's other trees of these names. Raises QueryError where a file has none."""
-    return [CopiedTree(dataset, name) for name in names]
+    return [CopiedTree(chain, name) for name in names]

@@ -1,35 +1,35 @@
-"""A dataset: an ordered set of (file, tree) that is used as one tree.
+"""What users hold: a dataset, a chain of files with everything that can be asked of it. Nothing is
+opened when it is made; a file is opened when something in it is asked for.
 
-Made without opening anything; a file is opened when something in it is asked for. Reading is in
-reading.py, queries are described in query.py and run by a session.
+Nothing but the package's front and its commands imports this module: what others need of the files
+is the Chain.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from .array_columns import array_columns
-from .branches import Branches, branch_list
+from .branches import Branches
+from .chain.chain import Chain, ChainParts
 from .errors import QueryError
 from .faces import completed, face, short_errors
-from .foreign import Foreign, Table, joined
-from .friends import Friend, Friends, index_names
-from .location import Location, expand
-from .missing import ERROR, Missing, policy
-from .opened import OpenTrees, Remembered
-from .query import Booking, Node, Origin, Params
-from .selection import SELECTED, Selection, selection
+from .friend_columns import Friend
+from .friends import index_names
+from .location import expand
+from .missing import policy
+from .query import Bookable, Node, Origin, Params
+from .selection import SELECTED
+from .services import SERVICES
 
 if TYPE_CHECKING:
     import awkward
     import numpy.typing as npt
     import pyarrow
 
-    from .at_once import AtOnce
     from .reading import Columns, Names
 
 __all__ = ["Dataset", "dataset"]
@@ -56,7 +56,8 @@ def dataset(
 
     Raises SourceError where a file does not exist, UnsupportedError for URLs.
     """
-    return Dataset(expand(files, tree), name, policy(missing), metadata=metadata)
+    parts = ChainParts(expand(files, tree), name, policy(missing), metadata=dict(metadata or {}))
+    return Dataset(Chain(parts))
 
 
 def _holds_arrays(friend: Any) -> bool:
@@ -66,102 +67,63 @@ def _holds_arrays(friend: Any) -> bool:
     )
 
 
-# What other modules use of a dataset.
-_INTERNAL = (
-    *("at_once", "baskets", "beside", "bytes", "explained", "first_entry", "foreign", "friends"),
-    *("selected", "settled", "sizes", "table", "titles", "trees"),
-)
-
-
 def _fits(name: str, globs: Sequence[str]) -> bool:
     return not globs or any(fnmatchcase(name, glob) for glob in globs)
 
 
-@face(*_INTERNAL)
-class Dataset:
-    """Files and trees, as one. Make it with `treemill.dataset`.
+@face("chain", "node")
+class Dataset(Bookable):
+    """Files and trees, as one. Make it with `treemill.dataset`."""
 
-    `filter`, `define`, `with_params`, `vary` and the bookings (`hist`, `profile`, `count`, `sum`,
-    `mean`, `std`, `var`, `min`, `max`, `unique`, `approx_quantiles`, `take`, `snapshot`) are those
-    of `treemill.query.Node`.
-    """
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        root = Node(Origin(chain, SERVICES))
+        self._root = root if chain.selected is None else root.filter(SELECTED, "entry list")
 
-    def __init__(
-        self,
-        locations: Sequence[Location],
-        name: str = "dataset",
-        missing: Missing = ERROR,
-        friends: Friends | None = None,
-        selected: Selection | None = None,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.name = name
-        self.metadata: dict[str, Any] = dict(metadata or {})
-        self.friends = Friends() if friends is None else friends
-        self.selected = selected
-        self.trees = OpenTrees(locations, missing)
-        self.sizes = Remembered(self.trees, lambda tree: (tree.num_entries, tuple(tree.clusters)))
-        self.titles = Remembered(self.trees, lambda tree: str(tree.core.title))
-        self.baskets = Remembered(
-            self.trees, lambda tree: {b["name"]: max(b["baskets"], 1) for b in tree.described()}
-        )
-        self.bytes = Remembered(
-            self.trees, lambda tree: {b["name"]: b["total_bytes"] for b in tree.described()}
-        )
-        self._branches = Remembered(self.trees, lambda tree: Branches(branch_list(tree)))
-        root = Node(Origin(self, self._run))
-        self._root = root if selected is None else root.filter(SELECTED, "entry list")
-        self.filter = self._root.filter
-        self.with_params = self._root.with_params
-        self.vary = self._root.vary
-        self.hist = self._root.hist
-        self.profile = self._root.profile
-        self.count = self._root.count
-        self.sum = self._root.sum
-        self.mean = self._root.mean
-        self.std = self._root.std
-        self.var = self._root.var
-        self.min = self._root.min
-        self.max = self._root.max
-        self.unique = self._root.unique
-        self.approx_quantiles = self._root.approx_quantiles
-        self.take = self._root.take
-        self.snapshot = self._root.snapshot
-        self.draw = self._root.draw
-        self.scan = self._root.scan
-        self.head = self._root.head
-        self.describe = self._root.describe
-        self.explain = self._root.explain
+    @property
+    def node(self) -> Node:
+        """The root of its query."""
+        return self._root
 
     # What there is.
 
     @property
+    def name(self) -> str:
+        """What selectors see in `events.metadata["dataset"]`."""
+        return self.chain.name
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """What else is in `events.metadata`."""
+        return self.chain.metadata
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The files' paths."""
-        return tuple(location.path for location in self.trees.locations)
+        return self.chain.files
 
     @property
     def num_entries(self) -> int:
-        """Entries of all files together, or of those the selected ones. Opens every file that was
+        """Entries of all files together, or the number of selected ones. Opens every file that was
         not opened yet."""
-        if self.selected is not None:
-            return len(self.selected)
-        return sum(self.sizes[i][0] for i in range(len(self.trees.locations)))
+        return self.chain.num_entries
 
     @completed
     def branches(self) -> Branches:
         """The branches of the first file's tree, whatever other files have, and the columns that it
         has from elsewhere."""
-        table = self.table(0)
-        if isinstance(table, Table):
-            return Branches(branch_list(table))
-        branches: Branches = self._branches[0]
-        return branches
+        return self.chain.branches
 
     @property
     def aliases(self) -> dict[str, str]:
         """Names and expressions of TTree::SetAlias, of the first file's tree."""
-        return dict(self.trees[0].aliases)
+        return self.chain.aliases
+
+    @property
+    def index(self) -> tuple[str, str] | None:
+        """Names of the major and minor columns of `TTree::BuildIndex`, of the first file's tree;
+        None without an index."""
+        return self.chain.index
 
     def show(self, *names: str) -> None:
         """Prints the branches, those whose names fit a glob if `names` are given: name, C++ type,
@@ -179,13 +141,6 @@ class Dataset:
         print_branches(repr(self), found, aliases)
 
     # What goes along with it.
-
-    @property
-    def index(self) -> tuple[str, str] | None:
-        """Names of the major and minor columns of `TTree::BuildIndex`, of the first file's tree;
-        None without an index."""
-        found: tuple[str, str] | None = self.trees[0].core.index
-        return found
 
     def add_friend(self, friend: Any, alias: str | None = None, *, index: Any = None) -> Dataset:
         """A dataset with the columns of `friend`, a Dataset or what `treemill.dataset` takes,
@@ -205,20 +160,20 @@ class Dataset:
         if _holds_arrays(friend):
             return self._with_arrays(friend, alias, index)
         other = friend if isinstance(friend, Dataset) else dataset(friend)
-        name = alias or other.trees.locations[0].tree or other.trees[0].name
+        name = alias or other.chain.locations[0].tree or other.chain.trees[0].name
         if not isinstance(name, str) or not name.split("/")[-1].isidentifier():
             raise QueryError(f"a friend called {name!r} cannot be named in expressions: alias=")
-        added = Friend(other, name.split("/")[-1], index_names(index))
-        return Dataset(*self._parts(self.friends.plus(added), self.selected))
+        added = Friend(other.chain, name.split("/")[-1], index_names(index))
+        return Dataset(self.chain.with_friends(self.chain.friends.plus(added)))
 
     def define(self, name: str, expr: Any, params: Params = None) -> Any:
         """As `treemill.query.Node.define`; or a column of an array in memory, NumPy's, awkward's,
         Arrow's or a list, with one value or one list for each entry of the whole dataset:
         `events.define("w", weights)` is a dataset with a column `w`."""
         if isinstance(expr, str):
-            return self._root.define(name, expr, params)
+            return super().define(name, expr, params)
         made = array_columns({name: expr}, None)
-        return Dataset(*self._parts(self.friends.with_arrays(made), self.selected))
+        return Dataset(self.chain.with_friends(self.chain.friends.with_arrays(made)))
 
     def _with_arrays(self, arrays: Any, alias: str | None, index: Any) -> Dataset:
         if not isinstance(alias, str) or not alias.isidentifier():
@@ -226,7 +181,7 @@ class Dataset:
         if index:
             raise QueryError("arrays go with entries by their number, and not by an index=")
         made = array_columns(arrays, alias)
-        return Dataset(*self._parts(self.friends.with_arrays(made), self.selected))
+        return Dataset(self.chain.with_friends(self.chain.friends.with_arrays(made)))
 
     def select_entries(self, entries: Any) -> Dataset:
         """A dataset of some of the entries, as TTree::SetEntryList: `entries` are their numbers in
@@ -234,39 +189,7 @@ class Dataset:
         "file.root:name" of a TEntryList or TEventList. For arrays, queries and selectors; parts of
         files (clusters) without a selected entry are not read. `entries=` of a run and `start`,
         `stop` of arrays then count the selected ones. This dataset stays as it is."""
-        if self.selected is not None:
-            raise QueryError("entries are selected already; select from the whole dataset")
-        chosen = selection(self, entries)
-        return Dataset(*self._parts(self.friends, chosen))
-
-    def settled(self) -> Dataset:
-        """For one pass: itself, or where it has friends with what takes a look at all files."""
-        if not self.friends:
-            return self
-        made = object.__new__(Dataset)
-        made.__dict__.update(self.__dict__, friends=self.friends.settled(self))
-        return made
-
-    # What workers read.
-
-    def foreign(self, file: int) -> Foreign | None:
-        """Columns for the entries of this file that do not come from its tree, for queries; None:
-        there are none."""
-        flags = None if self.selected is None else self.selected.foreign(file)
-        return joined([flags, self.beside(file)])
-
-    def beside(self, file: int) -> Foreign | None:
-        """As `foreign`, without what queries use by themselves."""
-        return joined([self.friends.foreign(self, file)])
-
-    def first_entry(self, file: int) -> int:
-        """The number in the whole chain of this file's first entry. Opens the files before it."""
-        return sum(int(self.sizes[before][0]) for before in range(file))
-
-    def table(self, file: int) -> Any:
-        """core.Tree of this file, with its foreign columns where there are some."""
-        foreign, tree = self.beside(file), self.trees[file]
-        return tree if foreign is None else Table(tree, foreign)
+        return Dataset(self.chain.selecting(entries))
 
     # Arrays.
 
@@ -278,7 +201,7 @@ class Dataset:
     ) -> Columns:
         """Columns of entries `[start, stop)`, counted over the whole chain; negative ones from its
         end, as in slices. `names`: names of branches, globs or expressions, or a mapping of names
-        to them, as for `treemill.query.Node.arrays`; None: all that can be read (what turns out to
+        to them; None: all that can be read (what turns out to
         be unreadable is left out, with a warning). Read now, and not booked. Raises QueryError for
         an unknown name, UnsupportedError for a branch that treemill cannot read."""
         return self._read(names, start, stop)
@@ -292,14 +215,10 @@ class Dataset:
     ) -> Columns:
         from .reading import read
 
-        return read(self.settled(), names, start, stop, self._computed, flags)
+        return read(self.chain, names, start, stop, self._computed, flags)
 
     def _computed(self, exprs: Sequence[str], start: int | None, stop: int | None) -> list[Any]:
-        from .session import run
-
-        booking = self._root.arrays({expr: expr for expr in exprs}, limit=sys.maxsize)
-        entries = None if start is None and stop is None else (start or 0, stop)
-        found = run(booking, entries=entries, progress=False)
+        found = self.node.arrays({expr: expr for expr in exprs}, start, stop)
         return [found[expr] for expr in exprs]
 
     def arrays(
@@ -308,7 +227,7 @@ class Dataset:
         start: int | None = None,
         stop: int | None = None,
     ) -> awkward.Array:
-        """Like `read`, as an awkward array of records, with uproot's layout and field names."""
+        """As `read`: an awkward array of records, with uproot's layout and field names."""
         return self._read(names, start, stop, flags=True).to_awkward()
 
     def to_arrow(
@@ -317,7 +236,7 @@ class Dataset:
         start: int | None = None,
         stop: int | None = None,
     ) -> pyarrow.Table:
-        """Like `read`, as a pyarrow.Table."""
+        """As `read`: a pyarrow.Table."""
         return self.read(names, start, stop).to_arrow()
 
     def to_numpy(
@@ -326,37 +245,11 @@ class Dataset:
         start: int | None = None,
         stop: int | None = None,
     ) -> dict[str, npt.NDArray[Any]]:
-        """Like `read`, as numpy arrays by name; jagged branches as object arrays of arrays."""
+        """As `read`: numpy arrays by name; jagged branches as object arrays of arrays."""
         return self._read(names, start, stop, flags=True).to_numpy()
 
-    # Queries.
-
-    @property
-    def at_once(self) -> AtOnce:
-        """What is drawn and listed at once, for nodes."""
-        from .at_once import AtOnce
-
-        return AtOnce()
-
-    def explained(self, bookings: Sequence[Booking]) -> str:
-        """The plan of a pass for these bookings, in words."""
-        from .explaining import explained
-
-        return explained(self, bookings)
-
-    @staticmethod
-    def _run(bookings: Sequence[Booking]) -> None:
-        from .session import run
-
-        run(*bookings)
-
     def __reduce__(self) -> tuple[Any, ...]:
-        # To another process goes where the files are, nothing of what is open here.
-        return Dataset, self._parts(self.friends, self.selected)
-
-    def _parts(self, friends: Friends, selected: Selection | None) -> tuple[Any, ...]:
-        more = friends, selected, self.metadata
-        return self.trees.locations, self.name, self.trees.missing, *more
+        return Dataset, (self.chain,)
 
     def _repr_html_(self) -> str:
         from .monitor.html import of_branches
@@ -368,5 +261,4 @@ class Dataset:
         return self.num_entries
 
     def __repr__(self) -> str:
-        first, *rest = self.trees.locations
-        return f"<dataset {first}{f' and {len(rest)} more' if rest else ''}>"
+        return repr(self.chain)

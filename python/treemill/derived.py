@@ -24,7 +24,7 @@ from .steps import Define, Vary
 from .wanted import Rows
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .chain.chain import Chain
 
 __all__ = ["Derivation", "Derived", "derivation"]
 
@@ -33,7 +33,7 @@ _ENTRY = "treemill_number_of_entry"
 
 @dataclass(frozen=True)
 class Derivation:
-    """What a node adds to its dataset, ready to be sent."""
+    """What a node adds to its chain, ready to be sent."""
 
     spec: str
     names: tuple[str, ...]
@@ -44,7 +44,7 @@ class Derivation:
     was, and what counts its items."""
 
 
-def derivation(node: Node, dataset: Dataset) -> Derivation | None:
+def derivation(node: Node, chain: Chain) -> Derivation | None:
     """Of a node; None where it is the dataset itself. Columns that are neither numbers nor lists of
     them (elements, combinations) are for expressions only and are left out. Raises what is wrong
     with the filters; opens the first file."""
@@ -54,28 +54,28 @@ def derivation(node: Node, dataset: Dataset) -> Derivation | None:
     if any(isinstance(step, Vary) for step in steps):
         raise UnsupportedError("a selector below vary() is not supported: run it on a node above")
     defined = dict.fromkeys(step.name for step in steps if isinstance(step, Define))
-    _bind(_described(node, ()), dataset, 0)
-    names = tuple(name for name in defined if _is_column(node, name, dataset))
-    return replace(_described(node, names), anew=tuple(_anew(node, defined, dataset)))
+    _bind(_described(node, ()), chain, 0)
+    names = tuple(name for name in defined if _is_column(node, name, chain))
+    return replace(_described(node, names), anew=tuple(_anew(node, defined, chain)))
 
 
-def _anew(node: Node, defined: Iterable[str], dataset: Dataset) -> Iterator[str]:
+def _anew(node: Node, defined: Iterable[str], chain: Chain) -> Iterator[str]:
     """The dataset's columns that are not to be seen beside these definitions."""
-    branches = dataset.branches
+    branches = chain.branches
     for name in defined:
         if name in branches:
             yield name
         members = [b for b in branches.values() if b.name.startswith((f"{name}_", f"{name}."))]
         counters = {b.counter for b in members if b.counter is not None}
         for member in (*counters, *(b.name for b in members)):
-            found = _is_column(node, member, dataset, found=True)
-            if found and not _is_column(node, member, dataset):
+            found = _is_column(node, member, chain, found=True)
+            if found and not _is_column(node, member, chain):
                 yield member
 
 
-def _is_column(node: Node, name: str, dataset: Dataset, found: bool = False) -> bool:
+def _is_column(node: Node, name: str, chain: Chain, found: bool = False) -> bool:
     try:
-        _bind(_described(node, (name,), found), dataset, 0)
+        _bind(_described(node, (name,), found), chain, 0)
     except (QueryError, UnsupportedError):
         return False
     return True
@@ -90,10 +90,10 @@ def _described(node: Node, names: tuple[str, ...], found: bool = False) -> Deriv
     return Derivation(json.dumps(made.spec), names, wanted.limit)
 
 
-def _bind(derivation: Derivation, dataset: Dataset, file: int) -> Any:
-    foreign = joined([_Numbers(), dataset.foreign(file)])
-    first = partial(dataset.first_entry, file)
-    return PerFile(derivation.spec).bind(dataset.trees[file], foreign, first)
+def _bind(derivation: Derivation, chain: Chain, file: int) -> Any:
+    foreign = joined([_Numbers(), chain.foreign(file)])
+    first = partial(chain.first_entry, file)
+    return PerFile(derivation.spec).bind(chain.trees[file], foreign, first)
 
 
 class _Numbers:
@@ -116,9 +116,9 @@ class _Numbers:
 class Derived:
     """A worker's."""
 
-    def __init__(self, derivation: Derivation, dataset: Dataset) -> None:
+    def __init__(self, derivation: Derivation, chain: Chain) -> None:
         self._derivation = derivation
-        self._dataset = dataset
+        self._chain = chain
         self._bound: tuple[int, Any] | None = None
         self.refused = {name: _refusal(name) for name in derivation.anew}
         """The dataset's columns that are not to be read, with what is raised instead."""
@@ -126,7 +126,7 @@ class Derived:
     def bound(self, file: int) -> Any:
         """core.Bound, with rows."""
         if self._bound is None or self._bound[0] != file:
-            self._bound = (file, _bind(self._derivation, self._dataset, file))
+            self._bound = (file, _bind(self._derivation, self._chain, file))
         return self._bound[1]
 
     def within(self, file: int, start: int, stop: int) -> tuple[Any, dict[str, Any]]:

@@ -12,9 +12,9 @@ from typing import Any
 
 from .axes import MOST, axes_from_bins
 from .clike import dimensions
+from .draw_request import Drawing
 from .errors import QueryError
 from .expression import Expression, Tree, parse
-from .looks import Drawing
 from .query import Booking, Node
 from .steps import Filter
 from .storages import storage_of
@@ -76,8 +76,8 @@ def _title(node: Node, asked: _Asked) -> str:
 
 def _entries(node: Node) -> int:
     """Those of all files, as TTree::Draw counts them under an entry list, too."""
-    dataset = node.with_params({}).origin.dataset
-    return sum(dataset.sizes[i][0] for i in range(len(dataset.files)))
+    chain = node.origin.chain
+    return sum(chain.entries)
 
 
 # What is asked for.
@@ -285,7 +285,7 @@ def _booking(node: Node, asked: _Asked, exprs: Sequence[str], weight: str | None
 
 
 def _condition(node: Node, where: str) -> bool:
-    return _is_condition(parse(where, draw=True).tree, node.origin.dataset.branches)
+    return _is_condition(parse(where, draw=True).tree, node.origin.chain.branches)
 
 
 def _is_condition(tree: Tree, branches: Mapping[str, Any]) -> bool:

@@ -13,19 +13,19 @@ from .planning import plan
 from .wanted import Hist
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .chain.chain import Chain
     from .query import Booking
 
 __all__ = ["explained"]
 
 
-def explained(dataset: Dataset, bookings: Sequence[Booking]) -> str:
+def explained(chain: Chain, bookings: Sequence[Booking]) -> str:
     """What one pass for these bookings does. Raises QueryError for what is wrong with them."""
     ranged = [booking for booking in bookings if _automatic(booking)]
     # The plan does not depend on where the bins are: any will do for those not known yet.
     axes = {booking.number: _some_axes(booking) for booking in ranged}
     spec = json.dumps(plan(bookings, axes).spec)
-    found = json.loads(PerFile(spec).bind(dataset.trees[0], dataset.foreign(0)).explain())
+    found = json.loads(PerFile(spec).bind(chain.trees[0], chain.foreign(0)).explain())
     columns, first = found["columns"], found["columns_of_filters"]
     parts = [
         ("first", "a pass over the same columns finds the ranges of " + _titles(ranged))

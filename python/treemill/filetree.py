@@ -49,8 +49,6 @@ class FileTree:
         self.missing = missing
         self.fallback = Fallback(path, opened.name, known)
         self.num_entries: int = self.core.num_entries
-        self.plans: dict[Any, Any] = {}
-        """Of reading.py, by the names that were asked for."""
         self._opened = opened
         self._others = others
         self._refused: set[str] = set()  # paths of branches that the core failed to read

@@ -6,18 +6,27 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import QueryError
 from .foreign import field
 
 if TYPE_CHECKING:
-    from .friends import Friend
+    from .location import Location
     from .matching import Index
 
-__all__ = ["Align", "Alignment", "FriendColumns", "Names", "integers", "is_number"]
+__all__ = [
+    "Align",
+    "Alignment",
+    "Friend",
+    "FriendChain",
+    "FriendColumns",
+    "Names",
+    "integers",
+    "is_number",
+]
 
 Names = tuple[str, str]
 """A major and a minor column of an index, or numbers instead."""
@@ -39,6 +48,82 @@ class Alignment:
 
 Align = Callable[[], Alignment]
 """Works it out when it is needed: that may open files."""
+
+
+class FriendChain(Protocol):
+    """A chain as friends see it: the one that they go along, and their own."""
+
+    trees: Any
+    sizes: Any
+    titles: Any
+    selected: Any
+
+    @property
+    def locations(self) -> tuple[Location, ...]:
+        """Files and trees."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files' paths."""
+
+    @property
+    def entries(self) -> list[int]:
+        """Entries of each file."""
+
+    @property
+    def branches(self) -> Mapping[str, Any]:
+        """Of the first file."""
+
+    @property
+    def index(self) -> tuple[str, str] | None:
+        """Columns of the first file's own index."""
+
+    def table(self, file: int) -> Any:
+        """What reads a file's columns."""
+
+    def first_entry(self, file: int) -> int:
+        """The number in the chain of this file's first entry."""
+
+    def sibling(self, files: Any, tree: str | None = None, name: str = "dataset") -> FriendChain:
+        """A chain of other files."""
+
+    def pinned(self) -> FriendChain:
+        """For one pass."""
+
+
+@dataclass(frozen=True)
+class Friend:
+    """Another chain, and how it goes along."""
+
+    chain: FriendChain
+    alias: str
+    index: Names | bool | None = None
+    """Names of two columns; None: those of the friend's own index if it has one and the tree has
+    the columns; False: by entry."""
+    alignment: Alignment | None = None
+    """Once it was worked out."""
+
+    def index_names(self, columns: set[str]) -> Names | None:
+        """The columns that entries of a tree with these columns are matched by; None: by number."""
+        if isinstance(self.index, tuple):
+            return self.index
+        own = None if self.index is False else self.chain.index
+        if own is None or not all(is_number(name) or name in columns for name in own):
+            return None
+        return own
+
+    def index_columns(self, names: Names) -> list[Any]:
+        """The values of these columns in the whole chain, as int64."""
+        import numpy as np
+
+        wanted = [name for name in names if not is_number(name)]
+        parts: list[list[Any]] = [[] for _ in names]
+        for file, entries in enumerate(self.chain.entries):
+            read = self.chain.table(file).read(wanted, 0, entries)
+            columns = dict(zip(wanted, read, strict=True))
+            for name, part in zip(names, parts, strict=True):
+                part.append(integers(name, columns, entries))
+        return [np.concatenate(part) for part in parts]
 
 
 def is_number(name: str) -> bool:
@@ -93,10 +178,10 @@ class FriendColumns:
         import pyarrow
 
         friend = self._friend
-        branches = [b for b in friend.dataset.branches.values() if b.readable]
-        columns = friend.dataset.table(0).read([b.name for b in branches], 0, 0)
+        branches = [b for b in friend.chain.branches.values() if b.readable]
+        columns = friend.chain.table(0).read([b.name for b in branches], 0, 0)
         by_index = isinstance(friend.index, tuple) or (
-            friend.index is None and friend.dataset.index is not None
+            friend.index is None and friend.chain.index is not None
         )
         fields = []
         counted = Counter(branch.counter for branch in branches)
@@ -131,7 +216,7 @@ class FriendColumns:
     def _united(self, column: str, parts: list[tuple[int, int, int]]) -> Any:
         import pyarrow
 
-        tables = self._friend.dataset.table
+        tables = self._friend.chain.table
         read = [tables(file).read([column], first, last)[0] for file, first, last in parts]
         if len(read) == 1:
             return read[0]
@@ -150,7 +235,7 @@ class FriendColumns:
         for file, first, last in pieces(alignment.theirs, 0, whole):
             begin = alignment.theirs[file]
             inside = wanted[(wanted >= begin + first) & (wanted < begin + last)] - begin
-            size, clusters = self._friend.dataset.sizes[file]
+            size, clusters = self._friend.chain.sizes[file]
             for low, high in runs(inside, clusters, size):
                 parts.append((file, low, high))
                 numbers.append(np.arange(begin + low, begin + high))

@@ -8,21 +8,17 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 from .array_columns import ArrayColumns
 from .errors import QueryError, SourceError
 from .foreign import Foreign, joined
-from .friend_columns import Align, Alignment, FriendColumns, Names, integers, is_number
+from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, Names
 from .snapshot_format import UNORDERED
 
-if TYPE_CHECKING:
-    from .dataset import Dataset
-    from .matching import Index
-
-__all__ = ["Friend", "Friends", "index_names"]
+__all__ = ["Friends", "index_names"]
 
 
 def index_names(given: Any) -> Names | bool | None:
@@ -35,51 +31,24 @@ def index_names(given: Any) -> Names | bool | None:
     return (names[0], names[1] if len(names) == 2 else "0")
 
 
-@dataclass(frozen=True)
-class Friend:
-    """Another dataset, and how it goes along."""
+def aligned(friend: Friend, sizes: Sequence[int], title: str, columns: Iterable[str]) -> Alignment:
+    """Of a friend to a chain of files of these sizes and columns. `title`: the chain, for
+    messages."""
+    from .matching import Index, starts
 
-    dataset: Dataset
-    alias: str
-    index: Names | bool | None = None
-    """Names of two columns; None: those of the friend's own index if it has one and the tree has
-    the columns; False: by entry."""
-    alignment: Alignment | None = None
-    """Once it was worked out."""
-
-    def aligned(self, sizes: Iterable[int], title: str, columns: Iterable[str]) -> Alignment:
-        """To a chain of files of these sizes and columns. `title`: the chain, for messages."""
-        from .matching import starts
-
-        ours, others = starts(sizes), self.dataset
-        theirs = starts(_sizes(others))
-        names = self._names(set(columns))
-        if names is not None:
-            return Alignment(ours, theirs, names, self._built(names))
-        _require_order(others, f"its friend {self.alias}")
-        if ours[-1] != theirs[-1]:
-            raise QueryError(
-                f"{title} has {ours[-1]} entries and its friend {self.alias} ({others!r}) has "
-                f"{theirs[-1]}: entry by entry they do not fit; give add_friend an index=",
-                file=others.files[0],
-            )
-        return Alignment(ours, theirs)
-
-    def _names(self, columns: set[str]) -> Names | None:
-        if isinstance(self.index, tuple):
-            return self.index
-        own = None if self.index is False else self.dataset.index
-        if own is None or not all(is_number(name) or name in columns for name in own):
-            return None
-        return own
-
-    def _built(self, names: Names) -> Index:
-        from .matching import Index
-
-        wanted = [name for name in names if not is_number(name)]
-        columns = self.dataset.read(wanted).to_arrow()
-        length = self.dataset.num_entries
-        return Index(*(integers(name, columns, length) for name in names))
+    ours, others = starts(sizes), friend.chain
+    theirs = starts(others.entries)
+    names = friend.index_names(set(columns))
+    if names is not None:
+        return Alignment(ours, theirs, names, Index(*friend.index_columns(names)))
+    _require_order(others, f"its friend {friend.alias}")
+    if ours[-1] != theirs[-1]:
+        raise QueryError(
+            f"{title} has {ours[-1]} entries and its friend {friend.alias} ({others!r}) has "
+            f"{theirs[-1]}: entry by entry they do not fit; give add_friend an index=",
+            file=others.files[0],
+        )
+    return Alignment(ours, theirs)
 
 
 class Friends:
@@ -106,7 +75,7 @@ class Friends:
 
     def plus(self, friend: Friend) -> Friends:
         """With one more."""
-        if friend.dataset.selected is not None:
+        if friend.chain.selected is not None:
             raise QueryError(f"the friend {friend.alias} is a selection of entries; give it whole")
         self._check_new(friend.alias)
         return Friends((*self.given, friend), self.arrays)
@@ -122,15 +91,15 @@ class Friends:
         if alias in taken:
             raise QueryError(f"there is a friend {alias} already; give another alias=")
 
-    def settled(self, dataset: Dataset) -> Friends:
+    def settled(self, chain: FriendChain) -> Friends:
         """With all that one pass has to know of the whole chain, so that workers need not find it
         out. Opens every file."""
         if not self:
             return self
         from .matching import starts
 
-        sizes, title = _sizes(dataset), repr(dataset)
-        columns = [branch["name"] for branch in dataset.trees[0].branches()]
+        sizes, title = chain.entries, repr(chain)
+        columns = [branch["name"] for branch in chain.trees[0].branches()]
         own = starts(sizes)
         for each in self.arrays:
             if each.length != own[-1]:
@@ -140,31 +109,32 @@ class Friends:
                     "goes with all entries of the dataset, in their order"
                 )
         settled = tuple(
-            replace(each, alignment=each.aligned(sizes, title, columns)) for each in self.given
+            replace(each, chain=each.chain.pinned(), alignment=aligned(each, sizes, title, columns))
+            for each in self.given
         )
         by_number = [each for each in settled if each.alignment and each.alignment.names is None]
         if by_number or self.arrays:
-            _require_order(dataset, title)
+            _require_order(chain, title)
         return Friends(settled, self.arrays, own)
 
-    def foreign(self, dataset: Dataset, file: int) -> Foreign | None:
+    def foreign(self, chain: FriendChain, file: int) -> Foreign | None:
         """The friends' columns for the entries of one file; None where it has no friends."""
-        tree = dataset.trees[file]
-        recorded = self._of_file(dataset, file, tree) if tree.core.friends else []
+        tree = chain.trees[file]
+        recorded = self._of_file(chain, file, tree) if tree.core.friends else []
         if not self and not recorded:
             return None
         own = {branch["name"] for branch in tree.branches()}
 
         def later(friend: Friend, title: str, sizes: Callable[[], list[int]]) -> Align:
-            return lambda: friend.alignment or friend.aligned(sizes(), title, own)
+            return lambda: friend.alignment or aligned(friend, sizes(), title, own)
 
-        chain, path = repr(dataset), dataset.files[file]
-        several = [(each, later(each, chain, lambda: _sizes(dataset)), file) for each in self.given]
+        title, path = repr(chain), chain.files[file]
+        several = [(each, later(each, title, lambda: chain.entries), file) for each in self.given]
         several += [(each, later(each, path, lambda: [tree.num_entries]), 0) for each in recorded]
-        names = [(each.alias, list(each.dataset.branches)) for each, _, _ in several]
+        names = [(each.alias, list(each.chain.branches)) for each, _, _ in several]
         names += [(each.alias, list(each.columns)) for each in self.arrays if each.alias]
         bare = _bare(names, own)
-        first = self._first(dataset, file) if self.arrays else 0
+        first = self._first(chain, file) if self.arrays else 0
         return joined(
             [
                 *(
@@ -178,23 +148,21 @@ class Friends:
             ]
         )
 
-    def _first(self, dataset: Dataset, file: int) -> int:
-        return dataset.first_entry(file) if self._starts is None else self._starts[file]
+    def _first(self, chain: FriendChain, file: int) -> int:
+        return chain.first_entry(file) if self._starts is None else self._starts[file]
 
-    def _of_file(self, dataset: Dataset, file: int, tree: Any) -> list[Friend]:
+    def _of_file(self, chain: FriendChain, file: int, tree: Any) -> list[Friend]:
         """The friends that the file's tree records, but for those that are not there."""
         with self._lock:
             known = self._recorded.get(file)
         if known is not None and known[0] is tree:
             return known[1]
-        from .dataset import dataset as opened
-
         found = []
-        location = dataset.trees.locations[file]
+        location = chain.locations[file]
         for alias, name, given in tree.core.friends:
             path = _resolved(given, location.path)
             try:
-                friend = opened({path: name}, name=alias)
+                friend = chain.sibling({path: name}, name=alias)
                 _ = friend.sizes[0]
             except (SourceError, QueryError) as error:
                 message = f"{location}: its friend {alias} is left out: {error}"
@@ -206,21 +174,16 @@ class Friends:
         return found
 
 
-def _require_order(dataset: Dataset, words: str) -> None:
-    """Raises QueryError where the entries of this dataset have no order to go by."""
-    for number, path in enumerate(dataset.files):
-        if dataset.titles[number] == UNORDERED:
+def _require_order(chain: FriendChain, words: str) -> None:
+    """Raises QueryError if the entries of this chain have no order to go by."""
+    for number, path in enumerate(chain.files):
+        if chain.titles[number] == UNORDERED:
             raise QueryError(
                 f"the entries of {words} are in no particular order, as several workers wrote "
                 "them: a friend cannot go by their numbers. Give add_friend an index=, or write "
                 "one file (as_dataset=False) in process(), which has the order of its input",
                 file=path,
             )
-
-
-def _sizes(dataset: Dataset) -> list[int]:
-    """Entries of its files."""
-    return [dataset.sizes[i][0] for i in range(len(dataset.files))]
 
 
 def _resolved(given: str, main: str) -> str:

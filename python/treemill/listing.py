@@ -35,7 +35,7 @@ def first_entries(node: Node, columns: Any, count: int) -> Any:
 
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise QueryError(f"the number of entries is 0 or more, not {count!r}")
-    total = node.origin.dataset.num_entries
+    total = node.origin.chain.num_entries
     stop = max(_FIRST_LOOK, 4 * count)
     while True:
         stop = min(stop, total)
@@ -56,7 +56,7 @@ def _columns(node: Node, names: Sequence[str], most: int | None = None) -> list[
 
 def _numbers(node: Node) -> Iterator[Branch]:
     """Branches whose values are numbers, alone, in lists and in arrays."""
-    for branch in node.origin.dataset.branches.values():
+    for branch in node.origin.chain.branches.values():
         plain_items = branch.kind in ("number", "list", "array") and branch.item is None
         if branch.readable and branch.dtype is not None and plain_items and not branch.is_member:
             yield branch
@@ -219,9 +219,9 @@ def _tuple(values: Any) -> tuple[Any, ...]:
 
 def _sizes(node: Node, name: str) -> tuple[int | None, int | None]:
     """A branch's bytes in all files, uncompressed and in the files."""
-    dataset = node.origin.dataset
-    if name not in dataset.branches:
+    chain = node.origin.chain
+    if name not in chain.branches:
         return None, None
-    files = (dataset.trees[file].described() for file in range(len(dataset.files)))
+    files = (chain.trees[file].described() for file in range(len(chain.files)))
     found = [branch for file in files for branch in file if branch["name"] == name]
     return sum(b["total_bytes"] for b in found), sum(b["zip_bytes"] for b in found)

@@ -1,38 +1,24 @@
 """What is looked at at once, as TTree::Draw and TTree::Scan have it, for nodes and datasets:
-described here, made by those whom the dataset asks (drawing.py, listing.py).
+described here, and made by the services of the dataset (services.py).
 
-Pure: standard library only.
+Pure: standard library and errors only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .booking import Place
+from .draw_request import Drawing
 from .faces import face
 
 if TYPE_CHECKING:
     import hist
 
-    from .booking import Origin
     from .listing import Description
 
-__all__ = ["Drawing", "Looks"]
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """What `draw` was given."""
-
-    expr: str | Sequence[str]
-    where: str | None = None
-    option: str = ""
-    bins: Any = None
-    range: Any = None
-    weight: str | None = None
-    profile: bool = False
-    log: bool = False
+__all__ = ["Looks"]
 
 
 @face()
@@ -41,10 +27,8 @@ class Looks:
 
     __slots__ = ()
 
-    origin: Origin
-
-    def with_params(self, params: Any) -> Any:
-        """A node with these constants."""
+    def _with(self, params: Any) -> Place:
+        """The node with these constants."""
         raise NotImplementedError
 
     def draw(
@@ -84,8 +68,8 @@ class Looks:
         """
         # A drawing is wanted now and alone, so what else is booked stays booked.
         wanted = Drawing(expr, where, option, bins, range, weight, profile, log)
-        node = self.with_params(params or {})
-        made: hist.Hist[Any] = self.origin.dataset.at_once.draw(node, wanted)
+        node = self._with(params)
+        made: hist.Hist[Any] = node.origin.services.draw(node, wanted)
         return made
 
     def scan(
@@ -104,8 +88,8 @@ class Looks:
 
             events.scan("MET_pt", "Muon.pt", where="nMuon >= 2", n=5)
         """
-        node = self.with_params(params or {})
-        self.origin.dataset.at_once.scan(node, columns, where, n)
+        node = self._with(params)
+        node.origin.services.scan(node, columns, where, n)
 
     def head(
         self, columns: str | Sequence[str] | Mapping[str, str] = "*", n: int = 5, params: Any = None
@@ -116,7 +100,8 @@ class Looks:
 
             events.filter("nMuon >= 2").head(["MET_pt", "Muon_pt"])
         """
-        return self.origin.dataset.at_once.head(self.with_params(params or {}), columns, n)
+        node = self._with(params)
+        return node.origin.services.head(node, columns, n)
 
     def describe(self, *columns: str, params: Any = None) -> Description:
         """Columns in numbers, by one pass over the data: how many values, missing ones and ones
@@ -128,6 +113,6 @@ class Looks:
             print(events.describe("MET_pt", "Jet_*"))
             events.describe("MET_pt")["MET_pt"].max
         """
-        node = self.with_params(params or {})
-        found: Description = self.origin.dataset.at_once.describe(node, columns)
+        node = self._with(params)
+        found: Description = node.origin.services.describe(node, columns)
         return found

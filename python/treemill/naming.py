@@ -16,13 +16,13 @@ from .quoting import unquoted
 
 if TYPE_CHECKING:
     from .branches import Branch, Branches
-    from .dataset import Dataset
+    from .chain.chain import Chain
 
 __all__ = ["group_named", "select"]
 
 
 def select(
-    dataset: Dataset, branches: Branches, names: str | Sequence[str] | None
+    chain: Chain, branches: Branches, names: str | Sequence[str] | None
 ) -> tuple[list[str], frozenset[str]]:
     """The branches that `names` (names, globs or expressions) mean, in the tree's order for globs,
     each once; and which of them are expressions. A branch that is called so is the branch, whatever
@@ -40,17 +40,17 @@ def select(
             _require_readable(branches, name)
             chosen[name] = None
         # By its path, which may have brackets in it, or with a default.
-        elif name in dataset.trees[0].by_name or _has_default(dataset, name):
+        elif name in chain.trees[0].by_name or _has_default(chain, name):
             chosen[name] = None
         elif fitting := _fitting(branches, name):
             chosen.update(dict.fromkeys(fitting))
-        elif _is_expression(dataset, name):
+        elif _is_expression(chain, name):
             chosen[name] = None
             expressions.add(name)
         elif _is_glob(name):
             raise QueryError(f"no readable branch matches {name}")
         else:
-            raise dataset.trees[0].lacks(name)
+            raise chain.trees[0].lacks(name)
     return list(chosen), frozenset(expressions)
 
 
@@ -76,11 +76,11 @@ def _is_arithmetic(branches: Branches, name: str) -> bool:
     return all(word in branches or word.isdigit() for word in re.split(r"[*]+", name))
 
 
-def _is_expression(dataset: Dataset, name: str) -> bool:
+def _is_expression(chain: Chain, name: str) -> bool:
     """A name alone is that of a branch or of an alias, which stands for an expression."""
     if name.isidentifier():
-        return name in dataset.trees[0].aliases
-    globbed = _GLOB.fullmatch(name) is not None and not _is_arithmetic(dataset.branches, name)
+        return name in chain.trees[0].aliases
+    globbed = _GLOB.fullmatch(name) is not None and not _is_arithmetic(chain.branches, name)
     try:
         return not globbed and bool(parse(name))
     except QueryError:
@@ -98,12 +98,12 @@ def _is_plain(branches: Branches, branch: Branch) -> bool:
     return branch.readable
 
 
-def _has_default(dataset: Dataset, name: str) -> bool:
+def _has_default(chain: Chain, name: str) -> bool:
     """A name; a glob gives defaults to branches that some file has."""
-    missing = dataset.trees.missing
+    missing = chain.trees.missing
     if not missing.has(name):
         return False
-    return name in missing.names or dataset.trees[0].sample(name) is not None
+    return name in missing.names or chain.trees[0].sample(name) is not None
 
 
 def _require_readable(branches: Branches, name: str) -> None:

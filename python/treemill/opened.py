@@ -8,7 +8,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from .caching import prepare
 from .errors import QueryError, SourceError, TreemillError
@@ -19,6 +19,8 @@ from .missing import ERROR, Missing
 from .shared import OpenTree, Stamp, shared, stamp
 
 __all__ = ["OpenTrees", "Remembered", "tree_names"]
+
+Value = TypeVar("Value")
 
 _KEPT = 64
 """Open files at most: below the number that systems allow, above any number of workers."""
@@ -35,18 +37,19 @@ class OpenTrees:
         self._kept = kept
         self._known: Known = {}
         self._open: OrderedDict[int, tuple[Stamp, FileTree]] = OrderedDict()
-        self._remembered: dict[int, tuple[Stamp, dict[Remembered, Any]]] = {}
+        self._remembered: dict[int, tuple[Stamp, dict[str, Any]]] = {}
         self._lock = threading.Lock()
 
     def __getitem__(self, number: int) -> FileTree:
         """The tree of file `number`, as it is now."""
         location = self.locations[number]
-        now = stamp(location.path)
+        now = self._stamp(number)
         with self._lock:
             known = self._open.get(number)
             if known is not None and known[0] == now:
                 self._open.move_to_end(number)
                 return known[1]
+        self._check_same(number, now)
         # Opened outside the lock: another thread may do the same at the same time, once.
         found = shared(location.path, location.tree, now, lambda: _open(location))
         others = _Others(self, number)
@@ -58,15 +61,48 @@ class OpenTrees:
                 self._open.popitem(last=False)
         return tree
 
-    def remembered(self, number: int) -> dict[Remembered, Any]:
+    def remembered(self, number: int) -> dict[str, Any]:
         """What was worked out from the metadata of file `number` as it is now; opens nothing.
         Raises SourceError where it is gone."""
-        now = stamp(self.locations[number].path)
+        now = self._stamp(number)
         with self._lock:
             known = self._remembered.get(number)
             if known is None or known[0] != now:
                 known = self._remembered[number] = (now, {})
         return known[1]
+
+    def pinned(self) -> OpenTrees:
+        """The same trees for one pass, which looks at each file's identity once."""
+        return _Pinned(self)
+
+    def _stamp(self, number: int) -> Stamp:
+        return stamp(self.locations[number].path)
+
+    def _check_same(self, number: int, expected: Stamp) -> None:
+        """Before a file is opened that is to have this stamp."""
+
+
+class _Pinned(OpenTrees):
+    """Shares what the others have open and remember."""
+
+    def __init__(self, trees: OpenTrees) -> None:
+        self.__dict__.update(trees.__dict__)
+        self._stamps: dict[int, Stamp] = {}
+
+    def pinned(self) -> OpenTrees:
+        return self
+
+    def _stamp(self, number: int) -> Stamp:
+        known = self._stamps.get(number)
+        if known is None:
+            known = self._stamps.setdefault(number, super()._stamp(number))
+        return known
+
+    def _check_same(self, number: int, expected: Stamp) -> None:
+        # The pass may have closed the file since it looked.
+        if super()._stamp(number) != expected:
+            path = self.locations[number].path
+            raise SourceError(f"{path} was written to while it was read: run again", file=path)
 
 
 class _Others:
@@ -135,19 +171,22 @@ def _only_tree(path: str, names: list[str]) -> str:
     )
 
 
-class Remembered:
+class Remembered(Generic[Value]):
     """Values worked out from a file's metadata, kept while the file stays as it is. Thread-safe."""
 
-    def __init__(self, trees: OpenTrees, make: Callable[[FileTree], Any]) -> None:
+    def __init__(self, trees: OpenTrees, name: str, make: Callable[[FileTree], Value]) -> None:
+        """`name`: what the trees keep the values by."""
         self._trees = trees
+        self._name = name
         self._make = make
 
-    def peek(self, number: int) -> Any:
+    def peek(self, number: int) -> Value | None:
         """The value if it is known and still true, else None; opens nothing."""
-        return self._trees.remembered(number).get(self)
+        return self._trees.remembered(number).get(self._name)
 
-    def __getitem__(self, number: int) -> Any:
+    def __getitem__(self, number: int) -> Value:
         known = self._trees.remembered(number)
-        if self not in known:
-            known[self] = self._make(self._trees[number])
-        return known[self]
+        if self._name not in known:
+            known[self._name] = self._make(self._trees[number])
+        value: Value = known[self._name]
+        return value

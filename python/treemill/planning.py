@@ -14,8 +14,9 @@ from typing import Any
 
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
+from .booking import Booking, Place, steps_to
 from .errors import QueryError
-from .query import Booking, Node, check_constants, check_varied, steps_to
+from .quoting import near
 from .steps import Counters, Define, Filter, Step, Vary, affects
 from .wanted import Flow, Hist, Quantiles, Rows, Scalar, Unique, Wanted
 
@@ -50,7 +51,7 @@ class _Numbering:
         self.steps: list[dict[str, Any]] = []
         self._index: dict[tuple[int, str | None], int | None] = {}
 
-    def at(self, node: Node, variation: str) -> int | None:
+    def at(self, node: Place, variation: str) -> int | None:
         index: int | None = None
         seen: str | None = None
         for each in steps_to(node):
@@ -82,8 +83,8 @@ def plan(
     made = Plan({})
     counts: dict[tuple[int | None, str | None], int] = {}
     for booking in bookings:
-        check_constants(booking.node)
-        check_varied(booking.node)
+        _check_constants(booking.node)
+        _check_varied(booking.node)
         wanted = booking.wanted
         if isinstance(wanted, Hist):
             fixed = (axes or {}).get(booking.number) or wanted.axes
@@ -111,11 +112,11 @@ def plan(
     return made
 
 
-def _places(booking: Booking) -> list[Node]:
+def _places(booking: Booking) -> list[Place]:
     """The nodes at which the core is asked: of a cut flow before and after each named filter."""
     if not isinstance(booking.wanted, Flow):
         return [booking.node]
-    places: list[Node] = []
+    places: list[Place] = []
     for node in steps_to(booking.node):
         if isinstance(node.step, Filter) and node.step.name is not None:
             assert node.parent is not None
@@ -123,7 +124,7 @@ def _places(booking: Booking) -> list[Node]:
     return places
 
 
-def _steps(node: Node) -> list[Step]:
+def _steps(node: Place) -> list[Step]:
     return [each.step for each in steps_to(node) if each.step is not None]
 
 
@@ -134,11 +135,11 @@ def _variations(booking: Booking) -> list[str]:
     return [NOMINAL, *(n for n in _varied(steps) if affects(steps, exprs, n, counters))]
 
 
-def _counters(node: Node) -> Counters:
+def _counters(node: Place) -> Counters:
     @cache
     def counters(collection: str) -> frozenset[str]:
         starts = (f"{collection}_", f"{collection}.")
-        branches = node.origin.dataset.branches.values()
+        branches = node.origin.chain.branches.values()
         found = (each.counter for each in branches if each.name.startswith(starts))
         return frozenset(counter for counter in found if counter is not None)
 
@@ -203,3 +204,29 @@ def extents(
                         booked.append({"at": at, "result": asked.to_json()})
                     found.append(known[key])
     return {"version": 1, "steps": numbering.steps, "bookings": booked}, places
+
+
+def _check_constants(node: Place) -> None:
+    """Raises QueryError where a constant for expressions is called as a branch is: one of the two
+    would be meant, and which one is not to be seen."""
+    for each in steps_to(node):
+        if isinstance(each.step, Define) and each.step.is_param:
+            name = each.step.name
+            if name in each.origin.chain.branches:
+                message = f"the constant {name} hides the branch of this name: call it otherwise, "
+                raise QueryError(f"{message}or define() the column anew")
+
+
+def _check_varied(node: Place) -> None:
+    """Raises QueryError where a column is varied that there is not: it would change nothing."""
+    for each in steps_to(node):
+        if not isinstance(each.step, Vary) or each.parent is None:
+            continue
+        known = {*each.origin.chain.branches, *each.origin.chain.aliases}
+        above = [node.step for node in steps_to(each)]
+        known |= {step.name for step in above if isinstance(step, Define)}
+        for name in each.step.columns:
+            starts = (f"{name}_", f"{name}.")
+            if name not in known and not any(column.startswith(starts) for column in known):
+                message = f"there is no column {name} that vary() could change"
+                raise QueryError(message, suggestions=near(name, known))

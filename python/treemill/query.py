@@ -6,17 +6,17 @@ A description can be made and sent anywhere.
 
 from __future__ import annotations
 
-import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from .axes import axes_from_bins
-from .booking import Booking, Origin, steps_to
+from .booking import Booking, Origin, Place, steps_to
 from .errors import QueryError
 from .expression import Constant, constant, parse
 from .faces import face
 from .looks import Looks
-from .quoting import near, unquoted
+from .quoting import unquoted
 from .saving import Saves
 from .steps import Define, Filter, Step, Vary, vary_step
 from .storages import storage_of
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-__all__ = ["Booking", "Node", "Origin", "check_constants", "check_varied", "steps_to"]
+__all__ = ["Bookable", "Booking", "Node", "Origin", "steps_to"]
 
 Params = Mapping[str, Constant | Sequence[Constant]] | None
 """Constants, or lists of them, by name, for the expressions of one call: see `Node.with_params`."""
@@ -68,19 +68,20 @@ def _check_no_array(expr: object) -> None:
         )
 
 
-@face("origin", "parent", "step")
-class Node(Looks, Saves):
-    """The entries of a dataset that passed the filters above, with the columns defined above.
-    Immutable: every method gives a new node or a booking."""
+@face("node")
+class Bookable(Looks, Saves):
+    """What is filtered, gets columns and has things booked: a node, and a dataset, which does it at
+    its root."""
 
-    __slots__ = ("__weakref__", "origin", "parent", "step")
+    __slots__ = ()
 
-    def __init__(
-        self, origin: Origin, parent: Node | None = None, step: Step | None = None
-    ) -> None:
-        self.origin = origin
-        self.parent = parent
-        self.step = step
+    @property
+    def node(self) -> Node:
+        """The place of the query that all methods mean."""
+        raise NotImplementedError
+
+    def _with(self, params: Params) -> Node:
+        return self.with_params(params) if params else self.node
 
     def filter(
         self,
@@ -90,24 +91,21 @@ class Node(Looks, Saves):
     ) -> Node:
         """Only the entries for which `expr`, one bool per entry, is true. `name` is for reports;
         `params`: see `with_params`."""
-        node = self.with_params(params or {})
-        return Node(self.origin, node, Filter(parse(expr), name))
+        return self._with(params).below(Filter(parse(expr), name))
 
     def define(self, name: str, expr: str, params: Params = None) -> Node:
         """A new column `name`, one value or one list per entry; `params`: see `with_params`. An
         array is a column of the dataset itself: see `Dataset.define`."""
         _check_no_array(expr)
-        node = self.with_params(params or {})
-        return Node(self.origin, node, Define(_column_name(name), parse(expr)))
+        return self._with(params).below(Define(_column_name(name), parse(expr)))
 
     def with_params(self, params: Mapping[str, Constant | Sequence[Constant]]) -> Node:
         """Constants, or lists of them, by name, for all expressions below: `with_params({"cut":
         30})` and then `filter("MET_pt > cut")`. No branch may be called so: `define` gives columns
         anew."""
-        node = self
+        node = self.node
         for name, value in params.items():
-            step = Define(_column_name(name), constant(value), is_param=True)
-            node = Node(self.origin, node, step)
+            node = node.below(Define(_column_name(name), constant(value), is_param=True))
         return node
 
     def vary(
@@ -123,9 +121,7 @@ class Node(Looks, Saves):
         change it. For several columns that vary together give a list, and for each tag a mapping
         of columns to expressions, or a list. `name` stands before the colon. Of several `vary`,
         one is applied at a time, as in RDataFrame; equal names and tags go together."""
-        return Node(
-            self.origin, self.with_params(params or {}), vary_step(columns, variations, name)
-        )
+        return self._with(params).below(vary_step(columns, variations, name))
 
     def hist(
         self,
@@ -146,8 +142,7 @@ class Node(Looks, Saves):
         of hist's or its name: "Weight" without weights too, so that both can be added; "Double",
         "Int64". `name` names the histogram, `label` the axis, or each of the axes.
         """
-        node = self.with_params(params or {})
-        return node._binned("hist", exprs, bins, range, weight, name, label, storage)
+        return self._with(params)._binned("hist", exprs, bins, range, weight, name, label, storage)
 
     def profile(
         self,
@@ -163,8 +158,9 @@ class Node(Looks, Saves):
     ) -> Booking[Filled[Any]]:
         """Books the mean of `sample` in each bin, as ROOT's TProfile: a hist.Hist with storage
         Mean, with `weight` (or that `storage`) WeightedMean. Else as `hist`."""
-        node = self.with_params(params or {})
-        return node._binned("profile", exprs, bins, range, weight, name, label, storage, sample)
+        return self._with(params)._binned(
+            "profile", exprs, bins, range, weight, name, label, storage, sample
+        )
 
     def _binned(
         self,
@@ -189,11 +185,11 @@ class Node(Looks, Saves):
         weighted = None if weight is None else parse(weight)
         sampled = None if sample is None else parse(sample)
         kept = storage_of(storage, sample is not None, weight is not None)
-        return Booking(self, Hist(parsed, axes, weighted, name, labels, sampled, kept))
+        return Booking(self.node, Hist(parsed, axes, weighted, name, labels, sampled, kept))
 
     def count(self) -> Booking[int]:
         """Books the number of entries that arrive here, an int."""
-        return Booking(self, Scalar("count"))
+        return Booking(self.node, Scalar("count"))
 
     def sum(self, expr: str, params: Params = None) -> Booking[float]:
         """Books the sum of all values: int for integers, else float."""
@@ -265,56 +261,119 @@ class Node(Looks, Saves):
             raise QueryError(f"probabilities are from 0 to 1, not {wrong[0]:g}")
         return self._booked(Quantiles(parse(expr), numbers, single), params)
 
+    @overload
     def take(
-        self, expr: str, limit: int = MOST_BYTES, params: Params = None
-    ) -> Booking[Array | awkward.Array]:
-        """Books all values of an expression in the order of entries: a numpy array where there is
-        one per entry, else an awkward array. As for `arrays`."""
-        return self._booked(Rows("take", ((expr, parse(expr)),), limit), params)
+        self, columns: str, limit: int = MOST_BYTES, params: Params = None
+    ) -> Booking[Array | awkward.Array]: ...
 
-    def arrays(
+    @overload
+    def take(
+        self,
+        columns: Sequence[str] | Mapping[str, str],
+        limit: int = MOST_BYTES,
+        params: Params = None,
+    ) -> Booking[awkward.Array]: ...
+
+    def take(
         self,
         columns: str | Sequence[str] | Mapping[str, str],
         limit: int = MOST_BYTES,
         params: Params = None,
-    ) -> Booking[awkward.Array]:
-        """Books columns of the entries that arrive here: an awkward array of records, in the order
-        of entries. `columns` are expressions, or a mapping of names to them; `"Jet_*"` stands for
-        all columns of such names, defined ones included. It is all in memory: QueryError where it
-        is more than `limit` bytes."""
+    ) -> Booking[Any]:
+        """Books values of the entries that arrive here, in the order of entries.
+
+        Parameters:
+            columns: one expression; or a list of expressions, where `"Jet_*"` stands for all
+                columns of such names, defined ones included; or a mapping of names to expressions.
+            limit: in bytes. All of it is in memory: QueryError if it is more.
+            params: constants by name, as for `with_params`.
+
+        Returns: of one expression its values, a numpy array if there is one per entry, else an
+        awkward array; of a list or a mapping an awkward array of records. `arrays` gives the
+        latter now.
+
+            met = events.take("MET_pt")
+            muons = events.filter("nMuon >= 2").take(["Muon_*", "MET_pt"])
+        """
+        if isinstance(columns, str):
+            return self._booked(Rows("take", ((columns, parse(columns)),), limit), params)
         return self._booked(Rows("arrays", named_columns(columns, self._names), limit), params)
+
+    def arrays(
+        self,
+        names: str | Sequence[str] | Mapping[str, str] | None = None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> awkward.Array:
+        """Columns of the entries that arrive here, computed now.
+
+        Parameters:
+            names: expressions or globs, or a mapping of names to expressions; None: all columns.
+            start, stop: only of these entries of the dataset, counted before any filter; negative
+                ones from its end.
+
+        Returns: an awkward array of records, in the order of entries. `take` books the same.
+
+        Raises: QueryError for a name that there is not, UnsupportedError for a branch that cannot
+        be read.
+
+            events.filter("nMuon >= 2").arrays(["MET_pt", "Muon_*"])
+        """
+        node = self.node
+        columns = "*" if names is None else names
+        booking = node._booked(
+            Rows("arrays", named_columns(columns, node._names), sys.maxsize), None
+        )
+        return node.origin.services.arrays(booking, start, stop)
 
     def report(self, weight: str | None = None) -> Booking[CutFlow]:
         """Books how many entries each named filter down to here lets through: a `CutFlow`.
         `weight`, one number per event that is known at the first of these filters, counts them by
         it."""
-        names = [n.step.name for n in steps_to(self) if isinstance(n.step, Filter)]
+        names = [n.step.name for n in steps_to(self.node) if isinstance(n.step, Filter)]
         if not any(names):
             raise QueryError('no filter down to here has a name: filter(expr, name="two muons")')
-        return Booking(self, Flow(None if weight is None else parse(weight)))
+        return Booking(self.node, Flow(None if weight is None else parse(weight)))
 
     def _booked(self, wanted: Wanted, params: Params) -> Booking:
-        return Booking(self.with_params(params or {}), wanted)
+        return Booking(self._with(params), wanted)
 
     def _names(self) -> Iterable[str]:
         """Names of all columns here that have values which expressions can use; the dataset's come
         from its first file."""
-        branches = self.origin.dataset.branches.values()
+        branches = self.node.origin.chain.branches.values()
         # The numbers of items of a collection whose members are columns themselves.
         counts = {b.counter for b in branches if b.counter and b.name.startswith(f"{b.counter}.")}
-        names = [b.name for b in branches if b.name not in counts and _has_values(b)]
-        steps = [node.step for node in steps_to(self)]
+        names = [b.name for b in branches if b.name not in counts and b.has_values]
+        steps = [place.step for place in steps_to(self.node)]
         names += [step.name for step in steps if isinstance(step, Define) and not step.is_param]
         return dict.fromkeys(names)
 
     def explain(self) -> str:
         """The plan of the pass over what is booked and that no query has begun, as
         `Booking.explain`."""
-        booked = self.origin.companions()
-        return self.origin.explain(None if booked else self.count())
+        origin = self.node.origin
+        return origin.explain(None if origin.companions() else self.count())
+
+
+@face("below", "node", "origin", "parent", "step")
+class Node(Place, Bookable):
+    """The entries of a dataset that passed the filters above, with the columns defined above.
+    Immutable: every method gives a new node or a booking."""
+
+    __slots__ = ()
+
+    @property
+    def node(self) -> Node:
+        """Itself."""
+        return self
+
+    def below(self, step: Step) -> Node:
+        """The node after one more step."""
+        return Node(self.origin, self, step)
 
     def __repr__(self) -> str:
-        steps = [repr(self.origin.dataset)]
+        steps = [repr(self.origin.chain)]
         for node in steps_to(self):
             step = node.step
             if isinstance(step, Filter):
@@ -324,42 +383,6 @@ class Node(Looks, Saves):
             elif isinstance(step, Vary):
                 steps.append(f".vary({', '.join(step.variation_names())})")
         return "".join(steps)
-
-
-_KINDS = ("number", "list", "array", "string")
-_ITEMS = re.compile(r"list|string|bool|u?int\d+|float\d+")
-
-
-def _has_values(branch: Any) -> bool:
-    """Whether a branch holds numbers or strings, or lists of them: no records, and no group."""
-    words = re.findall(r"[^\W\d]\w*", branch.item or "")
-    return branch.kind in _KINDS and all(map(_ITEMS.fullmatch, words))
-
-
-def check_constants(node: Node) -> None:
-    """Raises QueryError where a constant for expressions is called as a branch is: one of the two
-    would be meant, and which one is not to be seen."""
-    for each in steps_to(node):
-        if isinstance(each.step, Define) and each.step.is_param:
-            name = each.step.name
-            if name in each.origin.dataset.branches:
-                message = f"the constant {name} hides the branch of this name: call it otherwise, "
-                raise QueryError(f"{message}or define() the column anew")
-
-
-def check_varied(node: Node) -> None:
-    """Raises QueryError where a column is varied that there is not: it would change nothing."""
-    for each in steps_to(node):
-        if not isinstance(each.step, Vary) or each.parent is None:
-            continue
-        known = {*each.origin.dataset.branches, *each.origin.dataset.aliases}
-        above = [node.step for node in steps_to(each)]
-        known |= {step.name for step in above if isinstance(step, Define)}
-        for name in each.step.columns:
-            starts = (f"{name}_", f"{name}.")
-            if name not in known and not any(column.startswith(starts) for column in known):
-                message = f"there is no column {name} that vary() could change"
-                raise QueryError(message, suggestions=near(name, known))
 
 
 def _moments(kind: str, expr: str, weight: str | None, ddof: int) -> Moments:

@@ -19,7 +19,7 @@ from .naming import group_named, select
 from .schemas import cast, widest
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .chain.chain import Chain
 
 __all__ = ["Columns", "Compute", "Names", "read", "spans"]
 
@@ -100,16 +100,16 @@ _MOST_PLANS = 1000
 
 
 def _plan(
-    dataset: Dataset, table: Any, names: str | tuple[str, ...] | None, anew: bool = False
+    chain: Chain, table: Any, names: str | tuple[str, ...] | None, anew: bool = False
 ) -> _Plan:
     """`table`: of the first file. `anew`: some branch has turned out to be unreadable."""
     # What friends have may change without the file.
-    known: dict[Any, _Plan] = {} if isinstance(table, Table) else table.plans
+    known: dict[Any, _Plan] = {} if isinstance(table, Table) else chain.plans[0]
     found = known.get(names)
     if found is not None and not anew:
         return found
-    branches = dataset.branches
-    wanted, expressions = select(dataset, branches, names)
+    branches = chain.branches
+    wanted, expressions = select(chain, branches, names)
     groups = {n: group for n in wanted if (group := group_named(branches, n)) is not None}
     paths = [leaf.path for group in groups.values() for leaf in leaves(group)]
     own = (n for n in wanted if n not in groups and n not in expressions)
@@ -121,7 +121,7 @@ def _plan(
             continue
         if branch is not None and branch.kind == "optional":
             optional.add(name)
-        elif dataset.trees.missing.has(name) or (branch is not None and not branch.supported):
+        elif chain.trees.missing.has(name) or (branch is not None and not branch.supported):
             doubtful.append(name)
     computed = tuple(name for name in wanted if name in expressions)
     made = _Plan(
@@ -133,56 +133,59 @@ def _plan(
 
 
 def read(
-    dataset: Dataset,
+    chain: Chain,
     names: Names,
     start: int | None,
     stop: int | None,
-    compute: Compute,
+    compute: Compute | None = None,
     flags: bool = False,
 ) -> Columns:
-    """See Dataset.read. `compute`: for expressions. `flags`: bools may come as bytes."""
+    """See Dataset.read. `compute`: for expressions; without it they are refused. `flags`: bools
+    may come as bytes."""
     if isinstance(names, Mapping):
         _checked(tuple(names))
         texts = _checked(tuple(dict.fromkeys(names.values())))
-        found = read(dataset, texts, start, stop, compute, flags)
+        found = read(chain, texts, start, stop, compute, flags)
         return _renamed(found, names)
     start, stop = _number(start), _number(stop)
-    # Looked at once: to see whether a file is still the same takes time.
-    table = dataset.table(0)
+    chain = chain.pinned()
+    table = chain.table(0)
     named = names if names is None or isinstance(names, str) else _checked(names)
-    plan = _plan(dataset, table, named)
+    plan = _plan(chain, table, named)
     while named is None:
         try:
-            return _read(dataset, table, plan, start, stop, compute, flags)
+            return _read(chain, table, plan, start, stop, compute, flags)
         except UnsupportedError:
-            left = _plan(dataset, table, None, anew=True)
+            left = _plan(chain, table, None, anew=True)
             if left.wanted == plan.wanted:
                 raise
             out = ", ".join(name for name in plan.wanted if name not in left.wanted)
             warnings.warn(f"neither treemill nor uproot can read {out}: left out", stacklevel=4)
             plan = left
-    return _read(dataset, table, plan, start, stop, compute, flags)
+    return _read(chain, table, plan, start, stop, compute, flags)
 
 
 def _read(
-    dataset: Dataset,
+    chain: Chain,
     table: Any,
     plan: _Plan,
     start: int | None,
     stop: int | None,
-    compute: Compute,
+    compute: Compute | None,
     flags: bool,
 ) -> Columns:
     groups = plan.groups
     columns: dict[str, Any] = {}
     if plan.columns or not plan.expressions:
-        columns = _columns(dataset, table, plan.columns, start, stop, flags)
+        columns = _columns(chain, table, plan.columns, start, stop, flags)
     if not (groups or plan.doubtful or plan.expressions):
         return Columns(plan.wanted, tuple(columns.values()), plan.optional)
     asked = {*plan.doubtful, *(leaf.path for group in groups.values() for leaf in leaves(group))}
     chunks = {name: _chunked(columns[name]) for name in columns if name in asked}
-    computed = compute(plan.expressions, start, stop) if plan.expressions else ()
-    columns |= zip(plan.expressions, computed, strict=True)
+    if plan.expressions:
+        if compute is None:
+            raise QueryError(f"{plan.expressions[0]} is no column of the files")
+        columns |= zip(plan.expressions, compute(plan.expressions, start, stop), strict=True)
     made = [record(groups[n], chunks) if n in groups else columns[n] for n in plan.wanted]
     doubtful = [n for n in plan.doubtful if n in chunks and chunks[n].null_count > 0]
     return Columns(plan.wanted, tuple(made), plan.optional.union(doubtful))
@@ -220,21 +223,21 @@ def _renamed(found: Columns, names: Mapping[str, str]) -> Columns:
 
 
 def _ranges(
-    dataset: Dataset, start: int | None, stop: int | None
+    chain: Chain, start: int | None, stop: int | None
 ) -> Iterator[tuple[int, int, int, Any]]:
     """As `spans`, and which entries of each range are kept; None: all."""
-    if dataset.selected is None:
-        for file, first, last in spans(dataset, start, stop):
+    if chain.selected is None:
+        for file, first, last in spans(chain, start, stop):
             yield file, first, last, None
         return
-    chosen = dataset.selected.sliced(start, stop)
-    found = chosen.spans(dataset.sizes.__getitem__) or [(0, 0, 0)]
+    chosen = chain.selected.sliced(start, stop)
+    found = chosen.spans(chain.sizes.__getitem__) or [(0, 0, 0)]
     for file, first, last in found:
         yield file, first, last, chosen.within(file, first, last)
 
 
 def _columns(
-    dataset: Dataset,
+    chain: Chain,
     first_table: Any,
     names: Sequence[str],
     start: int | None,
@@ -246,10 +249,10 @@ def _columns(
     parts: dict[str, list[Any]] = {name: [] for name in names}
     files = []
     # Of several files types are compared.
-    one = flags and len(dataset.trees.locations) == 1
-    for file, first, last, kept in _ranges(dataset, start, stop):
-        files.append(dataset.trees.locations[file].path)
-        table = first_table if file == 0 else dataset.table(file)
+    one = flags and len(chain.locations) == 1
+    for file, first, last, kept in _ranges(chain, start, stop):
+        files.append(chain.locations[file].path)
+        table = first_table if file == 0 else chain.table(file)
         options = {"flags": True} if one and isinstance(table, FileTree) else {}
         found = table.read(names, first, last, control, **options)
         for name, column in zip(names, found, strict=True):
@@ -301,18 +304,18 @@ def _joined(name: str, parts: list[Any], files: list[str]) -> Any:
     return pyarrow.chunked_array([cast(array, kind) for array in arrays])
 
 
-def spans(dataset: Dataset, start: int | None, stop: int | None) -> Iterator[tuple[int, int, int]]:
+def spans(chain: Chain, start: int | None, stop: int | None) -> Iterator[tuple[int, int, int]]:
     """(file, first, last) of the files that entries `[start, stop)` of the chain lie in; always at
     least one, so that types are known also of no entries. Opens no file behind `stop`."""
-    files = range(len(dataset.trees.locations))
+    files = range(len(chain.locations))
     if (start or 0) < 0 or (stop is not None and stop < 0):
-        start, stop, _ = slice(start, stop).indices(dataset.num_entries)
+        start, stop, _ = slice(start, stop).indices(chain.num_entries)
     begin, end = start or 0, stop
     offset, found = 0, False
     for file in files:
         if end is not None and found and offset >= end:
             return
-        entries = dataset.sizes[file][0]
+        entries = chain.sizes[file][0]
         first = min(max(begin - offset, 0), entries)
         last = entries if end is None else min(max(end - offset, first), entries)
         if last > first:

@@ -10,7 +10,7 @@ from .errors import QueryError
 from .subset import subset
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .chain.chain import Chain
     from .task import Span
 
 __all__ = ["RunOptions"]
@@ -46,9 +46,9 @@ class RunOptions:
         """Whether all entries are meant."""
         return self.entries is None and self.max_files is None
 
-    def spans(self, dataset: Dataset | None) -> list[Span] | None:
+    def spans(self, chain: Chain | None) -> list[Span] | None:
         """The parts of the dataset's files that are meant; None for all."""
-        return None if dataset is None else subset(dataset, self.entries, self.max_files)
+        return None if chain is None else subset(chain, self.entries, self.max_files)
 
     def for_bookings(self) -> None:
         """Raises QueryError where something is asked for that only selectors have."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .booking import Booking, Origin, steps_to
+from .booking import Booking, Place, steps_to
 from .errors import QueryError
 from .expression import Expression
 from .snapshot_format import (
@@ -20,7 +20,7 @@ from .snapshot_format import (
     snapshot_format,
     titles_of,
 )
-from .steps import Define, Vary
+from .steps import Define, Step, Vary
 from .wanted import Rows, named_columns
 
 if TYPE_CHECKING:
@@ -34,18 +34,15 @@ class Saves:
 
     __slots__ = ()
 
-    origin: Origin
-
-    def with_params(self, params: Any) -> Any:
-        """A node with these constants."""
+    def _with(self, params: Any) -> Place:
+        """The node with these constants."""
         raise NotImplementedError
 
     def _names(self) -> Iterable[str]:
         raise NotImplementedError
 
-    def _steps(self) -> list[Any]:
-        found: list[Any] = steps_to(self.with_params({}))
-        return found
+    def _steps(self) -> list[Step | None]:
+        return [place.step for place in steps_to(self._with(None))]
 
     def snapshot(
         self,
@@ -94,13 +91,14 @@ class Saves:
         --------
         >>> skim = events.filter("nMuon >= 2").snapshot("skim.root", ["Muon_pt"], compression="lz4")
         """
-        for node in self._steps():
-            if isinstance(node.step, Vary):
-                raise QueryError("snapshot() below vary() is not supported: book it above")
+        steps = self._steps()
+        if any(isinstance(step, Vary) for step in steps):
+            raise QueryError("snapshot() below vary() is not supported: book it above")
+        node = self._with(params)
         place, kind = snapshot_format(path, format)
-        check_target(place, self.origin.dataset.files)
-        defined = {node.step.name for node in self._steps() if isinstance(node.step, Define)}
-        named = _columns(columns, self._names, [node.step for node in self._steps()])
+        check_target(place, node.origin.chain.files)
+        defined = {step.name for step in steps if isinstance(step, Define)}
+        named = _columns(columns, self._names, steps)
         target = Target(
             place,
             kind,
@@ -108,9 +106,9 @@ class Saves:
             compression_of(kind, compression),
             fill,
             copied_names(kind, tree, copy_trees),
-            _titles(named, self.origin.dataset.branches, defined),
+            _titles(named, node.origin.chain.branches, defined),
         )
-        return Booking(self.with_params(params or {}), Rows("snapshot", named, target=target))
+        return Booking(node, Rows("snapshot", named, target=target))
 
 
 def _titles(

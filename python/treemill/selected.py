@@ -19,7 +19,7 @@ from .subset import known_sizes
 from .task import SelectorTask
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .chain.chain import Chain
 
 __all__ = ["SelectorQuery"]
 
@@ -32,18 +32,18 @@ class SelectorQuery(Query):
     def __init__(
         self,
         selector: Selector,
-        dataset: Dataset | None,
+        chain: Chain | None,
         pool: Pool,
         options: RunOptions,
         *,
         node: Node | None = None,
     ) -> None:
         """`node`: of the dataset's query; the selector sees what arrives there."""
-        files = ("cycles",) if dataset is None else dataset.files
-        super().__init__(files, pool, options.skip_errors, options.spans(dataset))
+        files = ("cycles",) if chain is None else chain.files
+        super().__init__(files, pool, options.skip_errors, options.spans(chain))
         self.title = self.account.title = selector.title
         self._selector = selector
-        self._dataset = dataset
+        self._chain = chain
         self._inputs = {} if options.inputs is None else options.inputs
         self._node = node
         self._beside: Beside | None = None
@@ -51,7 +51,7 @@ class SelectorQuery(Query):
         self._seed = options.seed
         self._value: Any = _NOTHING
         self.account.phase = (
-            selector.title if dataset is None else f"{selector.title} on {dataset.name}"
+            selector.title if chain is None else f"{selector.title} on {chain.name}"
         )
 
     def start(self) -> None:
@@ -59,14 +59,14 @@ class SelectorQuery(Query):
         self._selector.begin(self._inputs)
         booked = take_booked(self._selector)
         if booked:
-            self._beside = Beside(booked, self._dataset, self._pool.size)
+            self._beside = Beside(booked, self._chain, self._pool.size)
         derived = None
-        if self._node is not None and self._dataset is not None:
-            derived = derivation(self._node, self._dataset)
+        if self._node is not None and self._chain is not None:
+            derived = derivation(self._node, self._chain)
         self._task = SelectorTask(
             self._selector,
             self._inputs,
-            self._dataset,
+            self._chain,
             cycles=self._cycles,
             seed=self._seed,
             workers=self._pool.size,
@@ -77,15 +77,15 @@ class SelectorQuery(Query):
         self._start_pass(self._task, self._sizes())
 
     def _sizes(self) -> list[FileSize | None]:
-        if self._dataset is None:
+        if self._chain is None:
             step = blocks(self._cycles)
             return [FileSize(self._cycles, tuple(range(step, self._cycles, step)))]
         try:
-            _ = self._dataset.sizes[0]  # a wrong name shows here, before any worker has to start
+            _ = self._chain.sizes[0]  # a wrong name shows here, before any worker has to start
         except TreemillError:
             if not self._skip_errors:
                 raise
-        return known_sizes(self._dataset, self._task.trees(0), self._spans)
+        return known_sizes(self._chain, self._task.trees(0), self._spans)
 
     def _next(self, ended: Pass) -> bool:
         return False

@@ -24,8 +24,8 @@ from .selector import Selector, commits_only_at_end
 from .worker import cuts_of
 
 if TYPE_CHECKING:
+    from .chain.chain import Chain
     from .chunk import ChunkReader
-    from .dataset import Dataset
     from .derived import Derived
     from .worker import Trees
 
@@ -73,7 +73,7 @@ class SelectorTrees:
         self,
         selector: Selector,
         inputs: Mapping[str, Any],
-        dataset: Dataset | None,
+        chain: Chain | None,
         *,
         cycles: int,
         seed: int,
@@ -88,7 +88,7 @@ class SelectorTrees:
         self.derived = derived
         self.beside = beside
         self.selector = selector
-        self.dataset = dataset
+        self.chain = chain
         self._client = client
         self.touched: set[str] = set()
         self.pace = Pace()
@@ -120,13 +120,13 @@ class SelectorTrees:
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """The tree's entries, and where packets are best cut."""
-        if self.dataset is None:
+        if self.chain is None:
             step = blocks(self._cycles)
             return self._cycles, tuple(range(step, self._cycles, step))
-        entries, clusters = self.dataset.sizes[file]
+        entries, clusters = self.chain.sizes[file]
 
         def usual_baskets() -> int:
-            counts = self.dataset.baskets[file] if self.dataset is not None else {}
+            counts = self.chain.baskets[file] if self.chain is not None else {}
             some = sorted(counts[name] for name in self.touched & set(counts))
             some = some or sorted(counts.values())
             return some[len(some) // 2] if some else 1
@@ -164,7 +164,7 @@ class SelectorTrees:
 
     def place(self, file: int) -> tuple[str, int]:
         """The path; packets count from the file's first entry."""
-        return ("cycles" if self.dataset is None else self.dataset.files[file]), 0
+        return ("cycles" if self.chain is None else self.chain.files[file]), 0
 
     def finish(self, partial: OutputPartial) -> OutputPartial:
         """The partial as it is handed over."""
@@ -198,12 +198,12 @@ class SelectorTrees:
 
     def reader(self, file: int) -> Any:
         """Of chunks of the file's tree."""
-        assert self.dataset is not None
-        tree = self.dataset.trees[file]
+        assert self.chain is not None
+        tree = self.chain.trees[file]
         known = self._readers.get(file)
         if known is None or known[0] is not tree:
             self._readers.clear()  # a worker keeps to one file while it can
-            made = reader_of(self.selector)(self.dataset.table(file), self.touched)
+            made = reader_of(self.selector)(self.chain.table(file), self.touched)
             if self.derived is not None:
                 made.refuse(self.derived.refused)
             self._readers[file] = known = (tree, made)
@@ -211,7 +211,7 @@ class SelectorTrees:
 
     def chunk_size(self, file: int) -> int:
         """Entries in the next chunk."""
-        if self.dataset is None:
+        if self.chain is None:
             return blocks(self._cycles)
         return self.pace.chunk(self._bytes_of_entry(file, self.touched))
 
@@ -224,10 +224,10 @@ class SelectorTrees:
 
     def _bytes_of_entry(self, file: int, columns: Iterable[str] | None) -> float:
         """Of these columns, uncompressed; None: of all."""
-        assert self.dataset is not None
-        sizes = self.dataset.bytes[file]
+        assert self.chain is not None
+        sizes = self.chain.bytes[file]
         found = sum(sizes.get(name, 0) for name in (sizes if columns is None else columns))
-        return float(found / max(self.dataset.sizes[file][0], 1))
+        return float(found / max(self.chain.sizes[file][0], 1))
 
     def failure(
         self,
@@ -301,7 +301,7 @@ class _Bound:
             size = self._trees.chunk_size(self._file)
             # Chunks of one size rather than a small one at the end.
             last = first + (
-                -(-left // -(-left // size)) if self._trees.dataset is not None else min(left, size)
+                -(-left // -(-left // size)) if self._trees.chain is not None else min(left, size)
             )
             yield first, last
             first = last
@@ -320,7 +320,7 @@ class _Bound:
         selector.output = partial.output
         key = np.random.SeedSequence(trees.seed, spawn_key=(self._file, start, stop))
         selector.rng = np.random.Generator(np.random.PCG64(key))
-        path = trees.dataset.files[self._file] if trees.dataset is not None else None
+        path = trees.chain.files[self._file] if trees.chain is not None else None
         writing_at((self._file, start))
         try:
             events = self._events(chunk, end, control, kept)
@@ -353,17 +353,17 @@ class _Bound:
         trees = self._trees
         if trees.derived is not None:
             return trees.derived.within(self._file, start, stop)
-        selected = None if trees.dataset is None else trees.dataset.selected
+        selected = None if trees.chain is None else trees.chain.selected
         return (None if selected is None else selected.within(self._file, start, stop)), {}
 
     def _events(self, chunk: tuple[int, int], end: int, control: Any, kept: Any) -> Any:
         start, stop = chunk
-        dataset = self._trees.dataset
-        if dataset is None:
+        chain = self._trees.chain
+        if chain is None:
             return Cycles(start, stop)
-        location = dataset.trees.locations[self._file]
-        metadata = dataset.metadata | {
-            "dataset": dataset.name,
+        location = chain.locations[self._file]
+        metadata = chain.metadata | {
+            "dataset": chain.name,
             "filename": location.path,
             "treename": location.tree or "",
             "entrystart": start,

@@ -6,13 +6,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .errors import QueryError, SourceError, UnsupportedError
-from .location import split_tree
-
-if TYPE_CHECKING:
-    from .dataset import Dataset
+from .location import Location, split_tree
 
 __all__ = ["SELECTED", "Selection", "selection"]
 
@@ -101,12 +98,16 @@ class Flags:
         return pyarrow.array(flags)
 
 
-def selection(dataset: Dataset, chosen: Any) -> Selection:
-    """See Dataset.select_entries."""
+Entries = Callable[[], Sequence[int]]
+"""Gives the number of entries of each file, all of which it opens."""
+
+
+def selection(locations: Sequence[Location], entries: Entries, chosen: Any) -> Selection:
+    """See Dataset.select_entries. `locations`: of the chain's files."""
     import numpy as np
 
     if isinstance(chosen, (str, os.PathLike)):
-        return _from_root(dataset, os.fspath(chosen))
+        return _from_root(locations, entries, os.fspath(chosen))
     numbers = np.asarray(chosen)
     if numbers.ndim != 1 or (numbers.dtype.kind not in "biu" and numbers.size):
         raise QueryError(
@@ -114,19 +115,19 @@ def selection(dataset: Dataset, chosen: Any) -> Selection:
             f'("file.root:name"), not {chosen!r:.80}'
         )
     if numbers.dtype.kind != "b":
-        return _global(dataset, numbers.astype(np.int64))
-    if len(numbers) != dataset.num_entries:
-        raise QueryError(f"a mask of {len(numbers)} for {dataset.num_entries} entries")
-    return _global(dataset, np.flatnonzero(numbers))
+        return _global(entries(), numbers.astype(np.int64))
+    if len(numbers) != (total := sum(entries())):
+        raise QueryError(f"a mask of {len(numbers)} for {total} entries")
+    return _global(entries(), np.flatnonzero(numbers))
 
 
-def _global(dataset: Dataset, numbers: Array) -> Selection:
+def _global(entries: Sequence[int], numbers: Array) -> Selection:
     """Of numbers that count along the chain, in any order."""
     import numpy as np
 
     from .matching import starts
 
-    borders = starts(dataset.sizes[i][0] for i in range(len(dataset.files)))
+    borders = starts(entries)
     numbers = np.unique(numbers)
     if len(numbers) and (numbers[0] < 0 or numbers[-1] >= borders[-1]):
         wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
@@ -140,7 +141,7 @@ def _global(dataset: Dataset, numbers: Array) -> Selection:
     )
 
 
-def _from_root(dataset: Dataset, text: str) -> Selection:
+def _from_root(locations: Sequence[Location], count: Entries, text: str) -> Selection:
     import numpy as np
     import uproot
 
@@ -152,16 +153,16 @@ def _from_root(dataset: Dataset, text: str) -> Selection:
     except (OSError, KeyError) as error:
         raise SourceError(f"no entry list {name} in {path}: {error}", file=path) from None
     if found.classname == "TEventList":
-        return _global(dataset, np.asarray(found.member("fList"), np.int64))
+        return _global(count(), np.asarray(found.member("fList"), np.int64))
     if found.classname != "TEntryList":
         raise UnsupportedError(f"{name} is a {found.classname}, no entry list", file=path)
     parts: dict[int, Array] = {}
     for each in found.member("fLists") or [found]:
         entries = _entries(each)
-        file = _number(dataset, str(each.member("fFileName")), str(each.member("fTreeName")))
+        file = _number(locations, str(each.member("fFileName")), str(each.member("fTreeName")))
         if file is None:
             if not each.member("fFileName"):
-                return _global(dataset, entries)
+                return _global(count(), entries)
             if len(entries):
                 raise QueryError(
                     f"{name} selects entries of {each.member('fFileName')}, which is no file of "
@@ -173,12 +174,11 @@ def _from_root(dataset: Dataset, text: str) -> Selection:
     return Selection(parts)
 
 
-def _number(dataset: Dataset, path: str, tree: str) -> int | None:
+def _number(locations: Sequence[Location], path: str, tree: str) -> int | None:
     """Which file of the dataset a list is for: by its path, or else by its name where only one has
     that."""
     if not path:
         return None
-    locations = dataset.trees.locations
     same = [
         i
         for i, location in enumerate(locations)

@@ -20,7 +20,7 @@ from .faces import face, short_errors
 from .monitor.together import Together
 from .monitor.watch import Feedback, Watch
 from .packages import Package, PackageStore
-from .query import Booking, Node, Origin
+from .query import Bookable, Booking, Node, Origin
 from .run_options import RunOptions
 from .running import Query
 from .shapes import is_shape, leaves, mapped
@@ -28,7 +28,7 @@ from .typed_run import typed
 from .waiting import hearing, wait, watch_aside
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .chain.chain import Chain
 
 __all__ = ["Session", "connect", "run"]
 
@@ -207,8 +207,8 @@ class Session:
         values: dict[int, Any] = {}
         if not groups:
             return values
-        datasets = [group[0].node.origin.dataset for group in groups]
-        together = Together([(each.name, len(each.files)) for each in datasets])
+        chains = [group[0].node.origin.chain for group in groups]
+        together = Together([(each.name, len(each.files)) for each in chains])
         watch: Watch | None = None
         try:
             for group in groups:
@@ -263,9 +263,9 @@ class Session:
         from .selected import SelectorQuery
         from .selector import as_selector
 
-        dataset, node = _data_of(what, options.cycles)
+        chain, node = _data_of(what, options.cycles)
         selector = as_selector(what[0])
-        return self._start(SelectorQuery(selector, dataset, self._pool, options, node=node))
+        return self._start(SelectorQuery(selector, chain, self._pool, options, node=node))
 
     def _start(self, query: Query) -> Query:
         self._accounts.append(query.account)
@@ -292,17 +292,14 @@ def _is_selector(what: Sequence[Any]) -> bool:
     return bool(what) and not isinstance(what[0], Booking) and not is_shape(what[0])
 
 
-def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Dataset | None, Node | None]:
-    from .dataset import Dataset
-
+def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Chain | None, Node | None]:
     if cycles is not None:
         if len(what) != 1:
             raise QueryError("cycles= is instead of a dataset: run(selector, cycles=…)")
         return None, None
-    if len(what) == 2 and isinstance(what[1], Dataset):
-        return what[1], None
-    if len(what) == 2 and isinstance(what[1], Node):
-        return what[1].origin.dataset, what[1]
+    if len(what) == 2 and isinstance(what[1], Bookable):
+        data = what[1]
+        return data.node.origin.chain, data if isinstance(data, Node) else None
     names = ", ".join(type(each).__name__ for each in what)
     raise QueryError(
         "run() takes bookings, as events.hist(…) and events.count() give them, or a selector and "

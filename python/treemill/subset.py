@@ -11,25 +11,25 @@ from .reading import spans
 from .task import Span
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .chain.chain import Chain
     from .worker import Trees
 
 __all__ = ["known_sizes", "subset"]
 
 
-def subset(dataset: Dataset, entries: Any, max_files: int | None) -> list[Span] | None:
+def subset(chain: Chain, entries: Any, max_files: int | None) -> list[Span] | None:
     """The parts of files that are meant; None for all. `entries` is a number of entries from the
     start, a pair (start, stop) or a range or slice, counted over the chain; negative ones from its
     end. Opens the files that a range of entries needs to know, and no others."""
-    files = len(dataset.files)
+    files = len(chain.files)
     if max_files is not None:
         if isinstance(max_files, bool) or not isinstance(max_files, int) or max_files < 1:
             raise QueryError(f"max_files must be 1 or more, not {max_files!r}")
         files = min(files, max_files)
-    if dataset.selected is not None:
-        selected = dataset.selected
+    if chain.selected is not None:
+        selected = chain.selected
         chosen = selected if entries is None else selected.sliced(*_range(entries))
-        parts = chosen.spans(dataset.sizes.__getitem__)
+        parts = chosen.spans(chain.sizes.__getitem__)
         found: list[Span] = [span for span in parts if span[0] < files]
         return found or [(0, 0, 0)]
     if entries is None:
@@ -37,7 +37,7 @@ def subset(dataset: Dataset, entries: Any, max_files: int | None) -> list[Span] 
             return None
         return [(file, 0, None) for file in range(files)]
     start, stop = _range(entries)
-    return [span for span in spans(dataset, start, stop) if span[0] < files] or [(0, 0, 0)]
+    return [span for span in spans(chain, start, stop) if span[0] < files] or [(0, 0, 0)]
 
 
 def _range(entries: Any) -> tuple[int | None, int | None]:
@@ -55,15 +55,13 @@ def _range(entries: Any) -> tuple[int | None, int | None]:
     raise QueryError(f"entries are a number, a pair (start, stop) or a range, not {entries!r}")
 
 
-def known_sizes(
-    dataset: Dataset, trees: Trees, parts: Sequence[Span] | None
-) -> list[FileSize | None]:
+def known_sizes(chain: Chain, trees: Trees, parts: Sequence[Span] | None) -> list[FileSize | None]:
     """Of the files, or parts of files, that were opened before. Opens none."""
-    numbers = range(len(dataset.files)) if parts is None else [file for file, _, _ in parts]
+    numbers = range(len(chain.files)) if parts is None else [file for file, _, _ in parts]
     known: list[FileSize | None] = []
     for place, number in enumerate(numbers):
         try:
-            unknown = dataset.sizes.peek(number) is None
+            unknown = chain.sizes.peek(number) is None
             size = None if unknown else FileSize(*trees.size(place))
         except TreemillError:  # gone since: the worker that opens it will say so
             size = None

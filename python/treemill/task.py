@@ -14,7 +14,7 @@ from .parts import client_here
 from .rows import CollectingTrees, Sink, load
 
 if TYPE_CHECKING:
-    from .dataset import Dataset
+    from .chain.chain import Chain
     from .derived import Derivation
     from .selector import Selector
     from .worker import Trees
@@ -107,7 +107,7 @@ class QueryTask:
     def __init__(
         self,
         spec: str,
-        dataset: Dataset,
+        chain: Chain,
         workers: int,
         spans: Sequence[Span] | None,
         sinks: Mapping[int, Sink] | None = None,
@@ -119,7 +119,7 @@ class QueryTask:
         self._remember = remember
         self._sinks = sinks or {}
         self._spec = spec
-        self._dataset = dataset.settled()
+        self._chain = chain.pinned()
         self._workers = workers
         self._spans = spans
         self._prepare()
@@ -129,7 +129,7 @@ class QueryTask:
         self._trees: Trees | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_spec", "_dataset", "_workers", "_spans", "_sinks", "_remember")
+        kept = ("_spec", "_chain", "_workers", "_spans", "_sinks", "_remember")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -158,7 +158,7 @@ class QueryTask:
             if self._trees is None:
                 query = PerFile(self._spec)
                 found: Trees = BoundTrees(
-                    query, self._dataset, self._workers, remember=self._remember
+                    query, self._chain, self._workers, remember=self._remember
                 )
                 if self._sinks:
                     found = CollectingTrees(found, self._sinks)
@@ -175,7 +175,7 @@ class QueryTask:
 
 
 class SelectorTask:
-    """A selector on a dataset, or on a number of cycles."""
+    """A selector on a chain, or on a number of cycles."""
 
     least_seconds = 0.1
 
@@ -183,7 +183,7 @@ class SelectorTask:
         self,
         selector: Selector,
         inputs: Mapping[str, Any],
-        dataset: Dataset | None,
+        chain: Chain | None,
         *,
         cycles: int,
         seed: int,
@@ -201,7 +201,7 @@ class SelectorTask:
         self.inputs: Any = inputs
         self.commit_seconds = float("inf") if commits_only_at_end(selector) else 1.0
         self._selector = selector
-        self._dataset = None if dataset is None else dataset.settled()
+        self._chain = None if chain is None else chain.pinned()
         self._cycles = cycles
         self._seed = seed
         self._workers = workers
@@ -234,12 +234,12 @@ class SelectorTask:
         if self._derivation is not None:
             from .derived import Derived
 
-            assert self._dataset is not None
-            derived = Derived(self._derivation, self._dataset)
+            assert self._chain is not None
+            derived = Derived(self._derivation, self._chain)
         trees = SelectorTrees(
             copy.deepcopy(self._selector),
             self.inputs,
-            self._dataset,
+            self._chain,
             cycles=self._cycles,
             seed=self._seed,
             workers=self._workers,

@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from .booking import Booking
-    from .dataset import Dataset
-    from .query import Node
+    from .query import Bookable
     from .selector import Selector
 
 __all__ = ["Run", "typed"]
@@ -103,7 +102,7 @@ class Run(Protocol):
     def __call__(
         self,
         selector: Selector | Processor | Callable[[Any], Any],
-        data: Dataset | Node = ...,
+        data: Bookable = ...,
         /,
         **options: Unpack[Options],
     ) -> Any: ...

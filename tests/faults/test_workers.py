@@ -33,7 +33,7 @@ def covers(events, output):
         mine = sorted((a, b) for name, a, b in output["spans"] if name == path)
         ends = [0, *(b for _, b in mine)]
         assert [a for a, _ in mine] == ends[:-1], "no gap, nothing twice"
-        assert ends[-1] == events.sizes[file][0]
+        assert ends[-1] == events.chain.sizes[file][0]
     return True
 
 
@@ -70,7 +70,7 @@ def killer(monkeypatch):
 
 
 def test_kill_9_at_random_moments(session, events, killer):
-    whole = sum(events.sizes[file][0] for file in range(3))
+    whole = sum(events.chain.sizes[file][0] for file in range(3))
     for run in range(RUNS):
         # A worker says 2 to some 15 things in a run: from before it joins to after its last commit.
         killer.left = killer.chance.randrange(1, 30)
@@ -91,7 +91,7 @@ def test_a_snapshot_is_whole_whoever_dies(session, events, killer, tmp_path):
     parts of files."""
     columns = ["event", "nMuon", "Muon_pt"]
     node = events.filter("nMuon > 0")
-    expected = node.arrays(columns).value
+    expected = node.arrays(columns)
     kills = killer.kills
     for run, kind in enumerate(["root", "parquet", "root", "feather"] * 6):
         killer.left = killer.chance.randrange(2, 16)

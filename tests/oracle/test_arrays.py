@@ -93,7 +93,7 @@ AWKWARD = {
 @pytest.mark.parametrize("text", AWKWARD)
 def test_as_awkward_has_it(samples, tree, text):
     sample = samples[tree]
-    found = sample.dataset.define("found", text).arrays(["found"]).value.found
+    found = sample.dataset.define("found", text).arrays(["found"]).found
     assert found.to_list() == AWKWARD[text](arrays(sample, tree)).to_list()
 
 
@@ -154,7 +154,7 @@ def test_members_that_are_arrays(samples, session, text, where):
     """Each, and where few entries are left; the slow evaluator is asked in terms of whole lists."""
     sample = samples["Counted"]
     node = sample.dataset if where is None else sample.dataset.filter(where)
-    booked = node.define("found", text).arrays(["entry", "found"])
+    booked = node.define("found", text).take(["entry", "found"])
     found = session.run(booked, progress=False)
     values = dict(zip(found.entry.to_list(), found.found.to_list(), strict=True))
     for number, event in enumerate(sample.events):

@@ -69,5 +69,5 @@ AWKWARD = {
 def test_as_awkward_has_it(sample, text):
     """Lists whole, and as they are kept."""
     everything = sample.dataset.arrays(["x", "deep", "cube"])
-    found = sample.dataset.define("found", text).arrays(["found"]).value.found
+    found = sample.dataset.define("found", text).arrays(["found"]).found
     assert found.to_list() == AWKWARD[text](everything).to_list()

@@ -58,7 +58,7 @@ def trees(name):
 def samples(events, theirs):
     """A branch of each C++ type, with its counterpart."""
     seen = set()
-    described = events.trees[0].described()
+    described = events.chain.trees[0].described()
     paths = Counter(branch["path"] for branch in described)
     for branch, other in zip(described, walk(theirs), strict=True):
         if paths[branch["path"]] > 1:

@@ -82,7 +82,7 @@ def test_members_of_records_in_vectors_of_vectors():
     index, whole = taken(
         node, f"[max(v, default=0) for v in {name}.m_persIndex]", f"{name}.m_persIndex"
     )
-    expected = tm.dataset(node.origin.dataset.files[0], "CollectionTree").arrays([name])[name]
+    expected = tm.dataset(node.origin.chain.files[0], "CollectionTree").arrays([name])[name]
     assert ak.sum(expected.m_persIndex) > 0
     assert whole.to_list() == expected.m_persIndex.to_list()
     most = ak.fill_none(ak.max(expected.m_persIndex, axis=-1), 0)

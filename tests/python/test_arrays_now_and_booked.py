@@ -1,5 +1,5 @@
-"""`events.arrays` reads at once, `node.arrays` books: names, globs and expressions mean the same
-in both."""
+"""`events.arrays` reads, `node.arrays` computes, `take` books: names, globs and expressions mean the
+same in all."""
 
 import awkward as ak
 import numpy as np
@@ -9,7 +9,8 @@ from written import jagged, write
 
 
 def booked(events, columns):
-    return events.filter("true").arrays(columns).value
+    listed = [columns] if isinstance(columns, str) else columns
+    return events.filter("true").take(listed).value
 
 
 def same(first, second):
@@ -37,6 +38,7 @@ def same(first, second):
 )
 def test_they_mean_the_same(events, columns):
     same(events.arrays(columns), booked(events, columns))
+    same(events.arrays(columns, 5, 50), events.filter("true").arrays(columns, 5, 50))
 
 
 def test_of_a_part(events, truth):

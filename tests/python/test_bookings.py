@@ -131,10 +131,10 @@ def test_report_counts_what_arrives(session, events, truth):
 def test_arrays_and_take_are_in_order(session, events, truth):
     good = events.filter("nMuon >= 1").define("ht", "sum(Jet_pt[Jet_pt > 30])")
     arrays, met, jets, hard, ht = session.run(
-        good.arrays(["event", "Muon_pt", "ht", "Jet_pt[Jet_pt > 30]"]),
+        good.take(["event", "Muon_pt", "ht", "Jet_pt[Jet_pt > 30]"]),
         good.take("MET_pt"),
         good.take("Jet_pt"),
-        good.arrays({"hard": "Jet_pt[Jet_pt > 30]", "first": "Muon_pt[0]", "two": "Muon_pt[1]"}),
+        good.take({"hard": "Jet_pt[Jet_pt > 30]", "first": "Muon_pt[0]", "two": "Muon_pt[1]"}),
         good.hist("ht", bins=(10, 0, 500)),
         progress=False,
     )
@@ -156,7 +156,7 @@ def test_arrays_and_take_are_in_order(session, events, truth):
 
 
 def test_arrays_of_nothing_have_their_types(session, events, truth):
-    none = session.run(events.filter("MET_pt < 0").arrays(["MET_pt", "Jet_pt"]), progress=False)
+    none = session.run(events.filter("MET_pt < 0").take(["MET_pt", "Jet_pt"]), progress=False)
     assert len(none) == 0
     assert str(none.type) == str(truth[["MET_pt", "Jet_pt"]][:0].type)
 
@@ -168,7 +168,7 @@ def test_arrays_of_a_part(session, events, truth):
 
 def test_too_much_for_memory_is_an_error(session, events):
     with pytest.raises(QueryError, match=r"more than .* of memory"):
-        session.run(events.filter("MET_pt > 1").arrays("Jet_pt", limit=1000), progress=False)
+        session.run(events.filter("MET_pt > 1").take(["Jet_pt"], limit=1000), progress=False)
 
 
 def test_vary_gives_what_each_would_be_alone(session, events):

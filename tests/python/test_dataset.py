@@ -103,7 +103,7 @@ def test_corpus_like_uproot(core, file, tree):
     path = corpus(file)
     events = tm.dataset(path, tree)
     with uproot.open(path) as opened:
-        theirs = opened[events.trees[0].name]
+        theirs = opened[events.chain.trees[0].name]
         compared = 0
         for name, branch in events.branches.items():
             plain = isinstance(

@@ -170,22 +170,22 @@ def test_constants_are_varied_and_found(events, truth):
         "nominal": pytest.approx(len(truth)),
         "w:up": pytest.approx(1.05 * len(truth)),
     }
-    assert set(node.arrays(["w*", "MET_p*"]).value.fields) == {"w", "MET_pt", "MET_phi"}
+    assert set(node.arrays(["w*", "MET_p*"]).fields) == {"w", "MET_pt", "MET_phi"}
     # Constants for expressions are no columns.
     with pytest.raises(QueryError, match="no column's name fits"):
-        events.with_params({"cut": 3}).arrays("cut*")
+        events.with_params({"cut": 3}).take(["cut*"])
 
 
 def test_patterns_find_what_was_defined_anew(jets, truth, tmp_path):
     good = truth.Jet_pt[truth.Jet_pt > 30]
-    rows = jets.arrays(["nJet*", "Jet_*"]).value
+    rows = jets.arrays(["nJet*", "Jet_*"])
     assert ak.all(rows.nJet == ak.num(good))
     assert ak.all(rows.Jet_pt == good)
     path = str(tmp_path / "skim.parquet")
     jets.snapshot(path, ["Jet_*", "MET_pt"]).value  # noqa: B018
     assert ak.all(ak.from_parquet(path).Jet_pt == good)
     with pytest.raises(QueryError, match="in doubt"):
-        jets.arrays(["Jet_pt"]).value  # noqa: B018
+        jets.arrays(["Jet_pt"])  # noqa: B018
 
 
 def test_friends_columns_are_names_like_others(paths, truth):

@@ -32,7 +32,7 @@ KINDS = {
     "profile": (lambda e, at: [e.profile("MET_pt", sample="nJet", bins=(9, 0, 9))], lambda v: [v]),
     "take": (lambda e, at: [e.take("MET_pt")], lambda v: [v]),
     "lists": (lambda e, at: [e.take("Jet_pt")], lambda v: [v]),
-    "arrays": (lambda e, at: [e.filter("nJet > 1").arrays(["Jet_*", "MET_pt"])], lambda v: [v]),
+    "arrays": (lambda e, at: [e.filter("nJet > 1").take(["Jet_*", "MET_pt"])], lambda v: [v]),
     "unique": (lambda e, at: [e.unique("nJet")], lambda v: [v]),
     "quantiles": (lambda e, at: [e.approx_quantiles("MET_pt", [0.1, 0.5])], lambda v: [v]),
     "flow": (lambda e, at: [e.filter("nJet > 1", name="jets").report()], lambda v: [v]),
@@ -110,7 +110,7 @@ def used():
     return int(re.search(r"RssAnon:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) * 1024
 def rounds(number):
     for i in range(number):
-        size = node.arrays(["Jet_*", "MET_*"]).value.nbytes
+        size = node.arrays(["Jet_*", "MET_*"]).nbytes
         node.take("Jet_pt").value
         node.hist("MET_pt", bins=(50, 0, 100)).value
     return size

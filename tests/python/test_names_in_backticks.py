@@ -41,7 +41,7 @@ def test_columns_in_backticks(odd, tmp_path):
         assert varied[f"{name}:up"] == 3 * varied["nominal"] == 3 * sum(values)
     assert dataset.sum("µ_pt").value == sum(columns["µ_pt"])
     assert dataset.hist("`x-y`", bins=(5, 0, 50)).value.sum(flow=True) == ENTRIES
-    rows = dataset.filter("a > 0").arrays(["`a#0`", "`x-y`", "x - y"]).value
+    rows = dataset.filter("a > 0").arrays(["`a#0`", "`x-y`", "x - y"])
     assert rows.fields == ["a#0", "x-y", "x - y"]
     np.testing.assert_array_equal(rows["x-y"], columns["x-y"])
     assert dataset.arrays(["`x-y`", "x - y"]).fields == ["x-y", "x - y"]
@@ -50,7 +50,7 @@ def test_columns_in_backticks(odd, tmp_path):
 def test_globs_read_the_columns_that_they_find(odd, tmp_path):
     dataset, columns, items = odd
     node = dataset.filter("a > 0")
-    rows = node.arrays("*").value
+    rows = node.arrays("*")
     for name, values in columns.items():
         np.testing.assert_array_equal(rows[name], values, err_msg=name)
     assert ak.all(rows["R.q#0"] == items + 1)
@@ -60,8 +60,8 @@ def test_globs_read_the_columns_that_they_find(odd, tmp_path):
     for name, values in columns.items():
         np.testing.assert_array_equal(written[name], values, err_msg=name)
     # Once, where it is listed by itself, too.
-    assert node.arrays(["x*", "`x-y`", "a*"]).value.fields == ["x", "x[2]", "x-y", "a", "a#0"]
-    assert node.arrays(["y", "*y"]).value.fields == ["y", "x-y", "R.p.y"]
+    assert node.arrays(["x*", "`x-y`", "a*"]).fields == ["x", "x[2]", "x-y", "a", "a#0"]
+    assert node.arrays(["y", "*y"]).fields == ["y", "x-y", "R.p.y"]
 
 
 def test_what_means_two_things_is_refused(odd):
@@ -72,7 +72,7 @@ def test_what_means_two_things_is_refused(odd):
         "x[2]": r"write `x\[2\]`",
     }.items():
         with pytest.raises(QueryError, match=message):
-            dataset.filter("a > 0").arrays([text]).value  # noqa: B018
+            dataset.filter("a > 0").arrays([text])  # noqa: B018
         with pytest.raises(QueryError, match=message):
             dataset.sum(text).value  # noqa: B018
     assert dataset.sum("(x-y)").value == dataset.sum("x - y").value
@@ -140,7 +140,7 @@ def test_huge_names_are_refused_at_once(odd, name):
 def test_a_glob_takes_what_it_can(core, file, tree):
     """Groups, containers and records are left to their members."""
     dataset = tm.dataset(corpus(file), tree=tree)
-    rows = dataset.filter("1 > 0").arrays("*").value
+    rows = dataset.filter("1 > 0").arrays("*")
     assert len(rows) == dataset.num_entries
     assert len(rows.fields) >= 4
 

@@ -57,7 +57,7 @@ def test_every_booking_takes_constants_of_its_own(session, events, tmp_path):
     assert list(named[-1]) == ["nominal", "Jet_pt:up"]
     x, y, rows = session.run(
         events.take("MET_pt * two", params={"two": 2}),
-        events.with_params({}).arrays({"twice": "MET_pt * two"}, params={"two": 2}),
+        events.with_params({}).take({"twice": "MET_pt * two"}, params={"two": 2}),
         events.snapshot(str(tmp_path / "s.parquet"), {"twice": "MET_pt * two"}, params={"two": 2}),
         progress=False,
     )
@@ -89,7 +89,7 @@ def test_globs_are_the_columns_that_they_fit(session, events, truth, tmp_path):
     node = events.define("Muon_twice", "Muon_pt * 2").with_params({"Muon_cut": 3})
     wanted = [name for name in truth.fields if name.startswith("Muon_")]
     found, skim = session.run(
-        node.arrays(["nMuon", "Muon_*"]),
+        node.take(["nMuon", "Muon_*"]),
         node.filter("nMuon > 0").snapshot(str(tmp_path / "m.root"), ["nMuon", "Muon_?t", "Muon_*"]),
         progress=False,
     )
@@ -100,17 +100,17 @@ def test_globs_are_the_columns_that_they_fit(session, events, truth, tmp_path):
     # Each once, though two globs fit it.
     assert {"nMuon", "Muon_pt", "Muon_twice"} <= set(again.branches)
     assert again.num_entries == ak.sum(truth.nMuon > 0)
-    everything = events.with_params({}).arrays("*")
+    everything = events.with_params({}).take(["*"])
     assert {name for name, _ in everything.wanted.columns} == set(truth.fields)
 
 
 def test_a_product_is_no_glob(session, events, truth):
     node = events.with_params({})
-    found = session.run(node.arrays(["nMuon*nJet", "MET_pt*2"]), progress=False)
+    found = session.run(node.take(["nMuon*nJet", "MET_pt*2"]), progress=False)
     assert found.fields == ["nMuon*nJet", "MET_pt*2"]
     assert ak.all(found["nMuon*nJet"] == truth.nMuon * truth.nJet)
     with pytest.raises(QueryError, match="no column's name fits"):
-        node.arrays("Tau_*")
+        node.take(["Tau_*"])
 
 
 def test_entries_have_numbers(session, events, truth):

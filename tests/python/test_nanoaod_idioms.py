@@ -247,7 +247,7 @@ def both(request, tmp_path_factory):
     data = tm.dataset(f"{path}:Events")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ours = CoffeaReader(data.table(0), set()).chunk(0, len(data), METADATA)
+        ours = CoffeaReader(data.chain.table(0), set()).chunk(0, len(data), METADATA)
         factory = NanoEventsFactory.from_root(
             {str(path): "Events"}, mode="virtual", schemaclass=Lenient, metadata=METADATA
         )

@@ -99,7 +99,7 @@ def test_unsigned_integers_stay_what_they_are(tmp_path):
         max(pair) for pair in pairs
     ]
     # What a sign leaves no room for is missing.
-    assert node.arrays({"m": "-u"}).value["m"].to_list() == [
+    assert node.arrays({"m": "-u"})["m"].to_list() == [
         None,
         None,
         -9007199254740993,
@@ -186,19 +186,19 @@ def test_constants_are_computed_as_columns_are(tmp_path):
             if name in ("iu", "ui") and ("%" in form or "//" in form):
                 continue  # of columns these are floats', which cannot tell neighbours apart
             try:
-                of_columns = node.arrays({"v": form.format(a="a", b="b")}).value["v"].to_list()
+                of_columns = node.arrays({"v": form.format(a="a", b="b")})["v"].to_list()
             except QueryError:
                 # An operator that does not go with these types goes with no constants of them.
                 a, b = picked[0]
                 with pytest.raises(QueryError):
-                    tm.run(one.arrays({"v": form.format(a=written(a), b=written(b))}))
+                    tm.run(one.take({"v": form.format(a=written(a), b=written(b))}))
                 continue
             for (a, b), column in list(zip(picked, of_columns, strict=True))[
                 :: 5 if "f" in name else 3
             ]:
                 text = form.format(a=written(a), b=written(b))
                 try:
-                    (constant,) = tm.run(one.arrays({"v": text}))["v"].to_list()
+                    (constant,) = tm.run(one.take({"v": text}))["v"].to_list()
                 except QueryError as error:
                     refused += 1
                     if "division by zero" in str(error) and b == 0:
@@ -239,7 +239,7 @@ def test_a_constant_that_does_not_fit_is_refused(tmp_path, text):
 @pytest.mark.parametrize("text", ["int(nan)", "int(1e19)", "int(-inf)", "x + int(nan)"])
 def test_what_is_no_integer_is_missing(tmp_path, text):
     node = write(tmp_path / "x.root", x=np.arange(3)).filter("True")
-    assert node.arrays({"v": text}).value["v"].to_list() == [None] * 3
+    assert node.arrays({"v": text})["v"].to_list() == [None] * 3
     assert node.sum(f"fill_missing({text}, 7)").value == 21
     assert node.sum(f"is_missing({text})").value == 3
     assert node.hist(text, bins=(3, 0, 3)).value.sum(flow=True) == 0

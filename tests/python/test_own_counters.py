@@ -54,7 +54,7 @@ TEXTS = (
 
 def agrees(events, texts):
     columns = {f"v{i}": text for i, text in enumerate(texts)}
-    found = tm.run(events.define("ever", "1").arrays(columns))
+    found = tm.run(events.define("ever", "1").take(columns))
     wanted = [
         Event(dict(zip(COLUMNS, row, strict=True)), ("Jet",))
         for row in zip(*COLUMNS.values(), strict=True)

@@ -33,7 +33,7 @@ def booked(events):
 def bound(core, paths):
     events = tm.dataset(paths[0], tree="Events")
     spec = json.dumps(plan(booked(events)).spec)
-    return core.Query(spec).bind(events.trees[0].core)
+    return core.Query(spec).bind(events.chain.trees[0].core)
 
 
 def run(core, bound, start, stop):

@@ -8,8 +8,8 @@ from treemill.query import Node, Origin
 
 
 class Runs:
-    """Stands in for a session: notes what it is asked to run, gives 42 for everything. And for a
-    dataset, which says of bookings that they are bad by compiling them."""
+    """Stands in for the services, notes what it is asked to run, gives 42 for everything, and says
+    which bookings are bad; and for the chain."""
 
     def __init__(self):
         self.asked = []
@@ -18,13 +18,13 @@ class Runs:
     def __repr__(self):
         return "'data'"
 
-    def __call__(self, bookings):
+    def run(self, bookings):
         self.asked.append(list(bookings))
-        self.explained(bookings)
+        self.explain(self, bookings)
         for booking in bookings:
             booking.set_value(42)
 
-    def explained(self, bookings):
+    def explain(self, chain, bookings):
         if self.bad in bookings:
             raise QueryError("bad")
 

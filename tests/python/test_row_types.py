@@ -41,7 +41,7 @@ def test_what_some_files_lack_is_missing_whichever_comes_first(differing, folder
     columns = ["x", "z", "i", "s"]
     kept = events.filter("x != 1").define("twice", "z * 2").define("beside", "A + z")
     bookings = {
-        "arrays": kept.arrays([*columns, "twice", "beside"]),
+        "arrays": kept.take([*columns, "twice", "beside"]),
         "z": kept.take("z"),
         "s": kept.take("s"),
         **{k: kept.snapshot(folder / f"{mode}{order}.{k}", [*columns, "beside"]) for k in FORMATS},
@@ -73,7 +73,7 @@ def test_types_do_not_go_by_what_passes(differing):
     """The file that lacks z, of which nothing passes, counts like any other."""
     events = tm.dataset(differing, missing={"z": None})
     assert lists(events.filter("x >= 2").take("z").value) == [10.0, 11.0]
-    assert str(events.filter("x >= 2").arrays(["z"]).value.type) == "2 * {z: ?float64}"
+    assert str(events.filter("x >= 2").arrays(["z"]).type) == "2 * {z: ?float64}"
 
 
 @pytest.mark.parametrize("order", [1, -1])

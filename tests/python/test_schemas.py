@@ -352,7 +352,7 @@ def test_rows_of_files_with_other_types(core, tmp_path, mode, order):
     values = [[0, 1, 2, 3, 4], [0.5, 2.5]]
     events = tm.dataset(files[::order])
     with tm.connect(workers=1, mode=mode) as session:
-        arrays = session.run(events.filter("x >= 0").arrays(["x", "y"]))
+        arrays = session.run(events.filter("x >= 0").take(["x", "y"]))
     assert str(arrays.type) == "7 * {x: float64, y: int64}"
     assert arrays.x.to_list() == [x for each in values[::order] for x in each]
 

@@ -30,9 +30,9 @@ def settled(monkeypatch):
 def test_two_datasets_open_a_file_once(path, settled):
     first, second = tm.dataset(path), tm.dataset(path, missing={"y": 0})
     assert first.num_entries == second.num_entries == N
-    assert first.trees[0].core is second.trees[0].core
-    assert first.trees[0].by_name is second.trees[0].by_name
-    assert first.trees[0] is not second.trees[0]  # defaults are the dataset's own
+    assert first.chain.trees[0].core is second.chain.trees[0].core
+    assert first.chain.trees[0].by_name is second.chain.trees[0].by_name
+    assert first.chain.trees[0] is not second.chain.trees[0]  # defaults are the dataset's own
 
 
 def test_the_tree_that_was_named_and_the_only_one_are_different_keys(core, tmp_path, settled):
@@ -66,8 +66,8 @@ def test_a_file_that_was_just_written_is_shared_with_nobody(path):
     # A second change within a tick of the file system's clock could leave the stamp as it is.
     first, second = tm.dataset(path), tm.dataset(path)
     assert first.num_entries == second.num_entries == N
-    assert first.trees[0].core is not second.trees[0].core
-    assert first.trees[0] is first.trees[0]
+    assert first.chain.trees[0].core is not second.chain.trees[0].core
+    assert first.chain.trees[0] is first.chain.trees[0]
 
 
 def test_one_that_changes_while_it_is_opened_is_not_shared(path, settled):

@@ -88,7 +88,7 @@ def test_every_kind_of_column_is_kept(kinds, tmp_path, name, where):
     name, _, form = name.partition(":")
     columns = ["s", "b", "u", "a_b", "v_x", "i"]
     good = tm.dataset(kinds).filter(where)
-    arrays = good.arrays(columns)
+    arrays = good.take(columns)
     made = good.snapshot(str(tmp_path / name), columns, format=form or None)
     tm.run(arrays, made, progress=False)
     truth = uproot.open(kinds)["Events"].arrays()

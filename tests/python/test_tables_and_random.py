@@ -45,7 +45,7 @@ def node(path):
 
 
 def values(node, text, **params):
-    return tm.run(node.arrays({"v": text}, **params))["v"]
+    return tm.run(node.take({"v": text}, **params))["v"]
 
 
 def test_products(node, truth):

@@ -54,7 +54,7 @@ def theirs(columns, name):
 def check(node, columns, text, expected, names, size=0.0, rel=1e-9):
     """`text` is an expression of a vector; `expected` the package's."""
     translated = {"mt": "Mt", "et": "Et", "et2": "Et2", "mt2": "Mt2"}
-    found = tm.run(node.arrays({name: f"({text}).{name}" for name in names}))
+    found = tm.run(node.take({name: f"({text}).{name}" for name in names}))
     for name in names:
         ours = np.asarray(found[name], dtype=float)
         wanted = np.broadcast_to(getattr(expected, translated.get(name, name)), ours.shape)
@@ -85,7 +85,7 @@ def test_multiples_keep_what_is_stored(node, columns, factor):
     if factor == 0:  # which the package takes for negative
         names = [name for name in names if name not in ("phi", "theta", "costheta", "eta")]
     check(node, columns, f"{factor} * a", theirs(columns, "a").scale(factor), names)
-    exact = tm.run(node.filter("a_mass == 0").arrays({"m": f"({factor} * a).mass"}))["m"]
+    exact = tm.run(node.filter("a_mass == 0").take({"m": f"({factor} * a).mass"}))["m"]
     assert (np.asarray(exact) == 0).all()
     cartesian = theirs(columns, "ac").scale(factor)
     check(node, columns, f"{factor} * ac", cartesian, ("px", "py", "pz", "energy", "pt", "mass"))
@@ -95,7 +95,7 @@ def test_multiples_keep_what_is_stored(node, columns, factor):
 
 def test_energies_have_the_signs_of_four_vectors(node, columns):
     """The package's are positive for vectors with a mass: here all four components change."""
-    found = tm.run(node.arrays({"e": "(-a).energy", "own": "a.energy", "d": "(a - b).energy"}))
+    found = tm.run(node.take({"e": "(-a).energy", "own": "a.energy", "d": "(a - b).energy"}))
     assert (np.asarray(found["e"]) == -np.asarray(found["own"])).all()
     wanted = theirs(columns, "a").energy - theirs(columns, "b").energy
     np.testing.assert_allclose(np.asarray(found["d"]), wanted, rtol=1e-9, atol=1e-10)
@@ -146,7 +146,7 @@ def test_the_frame_of_a_pair(node):
     pair = "(ac + bc)"
     one, other = (f"{name}.boostCM_of{pair}" for name in ("ac", "bc"))
     found = tm.run(
-        node.arrays(
+        node.take(
             {"p": f"({one} + {other}).p", "e": f"({one} + {other}).energy", "m": f"{pair}.mass"}
         )
     )

@@ -1,0 +1,94 @@
+"""The chain beneath a dataset: what is sent to workers, and how often a pass looks at a file."""
+
+import os
+import pickle
+
+import awkward as ak
+import numpy as np
+import pytest
+import treemill as tm
+from treemill import opened
+from treemill.errors import SourceError
+from written import write
+
+N = 1000
+
+
+@pytest.fixture
+def path(core, tmp_path):
+    return write(tmp_path / "f.root", x=np.arange(N, dtype="i4"), y=np.ones(N))
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """The paths of files whose identity was looked at."""
+    seen = []
+    true_stamp = opened.stamp
+
+    def stamp(path):
+        seen.append(path)
+        return true_stamp(path)
+
+    monkeypatch.setattr(opened, "stamp", stamp)
+    return seen
+
+
+def test_a_pass_looks_at_a_file_a_few_times_whatever_it_reads(path, looks):
+    events = tm.dataset(path)
+    cuts = [f"x > {number}" for number in range(40)]
+
+    def looked(*bookings):
+        looks.clear()
+        tm.run(*bookings)
+        return len(looks)
+
+    few = looked(events.count(), events.sum("y"))
+    many = looked(*(events.filter(cut).hist("y", bins=(5, 0, 2)) for cut in cuts))
+    assert few == many <= 6
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_selector_looks_at_a_file_a_few_times_whatever_its_chunks(path, looks, workers):
+    events = tm.dataset(path)
+    with tm.connect(workers=workers) as session:
+        session.run(lambda chunk: {"n": ak.sum(chunk.x)}, events)
+        looks.clear()
+        session.run(lambda chunk: {"n": ak.sum(chunk.x), "m": ak.sum(chunk.y)}, events)
+    assert len(looks) <= 6
+
+
+def test_reading_again_takes_one_look(path, looks):
+    events = tm.dataset(path)
+    events.arrays("x")
+    looks.clear()
+    events.arrays("x")
+    assert len(looks) == 1
+
+
+def test_a_file_that_is_written_to_in_the_middle_of_a_pass_is_an_error(path, monkeypatch):
+    chain = tm.dataset(path).chain.pinned()
+    assert chain.sizes[0][0] == N
+    os.utime(path, ns=(0, 0))
+    assert chain.trees[0].num_entries == N, "what is open is read on"
+    chain.trees._open.clear()  # as when many other files were opened meanwhile
+    with pytest.raises(SourceError, match="was written to while it was read"):
+        chain.trees[0]
+
+
+def test_what_is_sent_is_where_the_files_are(path, tmp_path):
+    other = write(tmp_path / "g.root", z=np.arange(N))
+    events = tm.dataset(path, missing={"w": 0.0}, metadata={"xsec": 6.2})
+    both = events.add_friend(tm.dataset(other), alias="g").select_entries([1, 2, 999])
+    for chain in (both.chain, both.chain.pinned()):
+        sent = pickle.loads(pickle.dumps(chain))
+        assert sent.files == (str(path),)
+        assert (sent.num_entries, sent.metadata) == (3, {"xsec": 6.2})
+        assert "g.z" in sent.branches
+        assert sent.trees.missing.has("w")
+    assert len(pickle.dumps(both.chain)) < 5000
+
+
+def test_methods_of_datasets_have_help():
+    assert "automatic" in tm.Dataset.hist.__doc__ or "range" in tm.Dataset.hist.__doc__
+    for name in ("filter", "hist", "snapshot", "draw", "take", "vary"):
+        assert getattr(tm.Dataset, name) is getattr(tm.Node, name)
