@@ -1,5 +1,5 @@
-"""`events.arrays` reads, `node.arrays` computes, `take` books: names, globs and expressions mean the
-same in all."""
+"""`events.arrays` reads, `node.arrays` computes, `take` books: names, globs and expressions mean
+the same in all."""
 
 import awkward as ak
 import numpy as np

@@ -42,9 +42,8 @@ def test_a_pass_looks_at_a_file_a_few_times_whatever_it_reads(path, looks):
         tm.run(*bookings)
         return len(looks)
 
-    few = looked(events.count(), events.sum("y"))
-    many = looked(*(events.filter(cut).hist("y", bins=(5, 0, 2)) for cut in cuts))
-    assert few == many <= 6
+    assert looked(events.count(), events.sum("y")) <= 4
+    assert looked(*(events.filter(cut).hist("y", bins=(5, 0, 2)) for cut in cuts)) <= 4
 
 
 @pytest.mark.parametrize("workers", [1, 4])
@@ -54,7 +53,7 @@ def test_a_selector_looks_at_a_file_a_few_times_whatever_its_chunks(path, looks,
         session.run(lambda chunk: {"n": ak.sum(chunk.x)}, events)
         looks.clear()
         session.run(lambda chunk: {"n": ak.sum(chunk.x), "m": ak.sum(chunk.y)}, events)
-    assert len(looks) <= 6
+    assert len(looks) <= 4
 
 
 def test_reading_again_takes_one_look(path, looks):

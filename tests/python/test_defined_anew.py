@@ -185,7 +185,7 @@ def test_patterns_find_what_was_defined_anew(jets, truth, tmp_path):
     jets.snapshot(path, ["Jet_*", "MET_pt"]).value  # noqa: B018
     assert ak.all(ak.from_parquet(path).Jet_pt == good)
     with pytest.raises(QueryError, match="in doubt"):
-        jets.arrays(["Jet_pt"])  # noqa: B018
+        jets.arrays(["Jet_pt"])
 
 
 def test_friends_columns_are_names_like_others(paths, truth):

@@ -72,7 +72,7 @@ def test_what_means_two_things_is_refused(odd):
         "x[2]": r"write `x\[2\]`",
     }.items():
         with pytest.raises(QueryError, match=message):
-            dataset.filter("a > 0").arrays([text])  # noqa: B018
+            dataset.filter("a > 0").arrays([text])
         with pytest.raises(QueryError, match=message):
             dataset.sum(text).value  # noqa: B018
     assert dataset.sum("(x-y)").value == dataset.sum("x - y").value
