@@ -115,12 +115,13 @@ class Friend:
     def index_columns(self, names: Names) -> list[Any]:
         """The values of these columns in the whole chain, as int64."""
         import numpy as np
+        import pyarrow
 
         wanted = [name for name in names if not is_number(name)]
         parts: list[list[Any]] = [[] for _ in names]
         for file, entries in enumerate(self.chain.entries):
             read = self.chain.table(file).read(wanted, 0, entries)
-            columns = dict(zip(wanted, read, strict=True))
+            columns = {name: pyarrow.array(c) for name, c in zip(wanted, read, strict=True)}
             for name, part in zip(names, parts, strict=True):
                 part.append(integers(name, columns, entries))
         return [np.concatenate(part) for part in parts]

@@ -5,6 +5,7 @@ import numpy as np
 import pyarrow
 import pytest
 import treemill as tm
+from treemill.chain.chain import Chain, ChainParts
 from treemill.dataset import Dataset
 from treemill.errors import QueryError, SourceError
 from treemill.foreign import Constants, Joined, field
@@ -61,20 +62,27 @@ class Numbered:
         return pyarrow.array(values, dtype)[1:]
 
 
-class Extended(Dataset):
-    """A dataset with foreign columns, as others build them in."""
+class Extended(Chain):
+    """A chain with foreign columns, as others build them in."""
 
-    def __init__(self, paths, foreign):
-        super().__init__(expand(paths, "Events"))
+    def __init__(self, parts, foreign, trees=None):
+        super().__init__(parts, trees)
         self.provider = foreign
 
     def beside(self, file):
         return self.provider
 
+    def pinned(self):
+        return self
+
+
+def extended(paths, foreign):
+    return Dataset(Extended(ChainParts(expand(paths, "Events")), foreign))
+
 
 @pytest.fixture
 def events(paths):
-    return Extended(paths, Numbered())
+    return extended(paths, Numbered())
 
 
 NUMBERS = [i for size in SIZES for i in range(size)]
@@ -122,7 +130,7 @@ def test_own_and_foreign_columns_meet_in_one_expression(events, truth):
 
 
 def test_they_are_read_only_where_an_event_passes_and_not_for_every_batch(paths):
-    events = Extended(paths[:1], Numbered())
+    events = extended(paths[:1], Numbered())
     with tm.connect(workers=1) as session:
         session.run(events.filter("nMuon < 0").sum("number"))
         assert events.provider.asked == []
@@ -157,7 +165,7 @@ def test_errors_of_a_provider_arrive_as_they_are(paths):
             raise SourceError("the friend is gone", file="friend.root")
 
     with pytest.raises(SourceError, match="the friend is gone") as caught:
-        tm.run(Extended(paths, Gone()).sum("number"))
+        tm.run(extended(paths, Gone()).sum("number"))
     assert caught.value.file == "friend.root"
 
 
@@ -167,7 +175,7 @@ def test_too_few_values_are_an_error(paths):
             return super().read(name, start, stop)[1:]
 
     with pytest.raises(ValueError, match=r"number: .* values came"):
-        tm.run(Extended(paths, Short()).sum("number"))
+        tm.run(extended(paths, Short()).sum("number"))
 
 
 def test_nulls_where_the_schema_has_none_are_an_error(paths):
@@ -176,7 +184,7 @@ def test_nulls_where_the_schema_has_none_are_an_error(paths):
             return pyarrow.nulls(stop - start, pyarrow.int64())
 
     with pytest.raises(QueryError, match="number: it has missing values"):
-        tm.run(Extended(paths, Surprise()).sum("number"))
+        tm.run(extended(paths, Surprise()).sum("number"))
 
 
 def test_what_expressions_cannot_use_says_so(events):
@@ -187,6 +195,6 @@ def test_what_expressions_cannot_use_says_so(events):
 def test_constants_and_the_first_of_several(paths):
     first = Constants({"w": pyarrow.scalar(2.0), "u": pyarrow.scalar(None, pyarrow.int32())})
     second = Constants({"w": pyarrow.scalar(3.0), "v": pyarrow.scalar(5)})
-    events = Extended(paths, Joined([first, second]))
+    events = extended(paths, Joined([first, second]))
     found = tm.run(events.sum("w"), events.sum("v"), events.filter("u > 0").count())
     assert found == (2.0 * len(NUMBERS), 5 * len(NUMBERS), 0)
