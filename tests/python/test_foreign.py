@@ -133,9 +133,9 @@ def test_they_are_read_only_where_an_event_passes_and_not_for_every_batch(paths)
     events = extended(paths[:1], Numbered())
     with tm.connect(workers=1) as session:
         session.run(events.filter("nMuon < 0").sum("number"))
-        assert events.provider.asked == []
+        assert events.chain.provider.asked == []
         session.run(events.filter("nMuon >= 0").sum("number"))
-    asked = events.provider.asked
+    asked = events.chain.provider.asked
     assert {name for name, _, _ in asked} == {"number"}
     assert sum(stop - start for _, start, stop in asked) == SIZES[0]
 
