@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .selector import Selector
     from .session import Session, connect, run
     from .showing import plot, show
-    from .snapshots import SnapshotFile
+    from .snapshot_format import SnapshotFile
     from .variations import Variations
 
 __version__ = "0.1.0"
@@ -86,7 +86,7 @@ _HOMES = {
     "CutFlow": "cutflow",
     "FileOutput": "files",
     "function": "functions",
-    "SnapshotFile": "snapshots",
+    "SnapshotFile": "snapshot_format",
     "Variations": "variations",
     "Selector": "selector",
     "FormatError": "errors",

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from .errors import QueryError, SourceError
+from .filetree import UNORDERED
 from .parts import claim, hidden_folder, remove, remove_abandoned, remove_if_empty
-from .snapshot_format import UNORDERED, compression_of
+from .snapshot_format import compression_of
 from .stored import Store, Stored
 
 __all__ = ["FileOutput", "file_outputs", "writing_at"]

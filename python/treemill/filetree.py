@@ -16,7 +16,7 @@ from .missing import Missing, column
 from .quoting import near
 from .shared import OpenTree
 
-__all__ = ["FileTree", "Others", "Sample"]
+__all__ = ["UNORDERED", "FileTree", "Others", "Sample"]
 
 Sample = tuple[dict[str, Any], Any]
 """A branch as the core describes it, and the pyarrow.DataType of its values."""
@@ -30,6 +30,10 @@ class Others(Protocol):
 
     def names(self) -> Iterable[str]:
         """The branches of the first of them."""
+
+
+UNORDERED = "treemill: entries in no order"
+"""The title of trees whose entries have no order that another tree's could match."""
 
 
 class FileTree:

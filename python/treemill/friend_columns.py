@@ -55,7 +55,7 @@ class FriendChain(Protocol):
 
     trees: Any
     sizes: Any
-    titles: Any
+    unordered: Any
     selected: Any
 
     @property

@@ -16,7 +16,6 @@ from .array_columns import ArrayColumns
 from .errors import QueryError, SourceError
 from .foreign import Foreign, joined
 from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, Names
-from .snapshot_format import UNORDERED
 
 __all__ = ["Friends", "index_names"]
 
@@ -177,7 +176,7 @@ class Friends:
 def _require_order(chain: FriendChain, words: str) -> None:
     """Raises QueryError if the entries of this chain have no order to go by."""
     for number, path in enumerate(chain.files):
-        if chain.titles[number] == UNORDERED:
+        if chain.unordered[number]:
             raise QueryError(
                 f"the entries of {words} are in no particular order, as several workers wrote "
                 "them: a friend cannot go by their numbers. Give add_friend an index=, or write "

@@ -4,11 +4,11 @@ describe. Books and runs; how tables look is monitor's affair.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .clike import dimensions
+from .description import Column, Description, shown
 from .errors import QueryError
 from .expression import parse
 from .monitor.tables import plain
@@ -19,7 +19,7 @@ from .wanted import MOST_BYTES, Quantiles, Rows, Scalar, named_columns
 if TYPE_CHECKING:
     from .branches import Branch
 
-__all__ = ["Column", "Description", "described", "first_entries", "scanned"]
+__all__ = ["described", "first_entries", "scanned"]
 
 _FIRST_LOOK = 1000
 """Entries that are looked at first; then ever more, until enough have passed the filters."""
@@ -93,91 +93,11 @@ def scanned(node: Node, names: Sequence[str], where: str | None, count: int) -> 
 def _item(value: Any, items: list[Any] | None, instance: int) -> str:
     """As it stands in a line: the event's values in the first one."""
     if items is None:
-        return _shown(value) if instance == 0 else ""
-    return _shown(items[instance]) if instance < len(items) else ""
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "missing"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    text = str(value)
-    return text if len(text) <= 32 else text[:31] + "…"
+        return shown(value) if instance == 0 else ""
+    return shown(items[instance]) if instance < len(items) else ""
 
 
 # Statistics.
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column in numbers. `values`: how many finite ones there are, in all lists together; then
-    how many are NaN or infinite, and how many missing. The quartiles are approximate, as
-    `approx_quantiles`; `bytes` and `bytes_in_file` are a branch's, None of other columns."""
-
-    values: int
-    not_finite: int
-    missing: int
-    mean: float | None
-    std: float | None
-    min: Any
-    quartile: float | None
-    median: float | None
-    upper_quartile: float | None
-    max: Any
-    bytes: int | None
-    bytes_in_file: int | None
-
-
-_HEADS = {"quartile": "25 %", "upper_quartile": "75 %", "bytes_in_file": "in file"}
-
-
-class Description(Mapping[str, Column]):
-    """Columns in numbers, by name; a table when it is printed."""
-
-    def __init__(self, entries: int, columns: Mapping[str, Column]) -> None:
-        self.entries = entries
-        self._columns = dict(columns)
-
-    def __getitem__(self, name: str) -> Column:
-        return self._columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        names = [each.name for each in fields(Column)]
-        head = ["column", *(_HEADS.get(name, name.replace("_", " ")) for name in names)]
-        rows = [
-            [name, *(_cell(*each) for each in zip(names, astuple(column), strict=True))]
-            for name, column in self.items()
-        ]
-        return head, rows
-
-    def __str__(self) -> str:
-        return f"{plain(*self._table())}\n{self.entries:,} entries"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from .monitor.html import table
-
-        return table(*self._table(), f"{self.entries:,} entries")
-
-
-def _cell(name: str, value: Any) -> str:
-    if value is None:
-        return ""
-    if name.startswith("bytes"):
-        from .monitor.tables import size
-
-        return size(value)
-    if isinstance(value, int) and name not in ("min", "max"):
-        return f"{value:,}"
-    return _shown(value)
 
 
 def described(node: Node, names: Sequence[str]) -> Description:

@@ -16,7 +16,7 @@ from .faces import face
 if TYPE_CHECKING:
     import hist
 
-    from .listing import Description
+    from .description import Description
 
 __all__ = ["Looks"]
 

@@ -24,7 +24,7 @@ from .steps import Define, Step, Vary
 from .wanted import Rows, named_columns
 
 if TYPE_CHECKING:
-    from .snapshots import SnapshotFile
+    from .snapshot_format import SnapshotFile
 
 __all__ = ["Saves"]
 

@@ -15,7 +15,7 @@ from .wanted import named_columns
 
 if TYPE_CHECKING:
     from .chain.chain import Chain
-    from .listing import Description
+    from .description import Description
 
 __all__ = ["SERVICES"]
 

@@ -1,5 +1,5 @@
 """What a snapshot's path and options mean: the kind of file, its compression, what stands for
-missing values. Pure.
+missing values; and what a snapshot leaves. Pure.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 from .errors import QueryError, UnsupportedError
 
 __all__ = [
-    "UNORDERED",
     "Fill",
+    "SnapshotFile",
     "Target",
     "check_target",
     "compression_of",
@@ -22,9 +22,6 @@ __all__ = [
     "snapshot_format",
     "titles_of",
 ]
-
-UNORDERED = "treemill: entries in no order"
-"""The title of trees whose entries have no order that another tree's could match."""
 
 _SUFFIXES = {
     ".root": ("ttree", "rntuple"),
@@ -144,3 +141,19 @@ def titles_of(branches: Mapping[str, Any], columns: Mapping[str, str]) -> dict[s
         if title and title != branch and not is_leaves:
             found[name] = title
     return found
+
+
+@dataclass(frozen=True)
+class SnapshotFile:
+    """A file that was written."""
+
+    path: str
+    kind: str
+    """ttree, rntuple, parquet or feather."""
+    entries: int
+    columns: tuple[str, ...]
+    tree: str | None
+    """The name of the tree or RNTuple in it."""
+
+    def __fspath__(self) -> str:
+        return self.path

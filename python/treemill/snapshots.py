@@ -8,34 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from .errors import SourceError, UnsupportedError
 from .parts import remove
 from .rows import Collected
 from .snapshot_files import FILES, Columns
-from .snapshot_format import Target
+from .snapshot_format import SnapshotFile, Target
 from .snapshot_values import Filled
 from .writing.tables import chunks
 
-__all__ = ["Copied", "SnapshotFile", "check", "write"]
-
-
-@dataclass(frozen=True)
-class SnapshotFile:
-    """A file that was written."""
-
-    path: str
-    kind: str
-    """ttree, rntuple, parquet or feather."""
-    entries: int
-    columns: tuple[str, ...]
-    tree: str | None
-    """The name of the tree or RNTuple in it."""
-
-    def __fspath__(self) -> str:
-        return self.path
+__all__ = ["Copied", "check", "write"]
 
 
 class Copied(Protocol):

@@ -107,7 +107,7 @@ def test_module(path):
     if part in ("merge", "additive", "packages"):
         assert own(names) <= inside(names, "treemill.errors")
     if part == "files":
-        allowed = ["errors", "parts", "schemas", "snapshot_format", "stored", "writing"]
+        allowed = ["errors", "filetree", "parts", "schemas", "snapshot_format", "stored", "writing"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part == "stored":
         assert own(names) <= inside(names, "treemill.errors")

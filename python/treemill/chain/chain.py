@@ -13,7 +13,7 @@ from typing import Any
 
 from ..branches import Branches, branch_list
 from ..errors import QueryError
-from ..filetree import FileTree
+from ..filetree import UNORDERED, FileTree
 from ..foreign import Foreign, Table, joined
 from ..friends import Friends
 from ..location import Location, expand
@@ -52,7 +52,8 @@ class Chain:
         self.selected = parts.selected
         self.sizes = Remembered(opened, "sizes", lambda t: (int(t.num_entries), tuple(t.clusters)))
         """Entries of each file, and where its clusters start."""
-        self.titles = Remembered(opened, "titles", lambda t: str(t.core.title))
+        self.unordered = Remembered(opened, "unordered", lambda t: t.core.title == UNORDERED)
+        """Whether the entries of a file have no order to go by."""
         self.baskets = Remembered(opened, "baskets", _baskets)
         self.bytes = Remembered(opened, "bytes", _bytes)
         self.plans = Remembered(opened, "plans", _no_plans)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..branches import Branch
+from typing import Protocol
 
 __all__ = ["plain", "print_branches", "size"]
 
@@ -15,6 +12,31 @@ __all__ = ["plain", "print_branches", "size"]
 _LEAF = r"[\w.#]+(\[[^\]]*\])*(/[A-Za-z])?"
 _LEAVES = re.compile(rf"({_LEAF}(:{_LEAF})*)?")
 _ORDER = {"core": 0, "uproot": 1, "no": 2}
+
+
+class _Branch(Protocol):
+    """What is said of a branch."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def cpp_type(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def reads_as(self) -> str: ...
+    @property
+    def how(self) -> str: ...
+    @property
+    def readable(self) -> bool: ...
+    @property
+    def reason(self) -> str | None: ...
+    @property
+    def total_bytes(self) -> int: ...
+    @property
+    def zip_bytes(self) -> int: ...
 
 
 def plain(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -26,7 +48,7 @@ def plain(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def print_branches(
-    title: str, branches: Iterable[Branch], aliases: Mapping[str, str] | None = None
+    title: str, branches: Iterable[_Branch], aliases: Mapping[str, str] | None = None
 ) -> None:
     """Name, C++ type, how it reads, who reads it (the core, or uproot, which is slower), and sizes,
     one branch a line; those that nobody reads last, with the reason; titles, where there are some
@@ -73,13 +95,13 @@ def print_branches(
         console.print(Text(f"{unread} of {len(rows)} branches cannot be read", style="dim"))
 
 
-def _widest(rows: list[Branch]) -> int:
+def _widest(rows: list[_Branch]) -> int:
     texts = ((b.name, b.cpp_type, b.reads_as, _title(b)) for b in rows)
     widths = [max((len(text) for text in column), default=0) for column in zip(*texts, strict=True)]
     return max(sum(widths) + 40, 80)
 
 
-def _title(branch: Branch) -> str:
+def _title(branch: _Branch) -> str:
     """Its title, unless that is the list of its leaves, `Muon_pt[nMuon]/F`, or its name."""
     title = branch.title.strip()
     return "" if _LEAVES.fullmatch(title) else title
