@@ -104,7 +104,7 @@ def starts(rounds: int, workers: int = 16) -> list[Row]:
     """From a template that is ready to the last worker that is there; a whole session's life."""
     joined: list[float] = []
     loaded: list[float] = []
-    real_loaded, real_heard = processes.Pass.loaded, processes.Pass.heard
+    real_loaded, real_heard = processes.ProcessPass.loaded, processes.ProcessPass.heard
 
     def note_loaded(self: Any) -> None:
         loaded.append(time.perf_counter())
@@ -115,8 +115,8 @@ def starts(rounds: int, workers: int = 16) -> list[Row]:
             joined.append(time.perf_counter())
         real_heard(self, number, messages)
 
-    processes.Pass.loaded = note_loaded  # type: ignore[method-assign]
-    processes.Pass.heard = note_heard  # type: ignore[method-assign]
+    processes.ProcessPass.loaded = note_loaded  # type: ignore[method-assign]
+    processes.ProcessPass.heard = note_heard  # type: ignore[method-assign]
     times = []
     try:
         with tm.connect(workers=workers, mode="processes") as session:
@@ -129,8 +129,8 @@ def starts(rounds: int, workers: int = 16) -> list[Row]:
                 if counted >= 0:
                     times.append(max(joined[:workers]) - loaded[0])
     finally:
-        processes.Pass.loaded = real_loaded  # type: ignore[method-assign]
-        processes.Pass.heard = real_heard  # type: ignore[method-assign]
+        processes.ProcessPass.loaded = real_loaded  # type: ignore[method-assign]
+        processes.ProcessPass.heard = real_heard  # type: ignore[method-assign]
 
     def whole() -> None:
         with tm.connect(workers=2, mode="processes") as session:

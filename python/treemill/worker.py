@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 from .errors import FormatError, QueryError, UnsupportedError, WorkerError
 from .packetizer import (
-    Action,
     Commit,
     Committed,
     Discard,
@@ -21,6 +20,7 @@ from .packetizer import (
     FileFailed,
     FileOpened,
     OpenFile,
+    Order,
     Packet,
     PacketDone,
     PacketFailed,
@@ -61,24 +61,26 @@ class Worker:
     def __init__(
         self, number: int, trees: Trees, control: Any, commit: Callable[[Any], None]
     ) -> None:
+        """`commit` takes a partial to the one that merges it, and the word Committed with it."""
         self.number = number
         self._trees = trees
         self._control = control
         self._commit = commit
         self._partial: Any = None
 
-    def perform(self, action: Action) -> Event:
-        """Does it. Errors of the data or the query are events too, not exceptions."""
-        if isinstance(action, Process):
-            return self._process(action.packet)
-        if isinstance(action, OpenFile):
-            return self._open(action.file)
-        if isinstance(action, Commit):
+    def perform(self, order: Order) -> Event | None:
+        """Carries out the order and gives the answer; None if a partial has taken the answer along.
+        Errors of the data or the query are events too, not exceptions."""
+        if isinstance(order, Process):
+            return self._process(order.packet)
+        if isinstance(order, OpenFile):
+            return self._open(order.file)
+        if isinstance(order, Commit):
             return self._hand_over()
-        if isinstance(action, Discard):
+        if isinstance(order, Discard):
             self._throw_away()
             return Discarded(self.number)
-        raise TypeError(f"not for a worker: {action!r}")
+        raise TypeError(f"not for a worker: {order!r}")
 
     def _process(self, packet: Packet) -> Event:
         began = time.perf_counter()
@@ -122,11 +124,12 @@ class Worker:
             return FileFailed(self.number, file, error, not isinstance(error, _FINAL))
         return FileOpened(self.number, file, entries, cuts)
 
-    def _hand_over(self) -> Event:
-        if self._partial is not None:
-            partial, self._partial = self._partial, None
-            self._commit(self._trees.finish(partial))
-        return Committed(self.number)
+    def _hand_over(self) -> Event | None:
+        if self._partial is None:
+            return Committed(self.number)
+        partial, self._partial = self._partial, None
+        self._commit(self._trees.finish(partial))
+        return None
 
 
 _PLENTY = 16

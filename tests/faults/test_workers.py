@@ -13,7 +13,7 @@ import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.backend.processes import Pass
+from treemill.backend.processes import ProcessPass
 
 from .conftest import children, wait_for_end
 
@@ -52,7 +52,7 @@ def killer(monkeypatch):
         kills = 0
         chance = random.Random(20240601)
 
-    heard = Pass.heard
+    heard = ProcessPass.heard
 
     def shot(self, number, messages):
         if Killer.left is not None:
@@ -65,7 +65,7 @@ def killer(monkeypatch):
                     Killer.kills += 1
         heard(self, number, messages)
 
-    monkeypatch.setattr(Pass, "heard", shot)
+    monkeypatch.setattr(ProcessPass, "heard", shot)
     return Killer
 
 

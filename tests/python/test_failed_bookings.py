@@ -10,7 +10,7 @@ import pytest
 import treemill as tm
 from treemill import booked as booked_module
 from treemill import worker as worker_module
-from treemill.backend.threads import Pass
+from treemill.backend.threads import ThreadPass
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_a_part_of_the_data_is_no_value(events, truth):
 @pytest.fixture
 def interrupted(monkeypatch):
     """Ctrl-C comes at the first packet, once."""
-    process, stop = worker_module.Worker._process, Pass.stop
+    process, stop = worker_module.Worker._process, ThreadPass.stop
     stopped, once = threading.Event(), threading.Lock()
 
     def pressed(self, packet):
@@ -146,7 +146,7 @@ def interrupted(monkeypatch):
         stopped.set()
 
     monkeypatch.setattr(worker_module.Worker, "_process", pressed)
-    monkeypatch.setattr(Pass, "stop", noted)
+    monkeypatch.setattr(ThreadPass, "stop", noted)
 
 
 @pytest.mark.usefixtures("interrupted")

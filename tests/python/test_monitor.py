@@ -5,7 +5,6 @@ from dataclasses import replace
 import hist
 import numpy as np
 import pytest
-from treemill import worker as worker_module
 from treemill.monitor import watch
 from treemill.monitor.chosen import pick
 from treemill.monitor.display import text
@@ -16,6 +15,7 @@ from treemill.monitor.report import MissingEntries, Report
 from treemill.monitor.tables import size
 from treemill.monitor.together import Together
 from treemill.monitor.watch import Watch
+from treemill.partial import Merged
 from treemill.session import connect
 
 
@@ -266,18 +266,17 @@ def test_a_submitted_query_tells_on_a_thread_of_its_own(events, monkeypatch):
     """Held after the first commit until feedback was seen."""
     monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.01)
     seen, told = [], threading.Event()
-    hand_over = worker_module.Worker._hand_over
+    commit = Merged.commit
 
-    def held(self):
-        event = hand_over(self)
+    def held(self, partial):
+        commit(self, partial)
         told.wait(60)
-        return event
 
     def note(values):
         seen.append((values, threading.current_thread().name))
         told.set()
 
-    monkeypatch.setattr(worker_module.Worker, "_hand_over", held)
+    monkeypatch.setattr(Merged, "commit", held)
     with connect(workers=1) as session:
         query = session.submit(lambda chunk: {"n": len(chunk)}, events, feedback=note)
         assert query.result(60) == {"n": 12322}

@@ -7,6 +7,7 @@ import sys
 import threading
 import zipfile
 from pathlib import Path
+from queue import SimpleQueue
 
 import numpy as np
 import pytest
@@ -38,6 +39,16 @@ def test_workers_are_processes_of_their_own(session, events):
     output = session.run(lambda e: {"pids": {os.getpid()}, "parents": {os.getppid()}}, events)
     assert os.getpid() not in output["pids"] | output["parents"]
     assert len(output["parents"]) == 1
+
+
+def test_it_is_said_when_all_workers_are_at_work(session, events):
+    query = session.submit(events.hist("MET_pt", bins=(20, 0, 100)))
+    news = SimpleQueue()
+    query.watch_begin(news)
+    assert news.get(timeout=60) == "at work"
+    query.prepare()
+    (filled,) = query.result(timeout=60)
+    assert filled.sum(flow=True) == 12322
 
 
 def test_queries_give_the_same_as_on_threads(session, events):

@@ -15,7 +15,8 @@ import pytest
 import treemill as tm
 from treemill import booked as booked_module
 from treemill import worker as worker_module
-from treemill.backend.threads import Pass
+from treemill.backend.threads import ThreadPass
+from treemill.partial import Merged
 from treemill.session import connect, default_session
 
 
@@ -317,7 +318,7 @@ def paused(monkeypatch):
     are held."""
     held, stopped = threading.Event(), threading.Event()
     done = []
-    process, stop = worker_module.Worker._process, Pass.stop
+    process, stop = worker_module.Worker._process, ThreadPass.stop
 
     def slow(self, packet):
         if len(done) >= 2:
@@ -331,7 +332,7 @@ def paused(monkeypatch):
         stopped.set()
 
     monkeypatch.setattr(worker_module.Worker, "_process", slow)
-    monkeypatch.setattr(Pass, "stop", noted)
+    monkeypatch.setattr(ThreadPass, "stop", noted)
     return held
 
 
@@ -400,18 +401,17 @@ def test_feedback(events, monkeypatch):
 
     monkeypatch.setattr(watch, "_FEEDBACK_EVERY", 0.01)
     seen, called = [], threading.Event()
-    hand_over = worker_module.Worker._hand_over
+    commit = Merged.commit
 
-    def held(self):
-        event = hand_over(self)
+    def held(self, partial):
+        commit(self, partial)
         called.wait(60)
-        return event
 
     def feedback(values):
         seen.append(values)
         called.set()
 
-    monkeypatch.setattr(worker_module.Worker, "_hand_over", held)
+    monkeypatch.setattr(Merged, "commit", held)
     with connect(workers=1) as session:
         assert session.run(events.count(), events.sum("nJet"), feedback=feedback)[0] == 12322
     assert 0 < seen[0][0] <= 12322

@@ -24,10 +24,9 @@ from typing import Any, NoReturn
 
 from ..caching import turn_off
 from ..packetizer import (
-    Action,
-    Committed,
     FileFailed,
     Halt,
+    Order,
     Packet,
     PacketFailed,
     Process,
@@ -81,11 +80,10 @@ class _WorkerProcess:
     def __init__(self, sock: socket.socket, task: Task, number: int, memory: int | None) -> None:
         sock.setblocking(True)
         self._channel = Channel(sock)
-        self._committed = False
         self._task = task
         self._number = number
         self._control = task.control()
-        self._inbox: queue.SimpleQueue[Action] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Order] = queue.SimpleQueue()
         self._pid = os.getpid()
         self._packet: Packet | None = None
         self._limit = None if memory is None else _limit_memory(memory)
@@ -114,10 +112,9 @@ class _WorkerProcess:
                 with contextlib.suppress(OSError):
                     self._channel.send(Crashed(portable(error, words, str(self._number))))
 
-    def _perform(self, action: Action) -> None:
-        self._packet = action.packet if isinstance(action, Process) else None
-        self._committed = False
-        event = self._worker.perform(action)
+    def _perform(self, order: Order) -> None:
+        self._packet = order.packet if isinstance(order, Process) else None
+        event = self._worker.perform(order)
         if os.getpid() != self._pid:
             os._exit(0)  # a fork of the user's came back from process()
         packet, self._packet = self._packet, None
@@ -130,13 +127,11 @@ class _WorkerProcess:
                 event = PacketFailed(event.worker, event.packet, error, event.retry)
             elif isinstance(event, FileFailed):
                 event = FileFailed(event.worker, event.file, error, event.retry)
-        if not self._committed:
+        if event is not None:
             self._channel.send(event)
 
     def _hand(self, partial: Any) -> None:
-        data = partial.dumps()
-        self._channel.send(Hand(Committed(self._number), data, self._pulse()))
-        self._committed = True
+        self._channel.send(Hand(partial.dumps(), self._pulse()))
 
     def _pulse(self) -> Pulse:
         control = self._control

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..packetizer import Committed
-
 __all__ = [
     "Crashed",
     "Drop",
@@ -124,9 +122,8 @@ class Pulse:
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """A partial, with the event that makes its packets count: both arrive or neither does."""
+    """A partial, and thereby the word that its packets are committed."""
 
-    event: Committed
     data: bytes
     pulse: Pulse
     """The counters at this moment."""

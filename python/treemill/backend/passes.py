@@ -1,7 +1,7 @@
-"""What passes on every kind of workers have in common: the packetizer and who may talk to it.
+"""A pass on the workers of this machine: the coordinator under a lock, and who waits how long.
 
-A pass is one way through the data. Here events go in and actions come out; how actions reach
-workers and how their partials come back is the kinds' own affair.
+How actions reach workers and how their partials come back is told by the kinds of passes, in
+threads.py and processes.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -26,10 +27,10 @@ from ..packetizer import (
     Packetizer,
     Sizing,
     Stop,
-    WorkerLost,
 )
 from ..partial import Merged
 from ..task import Task
+from .coordinator import Coordinator
 
 __all__ = ["Pass", "Pool", "worker_error"]
 
@@ -73,21 +74,16 @@ class Pass(ABC):
     ) -> None:
         """`on_end` is called once, on some thread, after the last commit. `patience`: seconds that
         `stop` waits for what workers are at."""
-        self.merged = Merged()
-        self.error: BaseException | None = None
-        self.began = clock()
-        self.ended: float | None = None
         self.workers = workers
         self.on_begin: Callable[[], None] = lambda: None
-        """Called once, on some thread, when all workers are at their first packets: from then on
-        nobody of this process is in a hurry, until one of them has done his. Not called where some
-        never get one."""
-        self._yet_to_begin = set(range(workers))
+        """Called once, on some thread, when as many workers as the pass should have are at their
+        first packets; not called if fewer ever get one. Until the first of them has done its
+        packet nothing in this process is urgent."""
         self._task: Task | None = task
         """None when the pass has ended."""
         self._on_end = on_end
         self._clock = clock
-        self._packetizer = Packetizer(
+        packetizer = Packetizer(
             files,
             sizing=replace(sizing, least=task.least_seconds),
             skip_errors=skip_errors,
@@ -95,12 +91,12 @@ class Pass(ABC):
             expected_workers=workers,
             speculate=workers > 1,
         )
+        self._coordinator = Coordinator(packetizer, workers, clock)
         self._lock = threading.Lock()
-        self._committing: set[int] = set()
-        self._gone: set[int] = set()  # workers whose words do not count any more
+        """Guards the coordinator, and that workers hear its actions in their order."""
         self._patience = patience
         self._timer: threading.Timer | None = None
-        self._stopped = False  # by somebody, before the end
+        self._stopped = False  # by the user, before the end
 
     @abstractmethod
     def start(self) -> None:
@@ -124,21 +120,33 @@ class Pass(ABC):
     def abort(self, reason: str) -> None:
         """Ends at once with what is merged; what workers have in their hands is lost."""
         self._stopped = True
-        with self._lock:
-            finished = self._handle(Stop(reason))
-            for worker in self._numbers():
-                # One in the middle of a commit is waited for: it may be merged already.
-                if worker not in self._committing:
-                    finished = self._handle(WorkerLost(worker, reason)) or finished
-                    self._gone.add(worker)
-        if finished:
-            self._finished()
+        self._carry_out(lambda: self._coordinator.abort(reason))
+
+    @property
+    def merged(self) -> Merged:
+        """What was committed, until the pass has ended."""
+        return self._coordinator.merged
+
+    @property
+    def error(self) -> BaseException | None:
+        """Why the pass did not end well; `on_end` may ask for it."""
+        return self._coordinator.error
+
+    @property
+    def began(self) -> float:
+        """When the pass was made."""
+        return self._coordinator.began
+
+    @property
+    def ended(self) -> float | None:
+        """When it ended; None while it runs."""
+        return self._coordinator.ended
 
     @property
     def expected_entries(self) -> int:
         """Entries of the dataset, estimated while files are unopened."""
         with self._lock:
-            return self._packetizer.expected_entries
+            return self._coordinator.expected_entries
 
     @property
     def entries(self) -> int:
@@ -146,20 +154,16 @@ class Pass(ABC):
         least."""
         with self._lock:
             if self.ended is not None:
-                return self._packetizer.committed_entries
-            return min(self.control.entries, self._packetizer.expected_entries)
+                return self._coordinator.committed_entries
+            return min(self.control.entries, self._coordinator.expected_entries)
 
     def coverage(self) -> Coverage:
         """Which entries are merged and which are given up."""
         with self._lock:
-            return self._packetizer.coverage()
+            return self._coordinator.coverage()
 
     @abstractmethod
-    def _numbers(self) -> list[int]:
-        """Of the workers."""
-
-    @abstractmethod
-    def _send(self, worker: int, action: Action) -> None:
+    def _send(self, worker: int, order: Order) -> None:
         """To a worker. Called under the lock: must not block."""
 
     @abstractmethod
@@ -171,66 +175,56 @@ class Pass(ABC):
         """The pass has ended: lets its workers go."""
 
     def _tell(self, event: Event) -> None:
+        """A worker has said this."""
+        self._carry_out(lambda: self._coordinator.handle(event))
+
+    def _commit(self, worker: int, load: Callable[[], Any]) -> None:
+        """A worker hands over the partial that `load` gives."""
+        aside = _released(self._lock)
+        self._carry_out(lambda: self._coordinator.commit(worker, load, aside))
+
+    def _begins(self, worker: int) -> None:
+        """The worker is at its first packet."""
         with self._lock:
-            if getattr(event, "worker", None) in self._gone:
-                return  # given up, but it does not know
-            finished = self._handle(event)
-        if finished:
-            self._finished()
+            all_are = self._coordinator.begins(worker)
+        if all_are:
+            self.on_begin()
 
-    def _handle(self, event: Event) -> bool:
-        """Under the lock. Whether the pass has ended by this."""
-        if self.ended is not None:
-            return False
-        for action in self._packetizer.handle(event, self._clock()):
-            if isinstance(action, Finish):
-                self.error = action.error
-                self.ended = self._clock()
-            elif isinstance(action, Halt):
-                self._halt()
-            elif isinstance(action, Order) and action.worker not in self._gone:
-                self._send(action.worker, action)
-        return self.ended is not None
+    def _crash(self, error: BaseException) -> None:
+        """Ends the pass with this error."""
+        self._carry_out(lambda: self._coordinator.fail(error))
 
-    def _finished(self) -> None:
+    def _carry_out(self, decide: Callable[[], list[Action]]) -> list[Action]:
+        with self._lock:
+            actions = decide()
+            for action in actions:
+                if isinstance(action, Order):
+                    self._send(action.worker, action)
+                elif isinstance(action, Halt):
+                    self._halt()
+        if any(isinstance(action, Finish) for action in actions):
+            self._finish()
+        return actions
+
+    def _finish(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
         self._dismiss()
         # What remains says what was done, and holds nothing that it was done with or made into.
         on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
         on_end(self)
-        self.merged, self.error, self._task = Merged(), None, None
+        self._coordinator.release()
+        self._task = None
 
-    def _merge(self, worker: int, load: Callable[[], Any]) -> bool:
-        """Merges what a worker hands over, unless the pass has ended; Committed must follow."""
-        with self._lock:
-            if self.ended is not None or worker in self._gone:
-                return False
-            self._committing.add(worker)
-        self.merged.commit(load())
-        return True
 
-    def _begins(self, worker: int) -> None:
-        """The worker is about to do its first packet."""
-        with self._lock:
-            self._yet_to_begin.discard(worker)
-            all_have = not self._yet_to_begin
-        if all_have:
-            self.on_begin()
-
-    def _merged(self, worker: int) -> None:
-        with self._lock:
-            self._committing.discard(worker)
-
-    def _crash(self, error: BaseException) -> None:
-        """Ends the pass with this error."""
-        with self._lock:
-            if self.ended is not None:
-                return
-            self.ended = self._clock()
-            self.error = error
-            self._halt()
-        self._finished()
+@contextmanager
+def _released(lock: threading.Lock) -> Iterator[None]:
+    """Lets go of the lock meanwhile."""
+    lock.release()
+    try:
+        yield
+    finally:
+        lock.acquire()
 
 
 class Pool(Protocol):

@@ -13,15 +13,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import UnsupportedError, WorkerError
-from ..packetizer import Action, FileSize, Halt, Sizing, Tick, WorkerJoined, WorkerLost
+from ..packetizer import (
+    Action,
+    FileSize,
+    Halt,
+    Order,
+    Process,
+    Sizing,
+    Tick,
+    WorkerJoined,
+    WorkerLost,
+)
 from ..task import Task
-from . import passes
 from .channel import Channel
 from .master import Master, cause
 from .messages import Crashed, Hand, Pulse
-from .passes import worker_error
+from .passes import Pass, worker_error
 
-__all__ = ["Pass", "ProcessPool"]
+__all__ = ["ProcessPass", "ProcessPool"]
 
 # An order and its answer cost some 100 us.
 SIZING = Sizing(shortest=0.2, longest=2.0, ask=100e-6, merge=5e-3)
@@ -68,11 +77,11 @@ class ProcessPool:
         *,
         workers: int,
         skip_errors: bool,
-        on_end: Callable[[passes.Pass], None],
-    ) -> Pass:
+        on_end: Callable[[Pass], None],
+    ) -> ProcessPass:
         """A pass that was not started."""
         options = {"workers": workers, "skip_errors": skip_errors, "on_end": on_end}
-        return Pass(self, task, files, sizing=SIZING, patience=self.patience, **options)
+        return ProcessPass(self, task, files, sizing=SIZING, patience=self.patience, **options)
 
     def master(self) -> Master:
         """The thread that talks to workers; started if it is not there."""
@@ -149,7 +158,7 @@ class _Sums:
         return self._from_cache + sum(e.pulse.bytes_from_cache for e in list(self.ends.values()))
 
 
-class Pass(passes.Pass):
+class ProcessPass(Pass):
     """A pass on processes. Its workers' sockets are the master thread's, which calls what is not
     marked as anybody's."""
 
@@ -159,8 +168,8 @@ class Pass(passes.Pass):
         super().__init__(task, files, **options)
         self._pool = pool
         self._sums = _Sums()
-        packetizer = self._packetizer
-        self._sums.committed = lambda: packetizer.committed_entries
+        coordinator = self._coordinator
+        self._sums.committed = lambda: coordinator.committed_entries
         self.control = self._sums
         self._ends = self._sums.ends
         self._next = 0
@@ -216,10 +225,10 @@ class Pass(passes.Pass):
             end.pulse = message
         elif isinstance(message, Hand):
             task = self._task
-            if task is not None and self._merge(number, lambda: task.load(message.data)):
-                end.pulse, end.committed = message.pulse, message.pulse.entries
-                self._tell(message.event)
-                self._merged(number)
+            if task is not None:
+                end.pulse = message.pulse
+                self._commit(number, lambda: task.load(message.data))
+                end.committed = message.pulse.entries
         elif isinstance(message, Crashed):
             self._crash(message.error)
         else:  # an event of the packetizer's
@@ -279,11 +288,15 @@ class Pass(passes.Pass):
         channel = self._master.fork(self._number, number, self._pool.memory)
         self._ends[number] = _End(channel, self._clock())
 
-    def _numbers(self) -> list[int]:
-        return [number for number, end in self._ends.items() if end.joined]
+    def _carry_out(self, decide: Callable[[], list[Action]]) -> list[Action]:
+        actions = super()._carry_out(decide)
+        for action in actions:
+            if isinstance(action, Process):  # it will have it in a moment
+                self._begins(action.worker)
+        return actions
 
-    def _send(self, worker: int, action: Action) -> None:
-        self._say(worker, action)
+    def _send(self, worker: int, order: Order) -> None:
+        self._say(worker, order)
 
     def _halt(self) -> None:
         for worker in list(self._ends):

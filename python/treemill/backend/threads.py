@@ -18,13 +18,12 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from ..errors import UnsupportedError
-from ..packetizer import Action, Committed, FileSize, Process, Sizing, Tick, WorkerJoined
+from ..packetizer import FileSize, Order, Process, Sizing, Tick, WorkerJoined
 from ..task import Task
 from ..worker import Worker
-from . import passes
-from .passes import worker_error
+from .passes import Pass, worker_error
 
-__all__ = ["Pass", "ThreadPool"]
+__all__ = ["ThreadPass", "ThreadPool"]
 
 # A packet costs tens of microseconds here, so it may be short, and a query that takes 10 ms can be
 # shared out evenly; and it must not be so long that the user waits for news (a worker commits only
@@ -62,10 +61,10 @@ class ThreadPool:
         *,
         workers: int,
         skip_errors: bool,
-        on_end: Callable[[passes.Pass], None],
-    ) -> Pass:
+        on_end: Callable[[Pass], None],
+    ) -> ThreadPass:
         """A pass that was not started."""
-        return Pass(
+        return ThreadPass(
             self,
             task,
             files,
@@ -168,7 +167,7 @@ def _place(thread: threading.Thread) -> str:
     return f"in {theirs[-1].name} ({theirs[-1].filename}:{theirs[-1].lineno})"
 
 
-class Pass(passes.Pass):
+class ThreadPass(Pass):
     """A pass on threads: each has an inbox."""
 
     def __init__(
@@ -177,11 +176,10 @@ class Pass(passes.Pass):
         super().__init__(task, files, **options)
         self.control: Any = task.control()
         self._pool = pool
-        self._inboxes: list[SimpleQueue[Action | None]] = [
+        self._inboxes: list[SimpleQueue[Order | None]] = [
             SimpleQueue() for _ in range(self.workers)
         ]
         self._jobs: list[Job] = []
-        self._joined: set[int] = set()
         self._late: list[threading.Thread] = []
 
     def start(self) -> None:
@@ -191,7 +189,7 @@ class Pass(passes.Pass):
 
     def _job(self, number: int) -> Job:
         def commit(partial: Any) -> None:
-            self._merge(number, lambda: partial)
+            self._commit(number, lambda: partial)
 
         def work() -> None:
             inbox, task = self._inboxes[number], self._task
@@ -201,35 +199,30 @@ class Pass(passes.Pass):
                 trees = task.trees(number)
                 trees.begin()
                 worker = Worker(number, trees, self.control, commit)
-                self._joined.add(number)
                 self._tell(WorkerJoined(number))
                 has_begun = False
-                while (action := self._next(inbox)) is not None:
-                    if not has_begun and isinstance(action, Process):
+                while (order := self._next(inbox)) is not None:
+                    if not has_begun and isinstance(order, Process):
                         has_begun = True
                         self._begins(number)
-                    event = worker.perform(action)
-                    self._tell(event)
-                    if isinstance(event, Committed):
-                        self._merged(number)
+                    event = worker.perform(order)
+                    if event is not None:
+                        self._tell(event)
                 worker.leave()
             except BaseException as error:  # a defect of treemill's own: nobody must wait for ever
                 self._crash(worker_error(number, error))
 
         return work
 
-    def _next(self, inbox: SimpleQueue[Action | None]) -> Action | None:
+    def _next(self, inbox: SimpleQueue[Order | None]) -> Order | None:
         while True:
             try:
                 return inbox.get(timeout=_TICK)
             except Empty:
                 self._tell(Tick())
 
-    def _numbers(self) -> list[int]:
-        return list(range(self.workers))
-
-    def _send(self, worker: int, action: Action) -> None:
-        self._inboxes[worker].put(action)
+    def _send(self, worker: int, order: Order) -> None:
+        self._inboxes[worker].put(order)
 
     def _halt(self) -> None:
         self.control.stop()
@@ -239,7 +232,8 @@ class Pass(passes.Pass):
             inbox.put(None)
         if self._stopped:
             # Those that are in user code may stay there.
-            left = [n for n in range(self.workers) if n in self._gone or n not in self._joined]
+            there = self._coordinator.workers
+            left = [number for number in range(self.workers) if number not in there]
             self._late = self._pool.leave([self._jobs[number] for number in left])
         self._jobs = []  # they hold this
 

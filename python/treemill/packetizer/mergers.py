@@ -4,7 +4,7 @@ what they have. Knows no worker and no packet: which entries a merger holds is i
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 __all__ = ["Mergers"]
@@ -28,6 +28,11 @@ class Mergers:
 
     def __contains__(self, number: int) -> bool:
         return number in self._there
+
+    @property
+    def numbers(self) -> Set[int]:
+        """All of them."""
+        return self._there.keys()
 
     def join(self, number: int, now: float) -> None:
         """A new one."""

@@ -9,7 +9,7 @@ every entry is in the result or given up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 from .distribution import Distribution
@@ -94,6 +94,16 @@ class Packetizer:
     def over(self) -> bool:
         """Whether Finish was given."""
         return self._known.ending.over
+
+    @property
+    def workers(self) -> Set[int]:
+        """The workers that have joined and are not lost."""
+        return self._known.workers.keys()
+
+    @property
+    def mergers(self) -> Set[int]:
+        """The mergers that have joined and are not lost."""
+        return self._mergers.numbers
 
     @property
     def committed_entries(self) -> int:

@@ -1,0 +1,191 @@
+"""The coordinator without any transport: partials are lists of entries, and one loop does all."""
+
+from collections import Counter
+from contextlib import contextmanager
+from random import Random
+
+import pytest
+from treemill.backend.coordinator import Coordinator
+from treemill.packetizer import (
+    Collect,
+    Commit,
+    Committed,
+    FileOpened,
+    FileSize,
+    Finish,
+    Halt,
+    MergerJoined,
+    OpenFile,
+    PacketDone,
+    Packetizer,
+    Process,
+    Sizing,
+    WorkerGone,
+    WorkerJoined,
+    WorkerLost,
+)
+
+
+class Entries:
+    """A partial."""
+
+    def __init__(self, entries=()):
+        self.counts = Counter(entries)
+
+    def merge(self, other):
+        self.counts += other.counts
+
+    def results(self):
+        return [dict(self.counts)]
+
+
+class Clock:
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        self.now += 0.01
+        return self.now
+
+
+def coordinator(size=100, workers=1, **options):
+    packetizer = Packetizer([FileSize(size)], sizing=Sizing(first=50), **options)
+    return Coordinator(packetizer, workers, Clock())
+
+
+def entries(packet):
+    return Entries(range(packet.start, packet.stop))
+
+
+def done(packet, worker=0):
+    return PacketDone(worker, packet.number, packet.stop, 1.0)
+
+
+def worked(leads, worker=0):
+    """A worker that has done all there is, up to its Commit; what it has in its partial."""
+    partial = Entries()
+    (order,) = leads.handle(WorkerJoined(worker))
+    while isinstance(order, Process):
+        partial.merge(entries(order.packet))
+        (order,) = leads.handle(done(order.packet, worker))
+    return partial, order
+
+
+def test_a_loop_leads_workers_to_the_end():
+    sizes = [0, 70, 300]
+    leads = Coordinator(Packetizer([None] * 3, commit_seconds=0.05), 3, Clock())
+    chance, partials = Random(1), {number: Entries() for number in range(3)}
+    orders = [order for number in partials for order in leads.handle(WorkerJoined(number))]
+    while leads.ended is None:
+        order = orders.pop(chance.randrange(len(orders)))
+        worker = order.worker
+        if isinstance(order, Process):
+            packet = order.packet
+            span = range(packet.start, packet.stop)
+            partials[worker].merge(Entries((packet.file, entry) for entry in span))
+            orders += leads.handle(done(packet, worker))
+        elif isinstance(order, OpenFile):
+            orders += leads.handle(FileOpened(worker, order.file, sizes[order.file]))
+        else:
+            assert isinstance(order, Commit)
+            partial, partials[worker] = partials[worker], Entries()
+            orders += leads.commit(worker, lambda partial=partial: partial)
+    assert orders[-1] == Finish(None)
+    everything = {(file, entry): 1 for file, size in enumerate(sizes) for entry in range(size)}
+    assert leads.merged.results() == [everything]
+    assert leads.committed_entries == leads.coverage().entries == 370
+    leads.release()
+    assert leads.merged.results() is None
+
+
+def test_a_commit_that_does_not_count_is_not_loaded():
+    leads = coordinator(workers=2)
+    _, order = worked(leads)
+    assert order == Commit(0)
+    leads.handle(WorkerJoined(1))
+    leads.handle(WorkerLost(0))
+
+    def load():
+        raise AssertionError("not needed")
+
+    assert leads.commit(0, load) == []
+    assert leads.commit(99, load) == []
+    leads.abort("enough")
+    assert leads.commit(1, load) == []
+    assert leads.merged.results() is None
+
+
+@contextmanager
+def meanwhile(does):
+    does()
+    yield
+
+
+def test_an_abort_waits_for_a_partial_that_is_being_merged():
+    leads = coordinator(workers=2)
+    partial, _ = worked(leads)
+    leads.handle(WorkerJoined(1))
+    said = []
+    aside = meanwhile(lambda: said.extend(leads.abort("enough")))
+    ended = leads.commit(0, lambda: partial, aside)
+    assert said == [Halt()]
+    assert ended == [Finish(None)]
+    assert leads.merged.results() == [dict.fromkeys(range(100), 1)]
+    assert leads.coverage().entries == 100
+
+
+def test_a_worker_that_is_lost_while_its_partial_is_merged_has_committed():
+    leads = coordinator(workers=2)
+    partial, _ = worked(leads)
+    leads.handle(WorkerJoined(1))
+    aside = meanwhile(lambda: leads.handle(WorkerLost(0)))
+    assert leads.commit(0, lambda: partial, aside) == [Finish(None)]
+    assert leads.coverage().entries == 100
+
+
+def test_a_merger_hands_over_in_one_call():
+    leads = coordinator()
+    leads.handle(MergerJoined(7))
+    partial, order = worked(leads)
+    assert order == Commit(0, 7)
+    assert leads.handle(Committed(0, 7)) == [Collect(7)]
+    assert leads.collect(8, lambda: Entries()) == []
+    assert leads.collect(7, lambda: partial) == [Finish(None)]
+    assert leads.merged.results() == [dict.fromkeys(range(100), 1)]
+
+
+def test_an_abort_gives_up_what_mergers_have():
+    leads = coordinator()
+    leads.handle(MergerJoined(7))
+    worked(leads)
+    leads.handle(Committed(0, 7))
+    assert leads.abort("enough")[-1] == Finish(None)
+    assert [(gap.start, gap.stop) for gap in leads.coverage().missing] == [(0, 100)]
+
+
+def test_it_is_told_once_when_all_workers_are_at_work():
+    leads = coordinator(workers=2)
+    assert [leads.begins(number) for number in (0, 0, 5, 5, 1)] == [
+        False,
+        False,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_a_partial_that_cannot_be_merged_ends_the_pass():
+    leads = coordinator()
+    worked(leads)
+    with pytest.raises(ZeroDivisionError):
+        leads.commit(0, lambda: 1 // 0)
+    error = ZeroDivisionError("it does not fit")
+    assert leads.fail(error) == [Halt(), Finish(error)]
+    assert leads.fail(error) == leads.handle(WorkerLost(0)) == []
+    assert leads.error is error
+
+
+def test_no_worker_is_left():
+    leads = coordinator()
+    leads.handle(WorkerJoined(0))
+    assert isinstance(leads.handle(WorkerLost(0, "gone"))[-1].error, WorkerGone)
