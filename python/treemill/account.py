@@ -110,6 +110,7 @@ class Account:
             bytes_decompressed=progress.bytes_decompressed,
             bytes_from_cache=progress.bytes_from_cache,
             workers=0 if running is None else running.workers,
+            trace=None if running is None else running.trace,
         )
 
     def __repr__(self) -> str:

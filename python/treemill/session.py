@@ -46,6 +46,7 @@ def connect(
     silence: float = 60.0,
     patience: float = 10.0,
     start: str | None = None,
+    trace: int = 0,
 ) -> Session:
     """A session with local workers, one per core if `workers` is None; no daemon.
 
@@ -61,6 +62,9 @@ def connect(
     `patience` is how many seconds `stop`, Ctrl-C and `close` wait for what workers are at. After
     that a process is killed; a thread, which Python cannot end, is named in a warning and left
     behind. What they had in their hands is missing in the result, by name in the report.
+
+    `trace` is how many records the report of a query keeps of what its workers said and were told
+    (`report.trace`): 10,000 take some MB.
 
     Threads share what this process remembers of files (`treemill.cache`); processes, which live
     for one run, remember nothing.
@@ -78,17 +82,21 @@ def connect(
         raise QueryError(f"workers must be 1 or more, not {workers}")
     if start not in (None, "fork", "spawn"):
         raise QueryError(f'start is "fork" or "spawn", not {start!r}')
+    if isinstance(trace, bool) or trace < 0:
+        raise QueryError(f"trace is a number of records, not {trace}")
     size = workers or available_cores()
     if mode == "processes":
         from .backend.processes import ProcessPool
 
-        pool = ProcessPool(size, memory=memory, silence=silence, patience=patience, start=start)
+        pool = ProcessPool(
+            size, memory=memory, silence=silence, patience=patience, start=start, trace=trace
+        )
         return Session(pool)
     if memory is not None:
         raise QueryError('threads share one memory; a limit for each needs mode="processes"')
     from .backend.threads import ThreadPool
 
-    return Session(ThreadPool(size, patience=patience))
+    return Session(ThreadPool(size, patience=patience, trace=trace))
 
 
 def available_cores() -> int:

@@ -23,6 +23,7 @@ from treemill.packetizer import (
     Refuse,
     Refused,
     Sizing,
+    Trace,
     WorkerJoined,
     WorkerLost,
 )
@@ -74,6 +75,7 @@ class World:
         self.partials = {}
         self.result = {}
         self.finishes = []
+        self.trace = Trace()
         self.halted = False
         self.packets = []
         self.discarded = 0
@@ -123,7 +125,10 @@ class World:
 
     def tell(self, event):
         self.now += 0.01
-        for action in self.packetizer.handle(event, self.now):
+        actions = self.packetizer.handle(event, self.now)
+        if not self.finishes:
+            self.trace.record(self.now, event, actions)
+        for action in actions:
             if isinstance(action, Finish):
                 self.finishes.append(action)
             elif isinstance(action, Halt):

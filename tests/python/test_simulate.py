@@ -7,9 +7,9 @@ from statistics import median
 import pytest
 from click.testing import CliRunner
 from treemill.cli import cli
+from treemill.packetizer import Span, Timeline
 from treemill.simulate import STRATEGIES, load, shipped, simulate
 from treemill.simulate.cluster import Node, Read
-from treemill.simulate.outcome import Outcome, Span
 
 
 def seeds(name, nodes, strategy, count=3):
@@ -118,9 +118,9 @@ def test_seeks_and_links_slow_down():
     assert far.speed == 10.0
 
 
-def test_numbers_of_an_outcome():
+def test_numbers_of_a_timeline():
     spans = [Span(0, 0.0, 6.0, 10), Span(1, 0.0, 9.0, 10)]
-    outcome = Outcome("s", "x", 2, 10.0, 7.5, 20, 20, 20.0, spans, [Span(0, 6.0, 8.0, 0)], {0, 1})
+    outcome = Timeline(10.0, 20.0, spans, [Span(0, 6.0, 8.0, 0)], {0, 1})
     assert outcome.idle_at_end == 2.0
     assert math.isclose(outcome.wasted, 0.25)
     assert outcome.last_packet == 9.0

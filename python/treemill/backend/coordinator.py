@@ -23,6 +23,7 @@ from ..packetizer import (
     MergerLost,
     Packetizer,
     Stop,
+    Trace,
     WorkerLost,
 )
 from ..partial import Merged
@@ -39,12 +40,15 @@ class Coordinator:
         packetizer: Packetizer,
         workers: int,
         clock: Callable[[], float] = time.monotonic,
+        trace: int = 0,
     ) -> None:
-        """`workers`: how many there should be."""
+        """`workers`: how many there should be. `trace`: how many records of it are kept."""
         self.merged = Merged()
         self.error: BaseException | None = None
         self.began = clock()
         self.ended: float | None = None
+        self.trace = Trace(self.began, trace) if trace else None
+        """What was told and answered, if that is kept."""
         self._packetizer = packetizer
         self._workers = workers
         self._clock = clock
@@ -78,7 +82,10 @@ class Coordinator:
         if _hand_over_of(event) in self._merging:
             self._ends.append(event)
             return []
-        actions = self._packetizer.handle(event, self._clock())
+        now = self._clock()
+        actions = self._packetizer.handle(event, now)
+        if self.trace is not None:
+            self.trace.record(now, event, actions)
         for action in actions:
             if isinstance(action, Finish):
                 self._end(action.error)

@@ -27,6 +27,7 @@ from ..packetizer import (
     Packetizer,
     Sizing,
     Stop,
+    Trace,
 )
 from ..partial import Merged
 from ..task import Task
@@ -70,10 +71,11 @@ class Pass(ABC):
         on_end: Callable[[Pass], None],
         sizing: Sizing,
         patience: float,
+        trace: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`on_end` is called once, on some thread, after the last commit. `patience`: seconds that
-        `stop` waits for what workers are at."""
+        `stop` waits for what workers are at. `trace`: how many records of it are kept."""
         self.workers = workers
         self.on_begin: Callable[[], None] = lambda: None
         """Called once, on some thread, when as many workers as the pass should have are at their
@@ -91,7 +93,7 @@ class Pass(ABC):
             expected_workers=workers,
             speculate=workers > 1,
         )
-        self._coordinator = Coordinator(packetizer, workers, clock)
+        self._coordinator = Coordinator(packetizer, workers, clock, trace)
         self._lock = threading.Lock()
         """Guards the coordinator, and that workers hear its actions in their order."""
         self._patience = patience
@@ -131,6 +133,11 @@ class Pass(ABC):
     def error(self) -> BaseException | None:
         """Why the pass did not end well; `on_end` may ask for it."""
         return self._coordinator.error
+
+    @property
+    def trace(self) -> Trace | None:
+        """What workers said and were told, if that is kept."""
+        return self._coordinator.trace
 
     @property
     def began(self) -> float:

@@ -52,14 +52,17 @@ class ProcessPool:
         silence: float = 60.0,
         patience: float = 10.0,
         start: str | None = None,
+        trace: int = 0,
     ) -> None:
         """`memory`: bytes that a worker may take on top of the template's; `silence`: seconds
         without a sign of life after which a worker is given up, or the template where it loads
         something; `patience`: seconds that the end of a query or of the pool waits for what workers
-        are at. `start`: "fork" or "spawn"; None: what the system is good at."""
+        are at. `start`: "fork" or "spawn"; None: what the system is good at. `trace`: how many
+        records of each pass are kept."""
         if not hasattr(socket, "send_fds"):
             raise UnsupportedError('mode="processes" needs UNIX sockets; use mode="threads"')
         self.size = size
+        self._trace = trace
         self.memory = memory
         self.silence = silence
         self.patience = patience
@@ -80,8 +83,17 @@ class ProcessPool:
         on_end: Callable[[Pass], None],
     ) -> ProcessPass:
         """A pass that was not started."""
-        options = {"workers": workers, "skip_errors": skip_errors, "on_end": on_end}
-        return ProcessPass(self, task, files, sizing=SIZING, patience=self.patience, **options)
+        return ProcessPass(
+            self,
+            task,
+            files,
+            workers=workers,
+            skip_errors=skip_errors,
+            on_end=on_end,
+            sizing=SIZING,
+            patience=self.patience,
+            trace=self._trace,
+        )
 
     def master(self) -> Master:
         """The thread that talks to workers; started if it is not there."""

@@ -41,10 +41,11 @@ class ThreadPool:
     kind = "threads"
     remembers = True
 
-    def __init__(self, size: int, *, patience: float = 10.0) -> None:
+    def __init__(self, size: int, *, patience: float = 10.0, trace: int = 0) -> None:
         """`patience`: seconds that the end of a query or of the pool waits for what threads are
-        at."""
+        at. `trace`: how many records of each pass are kept."""
         self.size = size
+        self._trace = trace
         self._patience = patience
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
@@ -73,6 +74,7 @@ class ThreadPool:
             on_end=on_end,
             sizing=SIZING,
             patience=self._patience,
+            trace=self._trace,
         )
 
     def submit(self, jobs: Sequence[Job]) -> None:

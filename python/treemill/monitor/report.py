@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 __all__ = ["MissingEntries", "Report"]
 
@@ -37,6 +38,9 @@ class Report:
     workers: int
     bytes_from_cache: int = 0
     """Neither read nor decompressed: earlier queries have left them in `treemill.cache`."""
+    trace: Any = field(default=None, repr=False)
+    """The last records of what workers said and were told (`treemill.packetizer.Trace`), in a
+    session that keeps them (`connect(trace=10_000)`)."""
 
     @property
     def complete(self) -> bool:

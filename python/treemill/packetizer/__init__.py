@@ -34,6 +34,8 @@ from .nodes import node_of
 from .packetizer import Packetizer
 from .sizing import CLUSTER, Sizing
 from .state import FileSize, WorkerGone
+from .timeline import Span, Timeline
+from .trace import Record, Trace
 
 __all__ = [
     "CLUSTER",
@@ -61,11 +63,15 @@ __all__ = [
     "PacketFailed",
     "Packetizer",
     "Process",
+    "Record",
     "Refuse",
     "Refused",
     "Sizing",
+    "Span",
     "Stop",
     "Tick",
+    "Timeline",
+    "Trace",
     "WorkerGone",
     "WorkerJoined",
     "WorkerLost",

@@ -30,11 +30,13 @@ from ..packetizer import (
     Refuse,
     Refused,
     Tick,
+    Timeline,
+    Trace,
     WorkerJoined,
     WorkerLost,
 )
 from .cluster import Cluster, Read
-from .outcome import Outcome, Span
+from .outcome import Outcome
 from .scenario import Scenario
 from .strategies import STRATEGIES, Strategy
 
@@ -45,14 +47,13 @@ __all__ = ["Outcome", "simulate"]
 class _Worker:
     number: int
     machine: int
-    joined: float
     alive: bool = True
     opened: int | None = None
     began: float = 0.0
     packet: Packet | None = None
     read: Read | None = None
     computed: float = 0.0  # when its CPU will be through with the packet
-    partial: list[Span] = field(default_factory=list)
+    partial: int = 0  # events
 
 
 @dataclass(eq=False, slots=True)
@@ -60,8 +61,8 @@ class _Merger:
     number: int
     alive: bool = True
     free: float = 0.0  # when it will have merged all that it has got
-    partial: list[Span] = field(default_factory=list)
-    handed_over: list[Span] = field(default_factory=list)  # and on its way to the master
+    partial: int = 0  # events
+    handed_over: int = 0  # and on their way to the master
     refused: set[int] = field(default_factory=set)
 
 
@@ -86,10 +87,8 @@ class _Simulation:
         self._now = 0.0
         self._master_free = 0.0
         self._finished: float | None = None
-        self._entries = 0
-        self._spans: list[Span] = []
-        self._lost: list[Span] = []
-        self._attended = 0.0  # seconds that workers that died had been there
+        self._entries = 0  # in the result, counted apart from what the strategy knows
+        self._trace = Trace()
 
     def run(self, strategy: str) -> Outcome:
         ours = strategy == "treemill"
@@ -110,25 +109,15 @@ class _Simulation:
             happen()
         if self._finished is None:
             raise RuntimeError(f"{strategy}: nothing left to happen, but the query is not over")
-        for worker in self._workers:
-            if worker.alive and worker.packet is not None:
-                span = Span(worker.number, worker.began, self._finished, 0)
-                self._lost.append(span)
-        attended = self._attended + sum(
-            self._finished - worker.joined for worker in self._workers if worker.alive
-        )
+        timeline = Timeline.of(self._trace)
         return Outcome(
             scenario=self._scenario.name,
             strategy=strategy,
             workers=len(self._cluster.machines),
-            seconds=self._finished,
             ideal=_ideal(self._scenario, self._cluster),
             entries=self._entries,
             expected=self._cluster.events,
-            attended=attended,
-            spans=self._spans,
-            thrown_away=self._lost,
-            at_the_end={w.number for w in self._workers if w.alive},
+            **vars(timeline),
         )
 
     # The queue.
@@ -159,14 +148,16 @@ class _Simulation:
         if isinstance(event, Collected):
             merger = self._mergers[event.merger]
             if merger.alive:
-                self._merge(merger.handed_over)
-                merger.handed_over = []
+                self._entries += merger.handed_over
+                merger.handed_over = 0
         elif isinstance(event, Committed) and event.merger is None:
             worker = self._workers[event.worker]
             if worker.alive:
-                self._merge(worker.partial)
-                worker.partial = []
-        for action in self._strategy.handle(event, self._now):
+                self._entries += worker.partial
+                worker.partial = 0
+        actions = self._strategy.handle(event, self._now)
+        self._trace.record(self._now, event, actions)
+        for action in actions:
             if isinstance(action, Finish):
                 self._finished = self._now
             elif isinstance(action, Collect | Refuse):
@@ -177,10 +168,6 @@ class _Simulation:
     def _send(self, action: Order) -> None:
         worker = self._workers[action.worker]
         self._at(self._now + self._scenario.master.latency, lambda: self._perform(worker, action))
-
-    def _merge(self, spans: list[Span]) -> None:
-        self._entries += sum(span.events for span in spans)
-        self._spans += spans
 
     def _tick(self) -> None:
         self._answer(Tick())
@@ -196,24 +183,19 @@ class _Simulation:
     def _die_of_mergers(self) -> None:
         merger = self._chance.choice([m for m in self._mergers if m.alive])
         merger.alive = False
-        self._lost += merger.partial + merger.handed_over
         self._tell(MergerLost(merger.number))
         self._at(self._now + self._scenario.faults.rejoin, self._join_merger)
 
-    def _take(self, merger: _Merger, worker: int, spans: list[Span]) -> None:
+    def _take(self, merger: _Merger, worker: int, events: int) -> None:
         """A partial has arrived."""
         if merger.alive and worker not in merger.refused:
             merger.free = max(merger.free, self._now) + self._scenario.master.commit
-            self._at(merger.free, lambda: self._taken(merger, worker, spans))
-        else:
-            self._lost += spans
+            self._at(merger.free, lambda: self._taken(merger, worker, events))
 
-    def _taken(self, merger: _Merger, worker: int, spans: list[Span]) -> None:
-        if not merger.alive or worker in merger.refused:
-            self._lost += spans
-            return
-        merger.partial += spans
-        self._tell(Committed(worker, merger.number))
+    def _taken(self, merger: _Merger, worker: int, events: int) -> None:
+        if merger.alive and worker not in merger.refused:
+            merger.partial += events
+            self._tell(Committed(worker, merger.number))
 
     def _obey(self, action: Collect | Refuse) -> None:
         merger = self._mergers[action.merger]
@@ -223,13 +205,13 @@ class _Simulation:
             merger.refused.add(action.worker)
             self._tell(Refused(merger.number, action.worker))
         else:
-            merger.handed_over, merger.partial = merger.partial, []
+            merger.handed_over, merger.partial = merger.partial, 0
             self._tell(Collected(merger.number))
 
     # Workers.
 
     def _join(self, machine: int) -> None:
-        worker = _Worker(len(self._workers), machine, self._now)
+        worker = _Worker(len(self._workers), machine)
         self._workers.append(worker)
         node = self._cluster.nodes[self._cluster.machines[machine].node].name
         self._tell(WorkerJoined(worker.number, node))
@@ -237,10 +219,8 @@ class _Simulation:
     def _die(self) -> None:
         worker = self._chance.choice([w for w in self._workers if w.alive])
         worker.alive = False
-        self._attended += self._now - worker.joined
         if worker.read is not None and worker.packet is not None:
             self._end_read(worker)
-        self._lost += worker.partial
         self._tell(WorkerLost(worker.number))
         self._at(self._now + self._scenario.faults.rejoin, lambda: self._join(worker.machine))
 
@@ -263,16 +243,15 @@ class _Simulation:
                 lambda: self._tell(opened) if worker.alive else None,
             )
         elif isinstance(action, Commit) and action.merger is not None:
-            merger, spans, worker.partial = self._mergers[action.merger], worker.partial, []
+            merger, events, worker.partial = self._mergers[action.merger], worker.partial, 0
             self._at(
                 self._now + self._scenario.master.latency,
-                lambda: self._take(merger, worker.number, spans),
+                lambda: self._take(merger, worker.number, events),
             )
         elif isinstance(action, Commit):
             self._tell(Committed(worker.number))
         elif isinstance(action, Discard):
-            self._lost += worker.partial
-            worker.partial = []
+            worker.partial = 0
             self._tell(Discarded(worker.number))
 
     def _begin(self, worker: _Worker, packet: Packet) -> None:
@@ -314,7 +293,7 @@ class _Simulation:
             return
         worker.packet = None
         events = packet.stop - packet.start
-        worker.partial.append(Span(worker.number, worker.began, self._now, events))
+        worker.partial += events
         self._tell(PacketDone(worker.number, packet.number, packet.stop, self._now - worker.began))
 
 

@@ -1,0 +1,178 @@
+"""What workers did with their time, and the numbers that a packetizer is judged by, as a trace
+tells them: of a simulated query or of a real one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .events import (
+    Collected,
+    Commit,
+    Committed,
+    Discarded,
+    MergerLost,
+    Packet,
+    PacketDone,
+    PacketFailed,
+    Process,
+    Refused,
+    WorkerJoined,
+    WorkerLost,
+)
+from .trace import Trace
+
+__all__ = ["Span", "Timeline"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A worker's time with one packet."""
+
+    worker: int
+    began: float
+    ended: float
+    entries: int
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Times in seconds from the query's start; `seconds` is when its result was complete, or when
+    the last thing happened that is recorded."""
+
+    seconds: float
+    attended: float
+    """Seconds that workers were there, summed."""
+    spans: list[Span] = field(repr=False)
+    """Packets that count."""
+    thrown_away: list[Span] = field(repr=False)
+    """Packets that were done in vain: of workers and mergers that died, or that were not first."""
+    at_the_end: set[int] = field(repr=False)
+    """Workers that were there when the query ended."""
+
+    @classmethod
+    def of(cls, trace: Trace) -> Timeline:
+        """The timeline that the trace tells."""
+        return _Reader(trace).timeline()
+
+    @property
+    def idle_at_end(self) -> float:
+        """From the end of the last packet of the worker that had nothing to do first, to the
+        query's end. A packet done in vain is something to do, but see `wasted`."""
+        last: dict[int, float] = {}
+        for span in (*self.spans, *self.thrown_away):
+            last[span.worker] = max(span.ended, last.get(span.worker, 0.0))
+        return self.seconds - min(last.get(worker, 0.0) for worker in self.at_the_end)
+
+    @property
+    def wasted(self) -> float:
+        """Part of the workers' time that went into no packet that counts: idle, asking, opening
+        files, committing, done in vain."""
+        return 1.0 - sum(span.ended - span.began for span in self.spans) / self.attended
+
+    @property
+    def last_packet(self) -> float:
+        """Seconds that the packet took that ended last."""
+        last = max(self.spans, key=lambda span: span.ended)
+        return last.ended - last.began
+
+    def activity(self, points: int = 400) -> tuple[list[float], list[int]]:
+        """Times, and how many workers were at a packet (whether it counted or not) at each."""
+        times = [self.seconds * i / points for i in range(points + 1)]
+        change = [0] * (points + 2)
+        for span in (*self.spans, *self.thrown_away):
+            change[min(int(span.began / self.seconds * points) + 1, points + 1)] += 1
+            change[min(int(span.ended / self.seconds * points) + 1, points + 1)] -= 1
+        active, now = [], 0
+        for i in range(points + 1):
+            now += change[i]
+            active.append(now)
+        return times, active
+
+
+class _Reader:
+    """Follows each packet through the trace, to the result or to where it was lost."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._now = 0.0
+        self._there = dict(trace.there)
+        self._attended = 0.0
+        self._working: dict[int, tuple[Packet, float]] = {}  # by worker: which, since when
+        self._done: dict[int, list[Span]] = {}  # by worker
+        self._moving: dict[int, tuple[int, list[Span]]] = {}  # by worker: to which merger
+        self._merged: dict[int, list[Span]] = {}  # by merger
+        self._spans: list[Span] = []
+        self._lost: list[Span] = []
+
+    def timeline(self) -> Timeline:
+        for record in self._trace.records:
+            self._now = record.time
+            follow = _FOLLOW.get(type(record.event))
+            if follow is not None:
+                follow(self, record.event)
+            for action in record.actions:
+                if isinstance(action, Process):
+                    self._working[action.worker] = (action.packet, self._now)
+                elif isinstance(action, Commit) and action.merger is not None:
+                    spans = self._done.pop(action.worker, [])
+                    self._moving[action.worker] = (action.merger, spans)
+        unfinished = [
+            Span(worker, began, self._now, 0)
+            for worker, (_, began) in self._working.items()
+            if worker in self._there
+        ]
+        attended = self._attended + sum(self._now - since for since in self._there.values())
+        return Timeline(self._now, attended, self._spans, self._lost + unfinished, set(self._there))
+
+    def _joined(self, event: WorkerJoined) -> None:
+        self._there[event.worker] = self._now
+
+    def _worker_lost(self, event: WorkerLost) -> None:
+        since = self._there.pop(event.worker, None)
+        if since is not None:
+            self._attended += self._now - since
+        self._throw_away(event)
+
+    def _packet_done(self, event: PacketDone) -> None:
+        working = self._working.pop(event.worker, None)
+        if working is not None:  # it is of this record, and not of a worker that was given up
+            entries = event.stop - working[0].start
+            span = Span(event.worker, self._now - event.seconds, self._now, entries)
+            self._done.setdefault(event.worker, []).append(span)
+
+    def _throw_away(self, event: WorkerLost | PacketFailed | Discarded) -> None:
+        self._working.pop(event.worker, None)
+        self._lost += self._done.pop(event.worker, [])
+
+    def _committed(self, event: Committed) -> None:
+        if event.merger is None:
+            self._spans += self._done.pop(event.worker, [])
+        elif self._moving.get(event.worker, (None,))[0] == event.merger:
+            self._merged.setdefault(event.merger, []).extend(self._moving.pop(event.worker)[1])
+
+    def _collected(self, event: Collected) -> None:
+        self._spans += self._merged.pop(event.merger, [])
+
+    def _refused(self, event: Refused) -> None:
+        self._lost += self._moving.pop(event.worker, (event.merger, []))[1]
+
+    def _merger_lost(self, event: MergerLost) -> None:
+        self._lost += self._merged.pop(event.merger, [])
+        for worker, (merger, _) in list(self._moving.items()):
+            if merger == event.merger:
+                self._lost += self._moving.pop(worker)[1]
+
+
+_FOLLOW: dict[type, Callable[[_Reader, Any], None]] = {
+    WorkerJoined: _Reader._joined,
+    WorkerLost: _Reader._worker_lost,
+    PacketDone: _Reader._packet_done,
+    PacketFailed: _Reader._throw_away,
+    Discarded: _Reader._throw_away,
+    Committed: _Reader._committed,
+    Collected: _Reader._collected,
+    Refused: _Reader._refused,
+    MergerLost: _Reader._merger_lost,
+}
