@@ -21,6 +21,7 @@ from treemill.packetizer import (
     OpenFile,
     PacketDone,
     Packetizer,
+    Policy,
     Process,
     WorkerJoined,
 )
@@ -34,11 +35,10 @@ def measure(workers: int, files: int) -> tuple[int, int, float, float]:
     nodes = max(files // NODE_FILES, 1)
     packetizer = Packetizer(
         [None] * files,
+        Policy(commit_seconds=10.0, speculate=True),
         nodes=[f"root://n{i % nodes}/" for i in range(files)],
         max_foreign=40,
         sizing=CLUSTER,
-        commit_seconds=10.0,
-        speculate=True,
     )
     due: list[tuple[float, int, Event]] = [
         (0.0, i, WorkerJoined(i, f"root://n{i % nodes}/")) for i in range(workers)

@@ -41,6 +41,7 @@ class History:
             speculate=self.chance.random() < 0.9,
             max_attempts=1000 if not fails else 3,
             skip_errors=fails,
+            validates=seed % 4 == 0,
             **self.options_of_mergers(),
         )
         self.new = itertools.count(count)

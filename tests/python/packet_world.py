@@ -19,6 +19,7 @@ from treemill.packetizer import (
     PacketDone,
     PacketFailed,
     Packetizer,
+    Policy,
     Process,
     Refuse,
     Refused,
@@ -62,14 +63,33 @@ class World:
     """Workers that do what they are told, in an order that `choose` decides. `result` counts how
     often each entry was merged, as the real partials would."""
 
-    def __init__(self, sizes, choose, workers, known=(), homes=None, mergers=0, **options):
+    def __init__(
+        self,
+        sizes,
+        choose,
+        workers,
+        known=(),
+        homes=None,
+        mergers=0,
+        nodes=None,
+        max_foreign=None,
+        validates=True,
+        **policy,
+    ):
         self.sizes = sizes
         self.choose = choose
         self.now = 0.0
         sizes_known = [
             FileSize(n, self.cuts(i)) if i in known else None for i, n in enumerate(sizes)
         ]
-        self.packetizer = Packetizer(sizes_known, sizing=Sizing(first=50), **options)
+        self.validates = validates
+        self.packetizer = Packetizer(
+            sizes_known,
+            Policy(**policy),
+            nodes=nodes,
+            max_foreign=max_foreign,
+            sizing=Sizing(first=50),
+        )
         self.orders = {}
         self.mergers = {}
         self.partials = {}
@@ -126,6 +146,8 @@ class World:
     def tell(self, event):
         self.now += 0.01
         actions = self.packetizer.handle(event, self.now)
+        if self.validates:
+            self.packetizer.validate()
         if not self.finishes:
             self.trace.record(self.now, event, actions)
         for action in actions:

@@ -18,6 +18,7 @@ from treemill.packetizer import (
     OpenFile,
     PacketDone,
     Packetizer,
+    Policy,
     Process,
     Sizing,
     WorkerGone,
@@ -48,8 +49,8 @@ class Clock:
         return self.now
 
 
-def coordinator(size=100, workers=1, **options):
-    packetizer = Packetizer([FileSize(size)], sizing=Sizing(first=50), **options)
+def coordinator(size=100, workers=1):
+    packetizer = Packetizer([FileSize(size)], sizing=Sizing(first=50))
     return Coordinator(packetizer, workers, Clock())
 
 
@@ -73,7 +74,7 @@ def worked(leads, worker=0):
 
 def test_a_loop_leads_workers_to_the_end():
     sizes = [0, 70, 300]
-    leads = Coordinator(Packetizer([None] * 3, commit_seconds=0.05), 3, Clock())
+    leads = Coordinator(Packetizer([None] * 3, Policy(commit_seconds=0.05)), 3, Clock())
     chance, partials = Random(1), {number: Entries() for number in range(3)}
     orders = [order for number in partials for order in leads.handle(WorkerJoined(number))]
     while leads.ended is None:

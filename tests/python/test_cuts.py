@@ -11,7 +11,7 @@ from test_cache import settled
 from treemill import worker as worker_module
 from treemill.backend import threads
 from treemill.bindings import BoundTrees
-from treemill.packetizer import FileSize, PacketDone, Packetizer, Process, WorkerJoined
+from treemill.packetizer import FileSize, PacketDone, Packetizer, Policy, Process, WorkerJoined
 from treemill.perfile import PerFile
 from treemill.planning import plan
 from treemill.worker import cuts_of
@@ -59,7 +59,7 @@ def test_a_short_query_is_shared_out_evenly_between_threads():
     too: the other does not wait long for it."""
     cuts = cuts_of(500_000, CLUSTERS, never, 2, remembered=lambda: True)
     packetizer = Packetizer(
-        [FileSize(500_000, cuts)], sizing=threads.SIZING, expected_workers=2, speculate=False
+        [FileSize(500_000, cuts)], Policy(expected_workers=2), sizing=threads.SIZING
     )
     fast, slow = 24e-9, 240e-9  # seconds for an entry
     queue = []

@@ -2,8 +2,8 @@
 
 import pytest
 from treemill.packetizer import node_of
+from treemill.packetizer.entities import File, Worker
 from treemill.packetizer.nodes import Nodes, host_of
-from treemill.packetizer.state import File, Worker
 
 
 @pytest.mark.parametrize(

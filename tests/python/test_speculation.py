@@ -16,6 +16,7 @@ from treemill.packetizer import (
     PacketDone,
     PacketFailed,
     Packetizer,
+    Policy,
     Process,
     Sizing,
     Stop,
@@ -181,7 +182,9 @@ def test_packets_never_get_shorter_than_answers_take(workers):
 @pytest.mark.parametrize("stop", [50, 60], ids=["not begun", "begun"])
 def test_a_stop_costs_the_overtaken_one_nothing_that_it_had_done(stop):
     sizing = Sizing(first=50, shortest=0.0, longest=0.0)
-    decides = Packetizer([FileSize(100, (50,))], sizing=sizing, speculate=True, commit_seconds=99)
+    decides = Packetizer(
+        [FileSize(100, (50,))], Policy(speculate=True, commit_seconds=99), sizing=sizing
+    )
     (first,) = decides.handle(WorkerJoined(0), 0.0)
     (second,) = decides.handle(PacketDone(0, first.packet.number, 50, 1.0), 1.0)
     (copy,) = decides.handle(WorkerJoined(1), 50.0)

@@ -25,6 +25,7 @@ from ..packetizer import (
     Halt,
     Order,
     Packetizer,
+    Policy,
     Sizing,
     Stop,
     Trace,
@@ -87,11 +88,13 @@ class Pass(ABC):
         self._clock = clock
         packetizer = Packetizer(
             files,
+            Policy(
+                skip_errors=skip_errors,
+                commit_seconds=task.commit_seconds,
+                expected_workers=workers,
+                speculate=workers > 1,
+            ),
             sizing=replace(sizing, least=task.least_seconds),
-            skip_errors=skip_errors,
-            commit_seconds=task.commit_seconds,
-            expected_workers=workers,
-            speculate=workers > 1,
         )
         self._coordinator = Coordinator(packetizer, workers, clock, trace)
         self._lock = threading.Lock()

@@ -1,6 +1,7 @@
 """Decides which entries which worker processes next. Pure: events in, actions out, the time given
 with each event; no clock, no thread, no I/O, nothing of the rest of treemill but its errors."""
 
+from .entities import FileSize, WorkerGone
 from .events import (
     Action,
     Collect,
@@ -32,8 +33,8 @@ from .events import (
 from .ledger import Coverage, Missing
 from .nodes import node_of
 from .packetizer import Packetizer
+from .policy import Policy
 from .sizing import CLUSTER, Sizing
-from .state import FileSize, WorkerGone
 from .timeline import Span, Timeline
 from .trace import Record, Trace
 
@@ -62,6 +63,7 @@ __all__ = [
     "PacketDone",
     "PacketFailed",
     "Packetizer",
+    "Policy",
     "Process",
     "Record",
     "Refuse",

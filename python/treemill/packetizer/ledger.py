@@ -101,6 +101,22 @@ class Ledger:
         """The packet that the worker has."""
         return self._working[worker].packet
 
+    def packet_of(self, worker: int) -> Packet | None:
+        """The packet that the worker is working on, if any."""
+        held = self._working.get(worker)
+        return None if held is None else held.packet
+
+    def spans(self, file: int) -> list[Range]:
+        """All ranges of the file that are somewhere in these books; a packet that several workers
+        are working on is there once."""
+        working = {held.packet.number: held.packet for held in self._working.values()}
+        piles = [*self._done.values(), *self._merged.values()]
+        piles += [moving.held for moving in self._moving.values()]
+        packets = [*working.values(), *(held.finished() for pile in piles for held in pile)]
+        spans = [(packet.start, packet.stop) for packet in packets if packet.file == file]
+        spans += self._committed.get(file, [])
+        return spans + [(m.start, m.stop) for m in self._given_up if m.file == file and m.stop]
+
     def has_done(self, worker: int) -> bool:
         """Whether the worker holds entries that are not committed."""
         return worker in self._done

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush, heapreplace
 from urllib.parse import urlsplit
 
-from .state import File, Worker
+from .entities import File, Worker
 
 __all__ = ["Node", "Nodes", "host_of", "node_of"]
 

@@ -1,10 +1,10 @@
 """The packetizer: a state machine from events to actions.
 
 A worker keeps to its file while that has entries left; nodes.py says which is its next. Failed
-packets go to another worker, a bounded number of times (incoming.py). A worker that finds nothing
-to do runs a packet of another one again (outgoing.py, tail.py). If there are mergers, partials go
-to them in turn (mergers.py); a lost merger's entries are handed out again. The query is over when
-every entry is in the result or given up.
+packets go to another worker, a bounded number of times (recovery.py). A worker that finds nothing
+to do runs a packet of another one again (assignment.py, speculation.py). If there are mergers,
+partials go to them in turn (mergers.py); a lost merger's entries are handed out again. The query is
+over when every entry is in the result or given up.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from typing import Any
 
-from .distribution import Distribution
+from .assignment import Assignment
+from .entities import File, FileSize, Totals, Worker, WorkerGone
 from .events import (
     Action,
     Collect,
@@ -38,13 +39,14 @@ from .events import (
     WorkerJoined,
     WorkerLost,
 )
-from .incoming import Incoming
 from .ledger import Coverage
 from .mergers import Mergers
 from .nodes import Nodes, host_of
-from .outgoing import Outgoing
+from .policy import Policy
+from .recovery import Recovery
 from .sizing import Sizing
-from .state import File, FileSize, Totals, Worker, WorkerGone
+from .state import State
+from .validation import validate
 
 
 class Packetizer:
@@ -53,52 +55,41 @@ class Packetizer:
     def __init__(
         self,
         files: Sequence[FileSize | None],
+        policy: Policy | None = None,
         *,
         nodes: Sequence[str | None] | None = None,
         max_foreign: int | None = None,
         sizing: Sizing | None = None,
-        max_attempts: int = 3,
-        skip_errors: bool = False,
-        commit_seconds: float = 1.0,
-        collect_seconds: float = 5.0,
-        speculate: bool = False,
-        expected_workers: int = 0,
     ) -> None:
         """`files`: sizes where known. `nodes`: where each is (`node_of` its URL), if that matters;
-        at most `max_foreign` workers of other hosts read from a node at once. After `max_attempts`
-        a packet or a file is given up: the query ends with its error, or goes on without it if
-        `skip_errors`. Workers are asked to commit about every `commit_seconds`, mergers to
-        hand over about every `collect_seconds`. `speculate`: idle
-        workers run what others are late with; that wants a Tick about every second.
-        `expected_workers` are coming: the first must not take what all are to share."""
+        at most `max_foreign` workers of other hosts read from a node at once."""
+        policy = policy or Policy()
         made = [
             File(i) if size is None else File(i, size.entries, size.cuts)
             for i, size in enumerate(files)
         ]
-        self._known = Distribution(
+        self._state = State(
+            policy,
             sizing or Sizing(),
             made,
             Nodes(made, nodes or [None] * len(made), max_foreign),
             Totals.of(made),
-            expected_workers,
-            speculate,
         )
-        self._outgoing = Outgoing(self._known, commit_seconds)
-        self._incoming = Incoming(self._known, max_attempts, skip_errors)
-        self._mergers = Mergers(collect_seconds)
-        self._idle: dict[int, Worker] = {}  # those with nothing to do
+        self._assignment = Assignment(self._state)
+        self._recovery = Recovery(self._state)
+        self._mergers = Mergers(policy.collect_seconds)
 
     # What others may look at.
 
     @property
     def over(self) -> bool:
         """Whether Finish was given."""
-        return self._known.ending.over
+        return self._state.ending.over
 
     @property
     def workers(self) -> Set[int]:
         """The workers that have joined and are not lost."""
-        return self._known.workers.keys()
+        return self._state.workers.keys()
 
     @property
     def mergers(self) -> Set[int]:
@@ -108,26 +99,30 @@ class Packetizer:
     @property
     def committed_entries(self) -> int:
         """Entries in the merged result so far."""
-        return self._known.ledger.committed_entries
+        return self._state.ledger.committed_entries
 
     @property
     def expected_entries(self) -> int:
         """Entries of all files; those not opened yet count as many as the others on average."""
-        return self._known.totals.expected
+        return self._state.totals.expected
 
     def coverage(self) -> Coverage:
         """Which entries are in the result, which are not, and why. Final once `over`."""
-        return self._known.ledger.coverage()
+        return self._state.ledger.coverage()
+
+    def validate(self) -> None:
+        """Raises RuntimeError if the state contradicts itself. For tests: it looks at all of it."""
+        validate(self._state)
 
     # The one way in.
 
     def handle(self, event: Event, now: float) -> list[Action]:
         """What is to be done now that `event` has happened at time `now` (seconds, any origin)."""
         actions: list[Action] = []
-        if not self._known.ending.over and self._counts(event):
+        if not self._state.ending.over and self._counts(event):
             self._on(event, now, actions)
-            if self._known.ending.reason is not None and not self._known.ending.announced:
-                self._known.ending.announced = True
+            if self._state.ending.reason is not None and not self._state.ending.announced:
+                self._state.ending.announced = True
                 actions.append(Halt())
             self._finish_if_over(actions)
         return actions
@@ -139,8 +134,8 @@ class Packetizer:
         if isinstance(event, (MergerLost, Collected, Refused)):
             return event.merger in self._mergers
         if isinstance(event, Committed) and event.merger is not None:  # the worker may be lost
-            return self._known.ledger.receiver(event.worker) == event.merger
-        return event.worker in self._known.workers
+            return self._state.ledger.receiver(event.worker) == event.merger
+        return event.worker in self._state.workers
 
     def _on(self, event: Event, now: float, actions: list[Action]) -> None:
         react = _REACTIONS.get(type(event))
@@ -150,136 +145,136 @@ class Packetizer:
 
     def _joined(self, event: WorkerJoined, now: float, actions: list[Action]) -> None:
         worker = Worker(event.worker, host_of(event.node), last_commit=now)
-        self._known.workers[event.worker] = worker
+        self._state.workers[event.worker] = worker
         self._feed(worker, now, actions)
 
     def _lost(self, event: WorkerLost, now: float, actions: list[Action]) -> None:
-        worker = self._known.workers.pop(event.worker)
-        self._idle.pop(worker.number, None)
-        self._known.rates.forget(worker.number)
-        self._known.tainted.discard(worker.number)
+        worker = self._state.workers.pop(event.worker)
+        self._state.idle.pop(worker.number, None)
+        self._state.rates.forget(worker.number)
+        self._state.tainted.discard(worker.number)
         file = worker.file
-        self._known.nodes.move(worker, None)
+        self._state.nodes.move(worker, None)
         if worker.opening and file is not None:
-            self._known.opening -= 1
-            self._incoming.retry_file(file, worker, WorkerGone(event.reason), True)
-        self._incoming.take_back(worker, WorkerGone(event.reason), True)
-        merger = self._known.ledger.receiver(worker.number)
+            self._state.opening -= 1
+            self._recovery.retry_file(file, worker, WorkerGone(event.reason), True)
+        self._recovery.take_back(worker, WorkerGone(event.reason), True)
+        merger = self._state.ledger.receiver(worker.number)
         if merger is not None:  # its partial may have arrived or not
             actions.append(Refuse(merger, worker.number))
         self._end_if_alone(event.reason)
         self._feed_idle(now, actions)
 
     def _end_if_alone(self, reason: str) -> None:
-        if not self._known.workers and not self._known.everything_handed_out:
-            self._incoming.end(reason, WorkerGone(f"no worker is left: {reason}"))
+        if not self._state.workers and not self._state.everything_handed_out:
+            self._recovery.end(reason, WorkerGone(f"no worker is left: {reason}"))
 
     def _opened(self, event: FileOpened, now: float, actions: list[Action]) -> None:
-        worker, file = self._known.workers[event.worker], self._known.files[event.file]
+        worker, file = self._state.workers[event.worker], self._state.files[event.file]
         worker.opening = False
-        self._known.opening -= 1
+        self._state.opening -= 1
         file.entries, file.cuts = event.entries, event.cuts
-        self._known.totals.opened(event.entries)
-        self._known.nodes.opened(file)
+        self._state.totals.opened(event.entries)
+        self._state.nodes.opened(file)
         self._feed(worker, now, actions)
         self._feed_idle(now, actions)
 
     def _not_opened(self, event: FileFailed, now: float, actions: list[Action]) -> None:
-        worker, file = self._known.workers[event.worker], self._known.files[event.file]
+        worker, file = self._state.workers[event.worker], self._state.files[event.file]
         worker.opening = False
-        self._known.opening -= 1
-        self._known.nodes.move(worker, None)
-        self._incoming.retry_file(file, worker, event.error, event.retry)
+        self._state.opening -= 1
+        self._state.nodes.move(worker, None)
+        self._recovery.retry_file(file, worker, event.error, event.retry)
         self._feed(worker, now, actions)
         self._feed_idle(now, actions)
 
     def _done(self, event: PacketDone, now: float, actions: list[Action]) -> None:
-        known = self._known
-        worker = known.workers[event.worker]
+        state = self._state
+        worker = state.workers[event.worker]
         if worker.tainted:
             actions.append(Discard(worker.number))
             return
-        packet = known.ledger.working(event.worker)
-        losers = known.ledger.other_holders(worker.number, event.packet)
-        if losers and event.stop < packet.stop and known.ending.reason is not None:
+        packet = state.ledger.working(event.worker)
+        losers = state.ledger.other_holders(worker.number, event.packet)
+        if losers and event.stop < packet.stop and state.ending.reason is not None:
             if event.stop == packet.start:  # it leaves all of it to them
-                known.ledger.release(worker.number)
+                state.ledger.release(worker.number)
                 worker.packet = None
                 self._feed(worker, now, actions)
                 return
             if self._loses_less(worker, losers):
-                self._incoming.taint(worker)
+                self._recovery.taint(worker)
                 actions.append(Discard(worker.number))
                 return
         for number in losers:
-            self._incoming.taint(known.workers[number])
-        rest = known.ledger.done(event.worker, event.packet, event.stop)
+            self._recovery.taint(state.workers[number])
+        rest = state.ledger.done(event.worker, event.packet, event.stop)
         worker.packet = None
         if event.stop > packet.start:
             entries = event.stop - packet.start
-            known.rates.measured(event.worker, entries, event.seconds)
-            known.nodes.measured(worker, known.files[packet.file], entries, event.seconds)
+            state.rates.measured(event.worker, entries, event.seconds)
+            state.nodes.measured(worker, state.files[packet.file], entries, event.seconds)
         if rest is not None:
-            self._incoming.put_back(packet.file, rest, packet.attempt, None)
+            self._recovery.put_back(packet.file, rest, packet.attempt, None)
         self._feed(worker, now, actions)
         if losers or rest is not None:
             self._feed_idle(now, actions)
 
     def _loses_less(self, worker: Worker, others: list[int]) -> bool:
         """Whether the worker, but not all of the others, would lose no more than a packet."""
-        has_done = self._known.ledger.has_done
+        has_done = self._state.ledger.has_done
         return not has_done(worker.number) and any(has_done(number) for number in others)
 
     def _failed(self, event: PacketFailed, now: float, actions: list[Action]) -> None:
-        worker = self._known.workers[event.worker]
+        worker = self._state.workers[event.worker]
         if worker.tainted:
-            self._incoming.clean(worker)
+            self._recovery.clean(worker)
         else:
-            self._incoming.take_back(worker, event.error, event.retry)
+            self._recovery.take_back(worker, event.error, event.retry)
         self._feed(worker, now, actions)
         self._feed_idle(now, actions)
 
     def _committed(self, event: Committed, now: float, actions: list[Action]) -> None:
-        self._known.ledger.commit(event.worker, event.merger)
+        self._state.ledger.commit(event.worker, event.merger)
         if event.merger is not None and self._mergers.due(event.merger, now):
             actions.append(Collect(event.merger))
-        worker = self._known.workers.get(event.worker)
+        worker = self._state.workers.get(event.worker)
         if worker is not None:
             worker.last_commit = now
             self._feed(worker, now, actions)
 
     def _discarded(self, event: Discarded, now: float, actions: list[Action]) -> None:
-        worker = self._known.workers[event.worker]
-        self._incoming.clean(worker)
+        worker = self._state.workers[event.worker]
+        self._recovery.clean(worker)
         self._feed(worker, now, actions)
 
     def _merger_joined(self, event: MergerJoined, now: float, actions: list[Action]) -> None:
         self._mergers.join(event.merger, now)
 
     def _merger_lost(self, event: MergerLost, now: float, actions: list[Action]) -> None:
-        known = self._known
+        state = self._state
         self._mergers.leave(event.merger)
-        senders = known.ledger.senders(event.merger)
-        self._do_again(known.ledger.lose(event.merger), f"merger {event.merger} was lost")
+        senders = state.ledger.senders(event.merger)
+        self._do_again(state.ledger.lose(event.merger), f"merger {event.merger} was lost")
         for number in senders:
-            if number in known.workers:  # no other answer to its Commit will come
-                self._feed(known.workers[number], now, actions)
+            if number in state.workers:  # no other answer to its Commit will come
+                self._feed(state.workers[number], now, actions)
         self._feed_idle(now, actions)
 
     def _collected(self, event: Collected, now: float, actions: list[Action]) -> None:
         self._mergers.collected(event.merger, now)
-        self._known.ledger.collect(event.merger)
+        self._state.ledger.collect(event.merger)
 
     def _refused(self, event: Refused, now: float, actions: list[Action]) -> None:
-        if self._known.ledger.receiver(event.worker) == event.merger:
-            lost = self._known.ledger.recall(event.worker)
+        if self._state.ledger.receiver(event.worker) == event.merger:
+            lost = self._state.ledger.recall(event.worker)
             self._do_again(lost, f"worker {event.worker} was lost")
             self._feed_idle(now, actions)
 
     def _do_again(self, lost: Sequence[Packet], reason: str) -> None:
         """Packets that were done, and of which nothing is left; none of them has failed."""
         for packet in lost:
-            self._incoming.put_back(packet.file, (packet.start, packet.stop), packet.attempt, None)
+            self._recovery.put_back(packet.file, (packet.start, packet.stop), packet.attempt, None)
         if lost:
             self._end_if_alone(reason)
 
@@ -287,16 +282,16 @@ class Packetizer:
         self._feed_idle(now, actions)
 
     def _stop(self, event: Stop, now: float, actions: list[Action]) -> None:
-        self._incoming.end(event.reason, None)
+        self._recovery.end(event.reason, None)
 
     # Work for a worker.
 
     def _feed_idle(self, now: float, actions: list[Action]) -> None:
         # What one of them cannot have, none can; but a range may be kept from one that failed it.
         refused = 0
-        for worker in list(self._idle.values()):
+        for worker in list(self._state.idle.values()):
             self._feed(worker, now, actions)
-            refused += worker.number in self._idle
+            refused += worker.number in self._state.idle
             if refused == 2:
                 break
 
@@ -304,44 +299,44 @@ class Packetizer:
         """Gives an action to a worker that has just become idle, or was; a worker without work
         commits what it has, so that one that stays idle has nothing to lose."""
         action: Action | None = None
-        has_done = self._known.ledger.has_done(worker.number)
-        if not (has_done and self._outgoing.commit_is_due(worker, now)):
-            action = self._outgoing.next_work(worker, now)
+        has_done = self._state.ledger.has_done(worker.number)
+        if not (has_done and self._assignment.commit_is_due(worker, now)):
+            action = self._assignment.next_work(worker, now)
         if action is None and has_done:
             action = self._commit(worker)
         if action is None:
-            action = self._outgoing.copy(worker, now)
+            action = self._assignment.copy(worker, now)
         if action is None:
-            self._known.nodes.move(worker, None)
-            self._idle[worker.number] = worker
+            self._state.nodes.move(worker, None)
+            self._state.idle[worker.number] = worker
         else:
-            self._idle.pop(worker.number, None)
+            self._state.idle.pop(worker.number, None)
             actions.append(action)
 
     def _commit(self, worker: Worker) -> Commit:
         merger = self._mergers.next()
         if merger is not None:
-            self._known.ledger.send(worker.number, merger)
+            self._state.ledger.send(worker.number, merger)
         return Commit(worker.number, merger)
 
     # The end.
 
     def _finish_if_over(self, actions: list[Action]) -> None:
-        if len(self._idle) + len(self._known.tainted) < len(self._known.workers):
+        if len(self._state.idle) + len(self._state.tainted) < len(self._state.workers):
             return  # idle workers have committed; the others are awaited
-        if self._known.ending.reason is None and not self._known.everything_handed_out:
+        if self._state.ending.reason is None and not self._state.everything_handed_out:
             return
-        if self._known.ledger.moving:
+        if self._state.ledger.moving:
             return  # of lost workers; the mergers will say whether it has arrived
-        holding = self._known.ledger.holding
+        holding = self._state.ledger.holding
         actions += [Collect(merger) for merger in self._mergers.rest(holding)]
         if holding:
             return
-        if self._known.tainted and not self._known.ending.announced:
+        if self._state.tainted and not self._state.ending.announced:
             actions.append(Halt())
-        self._known.ending.over = True
-        self._incoming.give_up_rest()
-        actions.append(Finish(self._known.ending.error))
+        self._state.ending.over = True
+        self._recovery.give_up_rest()
+        actions.append(Finish(self._state.ending.error))
 
 
 _REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] = {

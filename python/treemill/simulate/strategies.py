@@ -24,6 +24,7 @@ from ..packetizer import (
     Packet,
     PacketDone,
     Packetizer,
+    Policy,
     Process,
     Sizing,
     WorkerJoined,
@@ -46,6 +47,12 @@ def treemill(scenario: Scenario, cluster: Cluster) -> Strategy:
     known = scenario.files.known
     return Packetizer(
         [FileSize(f.events, f.cuts) if known else None for f in cluster.files],
+        Policy(
+            max_attempts=10,
+            commit_seconds=scenario.commit_seconds,
+            collect_seconds=scenario.collect_seconds,
+            speculate=True,
+        ),
         nodes=[cluster.nodes[f.node].name for f in cluster.files],
         max_foreign=scenario.max_foreign,
         sizing=Sizing(
@@ -54,10 +61,6 @@ def treemill(scenario: Scenario, cluster: Cluster) -> Strategy:
             ask=scenario.master.request,
             merge=scenario.master.commit,
         ),
-        max_attempts=10,
-        commit_seconds=scenario.commit_seconds,
-        collect_seconds=scenario.collect_seconds,
-        speculate=True,
     )
 
 

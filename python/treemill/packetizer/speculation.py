@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from .entities import Worker
 from .sizing import Rates
-from .state import Worker
 
-__all__ = ["Tail"]
+__all__ = ["Speculation"]
 
 # How old the list of candidates may get: sorting the workers costs some ms with thousands of them.
 _FRESH_SECONDS = 0.1
@@ -16,7 +16,7 @@ _FRESH_SECONDS = 0.1
 _PATIENCE = 3.0
 
 
-class Tail:
+class Speculation:
     """The packets in work, the one that is expected to end last at the end."""
 
     def __init__(self, rates: Rates) -> None:

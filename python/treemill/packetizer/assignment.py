@@ -1,0 +1,96 @@
+"""Which work a worker gets that asks for some. Changes the books accordingly; what happens with
+work that does not come back well is recovery.py's affair."""
+
+from __future__ import annotations
+
+from .entities import File, Worker
+from .events import OpenFile, Process
+from .sizing import packet_entries
+from .speculation import Speculation
+from .state import State
+
+__all__ = ["Assignment"]
+
+
+class Assignment:
+    """Hands out."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._speculation = Speculation(state.rates)
+
+    def commit_is_due(self, worker: Worker, now: float) -> bool:
+        """Whether the worker should hand over its partial before it does anything else."""
+        state, since = self._state, now - worker.last_commit
+        if since >= state.policy.commit_seconds:
+            return True
+        # Near the end commits are as frequent as can be borne, so that one who is overtaken with a
+        # packet has little else to lose. Where commits wait for the end, so does this.
+        cost = state.sizing.ask + state.sizing.merge
+        if not state.policy.speculate or state.policy.commit_seconds == float("inf"):
+            return False
+        if since < 2 * cost * len(state.workers):
+            return False
+        rate = state.rates.total(len(state.workers))
+        return state.totals.left < max(2 * state.sizing.shortest, state.sizing.tail) * rate
+
+    def next_work(self, worker: Worker, now: float) -> OpenFile | Process | None:
+        """Something that nobody has."""
+        state = self._state
+        if state.ending.reason is not None:
+            return None
+        again = state.again.pick(worker.number, len(state.workers) - len(state.tainted) <= 1)
+        if again is not None:
+            again_file = state.files[again.file]
+            state.nodes.move(worker, again_file)
+            if again.stop is None:
+                return self._open(worker, again_file)
+            span = (again.start, again.stop)
+            return self._hand_out(worker, again_file, span, again.attempt, now)
+        file = state.nodes.next_in(worker)
+        if file is None:
+            state.nodes.move(worker, None)  # it does not stand in its own way
+            file = state.nodes.pick(worker.host, state.totals.mean)
+        if file is None:
+            return None
+        state.nodes.move(worker, file)
+        if file.entries is None:
+            return self._open(worker, file)
+        span = state.nodes.take(file, file.cut(self._size(worker, file)))
+        return self._hand_out(worker, file, span, 1, now)
+
+    def copy(self, worker: Worker, now: float) -> Process | None:
+        """Another worker's packet, if everything else is handed out."""
+        state = self._state
+        if not state.policy.speculate or state.ending.reason is not None or state.opening:
+            return None
+        if not state.everything_handed_out:
+            return None
+        late = self._speculation.candidate(state.workers, worker, now)
+        if late is None:
+            return None
+        late.copied = True
+        packet = state.ledger.copy(worker.number, late.number)
+        state.nodes.move(worker, state.files[packet.file])
+        return worker.process(packet, now, copied=True)
+
+    def _open(self, worker: Worker, file: File) -> OpenFile:
+        worker.opening = True
+        self._state.opening += 1
+        return OpenFile(worker.number, file.number)
+
+    def _hand_out(
+        self, worker: Worker, file: File, span: tuple[int, int], attempt: int, now: float
+    ) -> Process:
+        self._state.totals.unassigned -= span[1] - span[0]
+        packet = self._state.ledger.hand_out(worker.number, file.number, span, attempt)
+        return worker.process(packet, now)
+
+    def _size(self, worker: Worker, file: File) -> int:
+        state = self._state
+        workers = max(len(state.workers), state.policy.expected_workers)
+        rate = state.rates.of(worker.number)
+        if rate is not None:
+            rate = state.nodes.rate(worker, file, rate)
+        total = state.rates.total(workers)
+        return packet_entries(state.sizing, rate, total, state.totals.left, workers)

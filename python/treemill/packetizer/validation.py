@@ -1,0 +1,75 @@
+"""Checks that what is written at the fields of the state is true. For tests, after each event: it
+looks at everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .ledger import Range
+from .state import State
+
+__all__ = ["validate"]
+
+
+def validate(state: State) -> None:
+    """Raises RuntimeError with the first thing that is wrong."""
+    if state.ending.over:
+        return  # what was left is given up, and the books are closed
+    for wrong in _wrong(state):
+        raise RuntimeError(f"the packetizer's state is wrong: {wrong}")
+
+
+def _wrong(state: State) -> Iterator[str]:
+    workers, totals, ledger = state.workers, state.totals, state.ledger
+    for number, worker in workers.items():
+        held = ledger.packet_of(number)
+        if worker.packet != held:
+            yield f"worker {number} has {worker.packet}, the ledger says {held}"
+        if worker.tainted and (held is not None or ledger.has_done(number)):
+            yield f"worker {number} is tainted and holds something"
+        if held is not None and worker.copied != bool(ledger.other_holders(number, held.number)):
+            yield f"worker {number} alone has packet {held.number}, or not, and should not"
+        busy = worker.packet is not None or worker.opening or worker.tainted
+        busy = busy or ledger.has_done(number) or ledger.receiver(number) is not None
+        if busy == (number in state.idle):
+            yield f"worker {number} is idle, or not, and should not be"
+    if set(state.idle) - set(workers):
+        yield "a worker is idle that is not there"
+    if state.tainted != {n for n, worker in workers.items() if worker.tainted}:
+        yield f"tainted workers are {state.tainted}"
+    if state.opening != sum(worker.opening for worker in workers.values()):
+        yield f"{state.opening} files are said to be being opened"
+    yield from _wrong_sums(state)
+    for file in state.files:
+        if file.entries is not None:
+            yield from _wrong_cover(state, file.number, file.entries)
+    if totals.known != sum(file.entries or 0 for file in state.files):
+        yield f"{totals.known} entries are said to be known"
+
+
+def _wrong_sums(state: State) -> Iterator[str]:
+    left = sum(file.left for file in state.files)
+    again = sum(a.stop - a.start for a in state.again.waiting if a.stop is not None)
+    if state.totals.unassigned != left + again:
+        yield f"{state.totals.unassigned} entries are said to be unassigned, not {left + again}"
+    if state.nodes.left != left:
+        yield f"nodes have {state.nodes.left} entries left, files {left}"
+    given_up = {gap.file for gap in state.ledger.coverage().missing if gap.stop is None}
+    unknown = sum(f.entries is None and f.number not in given_up for f in state.files)
+    if state.totals.unknown != unknown:
+        yield f"{state.totals.unknown} files are said to be of unknown size, not {unknown}"
+
+
+def _wrong_cover(state: State, number: int, entries: int) -> Iterator[str]:
+    """Whether each entry of the file is in exactly one place."""
+    file = state.files[number]
+    spans: list[Range] = [(file.next, entries)] if file.left else []
+    spans += [(a.start, a.stop) for a in state.again.waiting if a.file == number and a.stop]
+    spans += state.ledger.spans(number)
+    end = 0
+    for start, stop in sorted(spans):
+        if start != end:
+            yield f"file {number}: entries {min(start, end)}..{max(start, end)} are lost or doubled"
+        end = stop
+    if end != entries:
+        yield f"file {number} ends at {end}, not at {entries}"
