@@ -5,7 +5,6 @@ Files are written once and kept: 200 columns of floats, and one that filters pas
 of `--rounds`, on one thread, interleaved; by the CPU clock, which a busy machine disturbs least.
 """
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -94,7 +93,7 @@ def many(path: Path, entries: int, rounds: int, most: int) -> Iterable[Row]:
     tree = events.chain.trees[0].core
 
     def planned() -> None:
-        _core.Query(json.dumps(plan(book(most)).spec)).bind(tree)
+        _core.Query(plan(book(most)).specification.text).bind(tree)
 
     planning = in_turn(rounds, {"plan": planned}, time.process_time)["plan"]
     yield few

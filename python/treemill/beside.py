@@ -5,7 +5,6 @@ Knows the query's description and how the core's results become values; runs not
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +34,7 @@ class Beside:
         self._plan = plan(list(self._booked.values()))
         sinks = {index: Sink(rows.limit) for index, rows in self._plan.rows.items()}
         assert chain is not None
-        self.task = QueryTask(json.dumps(self._plan.spec), chain, workers, None, sinks)
+        self.task = QueryTask(self._plan.specification, chain, workers, None, sinks)
 
     def values(self, raw: Sequence[Any]) -> dict[str, Any]:
         """From the core's results."""

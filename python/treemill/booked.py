@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from .results import categories, empty, result
 from .rows import Sink
 from .run_options import RunOptions
 from .running import Query
+from .specification import Specification
 from .subset import known_sizes
 from .task import QueryTask
 from .variations import Variations
@@ -50,7 +50,7 @@ class BookedQuery(Query):
         self._whole = options.whole
         self._axes: dict[int, list[FixedAxis]] = {}
         self._places: dict[tuple[int, int], list[int]] = {}
-        self._plan = Plan({})
+        self._plan = Plan()
         self._files_made = BookedFiles(bookings, chain, options.whole and not self._skip_errors)
         self._values: tuple[Any, ...] | None = None
         self._empty: dict[tuple[int, str], Any] = {}  # by booking and variation
@@ -70,12 +70,11 @@ class BookedQuery(Query):
 
     def _fill(self) -> None:
         self._plan = plan(self.bookings, self._axes)
-        self._compile(self._plan.spec, self._files_made.sinks(self._plan))
+        self._compile(self._plan.specification, self._files_made.sinks(self._plan))
 
-    def _compile(self, described: dict[str, Any], sinks: Mapping[int, Sink] | None = None) -> None:
-        text = json.dumps(described)
+    def _compile(self, described: Specification, sinks: Mapping[int, Sink] | None = None) -> None:
         task = QueryTask(
-            text,
+            described,
             self._chain,
             self._pool.size,
             self._spans,

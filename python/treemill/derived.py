@@ -6,7 +6,6 @@ Knows the query's description, one file's binding and rows; knows no selector an
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +19,7 @@ from .perfile import PerFile
 from .planning import plan
 from .query import Booking, Node, steps_to
 from .rows import CollectingTrees, Sink
+from .specification import Specification
 from .steps import Define, Vary
 from .wanted import Rows
 
@@ -35,7 +35,7 @@ _ENTRY = "treemill_number_of_entry"
 class Derivation:
     """What a node adds to its chain, ready to be sent."""
 
-    spec: str
+    specification: Specification
     names: tuple[str, ...]
     """Of the columns that it defines."""
     limit: int
@@ -87,13 +87,13 @@ def _described(node: Node, names: tuple[str, ...], found: bool = False) -> Deriv
     made = plan([booking])
     node.origin.discard(booking)
     (wanted,) = made.rows.values()
-    return Derivation(json.dumps(made.spec), names, wanted.limit)
+    return Derivation(made.specification, names, wanted.limit)
 
 
 def _bind(derivation: Derivation, chain: Chain, file: int) -> Any:
     foreign = joined([_Numbers(), chain.foreign(file)])
     first = partial(chain.first_entry, file)
-    return PerFile(derivation.spec).bind(chain.trees[file], foreign, first)
+    return PerFile(derivation.specification).bind(chain.trees[file], foreign, first)
 
 
 class _Numbers:

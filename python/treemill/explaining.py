@@ -24,8 +24,8 @@ def explained(chain: Chain, bookings: Sequence[Booking]) -> str:
     ranged = [booking for booking in bookings if _automatic(booking)]
     # The plan does not depend on where the bins are: any will do for those not known yet.
     axes = {booking.number: _some_axes(booking) for booking in ranged}
-    spec = json.dumps(plan(bookings, axes).spec)
-    found = json.loads(PerFile(spec).bind(chain.trees[0], chain.foreign(0)).explain())
+    specification = plan(bookings, axes).specification
+    found = json.loads(PerFile(specification).bind(chain.trees[0], chain.foreign(0)).explain())
     columns, first = found["columns"], found["columns_of_filters"]
     parts = [
         ("first", "a pass over the same columns finds the ranges of " + _titles(ranged))

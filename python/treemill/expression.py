@@ -10,12 +10,13 @@ import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from . import draw_operators, registry
 from .clike import Rewritten, rewrite
 from .errors import QueryError
+from .mentions import words
 from .quoting import quoted
 from .syntax import Tree, reduced, too_deep
 
@@ -40,6 +41,11 @@ class Expression:
     found: bool = False
     """Whether a pattern has found the name that it is: of what was defined anew it means the new
     one's."""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All names and attributes in it."""
+        return words(self.tree)
 
     def to_json(self) -> dict[str, Any]:
         """As the core reads it."""

@@ -7,14 +7,14 @@ import json
 import re
 import threading
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
-from .aliases import needed, with_definitions, words
+from .aliases import needed
 from .entry_numbers import NUMBERING, with_entry_numbers
 from .errors import QueryError, UnsupportedError
 from .filetree import FileTree
 from .foreign import Foreign, joined
+from .specification import Specification
 from .supplied import Rescue, supplied
 
 __all__ = ["PerFile"]
@@ -25,24 +25,18 @@ _UNKNOWN = re.compile(r"there is no column (.+?)( \(in the variation .*\))?$")
 class _Variant:
     """A specification as it reads for files with the same aliases."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, specification: Specification) -> None:
         from . import _core
 
-        self.text = text
-        self.core = _core.Query(text)
-
-    @cached_property
-    def words(self) -> set[str]:
-        """Names in its expressions: few files make anybody ask for them."""
-        return words(json.loads(self.text))
+        self.specification = specification
+        self.core = _core.Query(specification.text)
 
 
 class PerFile:
-    """A specification (`treemill.query.spec`, as JSON), to be bound to one file after another.
-    Thread-safe."""
+    """A specification that is bound to one file after another. Thread-safe."""
 
-    def __init__(self, spec: str) -> None:
-        self._plain = _Variant(spec)
+    def __init__(self, specification: Specification) -> None:
+        self._plain = _Variant(specification)
         self._variants: dict[str, _Variant] = {}
         self._lock = threading.Lock()
 
@@ -56,32 +50,32 @@ class PerFile:
         `first`: the number of its first entry in the whole chain. Raises what is wrong with the
         query there."""
         query = self._for(tree)
-        if any(name in query.text for name in NUMBERING):
-            foreign = with_entry_numbers(foreign, query.words, tree.by_name, first)
+        words = query.specification.words
+        if not words.isdisjoint(NUMBERING):
+            foreign = with_entry_numbers(foreign, words, tree.by_name, first)
         if not tree.missing.defaults:
             try:
                 return query.core.bind(tree.core, foreign, Rescue(tree))
             except (QueryError, UnsupportedError) as error:
-                more = supplied(tree, query.words)
+                more = supplied(tree, words)
                 if more is None:
                     # Another file may have the column.
                     unknown = _UNKNOWN.match(error.message)
                     error.message += tree.hint(unknown[1]) if unknown else ""
                     raise
         else:
-            more = supplied(tree, query.words)
+            more = supplied(tree, words)
         return query.core.bind(tree.core, joined([foreign, more]), Rescue(tree))
 
     def _for(self, tree: FileTree) -> _Variant:
         """The specification with the aliases of this tree that it uses."""
-        aliases = tree.aliases
-        defines = needed(aliases, tree.by_name, self._plain.words) if aliases else []
+        plain, aliases = self._plain.specification, tree.aliases
+        defines = needed(aliases, tree.by_name, plain.words) if aliases else []
         if not defines:
             return self._plain
         # Mostly all files have the same aliases.
         key = json.dumps([define.to_json() for define in defines])
         with self._lock:
             if key not in self._variants:
-                spec = with_definitions(json.loads(self._plain.text), defines)
-                self._variants[key] = _Variant(json.dumps(spec))
+                self._variants[key] = _Variant(plain.after(defines))
             return self._variants[key]

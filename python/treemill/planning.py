@@ -1,4 +1,4 @@
-"""Bookings of one pass as the core reads them (spec.rs, `Spec`): steps numbered, variations
+"""Bookings of one pass as a specification: steps numbered, variations
 unfolded, and which of the core's results make which booking's value.
 
 Pure: standard library, errors, axes and the query's description only.
@@ -17,19 +17,20 @@ from .axis_ranges import MOST_OF_ALL
 from .booking import Booking, Place, steps_to
 from .errors import QueryError
 from .quoting import near
+from .specification import Specification
 from .steps import Counters, Define, Filter, Step, Vary, affects
 from .wanted import Flow, Hist, Quantiles, Rows, Scalar, Unique, Wanted
 
-__all__ = ["NOMINAL", "Plan", "extents", "plan", "spec"]
+__all__ = ["NOMINAL", "Plan", "extents", "plan"]
 
 NOMINAL = "nominal"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Plan:
     """A pass."""
 
-    spec: dict[str, Any]
+    specification: Specification = field(default_factory=Specification)
     slots: dict[int, dict[str, list[int]]] = field(default_factory=dict)
     """By the booking's number and the variation: indices of the core's results."""
     rows: dict[int, Rows] = field(default_factory=dict)
@@ -49,6 +50,8 @@ class _Numbering:
 
     def __init__(self) -> None:
         self.steps: list[dict[str, Any]] = []
+        self.words: set[str] = set()
+        """In all expressions."""
         self._index: dict[tuple[int, str | None], int | None] = {}
 
     def at(self, node: Place, variation: str) -> int | None:
@@ -65,6 +68,7 @@ class _Numbering:
                 continue
             added: Sequence[Filter | Define] = varied if isinstance(step, Vary) else [step]
             for one in added:
+                self.words |= one.expr.words
                 made = {"parent": index, "action": one.to_json()}
                 self.steps.append(made | ({"variation": seen} if seen else {}))
                 index = len(self.steps) - 1
@@ -80,12 +84,13 @@ def plan(
     histograms that had automatic ones."""
     numbering = _Numbering()
     booked: list[dict[str, Any]] = []
-    made = Plan({})
+    made = Plan()
     counts: dict[tuple[int | None, str | None], int] = {}
     for booking in bookings:
         _check_constants(booking.node)
         _check_varied(booking.node)
         wanted = booking.wanted
+        numbering.words.update(*(expr.words for expr in wanted.expressions()))
         if isinstance(wanted, Hist):
             fixed = (axes or {}).get(booking.number) or wanted.axes
             result = wanted.to_json([_known(axis) for axis in fixed])
@@ -108,7 +113,7 @@ def plan(
                     made.rows[len(booked)] = wanted
                 named = {} if variation == NOMINAL else {"variation": variation}
                 booked.append({"at": at, "result": result, **named})
-    made.spec.update({"version": 1, "steps": numbering.steps, "bookings": booked})
+    made.specification = Specification(numbering.steps, booked, numbering.words)
     return made
 
 
@@ -152,14 +157,6 @@ def _varied(steps: Sequence[Step]) -> list[str]:
     return list(dict.fromkeys(name for each in names for name in each))
 
 
-def spec(
-    bookings: Sequence[Booking],
-    axes: Mapping[int, Sequence[FixedAxis]] | None = None,
-) -> dict[str, Any]:
-    """Only what the core reads of `plan`."""
-    return plan(bookings, axes).spec
-
-
 def _known(axis: Axis) -> FixedAxis:
     if not isinstance(axis, FixedAxis):
         raise QueryError("the range of an automatic axis is not known before a pass over the data")
@@ -168,10 +165,10 @@ def _known(axis: Axis) -> FixedAxis:
 
 def extents(
     bookings: Sequence[Booking],
-) -> tuple[dict[str, Any], dict[tuple[int, int], list[int]]]:
-    """The pass that finds automatic ranges: a spec with one `extent` (with quantiles beside it
-    where far tails may be left out; for categories that grow, `unique`) per node and expression,
-    and for each (booking's number, dimension) with such an axis the indices of its results. All
+) -> tuple[Specification, dict[tuple[int, int], list[int]]]:
+    """The pass that finds automatic ranges: one `extent` (with quantiles beside it where
+    far tails may be left out; for categories that grow, `unique`) per node and expression, and for
+    each (booking's number, dimension) with such an axis the indices of its results. All
     variations share an axis, so that they can be compared bin by bin: ranges are the nominal ones,
     categories those of all of them, because what is in none would be lost."""
     numbering = _Numbering()
@@ -198,12 +195,13 @@ def extents(
             for variation in _variations(booking) if grows else [NOMINAL]:
                 at = numbering.at(booking.node, variation)
                 for asked in wanted_here:
+                    numbering.words.update(*(expr.words for expr in asked.expressions()))
                     key = (at, json.dumps(asked.to_json()))
                     if key not in known:
                         known[key] = len(booked)
                         booked.append({"at": at, "result": asked.to_json()})
                     found.append(known[key])
-    return {"version": 1, "steps": numbering.steps, "bookings": booked}, places
+    return Specification(numbering.steps, booked, numbering.words), places
 
 
 def _check_constants(node: Place) -> None:

@@ -3,10 +3,11 @@ branches that it lacks, and branches that uproot reads for it. Decides which; fi
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
-from .aliases import mentions
 from .filetree import FileTree
+from .mentions import mentions
 
 __all__ = ["Rescue", "Supplied", "supplied"]
 
@@ -54,7 +55,7 @@ class Rescue:
         return self._tree.read_instead(self._tree.by_name[path], start, stop)
 
 
-def supplied(tree: FileTree, words: set[str]) -> Supplied | None:
+def supplied(tree: FileTree, words: Set[str]) -> Supplied | None:
     """The columns that expressions of these words may mean and that the core does not find in the
     tree; None where there are none. May look into other files for the types of defaults."""
     missing = tree.missing

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .chain.chain import Chain
     from .derived import Derivation
     from .selector import Selector
+    from .specification import Specification
     from .worker import Trees
 
 __all__ = ["QueryTask", "SelectorTask", "Span", "Task", "Window"]
@@ -106,7 +107,7 @@ class QueryTask:
 
     def __init__(
         self,
-        spec: str,
+        specification: Specification,
         chain: Chain,
         workers: int,
         spans: Sequence[Span] | None,
@@ -118,7 +119,7 @@ class QueryTask:
         workers find what this process remembers of files."""
         self._remember = remember
         self._sinks = sinks or {}
-        self._spec = spec
+        self._specification = specification
         self._chain = chain.pinned()
         self._workers = workers
         self._spans = spans
@@ -129,7 +130,7 @@ class QueryTask:
         self._trees: Trees | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_spec", "_chain", "_workers", "_spans", "_sinks", "_remember")
+        kept = ("_specification", "_chain", "_workers", "_spans", "_sinks", "_remember")
         return {name: self.__dict__[name] for name in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -156,7 +157,7 @@ class QueryTask:
 
         with self._lock:
             if self._trees is None:
-                query = PerFile(self._spec)
+                query = PerFile(self._specification)
                 found: Trees = BoundTrees(
                     query, self._chain, self._workers, remember=self._remember
                 )

@@ -4,9 +4,11 @@ import json
 
 import pytest
 from treemill import QueryError
-from treemill.aliases import mentions, needed, with_definitions, words
+from treemill.aliases import needed
 from treemill.expression import parse
 from treemill.formula import translate
+from treemill.mentions import mentions, words
+from treemill.specification import Specification
 
 
 def names(aliases, branches, expression):
@@ -74,12 +76,11 @@ def test_what_an_expression_can_mean(expression, column, is_meant):
 
 
 def test_definitions_come_before_all_else():
-    spec = {
-        "version": 1,
-        "steps": [{"parent": None, "action": 1}, {"parent": 0, "action": 2}],
-        "bookings": [{"at": None, "result": 3}, {"at": 1, "result": 4}],
-    }
-    made = with_definitions(spec, needed({"a": "b", "b": "x"}, {"x"}, {"a"}))
-    assert [step["parent"] for step in made["steps"]] == [None, 0, 1, 2]
-    assert [booking["at"] for booking in made["bookings"]] == [1, 3]
-    assert with_definitions(spec, []) == spec
+    specification = Specification(
+        [{"parent": None, "action": 1}, {"parent": 0, "action": 2}],
+        [{"at": None, "result": 3}, {"at": 1, "result": 4}],
+    )
+    made = specification.after(needed({"a": "b", "b": "x"}, {"x"}, {"a"}))
+    assert [step["parent"] for step in made.steps] == [None, 0, 1, 2]
+    assert [booking["at"] for booking in made.bookings] == [1, 3]
+    assert specification.after([]) is specification

@@ -1,7 +1,6 @@
 """Where packets may end: so that all workers have something to do, and none does what another one
 has done."""
 
-import json
 from itertools import pairwise
 
 import pytest
@@ -130,10 +129,12 @@ def test_clusters_are_cut_only_when_they_are_remembered(coarse, packets):
     assert all(stops <= {20_000, 40_000} for stops in seen[:2])
     assert all(stops > {20_000, 40_000} for stops in seen[2:])
     # Workers that are other processes have nothing of it.
-    spec = plan(booked, {}).spec
+    specification = plan(booked, {}).specification
     for remember, cut in ((True, True), (False, False)):
-        query = PerFile(json.dumps(spec))
-        _, cuts = BoundTrees(query, tm.dataset(coarse, "Events"), 2, remember=remember).size(0)
+        query = PerFile(specification)
+        _, cuts = BoundTrees(query, tm.dataset(coarse, "Events").chain, 2, remember=remember).size(
+            0
+        )
         assert (len(cuts) > 1) == cut
 
 

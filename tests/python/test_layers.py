@@ -73,7 +73,8 @@ def test_module(path):
     ]
     pure += ["treeformula_names", "draw_operators", "pieces"]
     pure += ["fresh", "query", "booking", "selector", "looks", "storages", "saving", "faces"]
-    pure += ["steps", "wanted", "planning", "snapshot_format", "draw_request"]
+    pure += ["steps", "wanted", "planning", "snapshot_format", "draw_request", "mentions"]
+    pure += ["specification"]
     if part in pure:
         allowed = ["treemill.errors", "treemill.quoting"]
         allowed += [f"treemill.{module}" for module in pure]
@@ -132,7 +133,12 @@ def test_module(path):
         assert own(names) <= inside(names, "treemill.errors")
     if part in ("aliases", "formula"):
         assert own(names) <= inside(
-            names, "treemill.errors", "treemill.expression", "treemill.steps", "treemill.formula"
+            names,
+            "treemill.errors",
+            "treemill.expression",
+            "treemill.steps",
+            "treemill.formula",
+            "treemill.mentions",
         )
     if part == "fallback":
         assert own(names) <= inside(names, "treemill.errors")

@@ -1,7 +1,6 @@
 """Partials over any ranges, merged in any order, after any journey, give the same results; and what
 no entry needs is not read."""
 
-import json
 import math
 from itertools import pairwise
 
@@ -32,8 +31,7 @@ def booked(events):
 @pytest.fixture(scope="module")
 def bound(core, paths):
     events = tm.dataset(paths[0], tree="Events")
-    spec = json.dumps(plan(booked(events)).spec)
-    return core.Query(spec).bind(events.chain.trees[0].core)
+    return core.Query(plan(booked(events)).specification.text).bind(events.chain.trees[0].core)
 
 
 def run(core, bound, start, stop):

@@ -1,9 +1,10 @@
 import gc
+import json
 
 import hist
 import pytest
 from treemill.errors import QueryError
-from treemill.planning import extents, spec
+from treemill.planning import extents, plan
 from treemill.query import Node, Origin
 
 
@@ -56,15 +57,15 @@ def test_spec_has_each_step_once(root):
         wide.sum("c"),
         root.mean("b"),
     ]
-    made = spec(bookings)
-    assert made["version"] == 1
-    assert [step["parent"] for step in made["steps"]] == [None, 0]
-    assert made["steps"][0]["action"]["kind"] == "filter"
-    assert made["steps"][0]["action"]["name"] == "cut"
-    assert made["steps"][1]["action"]["name"] == "c"
-    assert made["steps"][1]["action"]["expr"]["text"] == "a + b"
-    assert [booking["at"] for booking in made["bookings"]] == [1, 0, 1, None]
-    histogram, count, total, mean = (booking["result"] for booking in made["bookings"])
+    made = plan(bookings).specification
+    assert json.loads(made.text)["version"] == 1
+    assert [step["parent"] for step in made.steps] == [None, 0]
+    assert made.steps[0]["action"]["kind"] == "filter"
+    assert made.steps[0]["action"]["name"] == "cut"
+    assert made.steps[1]["action"]["name"] == "c"
+    assert made.steps[1]["action"]["expr"]["text"] == "a + b"
+    assert [booking["at"] for booking in made.bookings] == [1, 0, 1, None]
+    histogram, count, total, mean = (booking["result"] for booking in made.bookings)
     assert histogram["weight"]["text"] == "w"
     assert histogram["axes"][0]["axis"]["kind"] == "regular"
     assert histogram["axes"][0]["expr"]["tree"]["kind"] == "name"
@@ -77,7 +78,7 @@ def test_extents_are_asked_once_per_node_and_expression(root):
     bookings = [root.hist("x"), root.hist("x", bins=7), good.hist("x"), good.hist("x", "y")]
     bookings += [root.hist("x", bins=(1, 0, 1)), root.count()]
     made, places = extents(bookings)
-    asked = [(b["at"], b["result"]["expr"]["text"]) for b in made["bookings"]]
+    asked = [(b["at"], b["result"]["expr"]["text"]) for b in made.bookings]
     assert asked == [(None, "x"), (0, "x"), (0, "y")]
     numbers = [booking.number for booking in bookings]
     assert places == {
@@ -88,7 +89,7 @@ def test_extents_are_asked_once_per_node_and_expression(root):
         (numbers[3], 1): [2],
     }
     with pytest.raises(QueryError, match="automatic"):
-        spec(bookings)
+        plan(bookings)
 
 
 def test_value_runs_all_that_is_booked_once(root, runs):
