@@ -17,52 +17,16 @@ mod pieces;
 mod reduce;
 mod tasks;
 
-use crate::compile::{EVENT, Graph, Homes, Joint, LevelId, NodeId, Program};
+use crate::columns::Columns;
+use crate::compile::{EVENT, LevelId, NodeId, Plan};
 use crate::error::{ProcessError, QueryError};
 use crate::kernel::pieces::Pieces;
 use crate::pool::Pool;
-use crate::query::Columns;
-use crate::schema::Field;
 use crate::value::{Buf, Value};
 use passed::Passed;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use tasks::{Halt, Made, Task};
-
-/// What evaluation needs to know of a compiled query.
-pub(crate) struct Plan {
-    pub graph: Graph,
-    /// Programs of nodes computed position by position.
-    pub programs: HashMap<NodeId, Program>,
-    /// Those that are computed together, and in which of these each is.
-    pub joints: Vec<Joint>,
-    pub joint_of: HashMap<NodeId, usize>,
-    /// Columns, as `Query::columns` lists them.
-    pub fields: Vec<Field>,
-    /// Schema's column to `fields`.
-    pub column_of: HashMap<usize, usize>,
-    /// The nodes that stand for `fields`.
-    pub column_nodes: HashMap<usize, NodeId>,
-    /// For levels of list columns, what their offsets can come from.
-    pub sources: HashMap<LevelId, Source>,
-    /// Where columns are read.
-    pub homes: Homes,
-    /// Levels in words.
-    pub level_names: Vec<String>,
-    /// Nodes whose values hold for one selection only.
-    pub local: HashSet<NodeId>,
-    /// How many want each node's value.
-    pub uses: Vec<u32>,
-}
-
-/// Columns that tell a level's offsets, as indices into `fields`.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Source {
-    /// The counter.
-    pub counter: Option<usize>,
-    /// List columns.
-    pub members: Vec<usize>,
-}
 
 /// Number of a selection; 0 is the whole batch.
 pub(crate) type SelectionId = usize;

@@ -1,8 +1,7 @@
 //! A compiled query in words: what is read, in which order, over which lists, and what is computed
 //! once for several. For people; nothing is decided by it.
 
-use crate::compile::{Constant, EVENT, LevelKind, NodeId, Op, Type};
-use crate::eval::Plan;
+use crate::compile::{Constant, EVENT, LevelKind, NodeId, Op, Plan, Type};
 use crate::kernel::{Arithmetic, Compare, Map};
 use serde::Serialize;
 

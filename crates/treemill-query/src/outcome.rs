@@ -1,7 +1,6 @@
 //! Results of bookings, as they are handed over.
 
 use crate::rows::NamedArray;
-use crate::unique::Values;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
@@ -11,6 +10,13 @@ pub enum Number {
     Bool(bool),
     Int(i128),
     Float(f64),
+}
+
+/// Different values, ascending: numbers or strings.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    Numbers(Vec<Number>),
+    Strings(Vec<Vec<u8>>),
 }
 
 /// The result of one booking.

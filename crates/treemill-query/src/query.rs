@@ -3,46 +3,20 @@
 use crate::binned::Binned;
 use crate::booking::Kind;
 use crate::cells::Cells;
-use crate::compile::{Compiler, Cuts, NodeId};
+use crate::columns::Columns;
+use crate::compile::{Compiler, Cuts, NodeId, Plan};
 use crate::error::{ProcessError, QueryError};
-use crate::eval::{Batch, Plan, SelectionId};
+use crate::eval::{Batch, SelectionId};
 use crate::explain::Explanation;
 use crate::partial::{Partial, foreign};
 use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::spec::{Action, Spec};
-use arrow_array::ArrayRef;
 use std::collections::HashMap;
-use std::error::Error;
 use std::sync::{Mutex, PoisonError};
 
 /// Cells that all histograms of a query may have together.
 const MOST_CELLS: u64 = 1 << 28;
-
-/// One batch of entries, whose columns are made when they are asked for.
-pub trait Columns {
-    /// Entries of the batch.
-    fn rows(&self) -> usize;
-    /// Number of the first entry in its file, for messages.
-    fn first(&self) -> u64 {
-        0
-    }
-    /// The column `Query::columns()[index]`, `rows()` long, of the type that the schema said; bools may
-    /// also come as bytes, 0 or 1.
-    fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>>;
-    /// Whether `column_at` can be asked for this column. The same in all batches.
-    fn can_pick(&self, _index: usize) -> bool {
-        false
-    }
-    /// The same column's entries at `rows` only, which ascend.
-    fn column_at(
-        &mut self,
-        index: usize,
-        _rows: &[u32],
-    ) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
-        Err(format!("column {index} comes for whole batches").into())
-    }
-}
 
 /// Buffers that are reused from batch to batch; one per thread.
 #[derive(Default)]

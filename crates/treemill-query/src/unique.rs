@@ -1,7 +1,7 @@
 //! The different values of an expression, as many as a limit allows.
 
 use crate::error::QueryError;
-use crate::outcome::Number;
+use crate::outcome::{Number, Values};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -14,13 +14,6 @@ pub(crate) struct Unique {
     /// By their place among all floats; one NaN stands for all, above infinity.
     floats: BTreeSet<u64>,
     strings: BTreeSet<Vec<u8>>,
-}
-
-/// Different values, ascending: numbers or strings.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Values {
-    Numbers(Vec<Number>),
-    Strings(Vec<Vec<u8>>),
 }
 
 const SIGN: u64 = 1 << 63;

@@ -1,10 +1,10 @@
 //! Calls: rows of the table of functions with typed arguments; methods.
 
+use super::builtins::{self, FUNCTIONS, Function, Kind};
 use super::objects::Source;
 use super::types::NO_STRINGS;
 use super::{Bound, Compiler, Constant, Node, NodeId, Op, Reducer, Result, Type, span};
 use crate::error::{QueryError, near};
-use crate::functions::{self, FUNCTIONS, Function, Kind};
 use crate::kernel::{Arithmetic, Map, Real1, Real2, Test};
 use crate::spec::{Expr, Span};
 
@@ -29,7 +29,7 @@ impl Compiler<'_> {
             let message = format!("{name} is a variable here, and not a function");
             return Err(QueryError::at(span(function), message));
         }
-        let Some(function) = functions::find(name) else {
+        let Some(function) = builtins::find(name) else {
             let known = FUNCTIONS.iter().map(|function| function.name);
             let message = match instead(name) {
                 Some(instead) => format!("there is no function {name}: {instead}"),

@@ -148,7 +148,7 @@ pub(super) fn is_cheap(expr: &Expr) -> bool {
 pub(super) fn draws(expr: &Expr) -> bool {
     let mut found = match expr {
         Expr::Call { function, .. } => {
-            matches!(&**function, Expr::Name { id, .. } if crate::functions::is_drawn(id))
+            matches!(&**function, Expr::Name { id, .. } if super::builtins::is_drawn(id))
         }
         Expr::Apply { body, .. } => draws(&body.tree),
         _ => false,

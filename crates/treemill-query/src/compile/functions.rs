@@ -106,7 +106,7 @@ impl Compiler<'_> {
         args: &[Expr],
         at: Span,
     ) -> Result<Bound> {
-        if crate::functions::find(name).is_some() {
+        if super::builtins::find(name).is_some() {
             let message = format!(
                 "{name}(…) is a function of the language, and one of yours, too: give yours another name"
             );

@@ -2,10 +2,11 @@
 //! together, so that columns are read and widened, and functions of one argument reduced, once for all.
 //! Nothing depends on it but speed.
 
+use super::homes::Homes;
 use super::plan::{Needs, Want};
 use super::program::{Program, joint_program};
 use super::quick::{QuickMap, QuickSet};
-use super::{Homes, LevelId, NodeId, Op, Type};
+use super::{LevelId, NodeId, Op, Type};
 use std::collections::HashMap;
 
 /// Values that are computed together: their registers fill the first-level cache.

@@ -46,7 +46,7 @@ enum Of {
 /// What to write instead.
 fn no_method(value: &Expr, name: &str, at: Span) -> QueryError {
     let is_module = matches!(value, Expr::Name { id, .. } if MODULES.contains(&id.as_str()));
-    let is_function = crate::functions::find(name).is_some();
+    let is_function = super::builtins::find(name).is_some();
     let names = COORDINATES.iter().map(|(known, _)| *known);
     let mut attributes = names.chain(ATTRIBUTES.iter().copied());
     let attribute = attributes.find(|known| known.eq_ignore_ascii_case(name));

@@ -3,6 +3,7 @@
 
 mod angles;
 mod boosts;
+mod builtins;
 mod call;
 mod choice;
 mod compare;
@@ -41,13 +42,12 @@ mod types;
 mod vectors;
 
 pub(crate) use graph::{Constant, Graph, Node, NodeId, Op, Reducer, Type};
-pub(crate) use homes::{Cuts, Homes};
+pub(crate) use homes::Cuts;
 pub(crate) use joint::Joint;
 pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
-
-pub(crate) use tables::Lookup;
-
+pub(crate) use plan::Plan;
 pub(crate) use program::{Argument, Leaf, Program, Read, Step, Work};
+pub(crate) use tables::Lookup;
 
 use crate::error::QueryError;
 use crate::schema::{self, Schema};

@@ -1,10 +1,10 @@
 //! Names to variables, columns of the data, collections and constants. What definitions make of names
 //! is said in `scopes`.
 
+use super::builtins::{CONSTANTS, FUNCTIONS};
 use super::objects::{Object, Source};
 use super::{Bound, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, Op, Result, Type};
 use crate::error::QueryError;
-use crate::functions::{CONSTANTS, FUNCTIONS};
 use crate::schema::{ColumnType, DType, Field};
 use crate::spec::Span;
 use std::collections::HashMap;

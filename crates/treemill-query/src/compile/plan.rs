@@ -1,12 +1,48 @@
-//! What evaluation needs beside the graph: programs, and which columns in which order.
+//! The compiler's product: the graph, with what evaluation needs beside it, programs and which columns
+//! in which order.
 
 use super::homes::{Cuts, Homes};
-use super::joint::joints;
+use super::joint::{Joint, joints};
+use super::program::{Program, program};
 use super::quick::QuickSet;
-use super::{Compiler, LevelId, LevelKind, NodeId, Op, program::program};
-use crate::eval::{Plan, Source};
-use crate::schema::ColumnType;
-use std::collections::HashMap;
+use super::{Compiler, Graph, LevelId, LevelKind, NodeId, Op};
+use crate::schema::{ColumnType, Field};
+use std::collections::{HashMap, HashSet};
+
+/// What evaluation needs to know of a compiled query.
+pub(crate) struct Plan {
+    pub graph: Graph,
+    /// Programs of nodes computed position by position.
+    pub programs: HashMap<NodeId, Program>,
+    /// Those that are computed together, and in which of these each is.
+    pub joints: Vec<Joint>,
+    pub joint_of: HashMap<NodeId, usize>,
+    /// Columns, as `Query::columns` lists them.
+    pub fields: Vec<Field>,
+    /// Schema's column to `fields`.
+    pub column_of: HashMap<usize, usize>,
+    /// The nodes that stand for `fields`.
+    pub column_nodes: HashMap<usize, NodeId>,
+    /// For levels of list columns, what their offsets can come from.
+    pub sources: HashMap<LevelId, OffsetColumns>,
+    /// Where columns are read.
+    pub homes: Homes,
+    /// Levels in words.
+    pub level_names: Vec<String>,
+    /// Nodes whose values hold for one selection only.
+    pub local: HashSet<NodeId>,
+    /// How many want each node's value.
+    pub uses: Vec<u32>,
+}
+
+/// Columns that tell a level's offsets, as indices into `fields`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OffsetColumns {
+    /// The counter.
+    pub counter: Option<usize>,
+    /// List columns.
+    pub members: Vec<usize>,
+}
 
 impl Compiler<'_> {
     /// The plan for wanting these nodes' values, in this order, and the lists of these levels, each at
@@ -115,7 +151,7 @@ pub(super) struct Needs<'a, 'b> {
     pub compiler: &'a Compiler<'b>,
     pub columns: Vec<usize>,
     pub column_of: HashMap<usize, usize>,
-    pub sources: HashMap<LevelId, Source>,
+    pub sources: HashMap<LevelId, OffsetColumns>,
     seen: QuickSet<Want>,
 }
 

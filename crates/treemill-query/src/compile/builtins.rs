@@ -1,7 +1,7 @@
 //! The functions of the language: names, numbers of arguments, and what each compiles to. A table;
 //! the compiler turns a row and typed arguments into nodes.
 
-use crate::compile::Reducer;
+use super::Reducer;
 use crate::kernel::{Map, Real1, Real2, Test};
 
 /// A function.

@@ -1,0 +1,30 @@
+//! What a query asks of the data: the columns of a batch, each when it is needed. The crate's one port;
+//! who implements it knows files, the crate does not.
+
+use arrow_array::ArrayRef;
+use std::error::Error;
+
+/// One batch of entries, whose columns are made when they are asked for.
+pub trait Columns {
+    /// Entries of the batch.
+    fn rows(&self) -> usize;
+    /// Number of the first entry in its file, for messages.
+    fn first(&self) -> u64 {
+        0
+    }
+    /// The column `Query::columns()[index]`, `rows()` long, of the type that the schema said; bools may
+    /// also come as bytes, 0 or 1.
+    fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>>;
+    /// Whether `column_at` can be asked for this column. The same in all batches.
+    fn can_pick(&self, _index: usize) -> bool {
+        false
+    }
+    /// The same column's entries at `rows` only, which ascend.
+    fn column_at(
+        &mut self,
+        index: usize,
+        _rows: &[u32],
+    ) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
+        Err(format!("column {index} comes for whole batches").into())
+    }
+}
