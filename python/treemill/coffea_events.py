@@ -1,29 +1,34 @@
 """Chunks of events as coffea's schemas make them, for coffea's own processors: NanoAOD's
 collections with their names, their four-vectors and the references from one to another.
 
-coffea says which field is made from which columns, and how; treemill reads the columns. The only
-module that imports coffea, and only where a processor has come from it.
+coffea says which field is made from which columns, and how; treemill reads the columns. It imports
+coffea, and is imported only where a processor has come from it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 import awkward as ak
-from coffea.nanoevents import NanoAODSchema, NanoEventsFactory
+from coffea.nanoevents import BaseSchema, NanoAODSchema, NanoEventsFactory
 from coffea.nanoevents.mapping.base import BaseSourceMapping
 from coffea.nanoevents.methods.base import NanoEventsArray
 from coffea.nanoevents.util import quote, tuple_to_key
 
 from .chunk import ChunkReader, Cut
+from .coffea_files import OwnReader, Schema, handle, uuid_of
+from .errors import QueryError
 from .forms import Layout
 
-__all__ = ["CoffeaReader"]
+__all__ = ["CoffeaReader", "coffea_reader"]
 
 _OFFSETS = quote(",!offsets")
 """What coffea puts behind the key of a list for its offsets."""
+_UNNAMED = re.compile(r"_collection\d+(\.|$)")
+"""Collections of RNTuples that ROOT has made of trees: all of their members have names as well."""
 
 
 class _Nano(NanoAODSchema):  # type: ignore[misc]
@@ -34,52 +39,65 @@ class _Nano(NanoAODSchema):  # type: ignore[misc]
     warn_missing_crossrefs = False
 
 
+def coffea_reader(tree: Any, touched: set[str], schema: Any = None) -> Any:
+    """What makes the chunks of a tree: with NanoAOD's schemas and BaseSchema of columns that
+    treemill reads, with others as coffea itself does. `schema`: instead of NanoAODSchema."""
+    if schema is None or schema is NanoAODSchema:
+        return CoffeaReader(tree, touched, _Nano)
+    if isinstance(schema, type) and not issubclass(schema, BaseSchema):
+        raise QueryError(
+            f"schema is one of coffea's schemas, a class derived from BaseSchema, not {schema!r}"
+        )
+    if schema is BaseSchema or (isinstance(schema, type) and issubclass(schema, NanoAODSchema)):
+        return CoffeaReader(tree, touched, schema)
+    return OwnReader(tree, schema)
+
+
 class CoffeaReader(ChunkReader):
     """Makes the chunks of one tree."""
 
-    def __init__(self, tree: Any, touched: set[str], schema: Any = None) -> None:
-        """`tree`, `touched` as for ChunkReader; `schema` is used instead of NanoAODSchema."""
+    def __init__(self, tree: Any, touched: set[str], schema: Any) -> None:
+        """`tree`, `touched` as for ChunkReader; `schema`: see coffea_reader."""
         super().__init__(tree, touched)
-        self._schema = _schemed(self.layout, schema or _Nano)
+        self._schema = _schemed(self.layout, schema)
 
     def made(self, cut: Cut, metadata: dict[str, Any]) -> Any:
         """The chunk of a cut."""
         cut.prefetch()
-        place = tuple_to_key((metadata["filename"], metadata["treename"], f"0-{len(cut)}"))
-        columns = _Columns(cut, place, self._schema.own)
+        path = metadata["filename"]
+        metadata = {**metadata, "fileuuid": uuid_of(path)}
+        place = tuple_to_key((path, metadata["treename"], f"0-{len(cut)}"))
+        columns = _Columns(cut, path, place, self._schema.own)
         return NanoEventsFactory(self._schema.of(metadata), columns, place, mode="virtual").events()
 
 
-class _Schema:
-    """What coffea's class has made of a tree: a form, and the behaviors of its records."""
+class _Schema(Schema):
+    """A schema of columns that treemill reads."""
 
     def __init__(self, form: Any, behavior: Mapping[Any, Any], own: dict[str, tuple[str, str]]):
-        self.form = form
+        super().__init__(form, behavior)
         self.own = own
         """Columns and keys of a Cut's buffers by keys of coffea's, for columns that it does not
         take apart."""
-        self._behavior = behavior
-
-    def behavior(self) -> Mapping[Any, Any]:
-        """As coffea's classes have it."""
-        return self._behavior
-
-    def of(self, metadata: dict[str, Any]) -> _Schema:
-        """The same with a chunk's metadata, which coffea keeps in the form."""
-        form = self.form
-        parameters = {**form.parameters, "metadata": metadata}
-        made = ak.forms.RecordForm(form.contents, form.fields, parameters=parameters, form_key="")
-        return _Schema(made, self._behavior, self.own)
 
 
 class _Columns(BaseSourceMapping):  # type: ignore[misc]
     """A chunk's buffers, by coffea's keys, which say how each is made from columns."""
 
-    def __init__(self, cut: Cut, place: str, own: dict[str, tuple[str, str]]) -> None:
+    def __init__(self, cut: Cut, path: str, place: str, own: dict[str, tuple[str, str]]) -> None:
         super().__init__(None, 0, len(cut), virtual=True)
         self._cut = cut
+        self._path = path
         self._place = place
         self._own = own
+
+    @property
+    def _file_handle(self) -> Any:
+        return handle(self._path)
+
+    @_file_handle.setter
+    def _file_handle(self, value: Any) -> None:
+        pass  # coffea's base class has none
 
     def __getitem__(self, key: str) -> Callable[[], Any]:
         own = self._own.get(key[len(self._place) :])
@@ -126,6 +144,8 @@ def _schemed(layout: Layout, schema: Any) -> _Schema:
     others: dict[str, Any] = {}
     own: dict[str, tuple[str, str]] = {}
     for name, content in zip(layout.form.fields, layout.form.contents, strict=True):
+        if _UNNAMED.match(name):
+            continue
         form = None if "," in name or "!" in name else _loaded(content, f"{name},!load")
         if form is not None:
             loaded[name] = form

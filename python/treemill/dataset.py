@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from .array_columns import array_columns
 from .branches import Branches
-from .chain.chain import Chain, ChainParts
+from .chain.chain import Chain, chain_of
 from .errors import QueryError
 from .faces import completed, face, short_errors
 from .friend_columns import Friend
 from .friends import index_names
-from .location import expand
 from .missing import policy
 from .query import Bookable, Node, Origin, Params
 from .selection import SELECTED
@@ -54,10 +53,12 @@ def dataset(
     in files that lack it: "error", or a mapping of names or globs to defaults, as
     `{"Jet_btag": -1.0, "HLT_*": False, "genWeight": None}` (docs/datasets.md).
 
+    `files` may be a fileset of coffea's, too: its datasets are one then, whose chunks have the
+    names and metadata of their files (docs/coffea.md).
+
     Raises SourceError where a file does not exist, UnsupportedError for URLs.
     """
-    parts = ChainParts(expand(files, tree), name, policy(missing), metadata=dict(metadata or {}))
-    return Dataset(Chain(parts))
+    return Dataset(chain_of(files, tree, name, policy(missing), metadata))
 
 
 def _holds_arrays(friend: Any) -> bool:

@@ -65,6 +65,11 @@ class FileTree:
         return str(self.core.name)
 
     @property
+    def path_in_file(self) -> str:
+        """The name with directories, and the cycle where it was asked for."""
+        return self._opened.name
+
+    @property
     def clusters(self) -> Any:
         """First entries of its clusters."""
         return self.core.clusters

@@ -10,7 +10,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ class Location:
 
     path: str
     tree: str | None = None
+    metadata: Mapping[str, Any] | None = field(default=None, compare=False)
+    """Of the dataset that the file belongs to, in a fileset; with its name as `dataset`, if it has
+    one."""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.tree}" if self.tree else self.path

@@ -49,6 +49,7 @@ class SelectorQuery(Query):
         self._beside: Beside | None = None
         self._cycles = options.cycles or 0
         self._seed = options.seed
+        self._schema = options.schema
         self._value: Any = _NOTHING
         self.account.phase = (
             selector.title if chain is None else f"{selector.title} on {chain.name}"
@@ -73,6 +74,7 @@ class SelectorQuery(Query):
             spans=self._spans,
             derivation=derived,
             beside=None if self._beside is None else self._beside.task,
+            schema=self._schema,
         )
         self._start_pass(self._task, self._sizes())
 

@@ -25,7 +25,6 @@ from .worker import cuts_of
 
 if TYPE_CHECKING:
     from .chain.chain import Chain
-    from .chunk import ChunkReader
     from .derived import Derived
     from .worker import Trees
 
@@ -54,16 +53,23 @@ def blocks(cycles: int) -> int:
     return max(1, min(_BLOCK, -(-cycles // 1000)))
 
 
-def reader_of(selector: Selector) -> Callable[[Any, set[str]], ChunkReader]:
-    """What makes a reader of the selector's chunks from a file's table and what is touched."""
+def reader_of(selector: Selector, schema: Any = None) -> Callable[[Any, set[str]], Any]:
+    """What makes a reader of the selector's chunks from a file's table and what is touched.
+    `schema`: one of coffea's, which makes them; else the selector's or processor's own."""
     processor = getattr(selector, "processor", None)
-    if any(base.__module__.startswith("coffea.") for base in type(processor).__mro__):
-        from .coffea_events import CoffeaReader
+    if schema is None:
+        schema = getattr(selector if processor is None else processor, "schema", None)
+    if schema is not None or _is_coffeas(processor):
+        from .coffea_events import coffea_reader
 
-        return functools.partial(CoffeaReader, schema=getattr(processor, "schema", None))
+        return functools.partial(coffea_reader, schema=schema)
     from .chunk import ChunkReader
 
     return functools.partial(ChunkReader, collections=selector.collections)
+
+
+def _is_coffeas(processor: Any) -> bool:
+    return any(base.__module__.startswith("coffea.") for base in type(processor).__mro__)
 
 
 class SelectorTrees:
@@ -82,9 +88,11 @@ class SelectorTrees:
         derived: Derived | None = None,
         beside: Trees | None = None,
         client: Client | None = None,
+        schema: Any = None,
     ) -> None:
         """`selector` becomes this worker's own. Without a dataset there are `cycles`. `beside`: of
-        the bookings that it takes along."""
+        the bookings that it takes along. `schema`: see reader_of."""
+        self._schema = schema
         self.derived = derived
         self.beside = beside
         self.selector = selector
@@ -203,7 +211,8 @@ class SelectorTrees:
         known = self._readers.get(file)
         if known is None or known[0] is not tree:
             self._readers.clear()  # a worker keeps to one file while it can
-            made = reader_of(self.selector)(self.chain.table(file), self.touched)
+            of_table = reader_of(self.selector, self._schema)
+            made = of_table(self.chain.table(file), self.touched)
             if self.derived is not None:
                 made.refuse(self.derived.refused)
             self._readers[file] = known = (tree, made)
@@ -361,14 +370,7 @@ class _Bound:
         chain = self._trees.chain
         if chain is None:
             return Cycles(start, stop)
-        location = chain.locations[self._file]
-        metadata = chain.metadata | {
-            "dataset": chain.name,
-            "filename": location.path,
-            "treename": location.tree or "",
-            "entrystart": start,
-            "entrystop": stop,
-        }
+        metadata = {**chain.described(self._file), "entrystart": start, "entrystop": stop}
         ahead = self._trees.ahead(self._file, start, end)
         reader = self._trees.reader(self._file)
         return reader.chunk(start, stop, metadata, control, kept, ahead)

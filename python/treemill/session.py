@@ -21,7 +21,7 @@ from .monitor.together import Together
 from .monitor.watch import Feedback, Watch
 from .packages import Package, PackageStore
 from .query import Bookable, Booking, Node, Origin
-from .run_options import RunOptions
+from .run_options import RunOptions, refuse
 from .running import Query
 from .shapes import is_shape, leaves, mapped
 from .typed_run import typed
@@ -159,6 +159,8 @@ class Session:
         max_files: int | None = None,
         cycles: int | None = None,
         seed: int = 0,
+        schema: Any = None,
+        **others: Any,
     ) -> Any:
         """Computes the bookings that it is given, and no others, and gives back their values, a
         tuple of them if there are several. Bookings may be in dicts, lists and tuples, in one
@@ -168,8 +170,9 @@ class Session:
         Or runs a selector: `run(DiMuon(), events, inputs={"cut": 20})` gives back its merged
         output. It may be a `treemill.Selector`, a function of a chunk of events that gives a dict,
         or a coffea processor. On a node, `run(DiMuon(), events.filter("nMuon >= 2"))`, it sees the
-        entries that arrive there and the columns that were defined. Instead of a dataset, `cycles=`
-        is how often to generate something.
+        entries that arrive there and the columns that were defined. A fileset of coffea's is a
+        dataset, too (docs/coffea.md). Instead of a dataset, `cycles=` is how often to generate
+        something.
 
         `inputs`: what the selector's methods get; sent to workers once.
         `progress`: show a progress bar, one for all datasets; None: after 0.3 s on a terminal and
@@ -181,11 +184,14 @@ class Session:
         `entries`, `max_files`: go through a part of the dataset: a number of entries, a pair
         (start, stop) or a range over the whole chain; the first files.
         `seed`: of the selector's `self.rng`.
+        `schema`: one of coffea's, which makes the selector's events (NanoAODSchema those of its
+        processors); docs/coffea.md.
 
         Ctrl-C ends the query within a batch and raises QueryInterrupted, a KeyboardInterrupt with
         `partial_result` and `report`; a second one does not wait for the workers.
         """
-        options = RunOptions(inputs, on_error, entries, max_files, cycles, seed)
+        refuse(others)
+        options = RunOptions(inputs, on_error, entries, max_files, cycles, seed, schema)
         if _is_selector(what):
             with hearing() as news:
                 query = self._select(what, options)
@@ -242,11 +248,15 @@ class Session:
         max_files: int | None = None,
         cycles: int | None = None,
         seed: int = 0,
+        schema: Any = None,
+        **others: Any,
     ) -> Query:
         """Starts a selector, or bookings of one dataset, and returns at once; `.result()` of the
         handle gives what `run` would, always a tuple for bookings. `feedback` as for `run`; a
         function is called on a thread of its own."""
-        query = self._started(what, RunOptions(inputs, on_error, entries, max_files, cycles, seed))
+        refuse(others)
+        options = RunOptions(inputs, on_error, entries, max_files, cycles, seed, schema)
+        query = self._started(what, options)
         if feedback:
             watch_aside(query, Watch(query, None if not callable(feedback) else False, feedback))
         return query
@@ -308,6 +318,10 @@ def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Chain | None, Nod
     if len(what) == 2 and isinstance(what[1], Bookable):
         data = what[1]
         return data.node.origin.chain, data if isinstance(data, Node) else None
+    if len(what) == 2 and (isinstance(what[1], Mapping) or hasattr(what[1], "model_dump")):
+        from .chain.chain import chain_of
+
+        return chain_of(what[1]), None
     names = ", ".join(type(each).__name__ for each in what)
     raise QueryError(
         "run() takes bookings, as events.hist(…) and events.count() give them, or a selector and "

@@ -192,12 +192,14 @@ class SelectorTask:
         spans: Sequence[Span] | None,
         derivation: Derivation | None = None,
         beside: QueryTask | None = None,
+        schema: Any = None,
     ) -> None:
-        """`beside`: bookings that the selector takes along."""
+        """`beside`: bookings that the selector takes along. `schema`: see selecting.reader_of."""
         from .selector import commits_only_at_end
 
         self._derivation = derivation
         self._beside = beside
+        self._schema = schema
 
         self.inputs: Any = inputs
         self.commit_seconds = float("inf") if commits_only_at_end(selector) else 1.0
@@ -219,7 +221,7 @@ class SelectorTask:
         from . import _core, chunk  # noqa: F401
         from .selecting import reader_of
 
-        reader_of(self._selector)
+        reader_of(self._selector, self._schema)
 
     def control(self) -> Any:
         """The core's."""
@@ -248,6 +250,7 @@ class SelectorTask:
             derived=derived,
             beside=None if self._beside is None else self._beside.trees(number),
             client=self._client,
+            schema=self._schema,
         )
         return trees if self._spans is None else Window(trees, self._spans)
 

@@ -31,6 +31,7 @@ class Options(TypedDict, total=False):
     max_files: int | None
     cycles: int | None
     seed: int
+    schema: Any
 
 
 class Processor(Protocol):
@@ -102,7 +103,7 @@ class Run(Protocol):
     def __call__(
         self,
         selector: Selector | Processor | Callable[[Any], Any],
-        data: Bookable = ...,
+        data: Bookable | Mapping[str, Any] = ...,
         /,
         **options: Unpack[Options],
     ) -> Any: ...

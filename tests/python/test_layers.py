@@ -124,8 +124,9 @@ def test_module(path):
         assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
     if part in ("friends", "friend_columns", "selection"):
         assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
-    if part in ("chunk", "forms", "window", "coffea_events"):
+    if part in ("chunk", "forms", "window", "coffea_events", "coffea_files"):
         allowed = ["arrow_awkward", "errors", "forms", "groups", "window", "chunk"]
+        allowed += ["coffea_files"] if part == "coffea_events" else []
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part in ("core_awkward", "arrow_awkward"):
         assert own(names) <= inside(names, "treemill.bits")
@@ -180,7 +181,7 @@ def test_module(path):
         assert not inside(
             names, "treemill.session", "treemill.monitor", "treemill.backend", "treemill.query"
         )
-    if part != "coffea_events":
+    if part not in ("coffea_events", "coffea_files"):
         assert not inside(names, "coffea")
     if path != Path("backend/dask.py"):
         assert not inside(names, "distributed", "dask")

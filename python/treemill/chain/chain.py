@@ -13,6 +13,7 @@ from typing import Any
 
 from ..branches import Branches, branch_list
 from ..errors import QueryError
+from ..filesets import fileset
 from ..filetree import UNORDERED, FileTree
 from ..foreign import Foreign, Table, joined
 from ..friends import Friends
@@ -21,7 +22,7 @@ from ..missing import ERROR, Missing
 from ..opened import OpenTrees, Remembered
 from ..selection import Selection, selection
 
-__all__ = ["Chain", "ChainParts"]
+__all__ = ["Chain", "ChainParts", "chain_of"]
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,17 @@ class Chain:
 
     # What workers read.
 
+    def described(self, file: int) -> dict[str, Any]:
+        """What `events.metadata` says of a file's chunks, but for their entries."""
+        location = self.locations[file]
+        return {
+            "dataset": self.name,
+            **self.metadata,
+            **(location.metadata or {}),
+            "filename": location.path,
+            "treename": self.trees[file].path_in_file,
+        }
+
     def table(self, file: int) -> Any:
         """core.Tree of this file, with its foreign columns where there are some."""
         foreign, tree = self.beside(file), self.trees[file]
@@ -170,3 +182,18 @@ def _bytes(tree: FileTree) -> dict[str, int]:
 
 def _no_plans(tree: FileTree) -> dict[Any, Any]:
     return {}
+
+
+def chain_of(
+    files: Any,
+    tree: str | None = None,
+    name: str = "dataset",
+    missing: Missing = ERROR,
+    metadata: Mapping[str, Any] | None = None,
+) -> Chain:
+    """The chain of what users write for a dataset; see `treemill.dataset`."""
+    several = fileset(files, tree)
+    locations = expand(files, tree) if several is None else tuple(several.locations)
+    made = Chain(ChainParts(locations, name, missing, metadata=dict(metadata or {})))
+    numbers = None if several is None else several.numbers(lambda file: made.sizes[file][0])
+    return made if numbers is None else made.selecting(numbers)
