@@ -222,6 +222,11 @@ def test_schemas_of_coffeas_own_reading_do_not_see_other_columns(events):
         tm.run(Columns(), events.define("w", np.ones(len(events))), schema=PHYSLITESchema)
 
 
+def test_schemas_of_coffeas_own_reading_do_not_see_what_is_defined_anew(events):
+    with pytest.raises(tm.UnsupportedError, match="MET_pt as it is there"):
+        tm.run(Columns(), events.define("MET_pt", "2 * MET_pt"), schema=PHYSLITESchema)
+
+
 def test_what_is_no_schema(events):
     for schema, message in ((3, "not 3"), (dict, "BaseSchema")):
         with pytest.raises(tm.QueryError, match=message):
