@@ -60,6 +60,12 @@ class CoffeaReader(ChunkReader):
         """`tree`, `touched` as for ChunkReader; `schema`: see coffea_reader."""
         super().__init__(tree, touched)
         self._schema = _schemed(self.layout, schema)
+        self._handle: Any = None
+
+    def _file(self, path: str) -> Any:
+        if self._handle is None:
+            self._handle = handle(path)
+        return self._handle
 
     def made(self, cut: Cut, metadata: dict[str, Any]) -> Any:
         """The chunk of a cut."""
@@ -67,7 +73,7 @@ class CoffeaReader(ChunkReader):
         path = metadata["filename"]
         metadata = {**metadata, "fileuuid": uuid_of(path)}
         place = tuple_to_key((path, metadata["treename"], f"0-{len(cut)}"))
-        columns = _Columns(cut, path, place, self._schema.own)
+        columns = _Columns(cut, place, self._schema.own, lambda: self._file(path))
         return NanoEventsFactory(self._schema.of(metadata), columns, place, mode="virtual").events()
 
 
@@ -84,16 +90,22 @@ class _Schema(Schema):
 class _Columns(BaseSourceMapping):  # type: ignore[misc]
     """A chunk's buffers, by coffea's keys, which say how each is made from columns."""
 
-    def __init__(self, cut: Cut, path: str, place: str, own: dict[str, tuple[str, str]]) -> None:
+    def __init__(
+        self,
+        cut: Cut,
+        place: str,
+        own: dict[str, tuple[str, str]],
+        file: Callable[[], Any],
+    ) -> None:
         super().__init__(None, 0, len(cut), virtual=True)
         self._cut = cut
-        self._path = path
+        self._file = file
         self._place = place
         self._own = own
 
     @property
     def _file_handle(self) -> Any:
-        return handle(self._path)
+        return self._file()
 
     @_file_handle.setter
     def _file_handle(self, value: Any) -> None:

@@ -14,6 +14,9 @@ from treemill.materialised import materialised
 from treemill.session import connect
 
 coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
+from coffea.nanoevents import BaseSchema, NanoAODSchema  # noqa: E402
+from coffea.processor import test_items as items  # noqa: E402
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -58,6 +61,54 @@ def test_methods_of_processors_get_coffeas_events_and_no_postprocess(events, tru
         assert session.run(processor.other, events) == {"n": len(truth)}
         assert "post" not in session.run(processor.process, events)
     assert processor.number == 0, "the caller's own stays as it is"
+
+
+def of_two(paths):
+    """With what coffea's own test processors look for."""
+    return {
+        "ZJets": {
+            "files": dict.fromkeys(paths[:2], "Events"),
+            "metadata": {"checkusermeta": True, "someusermeta": "hello"},
+        },
+        "Data": {
+            "files": dict.fromkeys(paths[2:], "Events"),
+            "metadata": {"checkusermeta": True, "someusermeta2": "world"},
+        },
+    }
+
+
+OWN = {
+    "events": (items.NanoEventsProcessor(mode="virtual", check_filehandle=True), NanoAODSchema),
+    "method": (items.NanoEventsProcessor(mode="virtual").process, NanoAODSchema),
+    "columns": (items.NanoTestProcessor(mode="virtual"), BaseSchema),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "modes"),
+    [("events", ["threads", "processes"]), ("method", ["threads"]), ("columns", ["threads"])],
+)
+def test_coffeas_own_test_processors(paths, name, modes):
+    processor, schema = OWN[name]
+    run = coffea.Runner(coffea.IterativeExecutor(status=False), schema=schema, metadata_cache={})
+    expected = run(of_two(paths), processor_instance=processor)
+    for mode in modes:
+        with connect(workers=2, mode=mode) as session:
+            found = session.run(processor, of_two(paths), schema=schema)
+        assert found["cutflow"] == expected["cutflow"]
+        assert found["cutflow"]["Data_mass"] > 0
+        for kind in ("pt", "mass"):
+            for dataset in ("ZJets", "Data"):
+                ours, theirs = (each[kind][dataset, :] for each in (found, expected))
+                np.testing.assert_array_equal(ours.values(flow=True), theirs.values(flow=True))
+
+
+def test_a_processor_of_records(events, truth):
+    """coffea's one for pandas: some columns of some events."""
+    found = tm.run(items.NanoTestProcessorPandas(), events)
+    chosen = truth[ak.any(truth.Muon_pt > 20, axis=1)]
+    assert sorted(found.event) == sorted(chosen.event)
+    assert ak.max(found.mu1_pt) == ak.max(chosen.Muon_pt)
 
 
 def test_fresh_copies_share_code_and_what_only_answers():
