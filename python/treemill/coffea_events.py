@@ -44,11 +44,12 @@ def coffea_reader(tree: Any, touched: set[str], schema: Any = None) -> Any:
     treemill reads, with others as coffea itself does. `schema`: instead of NanoAODSchema."""
     if schema is None or schema is NanoAODSchema:
         return CoffeaReader(tree, touched, _Nano)
-    if isinstance(schema, type) and not issubclass(schema, BaseSchema):
+    is_class = isinstance(schema, type)
+    if not callable(schema) or (is_class and not issubclass(schema, BaseSchema)):
         raise QueryError(
             f"schema is one of coffea's schemas, a class derived from BaseSchema, not {schema!r}"
         )
-    if schema is BaseSchema or (isinstance(schema, type) and issubclass(schema, NanoAODSchema)):
+    if schema is BaseSchema or (is_class and issubclass(schema, NanoAODSchema)):
         return CoffeaReader(tree, touched, schema)
     return OwnReader(tree, schema)
 

@@ -55,11 +55,12 @@ def blocks(cycles: int) -> int:
 
 def reader_of(selector: Selector, schema: Any = None) -> Callable[[Any, set[str]], Any]:
     """What makes a reader of the selector's chunks from a file's table and what is touched.
-    `schema`: one of coffea's, which makes them; else the selector's or processor's own."""
+    `schema`: one of coffea's, which makes them; else a coffea processor's own."""
     processor = getattr(selector, "processor", None)
-    if schema is None:
-        schema = getattr(selector if processor is None else processor, "schema", None)
-    if schema is not None or _is_coffeas(processor):
+    is_coffeas = _is_coffeas(processor)
+    if schema is None and is_coffeas:
+        schema = getattr(processor, "schema", None)
+    if schema is not None or is_coffeas:
         from .coffea_events import coffea_reader
 
         return functools.partial(coffea_reader, schema=schema)

@@ -233,6 +233,21 @@ def test_what_is_no_schema(events):
             tm.run(Columns(), events, schema=schema)
 
 
+def test_an_attribute_schema_is_the_processors_only(events, truth):
+    class Mine(tm.Selector):
+        schema = "my own"
+
+        def process(self, chunk):
+            return {"n": len(chunk.MET_pt)}
+
+    class Theirs(Columns):
+        schema = "no schema"
+
+    assert tm.run(Mine(), events) == {"n": len(truth)}
+    with pytest.raises(tm.QueryError, match="not 'no schema'"):
+        tm.run(Theirs(), events)
+
+
 @pytest.mark.parametrize(
     ("option", "hint"),
     [
