@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .errors import QueryError, UnsupportedError
-from .foreign import Foreign, field
+from .foreign import Field, Foreign
+from .kinds import Kind
 
 __all__ = ["ArrayColumns", "array_columns"]
 
@@ -19,7 +20,7 @@ class ArrayColumns:
     """Columns by name, all of one length. Immutable; goes to other processes as it is."""
 
     def __init__(self, columns: Mapping[str, Any], alias: str | None) -> None:
-        """`columns`: pyarrow arrays. `alias`: what their names begin with; None: nothing, and they
+        """`columns`: core.Columns. `alias`: what their names begin with; None: nothing, and they
         stand for columns of the same names."""
         self.columns = dict(columns)
         self.alias = alias
@@ -42,18 +43,16 @@ class _OfFile:
         self._first = first
         self._names = dict(names)
 
-    def schema(self) -> Any:
+    def schema(self) -> Sequence[Field]:
         """See Foreign."""
-        import pyarrow
-
         made = []
         counters = _counters(self._whole.columns)
         for name, own in self._names.items():
-            array, prefix = self._whole.columns[own], name[: len(name) - len(own)]
+            column, prefix = self._whole.columns[own], name[: len(name) - len(own)]
             counter = prefix + counters[own] if own in counters else None
-            nullable = array.null_count > 0
-            made.append(field(name, array.type, nullable=nullable, counter=counter, listed=False))
-        return pyarrow.schema(made)
+            empty, nullable = column.slice(0, 0), column.null_count > 0
+            made.append(Field(name, empty, nullable, counter, listed=False))
+        return made
 
     def read(self, name: str, start: int, stop: int) -> Any:
         """See Foreign."""
@@ -64,14 +63,18 @@ class _OfFile:
 def _counters(columns: Mapping[str, Any]) -> dict[str, str]:
     """Of lists whose names begin alike, up to `_`, and whose lengths are equal, the name of a
     counter that they share."""
+    import numpy as np
+
+    from .columns import kind_of, lengths
+
     found: dict[str, str] = {}
     leaders: dict[str, Any] = {}
-    for name, array in columns.items():
+    for name, column in columns.items():
         prefix, mark, _ = name.partition("_")
-        if not (mark and prefix and hasattr(array, "offsets")):
+        if not (mark and prefix and kind_of(column).form == "list"):
             continue
-        leader = leaders.setdefault(prefix, array)
-        if leader is array or leader.offsets.equals(array.offsets.cast(leader.offsets.type)):
+        sizes = lengths(column)
+        if np.array_equal(leaders.setdefault(prefix, sizes), sizes):
             found[name] = f"n{prefix}"
     return found
 
@@ -96,43 +99,32 @@ def array_columns(arrays: Mapping[str, Any], alias: str | None) -> ArrayColumns:
 def _column(name: str, array: Any) -> Any:
     import awkward as ak
     import numpy as np
-    import pyarrow
 
-    if isinstance(array, pyarrow.ChunkedArray):
-        array = array.combine_chunks()
+    from .columns import column_of, kind_of
+
     try:
         if isinstance(array, Sequence) and not isinstance(array, (str, bytes)):
             array = ak.Array(array)
-        if isinstance(array, np.ndarray):
-            array = ak.from_numpy(np.ascontiguousarray(array), regulararray=True)
-        if isinstance(array, ak.Array):
-            array = ak.to_arrow(array, extensionarray=False)
-    except (TypeError, ValueError, pyarrow.ArrowException) as error:
+        is_arrow = hasattr(array, "__arrow_c_array__") or hasattr(array, "__arrow_c_stream__")
+        if not (isinstance(array, (np.ndarray, ak.Array)) or is_arrow):
+            raise UnsupportedError(
+                f"{name} is no array: a NumPy, awkward or Arrow array, or a list, and not "
+                f"{type(array).__name__}"
+            )
+        column = column_of(array)
+    except (TypeError, ValueError) as error:
         reason = str(error).strip().split("\n")[0]
         raise UnsupportedError(f"the array {name} is no column: {reason}") from None
-    if not isinstance(array, pyarrow.Array):
+    kind = kind_of(column)
+    if not _fits(kind):
         raise UnsupportedError(
-            f"{name} is no array: a NumPy, awkward or Arrow array, or a list, and not "
-            f"{type(array).__name__}"
-        )
-    if not _fits(array.type):
-        raise UnsupportedError(
-            f"the array {name} holds {array.type}: a column holds numbers, bools, strings, or "
+            f"the array {name} holds {kind}: a column holds numbers, bools, strings, or "
             "lists of these"
         )
-    return array
+    return column
 
 
-def _fits(kind: Any) -> bool:
-    import pyarrow.types as types
-
-    while types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-        kind = kind.value_type
-    if types.is_floating(kind):
-        return not types.is_float16(kind)
-    return bool(
-        types.is_integer(kind)
-        or types.is_boolean(kind)
-        or types.is_string(kind)
-        or types.is_large_string(kind)
-    )
+def _fits(kind: Kind) -> bool:
+    while kind.has_items:
+        kind = kind.item
+    return kind.form in ("number", "string") and kind.dtype != "float16"

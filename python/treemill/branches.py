@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import UnknownBranchError
-from .foreign import in_words
+from .kinds import in_words
 
 if TYPE_CHECKING:
     from .filetree import FileTree

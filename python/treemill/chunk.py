@@ -12,9 +12,9 @@ from typing import Any
 
 import awkward as ak
 import numpy as np
-import pyarrow
 
-from .arrow_awkward import nullable
+from .columns import picked
+from .core_awkward import layout
 from .errors import FormatError, TreemillError
 from .forms import Layout, form_key, layout_of
 from .window import Window
@@ -220,8 +220,8 @@ class Cut:
         )
 
     def _content(self, column: str) -> Any:
-        return nullable(self._column(column), column in self._layout.optional)
+        return layout(self._column(column), column in self._layout.optional)
 
     def _column(self, column: str) -> Any:
-        array = self._window.cut(column, *self._span)
-        return array if self._kept is None else array.take(pyarrow.array(self._kept))
+        whole = self._window.cut(column, *self._span)
+        return whole if self._kept is None else picked(whole, self._kept)

@@ -24,9 +24,9 @@ class CopiedTree:
     def __init__(self, chain: Chain, name: str) -> None:
         self.name = name
         self._trees = chain.sibling(list(chain.files), name)
-        self.schema = read(self._trees, None, 0, 0).to_arrow().schema
+        self.kinds = read(self._trees, None, 0, 0).to_table().kinds
         branches = self._trees.branches
-        names = self.schema.names
+        names = list(self.kinds)
         self.titles = titles_of(branches, {name: name for name in names})
         self.counters: dict[str, str] = {}
         for name in names:
@@ -43,7 +43,7 @@ class CopiedTree:
             step = max(_STEP_BYTES // max(each, 1), 1)
             for start in range(first, first + entries, step):
                 stop = min(start + step, first + entries)
-                yield read(trees, self.schema.names, start, stop).to_arrow()
+                yield read(trees, list(self.kinds), start, stop).to_table()
             first += entries
 
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow
 
-    from .reading import Columns, Names
+    from .read_columns import Columns
+    from .reading import Names
 
 __all__ = ["Dataset", "dataset"]
 

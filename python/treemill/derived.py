@@ -6,15 +6,14 @@ Knows the query's description, one file's binding and rows; knows no selector an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .arrow_awkward import nullable
 from .errors import QueryError, UnsupportedError
 from .expression import column
-from .foreign import field, joined
+from .foreign import Field, joined
 from .perfile import PerFile
 from .planning import plan
 from .query import Booking, Node, steps_to
@@ -99,18 +98,15 @@ def _bind(derivation: Derivation, chain: Chain, file: int) -> Any:
 class _Numbers:
     """Implements foreign.Foreign: each entry's number in its file."""
 
-    def schema(self) -> Any:
+    def schema(self) -> Sequence[Field]:
         """See Foreign."""
-        import pyarrow
-
-        return pyarrow.schema([field(_ENTRY, pyarrow.int64(), nullable=False, listed=False)])
+        return [Field(_ENTRY, self.read(_ENTRY, 0, 0), listed=False)]
 
     def read(self, name: str, start: int, stop: int) -> Any:
         """See Foreign."""
         import numpy as np
-        import pyarrow
 
-        return pyarrow.array(np.arange(start, stop))
+        return np.arange(start, stop)
 
 
 class Derived:
@@ -133,9 +129,10 @@ class Derived:
         """Which of the entries `[start, stop)` pass, counted from `start`, ascending, and the
         defined columns of these, as awkward layouts by name."""
         import numpy as np
-        import pyarrow
 
         from . import _core
+        from .columns import Table, numbers
+        from .core_awkward import layout
 
         rows = CollectingTrees(_One(self.bound(file)), {0: Sink(self._derivation.limit)})
         collecting = rows.bound(file)
@@ -145,12 +142,11 @@ class Derived:
         tables = list(found.tables())
         if not tables:
             return np.zeros(0, np.int64), {}
-        table = pyarrow.concat_tables(tables).combine_chunks()
+        whole = Table.joined(tables).columns
         columns = {
-            name: nullable(_whole(table.column(name)), name in found.optional)
-            for name in self._derivation.names
+            name: layout(whole[name], name in found.optional) for name in self._derivation.names
         }
-        return np.asarray(_whole(table.column(_ENTRY))) - start, columns
+        return numbers(whole[_ENTRY]) - start, columns
 
 
 def _refusal(name: str) -> QueryError:
@@ -159,10 +155,6 @@ def _refusal(name: str) -> QueryError:
         'give what the selector needs a name of its own, as in define("good_pt", "Jet.pt")',
         branch=name,
     )
-
-
-def _whole(column: Any) -> Any:
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 class _One:

@@ -4,10 +4,10 @@ file; and one that random numbers are made of, which no expression can name. ROO
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
-from .foreign import Foreign, field, joined
+from .foreign import Field, Foreign, joined
 
 __all__ = ["ENTRY", "LOCAL_ENTRY", "NUMBERING", "with_entry_numbers"]
 
@@ -26,20 +26,16 @@ class _EntryNumbers:
     def __init__(self, firsts: dict[str, int]) -> None:
         self._firsts = firsts
 
-    def schema(self) -> Any:
+    def schema(self) -> Sequence[Field]:
         """See Foreign."""
-        import pyarrow
-
-        made = [field(name, pyarrow.int64(), nullable=False) for name in self._firsts]
-        return pyarrow.schema(made)
+        return [Field(name, self.read(name, 0, 0)) for name in self._firsts]
 
     def read(self, name: str, start: int, stop: int) -> Any:
         """See Foreign."""
         import numpy as np
-        import pyarrow
 
         first = self._firsts[name]
-        return pyarrow.array(np.arange(first + start, first + stop, dtype=np.int64))
+        return np.arange(first + start, first + stop, dtype=np.int64)
 
 
 def with_entry_numbers(

@@ -15,6 +15,7 @@ from .quoting import quoted
 
 __all__ = [
     "FormatError",
+    "MissingPackageError",
     "QueryError",
     "QueryInterrupted",
     "SourceError",
@@ -84,6 +85,10 @@ class FormatError(TreemillError):
 
 class UnsupportedError(TreemillError):
     """It may be right, but this version of treemill does not do it; the message names it."""
+
+
+class MissingPackageError(UnsupportedError, ImportError):
+    """It needs a package that is not installed; the message says how to install it."""
 
 
 class QueryError(TreemillError):

@@ -15,7 +15,7 @@ from .errors import SourceError, TreemillError, UnsupportedError
 __all__ = ["Fallback", "Known"]
 
 Known = dict[tuple[str, str], Any]
-"""By a branch's path and C++ type: no entries of it as a pyarrow.Array, None where uproot does not
+"""By a branch's path and C++ type: no entries of it as a core.Column, None where uproot does not
 know the type. Opening a file takes uproot long; what one has told need not be asked of the next."""
 
 
@@ -49,7 +49,7 @@ class Fallback:
         return self._known[key]
 
     def read(self, branch: str, cpp_type: str, start: int, stop: int) -> Any:
-        """Entries `[start, stop)` as a pyarrow.Array, of one type whatever the entries. Raises
+        """Entries `[start, stop)` as a core.Column, of one kind whatever the entries. Raises
         UnsupportedError, with the branch and its C++ type, where uproot cannot."""
         empty = self._empty(branch, cpp_type)
         if start == stop and empty is not None:
@@ -88,23 +88,24 @@ class Fallback:
 
 def _empty(branch: Any) -> Any:
     """No entries of uproot's branch; None where there is none, or uproot does not know its type."""
-    import awkward as ak
-
     if branch is None or not _is_known(branch.interpretation):
         return None
+    from .columns import column_of
+
     # Of no entries uproot may not know the type; the form does.
     form = branch.interpretation.awkward_form(branch.file)
-    return ak.to_arrow(form.length_zero_array(), extensionarray=False)
+    return column_of(form.length_zero_array())
 
 
 def _read(branch: Any, empty: Any, start: int, stop: int) -> Any:
-    import awkward as ak
+    from .columns import column_of, kind_of
+    from .schemas import cast
 
     array = branch.array(entry_start=start, entry_stop=stop, library="ak")
     if len(array) != stop - start:
         raise ValueError(f"{len(array)} entries instead of {stop - start}")
-    made = ak.to_arrow(array, extensionarray=False)
-    return made if empty is None or made.type == empty.type else made.cast(empty.type)
+    made = column_of(array)
+    return made if empty is None else cast(made, kind_of(empty))
 
 
 def _collect(branch: Any, prefix: str, known: dict[str, Any]) -> None:

@@ -15,6 +15,8 @@ from typing import Any
 
 from .errors import QueryError, SourceError
 from .filetree import UNORDERED
+from .kinds import Kind, Kinds
+from .kinds import number as of_number
 from .parts import claim, hidden_folder, remove, remove_abandoned, remove_if_empty
 from .snapshot_format import compression_of
 from .stored import Store, Stored
@@ -41,7 +43,7 @@ class _Piece:
     place: Place | None
     number: int
     """Of the piece among those of its worker, for those of the same place."""
-    schema: Any
+    kinds: Kinds
     lists: Mapping[str, bytes]
     unequal: frozenset[tuple[str, str]]
     stored: Stored
@@ -104,14 +106,14 @@ class FileOutput:
         from .writing.tables import planned, unequal_counts
 
         table = table_of(columns)
-        if not any(piece.schema == table.schema for piece in self._open.pieces):
-            planned(_known(table.schema), {}, {})  # says what cannot be written
+        if not any(piece.kinds == table.kinds for piece in self._open.pieces):
+            planned(_known(table.kinds), {}, {})  # says what cannot be written
         if self._open.store is None:
             self._open.store = self._store()
         place, number = getattr(_local, "place", None), len(self._open.pieces)
         stored = self._open.store.add(table)
         unequal = frozenset(unequal_counts(table))
-        piece = _Piece(tree, place, number, table.schema, lists_of(table), unequal, stored)
+        piece = _Piece(tree, place, number, table.kinds, lists_of(table), unequal, stored)
         self._open.pieces.append(piece)
 
     def _store(self) -> Store:
@@ -231,72 +233,58 @@ def _write_tree(file: Any, name: str, pieces: Sequence[_Piece], title: str) -> N
     from .writing.tables import TableTree, chunks, planned
 
     pieces = sorted(pieces, key=lambda piece: piece.order)
-    schema = _common(name, [piece.schema for piece in pieces])
+    kinds = _common(name, [piece.kinds for piece in pieces])
     numbers: dict[tuple[bytes | None, ...], int] = {}
     groups: dict[str, Hashable] = {}
-    for column in schema.names:
+    for column in kinds:
         lists = tuple(piece.lists.get(column) for piece in pieces)
         if any(lists):
             groups[column] = numbers.setdefault(lists, len(numbers))
     unequal = {pair for piece in pieces for pair in piece.unequal}
-    tree = TableTree(file, name, planned(schema, groups, {}, unequal=unequal), title)
-    for table in chunks(_cast(piece.stored.table(), schema) for piece in pieces):
+    tree = TableTree(file, name, planned(kinds, groups, {}, unequal=unequal), title)
+    for table in chunks(_cast(piece.stored.table(), kinds) for piece in pieces):
         tree.write(table)
     tree.close()
 
 
-def _common(tree: str, schemas: Sequence[Any]) -> Any:
-    """The columns of all pieces, each of a type that holds the values of all."""
-    import pyarrow
-
+def _common(tree: str, pieces: Sequence[Kinds]) -> Kinds:
+    """The columns of all pieces, each of a kind that holds the values of all."""
     from .schemas import widest
 
-    schemas = list(dict.fromkeys(schemas))
-    names = schemas[0].names
-    if any(set(schema.names) != set(names) for schema in schemas):
-        shown = " and ".join(sorted({", ".join(schema.names) for schema in schemas}))
+    names = list(pieces[0])
+    if any(set(kinds) != set(names) for kinds in pieces):
+        shown = " and ".join(sorted({", ".join(kinds) for kinds in pieces}))
         raise QueryError(f"the tree {tree} was given other columns from time to time: {shown}")
-    fields = []
+    found = {}
     for name in names:
-        kinds = [schema.field(name).type for schema in schemas]
-        kind = widest(kinds)
+        given = [kinds[name] for kinds in pieces]
+        kind = widest(given)
         if kind is None:
-            shown = " and ".join(sorted(set(map(str, kinds))))
+            shown = " and ".join(sorted(set(map(str, given))))
             raise QueryError(
                 f"{name} of the tree {tree} was given types that no type holds: {shown}",
                 branch=name,
             )
-        fields.append(pyarrow.field(name, kind))
-    return _known(pyarrow.schema(fields))
+        found[name] = kind
+    return _known(found)
 
 
-def _known(schema: Any) -> Any:
+def _known(kinds: Kinds) -> Kinds:
     """Numbers of which there was none are float64, as awkward has it."""
-    import pyarrow
-    import pyarrow.types as types
 
-    def known(kind: Any) -> Any:
-        if types.is_null(kind):
-            return pyarrow.float64()
-        if types.is_large_list(kind):
-            return pyarrow.large_list(pyarrow.field("item", known(kind.value_type), nullable=False))
-        return kind
+    def known(kind: Kind) -> Kind:
+        if kind.form == "nothing":
+            return of_number("float64")
+        return kind.of(known(kind.item)) if kind.form == "list" else kind
 
-    return pyarrow.schema([pyarrow.field(each.name, known(each.type)) for each in schema])
+    return {name: known(kind) for name, kind in kinds.items()}
 
 
-def _cast(table: Any, schema: Any) -> Any:
-    import pyarrow
-
+def _cast(table: Any, kinds: Kinds) -> Any:
+    from .columns import Table
     from .schemas import cast
 
-    columns = [
-        pyarrow.chunked_array(
-            [cast(chunk, each.type) for chunk in table.column(each.name).chunks], each.type
-        )
-        for each in schema
-    ]
-    return pyarrow.table(columns, schema=schema)
+    return Table({name: cast(table.columns[name], kind) for name, kind in kinds.items()})
 
 
 def file_outputs(output: Any) -> Iterator[FileOutput]:

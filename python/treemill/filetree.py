@@ -12,14 +12,15 @@ from typing import Any, Protocol
 
 from .errors import QueryError, TreemillError, UnsupportedError
 from .fallback import Fallback, Known
+from .kinds import Kind
 from .missing import Missing, column
 from .quoting import near
 from .shared import OpenTree
 
 __all__ = ["UNORDERED", "FileTree", "Others", "Sample"]
 
-Sample = tuple[dict[str, Any], Any]
-"""A branch as the core describes it, and the pyarrow.DataType of its values."""
+Sample = tuple[dict[str, Any], Kind]
+"""A branch as the core describes it, and the kind of its values."""
 
 
 class Others(Protocol):
@@ -158,7 +159,7 @@ class FileTree:
         control: Any = None,
         flags: bool = False,
     ) -> list[Any]:
-        """One column for each name, of the entries `[start, stop)`: what pyarrow.array takes.
+        """One column for each name, of the entries `[start, stop)`: core.Columns.
         `control` counts what the core reads. `flags`: columns of the core may be flags, bytes that
         stand for bools (core.Column.flags). Raises QueryError for a branch that the file lacks
         and that has no default, UnsupportedError for one that neither the core nor uproot reads."""
@@ -224,10 +225,10 @@ class FileTree:
         kind = None if sample is None else sample[1]
         counter, counts = self.counter_of_default(name), None
         if counter is not None:
-            import pyarrow
+            from .columns import numbers
 
             (read,) = self.core.read([counter], start, stop, control)
-            counts = pyarrow.array(read).to_numpy(zero_copy_only=False)
+            counts = numbers(read)
         return column(name, self.missing[name], kind, stop - start, counts)
 
     def lacks(self, name: str) -> QueryError:

@@ -1,7 +1,7 @@
 """What a chunk of a tree looks like to awkward before anything of it is read: forms of columns, and
 of NanoAOD's collections made from them.
 
-Knows what a tree says of its branches, Arrow's types and awkward; reads no entry.
+Knows what a tree says of its branches, kinds of columns and awkward; reads no entry.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from functools import lru_cache
 from typing import Any
 
 import awkward as ak
-import numpy as np
-import pyarrow
 
-from .arrow_awkward import nullable
+from .columns import column_of, empty, kind_of
+from .core_awkward import layout_of_node
 from .errors import TreemillError
 from .groups import counts_items
+from .kinds import Kind, number
 
 __all__ = ["Layout", "form_key", "layout_of"]
 
@@ -27,9 +27,8 @@ class _Column:
     """All of a branch that its form depends on."""
 
     name: str
-    type: Any
+    kind: Kind
     counter: str | None
-    optional: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,33 +55,34 @@ def layout_of(tree: Any, collections: bool) -> Layout:
     """Of a file's tree or foreign.Table. `collections`: Muon_pt and Muon_eta, counted by nMuon, as
     Muon.pt and Muon.eta; MET_pt and MET_phi as MET.pt and MET.phi."""
     branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
-    empty, unreadable = _nothing_of(tree, branches)
+    kinds, unreadable = _kinds_of(tree, branches)
     columns = (
-        _Column(b["name"], each.type, b["counter"], b["kind"] == "optional")
-        for b, each in zip(branches, empty, strict=True)
+        _Column(b["name"], kind.given(b["kind"] == "optional"), b["counter"])
+        for b, kind in zip(branches, kinds, strict=True)
     )
     made = _layout(tuple(columns), tuple(_records(branches)), collections)
     return replace(made, unreadable=unreadable) if unreadable else made
 
 
-def _nothing_of(
+def _kinds_of(
     tree: Any, branches: Sequence[Mapping[str, Any]]
-) -> tuple[list[Any], dict[str, TreemillError]]:
-    """No entries of each branch, as pyarrow.Arrays; of those that cannot be read any numbers, and
-    why they cannot."""
+) -> tuple[list[Kind], dict[str, TreemillError]]:
+    """Of what kind each branch is; of those that cannot be read any numbers, and why they
+    cannot."""
     try:
-        return [pyarrow.array(each) for each in tree.read([b["name"] for b in branches], 0, 0)], {}
+        read = tree.read([b["name"] for b in branches], 0, 0)
+        return [kind_of(column_of(each)) for each in read], {}
     except TreemillError:
         pass  # which one it is, they tell one by one
     found, unreadable = [], {}
     for branch in branches:
         try:
             (read,) = tree.read([branch["name"]], 0, 0)
-            found.append(pyarrow.array(read))
+            found.append(kind_of(column_of(read)))
         except TreemillError as error:
-            number = pyarrow.float64()
+            numbers = number("float64")
             unreadable[branch["name"]] = error
-            found.append(pyarrow.array([], pyarrow.list_(number) if branch["counter"] else number))
+            found.append(Kind("list", parts=(numbers,)) if branch["counter"] else numbers)
     return found, unreadable
 
 
@@ -129,31 +129,31 @@ def _layout(
         parameters={"__record__": "Events"},
         form_key="events",
     )
-    optional = frozenset(column.name for column in columns if column.optional)
+    optional = frozenset(column.name for column in columns if column.kind.optional)
     return Layout(form, keys, offsets, counters, dict(records), optional, {})
 
 
 def _form(column: _Column) -> tuple[Any, list[str]]:
-    kind, name = column.type, column.name
-    if not column.optional:
+    kind, name = column.kind, column.name
+    if not kind.optional:
         if _is_number(kind):
             return _numbers(kind, f"{name}#0"), [f"{name}#0-data"]
-        if pyarrow.types.is_list(kind) and _is_number(kind.value_type):
-            inner = _numbers(kind.value_type, f"{name}#1")
-            made = ak.forms.ListOffsetForm("i64", inner, form_key=f"{name}#0")
-            return made, [f"{name}#0-offsets", f"{name}#1-data"]
-    # Awkward's own way takes any type, and twenty times as long: there may be thousands.
-    empty = ak.Array(nullable(pyarrow.array([], column.type), column.optional))
-    form, _, buffers = ak.to_buffers(empty, form_key=form_key(column.name))
+        if kind.form == "list" and _is_number(kind.item):
+            inner = _numbers(kind.item, f"{name}#1")
+            form = ak.forms.ListOffsetForm("i64", inner, form_key=f"{name}#0")
+            return form, [f"{name}#0-offsets", f"{name}#1-data"]
+    # Awkward's own way takes any kind, and twenty times as long: there may be thousands.
+    none = ak.Array(layout_of_node(empty(kind)))
+    form, _, buffers = ak.to_buffers(none, form_key=form_key(name))
     return form, list(buffers)
 
 
-def _is_number(kind: Any) -> bool:
-    return bool(pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind))
+def _is_number(kind: Kind) -> bool:
+    return kind.form == "number" and not kind.optional
 
 
-def _numbers(kind: Any, key: str) -> Any:
-    return ak.forms.NumpyForm(np.dtype(kind.to_pandas_dtype()).name, form_key=key)
+def _numbers(kind: Kind, key: str) -> Any:
+    return ak.forms.NumpyForm(kind.dtype, form_key=key)
 
 
 def _zipped(
@@ -166,7 +166,7 @@ def _zipped(
     for name, form in forms.items():
         group, _, field = name.partition("_")
         counter = columns[name].counter
-        if columns[name].optional and counter is not None:
+        if columns[name].kind.optional and counter is not None:
             fields[name] = form  # a list that may be missing has no offsets of its counter's
         elif not field or counted.setdefault(group, counter) != counter:
             fields[name] = form

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import QueryError
-from .foreign import field
+from .foreign import Field
 
 if TYPE_CHECKING:
     from .location import Location
@@ -115,13 +115,12 @@ class Friend:
     def index_columns(self, names: Names) -> list[Any]:
         """The values of these columns in the whole chain, as int64."""
         import numpy as np
-        import pyarrow
 
         wanted = [name for name in names if not is_number(name)]
         parts: list[list[Any]] = [[] for _ in names]
         for file, entries in enumerate(self.chain.entries):
             read = self.chain.table(file).read(wanted, 0, entries)
-            columns = {name: pyarrow.array(c) for name, c in zip(wanted, read, strict=True)}
+            columns = dict(zip(wanted, read, strict=True))
             for name, part in zip(names, parts, strict=True):
                 part.append(integers(name, columns, entries))
         return [np.concatenate(part) for part in parts]
@@ -136,14 +135,16 @@ def integers(name: str, columns: Any, length: int) -> Any:
     """A column as int64, cut off as ROOT does; the same number everywhere where `name` is one."""
     import numpy as np
 
+    from .columns import numbers
+
     if is_number(name):
         return np.full(length, int(name), np.int64)
-    values = columns[name]
-    values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
-    made = np.asarray(values)
-    if made.ndim != 1 or made.dtype.kind not in "biuf":
-        raise QueryError(f"an index needs one number per entry, and {name} is no such column")
-    return made.astype(np.int64)
+    try:
+        return numbers(columns[name]).astype(np.int64)
+    except TypeError:
+        raise QueryError(
+            f"an index needs one number per entry, and {name} is no such column"
+        ) from None
 
 
 class FriendColumns:
@@ -163,21 +164,19 @@ class FriendColumns:
         self._tree = tree
         self._bare = bare
         self._lock = threading.Lock()
-        self._schema: Any = None
+        self._schema: Sequence[Field] | None = None
         self._names: dict[str, str] = {}
         self._alignment: Alignment | None = None
         self._matches: dict[tuple[int, int], Any] = {}
 
-    def schema(self) -> Any:
+    def schema(self) -> Sequence[Field]:
         """See Foreign."""
         with self._lock:
             if self._schema is None:
                 self._schema = self._look()
             return self._schema
 
-    def _look(self) -> Any:
-        import pyarrow
-
+    def _look(self) -> Sequence[Field]:
         friend = self._friend
         branches = [b for b in friend.chain.branches.values() if b.readable]
         columns = friend.chain.table(0).read([b.name for b in branches], 0, 0)
@@ -187,7 +186,6 @@ class FriendColumns:
         fields = []
         counted = Counter(branch.counter for branch in branches)
         for branch, column in zip(branches, columns, strict=True):
-            dtype = pyarrow.array(column).type
             # One that counts a single list ties it to none, under whichever of its names.
             ties = branch.counter is not None and counted[branch.counter] > 1
             counter = f"{friend.alias}.{branch.counter}" if ties else None
@@ -196,9 +194,8 @@ class FriendColumns:
             names += [branch.name] if branch.name in self._bare else []
             for name in names:
                 self._names[name] = branch.name
-                made = field(name, dtype, nullable=nullable, counter=counter, listed=False)
-                fields.append(made)
-        return pyarrow.schema(fields)
+                fields.append(Field(name, column, nullable, counter, listed=False))
+        return fields
 
     def read(self, name: str, start: int, stop: int) -> Any:
         """See Foreign."""
@@ -215,18 +212,15 @@ class FriendColumns:
         return self._united(column, found or [(0, 0, 0)])
 
     def _united(self, column: str, parts: list[tuple[int, int, int]]) -> Any:
-        import pyarrow
+        from .columns import joined
 
         tables = self._friend.chain.table
-        read = [tables(file).read([column], first, last)[0] for file, first, last in parts]
-        if len(read) == 1:
-            return read[0]
-        return pyarrow.concat_arrays([pyarrow.array(each) for each in read])
+        return joined([tables(file).read([column], first, last)[0] for file, first, last in parts])
 
     def _matched(self, column: str, start: int, stop: int, alignment: Alignment) -> Any:
         import numpy as np
-        import pyarrow
 
+        from .columns import picked
         from .matching import pieces, runs
 
         entries = self._entries(start, stop, alignment)
@@ -240,10 +234,10 @@ class FriendColumns:
             for low, high in runs(inside, clusters, size):
                 parts.append((file, low, high))
                 numbers.append(np.arange(begin + low, begin + high))
-        values = pyarrow.array(self._united(column, parts or [(0, 0, 0)]))
+        values = self._united(column, parts or [(0, 0, 0)])
         known = np.concatenate(numbers) if numbers else np.zeros(0, np.int64)
         place = np.searchsorted(known, entries)
-        return values.take(pyarrow.array(place, mask=entries < 0))
+        return picked(values, np.where(entries < 0, -1, place))
 
     def _entries(self, start: int, stop: int, alignment: Alignment) -> Any:
         """The friend's entries for these of the file, -1 where there is none."""
@@ -251,13 +245,11 @@ class FriendColumns:
             known = self._matches.get((start, stop))
         if known is not None:
             return known
-        import pyarrow
-
         assert alignment.names is not None
         assert alignment.index is not None
         wanted = [name for name in alignment.names if not is_number(name)]
         read = self._tree.read(wanted, start, stop)
-        columns = {name: pyarrow.array(c) for name, c in zip(wanted, read, strict=True)}
+        columns = dict(zip(wanted, read, strict=True))
         made = alignment.index.find(
             *(integers(name, columns, stop - start) for name in alignment.names)
         )

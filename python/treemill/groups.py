@@ -1,6 +1,6 @@
 """Branches that only hold others together, as records of these: split objects and collections.
 
-Pure: knows branches' descriptions and Arrow. Field names are the branches' own, as in uproot, with
+Pure: knows branches' descriptions. Field names are the branches' own, as in uproot, with
 what they have of their parents' names in them.
 """
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .branches import Branch
 
-__all__ = ["Group", "counts_items", "group_of", "is_group", "leaves", "record"]
+__all__ = ["Group", "counts_items", "group_of", "is_group", "leaves"]
 
 
 # C++ collections that ROOT splits. A split TClonesArray is called by the class of its items.
@@ -64,25 +64,3 @@ def leaves(group: Group) -> Iterator[Branch]:
             yield from leaves(member)
         else:
             yield member
-
-
-def record(group: Group, columns: dict[str, Any]) -> Any:
-    """A pyarrow.ChunkedArray of records from those of the branches with data, by path."""
-    import pyarrow
-
-    parts = [
-        record(member, columns) if isinstance(member, Group) else columns[member.path]
-        for member in group.members
-    ]
-    names = [m.branch.name if isinstance(m, Group) else m.name for m in group.members]
-    chunks = [
-        pyarrow.StructArray.from_arrays(
-            [part.chunk(i) for part in parts],
-            fields=[
-                pyarrow.field(name, part.type, nullable=part.null_count > 0)
-                for name, part in zip(names, parts, strict=True)
-            ],
-        )
-        for i in range(parts[0].num_chunks)
-    ]
-    return pyarrow.chunked_array(chunks)

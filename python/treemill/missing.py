@@ -1,18 +1,19 @@
 """What a branch counts as in a file that lacks it: the user's choice, and the columns made of it.
 
-Pure: knows names, values and Arrow, no file. The standard library suffices for the choice itself,
-which is sent to workers.
+Pure: knows names, values and kinds of columns, no file. The standard library suffices for the
+choice itself, which is sent to workers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 from .errors import QueryError
+from .kinds import STRING, Kind, number
 
 __all__ = ["ERROR", "Missing", "column", "policy"]
 
@@ -91,41 +92,36 @@ def _plain(name: str, value: Any) -> Any:
     )
 
 
-def column(name: str, value: Any, kind: Any, length: int, counts: Any = None) -> Any:
-    """A pyarrow.Array of `length` times the default.
+def column(name: str, value: Any, kind: Kind | None, length: int, counts: Any = None) -> Any:
+    """A core.Column of `length` times the default.
 
-    `kind` is the branch's pyarrow.DataType in a file that has it; None where no file has: then the
-    value says it (float64 for None and an empty list). `counts`: numpy integers, one per entry,
-    where the file has the branch that counts the list's items: a number is given that many times.
-    Raises QueryError where the default does not fit the type.
+    `kind` is the branch's in a file that has it; None where no file has: then the value says it
+    (float64 for None and an empty list). `counts`: numpy integers, one per entry, where the file
+    has the branch that counts the list's items: a number is given that many times. Raises
+    QueryError where the default does not fit the kind.
     """
     import numpy as np
-    import pyarrow
-    import pyarrow.types as t
 
-    kind = _kind_of(value) if kind is None else kind
+    from .columns import empty, made, picked
+
+    kind = (_kind_of(value) if kind is None else kind).given()
     if value is None:
-        return pyarrow.nulls(length, kind)
-    if t.is_list(kind) or t.is_large_list(kind):
+        return picked(made(empty(kind)), np.full(length, -1))
+    if kind.form == "list":
         return _lists(name, value, kind, length, counts)
-    try:
-        if t.is_fixed_size_list(kind):
-            items = [value] * kind.list_size if not isinstance(value, tuple) else list(value)
-            if len(items) != kind.list_size:
-                raise QueryError(f"the default of {name} needs {kind.list_size} items", branch=name)
-            flat = _exactly(name, items, kind.value_type).take(
-                pyarrow.array(np.tile(np.arange(len(items)), length))
-            )
-            return pyarrow.FixedSizeListArray.from_arrays(flat, type=kind)
-        return pyarrow.repeat(_exactly(name, [value], kind)[0], length)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError):
-        raise _unfit(name, value, kind) from None
+    if kind.form == "array":
+        items = [value] * kind.size if not isinstance(value, tuple) else list(value)
+        if len(items) != kind.size:
+            raise QueryError(f"the default of {name} needs {kind.size} items", branch=name)
+        flat = _exactly(name, items * length, kind.item)
+        return made(("regular", kind.size, length, flat))
+    return picked(made(_exactly(name, [value], kind)), np.zeros(length))
 
 
-def _lists(name: str, value: Any, kind: Any, length: int, counts: Any) -> Any:
+def _lists(name: str, value: Any, kind: Kind, length: int, counts: Any) -> Any:
     import numpy as np
-    import pyarrow
-    import pyarrow.types as t
+
+    from .columns import made, picked
 
     if isinstance(value, str) or (not isinstance(value, tuple) and counts is None):
         raise QueryError(
@@ -133,59 +129,69 @@ def _lists(name: str, value: Any, kind: Any, length: int, counts: Any) -> Any:
             f"such as [], not {value!r}",
             branch=name,
         )
-    if not isinstance(value, tuple):
-        items, sizes = [value], np.asarray(counts, np.int64)
-        flat = pyarrow.repeat(_exactly(name, items, kind.value_type)[0], int(sizes.sum()))
-    else:
-        sizes = np.full(length, len(value), np.int64)
-        places = np.tile(np.arange(len(value)), length)
-        flat = _exactly(name, list(value), kind.value_type).take(pyarrow.array(places))
-    offsets = np.zeros(length + 1, np.int64 if t.is_large_list(kind) else np.int32)
+    is_list = isinstance(value, tuple)
+    items = list(value) if is_list else [value]
+    sizes = np.full(length, len(items)) if is_list else np.asarray(counts, np.int64)
+    places = np.tile(np.arange(len(items)), length) if is_list else np.zeros(int(sizes.sum()))
+    flat = picked(made(_exactly(name, items, kind.item)), places)
+    offsets = np.zeros(length + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
-    made = pyarrow.LargeListArray if t.is_large_list(kind) else pyarrow.ListArray
-    return made.from_arrays(pyarrow.array(offsets), flat, type=kind)
+    return made(("list", offsets, flat.nodes()))
 
 
-def _exactly(name: str, values: list[Any], kind: Any) -> Any:
-    """An array of the values in this type, where it holds them as they are."""
-    import pyarrow
-    import pyarrow.types as t
+def _exactly(name: str, values: list[Any], kind: Kind) -> Any:
+    """A node of the values in this kind, where it holds them as they are."""
+    import numpy as np
 
-    if t.is_boolean(kind) != all(isinstance(v, bool) for v in values) and values:
-        raise _unfit(name, values[0], kind)
-    strings = [v for v in values if isinstance(v, str)]
-    if strings and (t.is_floating(kind) or t.is_integer(kind)):
-        raise _unfit(name, strings[0], kind)
-    if t.is_floating(kind):
-        values = [float(v) for v in values]
-        # A default such as -99.9 is meant as the nearest float32; 1e300 is not.
-        if any(math.isfinite(v) and abs(v) > _LARGEST[kind.bit_width] for v in values):
-            raise _unfit(name, values[0], kind)
-    elif any(isinstance(v, float) for v in values):
-        raise _unfit(name, next(v for v in values if isinstance(v, float)), kind)
-    try:
-        if t.is_binary(kind) or t.is_large_binary(kind):
-            values = [v.encode() for v in values]
-        return pyarrow.array(values, kind)
-    except (pyarrow.ArrowException, OverflowError, AttributeError, TypeError, ValueError):
-        raise _unfit(name, values[0], kind) from None
+    if not values:
+        from .columns import empty
+
+        return empty(kind.given())
+    fits = _FITS.get(kind.form if kind.form != "number" else kind.dtype.rstrip("123468"))
+    unfit = next((each for each in values if fits is None or not fits(each, kind)), _NOTHING)
+    if unfit is not _NOTHING:
+        raise QueryError(
+            f"the default of {name}, {unfit!r}, is no value of its type {kind}", branch=name
+        )
+    if kind.form == "number":
+        return np.array(values, kind.dtype)
+    texts = [text.encode() for text in values]
+    offsets = np.cumsum([0, *map(len, texts)])
+    return "string", offsets, np.frombuffer(b"".join(texts), np.uint8)
+
+
+def _is_float(value: Any, kind: Kind) -> bool:
+    # A default such as -99.9 is meant as the nearest float32; 1e300 is not.
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and (not math.isfinite(value) or abs(value) <= _LARGEST[kind.bits])
+
+
+def _is_integer(value: Any, kind: Kind) -> bool:
+    low = -(1 << (kind.bits - 1)) if kind.is_signed else 0
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return is_integer and low <= value < low + (1 << kind.bits)
 
 
 _LARGEST = {16: 65504.0, 32: 3.4028234663852886e38, 64: math.inf}
+_FITS: dict[str, Callable[[Any, Kind], bool]] = {
+    "float": _is_float,
+    "int": _is_integer,
+    "uint": _is_integer,
+    "bool": lambda value, kind: isinstance(value, bool),
+    "string": lambda value, kind: isinstance(value, str),
+}
 
 
-def _unfit(name: str, value: Any, kind: Any) -> QueryError:
-    return QueryError(
-        f"the default of {name}, {value!r}, is no value of its type {kind}", branch=name
-    )
-
-
-def _kind_of(value: Any) -> Any:
-    import pyarrow
-
+def _kind_of(value: Any) -> Kind:
     if isinstance(value, tuple):
-        return pyarrow.list_(pyarrow.array(value).type if value else pyarrow.float64())
-    return pyarrow.float64() if value is None else pyarrow.scalar(value).type
+        kinds = {_kind_of(each).dtype for each in value}
+        return Kind("list", parts=(number(kinds.pop() if len(kinds) == 1 else "float64"),))
+    if isinstance(value, str):
+        return STRING
+    return number(_TYPES[type(value)])
+
+
+_TYPES: dict[type, str] = {bool: "bool", int: "int64", float: "float64", type(None): "float64"}
 
 
 def _is_glob(name: str) -> bool:

@@ -113,13 +113,13 @@ class _Others:
         self._numbers = [n for n in range(len(trees.locations)) if n != besides]
 
     def sample(self, branch: str) -> Sample | None:
-        import pyarrow
+        from .columns import kind_of
 
         for tree in self._opened():
             try:
                 if branch in tree.by_name:
                     (empty,) = tree.read([branch], 0, 0)
-                    return tree.by_name[branch], pyarrow.array(empty).type
+                    return tree.by_name[branch], kind_of(empty)
             except TreemillError:
                 continue
         return None

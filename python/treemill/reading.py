@@ -1,6 +1,5 @@
-"""Reads columns of a dataset's entries, over the borders of files, as Arrow arrays; awkward and
-numpy are made from these. Knows no query: expressions among the columns are computed by whatever it
-is given for that."""
+"""Reads columns of a dataset's entries, over the borders of files; arrays are made from these.
+Knows no query: expressions among the columns are computed by whatever it is given for that."""
 
 from __future__ import annotations
 
@@ -10,75 +9,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ._core import Column, Control
+from ._core import Control
 from .errors import QueryError, UnsupportedError
 from .filetree import FileTree
 from .foreign import Table
-from .groups import Group, leaves, record
+from .groups import Group, leaves
 from .naming import group_named, select
-from .schemas import cast, widest
+from .read_columns import Columns, Record
 
 if TYPE_CHECKING:
     from .chain.chain import Chain
 
-__all__ = ["Columns", "Compute", "Names", "read", "spans"]
+__all__ = ["Compute", "Names", "read", "spans"]
 
 Names = str | Sequence[str] | Mapping[str, str] | None
 """What Dataset.read takes."""
 Compute = Callable[[Sequence[str], int | None, int | None], Sequence[Any]]
 """Gives an awkward array for each expression, of entries `[start, stop)`."""
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Columns of the same length."""
-
-    names: tuple[str, ...]
-    columns: tuple[Any, ...]
-    """Each a pyarrow.ChunkedArray with one chunk per file, a core.Column as it was read, or an
-    awkward array of what was computed."""
-    optional: frozenset[str] = frozenset()
-    """Names of those that may have missing values."""
-
-    def to_arrow(self) -> Any:
-        """A pyarrow.Table."""
-        import pyarrow
-
-        return pyarrow.table([_chunked(each) for each in self.columns], names=list(self.names))
-
-    def to_awkward(self) -> Any:
-        """An awkward array of records, laid out as uproot's `tree.arrays`."""
-        from .core_awkward import records
-
-        named = zip(self.names, self.columns, strict=True)
-        layouts = [_layout(column, name in self.optional) for name, column in named]
-        return records(self.names, layouts, len(self.columns[0]) if self.columns else 0)
-
-    def to_numpy(self) -> dict[str, Any]:
-        """numpy arrays by name."""
-        from .arrow_awkward import numpy_of
-
-        named = zip(self.names, self.columns, strict=True)
-        return {name: numpy_of(_layout(column, None)) for name, column in named}
-
-
-def _layout(column: Any, optional: bool | None) -> Any:
-    """The awkward layout of a column. `optional`: an option; None: where values are missing."""
-    from .core_awkward import layout
-
-    if _is_computed(column):
-        return column.layout
-    found = layout(column) if type(column) is Column else None
-    if found is not None:
-        return found
-    from .arrow_awkward import layout_of
-
-    chunks = _chunked(column)
-    return layout_of(chunks, chunks.null_count > 0 if optional is None else optional)
-
-
-def _is_computed(column: Any) -> bool:
-    return type(column).__module__.startswith("awkward.")
 
 
 @dataclass(frozen=True)
@@ -180,14 +127,12 @@ def _read(
         columns = _columns(chain, table, plan.columns, start, stop, flags)
     if not (groups or plan.doubtful or plan.expressions):
         return Columns(plan.wanted, tuple(columns.values()), plan.optional)
-    asked = {*plan.doubtful, *(leaf.path for group in groups.values() for leaf in leaves(group))}
-    chunks = {name: _chunked(columns[name]) for name in columns if name in asked}
     if plan.expressions:
         if compute is None:
             raise QueryError(f"{plan.expressions[0]} is no column of the files")
         columns |= zip(plan.expressions, compute(plan.expressions, start, stop), strict=True)
-    made = [record(groups[n], chunks) if n in groups else columns[n] for n in plan.wanted]
-    doubtful = [n for n in plan.doubtful if n in chunks and chunks[n].null_count > 0]
+    made = [_record(groups[n], columns) if n in groups else columns[n] for n in plan.wanted]
+    doubtful = [n for n in plan.doubtful if n in columns and _has_missing(columns[n])]
     return Columns(plan.wanted, tuple(made), plan.optional.union(doubtful))
 
 
@@ -245,6 +190,8 @@ def _columns(
     flags: bool,
 ) -> dict[str, Any]:
     """What Columns has, by name or path, of one type each."""
+    from .columns import picked
+
     control = Control()  # one for all files: they are one pass
     parts: dict[str, list[Any]] = {name: [] for name in names}
     files = []
@@ -256,52 +203,42 @@ def _columns(
         options = {"flags": True} if one and isinstance(table, FileTree) else {}
         found = table.read(names, first, last, control, **options)
         for name, column in zip(names, found, strict=True):
-            parts[name].append(column if kept is None else _taken(column, kept))
+            parts[name].append(column if kept is None else picked(column, kept))
     return {name: _joined(name, each, files) for name, each in parts.items()}
 
 
-def _taken(column: Any, kept: Any) -> Any:
-    import pyarrow
-
-    return _array(column).take(pyarrow.array(kept))
-
-
-def _array(column: Any) -> Any:
-    """The pyarrow.Array of a column that was read."""
-    import pyarrow
-
-    array = pyarrow.array(column)
-    return array.cast(pyarrow.bool_()) if getattr(column, "flags", False) else array
+def _record(group: Group, columns: Mapping[str, Any]) -> Record:
+    """The records of a group from the branches with data, by path."""
+    return Record(
+        tuple(m.branch.name if isinstance(m, Group) else m.name for m in group.members),
+        tuple(
+            _record(m, columns) if isinstance(m, Group) else columns[m.path] for m in group.members
+        ),
+    )
 
 
-def _chunked(column: Any) -> Any:
-    """A pyarrow.ChunkedArray."""
-    import pyarrow
-
-    if _is_computed(column):
-        import awkward as ak
-
-        return pyarrow.chunked_array([ak.to_arrow(column, extensionarray=False)])
-    is_chunked = isinstance(column, pyarrow.ChunkedArray)
-    return column if is_chunked else pyarrow.chunked_array([_array(column)])
+def _has_missing(parts: Sequence[Any]) -> bool:
+    return any(part.null_count for part in parts)
 
 
-def _joined(name: str, parts: list[Any], files: list[str]) -> Any:
+def _joined(name: str, parts: list[Any], files: list[str]) -> list[Any]:
+    """The parts, of one kind."""
     if len(parts) == 1:
-        return parts[0] if type(parts[0]) is Column else _chunked(parts[0])
-    import pyarrow
+        return parts
+    from .columns import kind_of
+    from .schemas import cast, widest
 
-    arrays = [_array(part) for part in parts]
-    first, kind = arrays[0].type, widest([array.type for array in arrays])
+    kinds = [kind_of(part).given() for part in parts]
+    first, kind = kinds[0], widest(kinds)
     if kind is None:
-        other = next(i for i, array in enumerate(arrays) if widest([first, array.type]) is None)
+        other = next(i for i, each in enumerate(kinds) if widest([first, each]) is None)
         raise UnsupportedError(
-            f"{name} is {first} in {files[0]} and {arrays[other].type} in {files[other]}; "
+            f"{name} is {first} in {files[0]} and {kinds[other]} in {files[other]}; "
             "no type holds the values of both exactly",
             branch=name,
             file=files[other],
         )
-    return pyarrow.chunked_array([cast(array, kind) for array in arrays])
+    return [cast(part, kind.given(part.optional or part.null_count > 0)) for part in parts]
 
 
 def spans(chain: Chain, start: int | None, stop: int | None) -> Iterator[tuple[int, int, int]]:

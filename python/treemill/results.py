@@ -93,20 +93,16 @@ def _rows(wanted: Rows, raw: Collected) -> Any:
     if wanted.form == "snapshot":
         return None
 
-    import pyarrow
-
-    from .arrow_awkward import numpy_array, records
+    from .core_awkward import layout, numpy_of, records
 
     raw.check()
-    tables = list(raw.tables())
-    chunks = [
-        pyarrow.chunked_array([c for table in tables for c in table.column(i).chunks] or [none])
-        for i, none in enumerate(raw.none)
-    ]
+    whole = raw.whole()
+    layouts = [layout(column, name in raw.optional) for name, column in whole.columns.items()]
+    array = records(raw.names, layouts, len(whole))
     if wanted.form == "arrays":
-        return records(raw.names, chunks, raw.optional)
-    array = records(raw.names, chunks, raw.optional)[raw.names[0]]
-    return numpy_array(chunks[0]) if array.ndim == 1 and not raw.optional else array
+        return array
+    array = array[raw.names[0]]
+    return numpy_of(layouts[0]) if array.ndim == 1 and not raw.optional else array
 
 
 _MAKERS: dict[type, Callable[[Any, Any], Any]] = {

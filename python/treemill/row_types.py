@@ -1,7 +1,7 @@
 """The types of rows' columns over all files that gave some: one type for each column, missing
 values where any file may have them, lists that are the same where they are in every file.
 
-Knows Arrow's types and the core's columns; knows no rows and no format of files.
+Knows kinds and the core's columns; knows no rows and no format of files.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from .columns import Table, kind_of
 from .errors import UnsupportedError
+from .kinds import Kind, Kinds
 from .schemas import cast, fitted, widest
 
 __all__ = ["RowColumn", "RowTypes", "types_of"]
@@ -22,8 +24,8 @@ class RowColumn:
     """What one file makes of a column."""
 
     name: str
-    kind: Any
-    """A pyarrow.DataType."""
+    kind: Kind
+    """But for whether values may be missing."""
     optional: bool
     group: int | None
     """Columns with the same number have the same lists in this file."""
@@ -31,9 +33,7 @@ class RowColumn:
 
 def types_of(columns: Sequence[Any]) -> tuple[RowColumn, ...]:
     """What the core's columns say."""
-    import pyarrow
-
-    return tuple(RowColumn(c.name, pyarrow.array(c).type, c.optional, c.group) for c in columns)
+    return tuple(RowColumn(c.name, kind_of(c).given(), c.optional, c.group) for c in columns)
 
 
 @dataclass(frozen=True)
@@ -54,45 +54,32 @@ class RowTypes:
         return frozenset(each.name for columns in self.files for each in columns if each.optional)
 
     @cached_property
-    def kinds(self) -> tuple[Any, ...]:
-        """A pyarrow.DataType for each column. Raises UnsupportedError where no type can hold what
-        two files have."""
-        columns = zip(*self.files, strict=True)
-        return tuple(_kind(name, each) for name, each in zip(self.names, columns, strict=True))
+    def kinds(self) -> Kinds:
+        """Of each column. Raises UnsupportedError where no type can hold what two files have."""
+        pairs = zip(self.names, zip(*self.files, strict=True), strict=True)
+        return {name: _kind(name, each).given(name in self.optional) for name, each in pairs}
 
     @cached_property
     def groups(self) -> dict[str, int]:
         """Of columns of lists: those with the same number have the same lists in every file."""
-        import pyarrow.types as t
-
         numbers: dict[tuple[int | None, ...], int] = {}
         groups = {}
-        for kind, columns in zip(self.kinds, zip(*self.files, strict=True), strict=True):
-            if t.is_large_list(kind):
+        for kind, columns in zip(self.kinds.values(), zip(*self.files, strict=True), strict=True):
+            if kind.form == "list":
                 key = tuple(column.group for column in columns)
                 groups[columns[0].name] = numbers.setdefault(key, len(numbers))
         return groups
 
-    def uniform(self, table: Any) -> Any:
-        """A file's pyarrow.Table as one of these types. Raises UnsupportedError where a value does
-        not fit."""
-        import pyarrow
-
-        fields = [
-            pyarrow.field(name, kind, name in self.optional)
-            for name, kind in zip(self.names, self.kinds, strict=True)
-        ]
-        schema = pyarrow.schema(fields)
-        if table.schema.equals(schema):
+    def uniform(self, table: Table) -> Table:
+        """A file's table as one of these kinds. Raises UnsupportedError where a value does not
+        fit."""
+        if table.kinds == self.kinds:
             return table
-        made = [
-            pyarrow.chunked_array([_cast(field, chunk) for chunk in column.chunks], field.type)
-            for field, column in zip(fields, table.columns, strict=True)
-        ]
-        return pyarrow.table(made, schema=schema)
+        pairs = self.kinds.items()
+        return Table({name: _cast(name, table.columns[name], kind) for name, kind in pairs})
 
 
-def _kind(name: str, columns: Sequence[RowColumn]) -> Any:
+def _kind(name: str, columns: Sequence[RowColumn]) -> Kind:
     kinds = sorted(dict.fromkeys(column.kind for column in columns), key=str)
     found = widest(kinds) or fitted(kinds)
     if found is None:
@@ -105,15 +92,12 @@ def _kind(name: str, columns: Sequence[RowColumn]) -> Any:
     return found
 
 
-def _cast(field: Any, chunk: Any) -> Any:
-    import pyarrow
-
+def _cast(name: str, column: Any, kind: Kind) -> Any:
     try:
-        return cast(chunk, field.type)
-    except pyarrow.ArrowInvalid as error:
+        return cast(column, kind)
+    except ValueError as error:
         raise UnsupportedError(
-            f"{field.name} is {chunk.type} in one file and {field.type} in all together, which "
-            f"does not hold a value of it exactly ({error}): write float({field.name}) or "
-            f"int({field.name})",
-            branch=field.name,
+            f"{name} is {kind_of(column)} in one file and {kind} in all together, which does not "
+            f"hold a value of it exactly ({error}): write float({name}) or int({name})",
+            branch=name,
         ) from None

@@ -1,7 +1,7 @@
 """Partials with rows: what workers keep of values themselves, with the place of each piece in the
 dataset, so that the result has the order of entries whatever the packets were.
 
-Knows the core's partial and pyarrow; knows no session and no format of files that users read. Rows
+Knows the core's partial and columns; knows no session and no format of files that users read. Rows
 of a snapshot go to files of the worker's own, those of arrays stay in memory.
 """
 
@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from .columns import Table, empty, made
 from .errors import QueryError
+from .kinds import Kinds
 from .row_types import RowColumn, RowTypes, types_of
 from .stored import Store, Stored
 
@@ -59,11 +61,9 @@ class Collected:
         return self.types.optional
 
     @property
-    def none(self) -> tuple[Any, ...]:
-        """Columns without rows. Raises UnsupportedError where files' types do not go together."""
-        import pyarrow
-
-        return tuple(pyarrow.array([], kind) for kind in self.types.kinds)
+    def kinds(self) -> Kinds:
+        """By column. Raises UnsupportedError where files' kinds do not go together."""
+        return self.types.kinds
 
     @property
     def groups(self) -> Mapping[str, int]:
@@ -74,16 +74,6 @@ class Collected:
     def too_much(self) -> bool:
         """Whether there was more than the limit; then it was thrown away."""
         return self.sink.folder is None and self.bytes > self.sink.limit
-
-    @property
-    def schema(self) -> Any:
-        """Names and types as a pyarrow.Schema."""
-        import pyarrow
-
-        pairs = zip(self.names, self.none, strict=True)
-        return pyarrow.schema(
-            [pyarrow.field(name, none.type, name in self.optional) for name, none in pairs]
-        )
 
     def describe(self, columns: Sequence[Any]) -> None:
         """Notes what a file makes of the columns, from the core's."""
@@ -111,11 +101,18 @@ class Collected:
         if self.too_much:
             self.pieces = []
 
-    def tables(self) -> Iterator[Any]:
-        """pyarrow tables in the order of entries, all of the types in `none`. Raises
-        UnsupportedError where a value does not fit those."""
+    def tables(self) -> Iterator[Table]:
+        """columns.Tables in the order of entries, all of `kinds`. Raises UnsupportedError where a
+        value does not fit those."""
         for _, piece in sorted(self.pieces, key=lambda pair: pair[0]):
             yield self.types.uniform(piece.table() if isinstance(piece, Stored) else piece)
+
+    def whole(self) -> Table:
+        """All rows as one table."""
+        tables = list(self.tables())
+        if tables:
+            return Table.joined(tables)
+        return Table({name: made(empty(kind), name) for name, kind in self.kinds.items()})
 
 
 class _RowsPartial:
@@ -150,10 +147,10 @@ class _RowsPartial:
         """Moves the core's rows here; they begin at this place."""
         for index, columns in self.core.take_rows():
             collected = self.rows[index]
-            table = _table(columns)
+            table = Table({column.name: column for column in columns})
             collected.bytes += table.nbytes
             collected.check()
-            piece = table
+            piece: Table | Stored = table
             if collected.sink.folder is not None:
                 from .writing.tables import unequal_counts
 
@@ -202,17 +199,6 @@ def load(data: bytes, loads: Callable[[bytes], Any]) -> Any:
     made = _RowsPartial(loads(core), {})
     made.rows = rows
     return made
-
-
-def _table(columns: Sequence[Any]) -> Any:
-    import pyarrow
-
-    arrays = [pyarrow.array(column) for column in columns]
-    fields = [
-        pyarrow.field(column.name, array.type, column.optional)
-        for column, array in zip(columns, arrays, strict=True)
-    ]
-    return pyarrow.table(arrays, schema=pyarrow.schema(fields))
 
 
 class CollectingTrees:

@@ -1,5 +1,5 @@
-"""One type for a column that has other types in other files: the smallest that holds every value
-exactly. Knows Arrow's types; knows nothing of files and branches.
+"""One kind for a column that has other kinds in other files: the smallest that holds every value
+exactly. Knows kinds and columns; knows nothing of files and branches.
 """
 
 from __future__ import annotations
@@ -7,179 +7,199 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from .columns import column_of, empty, made, values_of_node
+from .kinds import STRING, Kind, number, of_node
+
 __all__ = ["cast", "fitted", "widest"]
 
 # Bits of a floating-point type, and of the integers that it holds exactly.
 _FLOATS = {16: 11, 32: 24, 64: 53}
 
 
-def widest(types: Sequence[Any]) -> Any | None:
-    """The pyarrow.DataType that holds the values of all `types` exactly; None where there is none:
-    integers of 64 bits beside floats, signed beside unsigned ones of 64 bits, bools beside
-    numbers, lists beside numbers, arrays of other lengths, records of other members.
+def widest(kinds: Sequence[Kind]) -> Kind | None:
+    """The kind that holds the values of all `kinds` exactly; None where there is none: integers of
+    64 bits beside floats, signed beside unsigned ones of 64 bits, bools beside numbers, lists
+    beside numbers, arrays of other lengths, records of other members.
 
-    Lists and records are widened in their items and members. A type of no values at all
-    (pyarrow.null) gives way to any other.
+    Lists and records are widened in their items and members. A kind of no values at all gives way
+    to any other.
     """
-    import pyarrow.types as t
+    optional = any(kind.optional for kind in kinds)
+    plain = dict.fromkeys(kind.given() for kind in kinds)
+    known = [kind for kind in plain if kind.form != "nothing"]
+    if len(known) < 2:
+        return (known or list(plain))[0].given(optional)
+    forms = {kind.form for kind in known}
+    found = _COMBINE[forms.pop()](known) if len(forms) == 1 else None
+    return None if found is None else found.given(optional)
 
-    kinds = [kind for kind in dict.fromkeys(types) if not t.is_null(kind)]
-    if len(kinds) < 2:
-        return kinds[0] if kinds else types[0]
-    for is_one, combine in _COMBINE:
-        if all(is_one(kind) for kind in kinds):
-            return combine(kinds)
-    return None
 
-
-def fitted(types: Sequence[Any]) -> Any | None:
-    """The pyarrow.DataType that holds what values mostly are where no type holds all that they
-    could be: double for integers of 64 bits beside floats, int64 for signed beside unsigned ones;
-    the same of lists of them. None of other types. `cast` to it raises pyarrow.ArrowInvalid where a
-    value does not fit.
+def fitted(kinds: Sequence[Kind]) -> Kind | None:
+    """The kind that holds what values mostly are where none holds all that they could be: double
+    for integers of 64 bits beside floats, int64 for signed beside unsigned ones; the same of lists
+    of them. None of other kinds. `cast` to it raises ValueError where a value does not fit.
     """
-    import pyarrow
-    import pyarrow.types as t
-
-    if all(_is_list(kind) for kind in types):
-        item = fitted([kind.value_type for kind in types])
-        return None if item is None else _listed(types, item)
-    if not all(_is_number(kind) for kind in types):
+    optional = any(kind.optional for kind in kinds)
+    if all(kind.form == "list" for kind in kinds):
+        item = fitted([kind.item for kind in kinds])
+        return None if item is None else Kind("list", parts=(item,), optional=optional)
+    if not all(_is_number(kind) for kind in kinds):
         return None
-    return pyarrow.float64() if any(t.is_floating(kind) for kind in types) else pyarrow.int64()
+    return number("float64" if any(kind.is_float for kind in kinds) else "int64").given(optional)
 
 
-def cast(array: Any, kind: Any) -> Any:
-    """A pyarrow.Array as a type that `widest` (or `fitted`) gave for its own and others."""
-    import pyarrow
-    import pyarrow.types as t
-
-    if array.type == kind:
-        return array
-    if t.is_struct(kind) and t.is_struct(array.type):
-        # Members by name: Arrow's own cast goes by their places.
-        parts = [cast(array.field(member.name), member.type) for member in kind]
-        mask = None if array.null_count == 0 else array.is_null()
-        return pyarrow.StructArray.from_arrays(parts, fields=list(kind), mask=mask)
-    if _is_list(kind) and _has_struct(kind):
-        made = pyarrow.LargeListArray if t.is_large_list(kind) else pyarrow.ListArray
-        bits = pyarrow.int64() if t.is_large_list(kind) else pyarrow.int32()
-        if array.null_count:
-            raise pyarrow.ArrowNotImplementedError("missing lists of records")
-        items = cast(array.values, kind.value_type)
-        return made.from_arrays(array.offsets.cast(bits), items, type=kind)
-    return array.cast(kind)
+def cast(column: Any, kind: Kind) -> Any:
+    """A core.Column as a kind that `widest` (or `fitted`) gave for its own and others. Raises
+    ValueError where it does not hold a value."""
+    node = column_of(column).nodes()
+    return column if of_node(node) == kind else made(_cast(node, kind))
 
 
-def _widest_number(kinds: Sequence[Any]) -> Any | None:
-    import pyarrow
-    import pyarrow.types as t
+def _cast(node: Any, kind: Kind, there: Any = None) -> Any:
+    """`there`: flags of values that count; None: all do."""
+    own = of_node(node)
+    if own == kind:
+        return node
+    if own.optional:
+        return _cast_option(node, kind)
+    if kind.optional:
+        length = _length(node)
+        return "option", None, _cast(node, kind.given()), length
+    if own.form == "nothing":
+        none = empty(kind)
+        return ("places", np.full(node[1], -1), none) if node[1] else none
+    if own.form == kind.form and kind.form == "list":
+        return "list", node[1], _cast(node[2], kind.item)
+    if own.form == kind.form and kind.form == "array" and own.size == kind.size:
+        return "regular", node[1], node[2], _cast(node[3], kind.item)
+    if own.form == kind.form and kind.form == "record":
+        # By name, in whatever order this one has its members.
+        members = dict(zip(own.names, node[2], strict=True))
+        pairs = zip(kind.names, kind.parts, strict=True)
+        return "record", kind.names, [_cast(members[n], part) for n, part in pairs], node[3]
+    if own.form == kind.form == "number":
+        return _exactly(values_of_node(node), kind, there)
+    raise ValueError(f"{own} is no {kind}")
 
-    floats = [kind for kind in kinds if t.is_floating(kind)]
-    integers = [kind for kind in kinds if t.is_integer(kind)]
+
+def _cast_option(node: Any, kind: Kind) -> Any:
+    _, bits, values, length = node
+    if bits is None:
+        made = _cast(values, kind.given())
+        return ("option", None, made, length) if kind.optional else made
+    if not kind.optional:
+        raise ValueError("values are missing")
+    return "option", bits, _cast(values, kind.given(), values_of_node(bits)), length
+
+
+def _exactly(values: Any, kind: Kind, there: Any) -> Any:
+    """Numbers as another type, which holds each of them."""
+    if there is not None:
+        values = np.where(there, values, np.zeros(1, values.dtype))
+    own = number(values.dtype.name)
+    if "bool" in (own.dtype, kind.dtype) or (own.is_float and not kind.is_float):
+        raise ValueError(f"{own} is no {kind}")
+    if not own.is_float:
+        low, high = _range(kind)
+        wrong = [value for value in _extremes(values) if not low <= value <= high]
+        if wrong:
+            raise ValueError(f"{wrong[0]} is not in the range {low} to {high}")
+    return values.astype(kind.dtype)
+
+
+def _range(kind: Kind) -> tuple[int, int]:
+    """Of integers that a kind holds exactly, all of them."""
+    if kind.is_float:
+        largest = 1 << _FLOATS[kind.bits]
+        return -largest, largest
+    limits = np.iinfo(kind.dtype)
+    return int(limits.min), int(limits.max)
+
+
+def _extremes(values: Any) -> list[int]:
+    return [int(values.min()), int(values.max())] if len(values) else []
+
+
+def _length(node: Any) -> int:
+    if type(node) is not tuple:
+        return len(node)
+    word, *parts = node
+    if word in ("list", "string"):
+        return len(parts[0]) - 1
+    return int(len(parts[0]) if word == "union" else parts[_LENGTHS.get(word, -1)])
+
+
+_LENGTHS = {"regular": 1}
+"""Where nodes say how many values they have; at their ends but for these."""
+
+
+def _widest_number(kinds: Sequence[Kind]) -> Kind | None:
+    if not all(_is_number(kind) for kind in kinds):
+        return None
+    floats = [kind for kind in kinds if kind.is_float]
+    integers = [kind for kind in kinds if kind.is_integer]
     if floats:
-        bits = max((k.bit_width - t.is_signed_integer(k) for k in integers), default=0)
-        width = max(kind.bit_width for kind in floats)
+        bits = max((k.bits - k.is_signed for k in integers), default=0)
+        width = max(kind.bits for kind in floats)
         fitting = (n for n, holds in _FLOATS.items() if n >= width and holds >= bits)
         found = next(fitting, None)
-        return None if found is None else getattr(pyarrow, f"float{found}")()
-    signed = [kind.bit_width for kind in integers if t.is_signed_integer(kind)]
-    unsigned = [kind.bit_width for kind in integers if not t.is_signed_integer(kind)]
+        return None if found is None else number(f"float{found}")
+    signed = [kind.bits for kind in integers if kind.is_signed]
+    unsigned = [kind.bits for kind in integers if not kind.is_signed]
     if not signed:
-        return getattr(pyarrow, f"uint{max(unsigned)}")()
+        return number(f"uint{max(unsigned)}")
     width = max([*signed, *(2 * bits for bits in unsigned)])
-    return getattr(pyarrow, f"int{width}")() if width <= 64 else None
+    return number(f"int{width}") if width <= 64 else None
 
 
-def _widest_list(kinds: Sequence[Any]) -> Any | None:
-    item = widest([kind.value_type for kind in kinds])
-    return None if item is None else _listed(kinds, item)
+def _widest_list(kinds: Sequence[Kind]) -> Kind | None:
+    item = widest([kind.item for kind in kinds])
+    return None if item is None else Kind("list", parts=(item,))
 
 
-def _listed(kinds: Sequence[Any], item: Any) -> Any:
-    """Lists of the items, as those of `kinds` are."""
-    import pyarrow
-    import pyarrow.types as t
-
-    is_nullable = any(kind.value_field.nullable for kind in kinds)
-    field = pyarrow.field("item", item, nullable=is_nullable)
-    is_large = any(t.is_large_list(kind) for kind in kinds)
-    return pyarrow.large_list(field) if is_large else pyarrow.list_(field)
-
-
-def _widest_array(kinds: Sequence[Any]) -> Any | None:
-    import pyarrow
-
-    item = widest([kind.value_type for kind in kinds])
-    if item is None or _has_struct(item) or len({kind.list_size for kind in kinds}) > 1:
+def _widest_array(kinds: Sequence[Kind]) -> Kind | None:
+    item = widest([kind.item for kind in kinds])
+    if item is None or _has_record(item) or len({kind.size for kind in kinds}) > 1:
         return None
-    is_nullable = any(kind.value_field.nullable for kind in kinds)
-    return pyarrow.list_(pyarrow.field("item", item, nullable=is_nullable), kinds[0].list_size)
+    return kinds[0].of(item)
 
 
-def _widest_struct(kinds: Sequence[Any]) -> Any | None:
-    import pyarrow
-
-    names = [member.name for member in kinds[0]]
-    if any(sorted(names) != sorted(member.name for member in kind) for kind in kinds):
+def _widest_record(kinds: Sequence[Kind]) -> Kind | None:
+    names = kinds[0].names
+    if any(sorted(names) != sorted(kind.names) for kind in kinds):
         return None
     members = []
     for name in names:
-        fields = [kind.field(name) for kind in kinds]
-        kind = widest([field.type for field in fields])
+        kind = widest([kind.parts[kind.names.index(name)] for kind in kinds])
         if kind is None:
             return None
-        members.append(pyarrow.field(name, kind, nullable=any(f.nullable for f in fields)))
-    return pyarrow.struct(members)
+        members.append(kind)
+    return Kind("record", parts=tuple(members), names=names)
 
 
-def _text(kinds: Sequence[Any]) -> Any:
-    import pyarrow
-
-    return pyarrow.large_binary()
+def _widest_string(kinds: Sequence[Kind]) -> Kind | None:
+    return STRING
 
 
-def _is_number(kind: Any) -> bool:
-    import pyarrow.types as t
-
-    return bool(t.is_integer(kind) or t.is_floating(kind))
+def _widest_union(kinds: Sequence[Kind]) -> Kind | None:
+    return None
 
 
-def _is_list(kind: Any) -> bool:
-    import pyarrow.types as t
-
-    return bool(t.is_list(kind) or t.is_large_list(kind))
+def _is_number(kind: Kind) -> bool:
+    return kind.form == "number" and kind.dtype != "bool"
 
 
-def _is_text(kind: Any) -> bool:
-    import pyarrow.types as t
-
-    tests = (t.is_string, t.is_large_string, t.is_binary, t.is_large_binary)
-    return any(test(kind) for test in tests)
+def _has_record(kind: Kind) -> bool:
+    return kind.form == "record" or (kind.form == "list" and _has_record(kind.item))
 
 
-def _has_struct(kind: Any) -> bool:
-    import pyarrow.types as t
-
-    return bool(t.is_struct(kind) or (_is_list(kind) and _has_struct(kind.value_type)))
-
-
-def _is_array(kind: Any) -> bool:
-    import pyarrow.types as t
-
-    return bool(t.is_fixed_size_list(kind))
-
-
-def _is_struct(kind: Any) -> bool:
-    import pyarrow.types as t
-
-    return bool(t.is_struct(kind))
-
-
-_COMBINE: tuple[tuple[Callable[[Any], bool], Callable[[Sequence[Any]], Any]], ...] = (
-    (_is_number, _widest_number),
-    (_is_list, _widest_list),
-    (_is_array, _widest_array),
-    (_is_text, _text),
-    (_is_struct, _widest_struct),
-)
+_COMBINE: dict[str, Callable[[Sequence[Kind]], Kind | None]] = {
+    "number": _widest_number,
+    "list": _widest_list,
+    "array": _widest_array,
+    "string": _widest_string,
+    "record": _widest_record,
+    "union": _widest_union,
+}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .errors import QueryError, SourceError, UnsupportedError
+from .foreign import Field
 from .location import Location, split_tree
 
 __all__ = ["SELECTED", "Selection", "selection"]
@@ -80,22 +81,19 @@ class Flags:
         self._selection = selection
         self._file = file
 
-    def schema(self) -> Any:
+    def schema(self) -> Sequence[Field]:
         """See Foreign."""
-        import pyarrow
+        import numpy as np
 
-        from .foreign import field
-
-        return pyarrow.schema([field(SELECTED, pyarrow.bool_(), nullable=False, listed=False)])
+        return [Field(SELECTED, np.zeros(0, bool), listed=False)]
 
     def read(self, name: str, start: int, stop: int) -> Any:
         """See Foreign."""
         import numpy as np
-        import pyarrow
 
         flags = np.zeros(stop - start, bool)
         flags[self._selection.within(self._file, start, stop)] = True
-        return pyarrow.array(flags)
+        return flags
 
 
 Entries = Callable[[], Sequence[int]]

@@ -9,6 +9,9 @@ from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .columns import Table, empty, made
+from .errors import UnsupportedError
+from .kinds import Kinds
 from .snapshot_format import Target
 from .writing.codecs import Codec
 
@@ -20,9 +23,9 @@ __all__ = ["FILES", "Columns"]
 
 @dataclass(frozen=True)
 class Columns:
-    """What a tree holds: an Arrow schema, and by column what goes beside it."""
+    """What a tree holds: its columns' kinds, and by column what goes beside it."""
 
-    schema: Any
+    kinds: Kinds
     groups: Mapping[str, Hashable] = field(default_factory=dict)
     """Lists of one group are as long as one another."""
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -35,7 +38,7 @@ class Columns:
 class _Tree(Protocol):
     """A tree, or all of a file that has no trees."""
 
-    def write(self, table: Any) -> None:
+    def write(self, table: Table) -> None:
         """Adds entries."""
 
     def close(self) -> None:
@@ -66,8 +69,10 @@ class _Parquet(_File):
 
     def tree(self, name: str, columns: Columns) -> _Tree:
         """All of the file."""
-        texts = _with_texts(columns.schema)
-        return _Arrow(texts, self._open(texts, *self._target.codec))
+        from .arrow import schema
+
+        made = schema(columns.kinds)
+        return _Arrow(made, self._open(made, *self._target.codec), self._target.path)
 
     def _open(self, schema: Any, codec: str | None, level: int | None) -> Any:
         import pyarrow.parquet
@@ -89,37 +94,27 @@ class _Feather(_Parquet):
 
 
 class _Arrow:
-    def __init__(self, schema: Any, file: Any) -> None:
+    def __init__(self, schema: Any, file: Any, path: str) -> None:
         self._schema = schema
         self._file = file
+        self._path = path
 
-    def write(self, table: Any) -> None:
-        self._file.write_table(table.cast(self._schema))
+    def write(self, table: Table) -> None:
+        import pyarrow
+
+        from .arrow import chunked
+        from .arrow import table as arrow_table
+
+        made = arrow_table({name: chunked([each]) for name, each in table.columns.items()})
+        try:
+            self._file.write_table(made.cast(self._schema))
+        except pyarrow.ArrowInvalid as error:  # no text
+            raise UnsupportedError(
+                f"a column does not fit the file: {error}", file=self._path
+            ) from error
 
     def close(self) -> None:
         self._file.close()
-
-
-def _with_texts(schema: Any) -> Any:
-    import pyarrow
-
-    return pyarrow.schema([each.with_type(_text(each.type)) for each in schema])
-
-
-def _text(kind: Any) -> Any:
-    """The type with strings for bytes."""
-    import pyarrow
-    import pyarrow.types as types
-
-    if types.is_large_binary(kind) or types.is_binary(kind):
-        return pyarrow.large_string()
-    if types.is_large_list(kind):
-        field = kind.value_field
-        return pyarrow.large_list(field.with_type(_text(field.type)))
-    if types.is_fixed_size_list(kind):
-        field = kind.value_field
-        return pyarrow.list_(field.with_type(_text(field.type)), kind.list_size)
-    return kind
 
 
 class _RNTuples(_File):
@@ -133,7 +128,8 @@ class _RNTuples(_File):
     def tree(self, name: str, columns: Columns) -> _Tree:
         """An RNTuple. The type alone is given: what were written now, nothing, would be a cluster
         without entries, which ROOT does not read."""
-        form = _records(columns.schema.empty_table()).layout.form
+        none = {name: made(empty(kind)) for name, kind in columns.kinds.items()}
+        form = _records(Table(none)).layout.form
         return _RNTuple(self._file.mkrntuple(name, form))
 
     def close(self) -> None:
@@ -144,7 +140,7 @@ class _RNTuple:
     def __init__(self, made: Any) -> None:
         self._made = made
 
-    def write(self, table: Any) -> None:
+    def write(self, table: Table) -> None:
         if len(table):
             self._made.extend(_records(table))
 
@@ -152,10 +148,11 @@ class _RNTuple:
         """Nothing is left to do."""
 
 
-def _records(table: Any) -> Any:
-    from .arrow_awkward import records
+def _records(table: Table) -> Any:
+    from .core_awkward import layout, records
 
-    return records(table.column_names, table.columns)
+    layouts = [layout(column, False) for column in table.columns.values()]
+    return records(list(table.columns), layouts, len(table))
 
 
 class _TTrees(_File):
@@ -182,9 +179,7 @@ class _TTrees(_File):
 def _planned(columns: Columns) -> Plan:
     from .writing.tables import planned
 
-    return planned(
-        columns.schema, columns.groups, columns.titles, columns.counters, columns.unequal
-    )
+    return planned(columns.kinds, columns.groups, columns.titles, columns.counters, columns.unequal)
 
 
 FILES: Mapping[str, type[_File]] = {

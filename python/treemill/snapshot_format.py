@@ -4,13 +4,14 @@ missing values; and what a snapshot leaves. Pure.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
-from .errors import QueryError, UnsupportedError
+from .errors import MissingPackageError, QueryError, UnsupportedError
 
 __all__ = [
     "Fill",
@@ -30,6 +31,9 @@ _SUFFIXES = {
     ".arrow": ("feather",),
 }
 """The kinds of file that have a suffix, the usual one first."""
+
+_OF_ARROW = ("parquet", "feather")
+"""What pyarrow writes."""
 
 _ROOTS = {"zstd": 5, "zlib": 1, "lzma": 7, "lz4": 4}
 _CODECS: dict[str, Mapping[str, int | None]] = {
@@ -70,16 +74,28 @@ class Target:
 
 def snapshot_format(path: str | os.PathLike[str], kind: str | None = None) -> tuple[str, str]:
     """The absolute path, and the kind: ttree, rntuple, parquet, feather. Raises UnsupportedError
-    for other suffixes, QueryError for a kind that the suffix contradicts."""
+    for other suffixes, MissingPackageError for those that nothing installed can write, QueryError
+    for a kind that the suffix contradicts."""
     name = os.path.abspath(os.fspath(path))
     kinds = _SUFFIXES.get(PurePath(name).suffix.lower())
     if kinds is None:
         raise UnsupportedError(f"cannot write {path}: give it one of {' '.join(_SUFFIXES)}")
+    if kinds[0] in _OF_ARROW and not _is_installed("pyarrow"):
+        raise MissingPackageError(
+            f"cannot write {path} without pyarrow: pip install 'treemill[arrow]', or write .root"
+        )
     if kind is None:
         return name, kinds[0]
     if kind.lower() not in kinds:
         raise QueryError(f"{path} is not a file of kind {kind!r}", suggestions=list(kinds))
     return name, kind.lower()
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ImportError:
+        return False
 
 
 def compression_of(kind: str, given: str | None) -> tuple[str | None, int | None]:

@@ -1,117 +1,90 @@
-"""What stands for missing values in files that have none: a value for each type, or what the user
-gives. Knows Arrow; knows no file.
+"""What stands for missing values in files that have none: a value for each kind, or what the user
+gives. Knows kinds and columns; knows no file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from .columns import Table, has_missing, joined, made, picked, values_of_node
 from .errors import QueryError, UnsupportedError
+from .kinds import Kind, Kinds
+from .missing import column
+from .schemas import cast
 from .snapshot_format import Fill
 
 __all__ = ["Filled", "may_miss"]
 
 
-def may_miss(field: Any) -> bool:
-    """Whether a column of this pyarrow.Field, or an item of its lists, may be missing."""
-    import pyarrow.types as types
-
-    if field.nullable:
-        return True
-    nested = types.is_large_list(field.type) or types.is_list(field.type)
-    nested = nested or types.is_fixed_size_list(field.type)
-    return nested and may_miss(field.type.value_field)
+def may_miss(kind: Kind) -> bool:
+    """Whether a value of this kind, or an item of its lists, may be missing."""
+    return kind.optional or (kind.has_items and may_miss(kind.item))
 
 
 class Filled:
     """Columns with a value for each that is missing. `fill`: see `snapshot_format.Fill`;
     `always`: also without `fill`."""
 
-    def __init__(self, schema: Any, fill: Fill, *, always: bool) -> None:
+    def __init__(self, kinds: Kinds, fill: Fill, *, always: bool) -> None:
         """Raises QueryError or UnsupportedError where a column may have missing values and none can
         stand for them."""
         self._values = {
-            each.name: _value(each.name, each.type, fill)
-            for each in schema
-            if may_miss(each) and (always or _given(each.name, fill) is not None)
+            name: _value(name, kind, fill)
+            for name, kind in kinds.items()
+            if may_miss(kind) and (always or _given(name, fill) is not None)
         }
         self._always = always
         self._fill = fill
-        import pyarrow
-
-        fields = [_never(each) if always or each.name in self._values else each for each in schema]
-        self.schema = pyarrow.schema(fields)
-        """The columns as they are then."""
+        self.kinds: Kinds = {
+            name: _never(kind) if always or name in self._values else kind
+            for name, kind in kinds.items()
+        }
+        """Of the columns as they are then."""
         if isinstance(fill, Mapping):
-            unknown = next((name for name in fill if name not in schema.names), None)
+            unknown = next((name for name in fill if name not in kinds), None)
             if unknown is not None:
                 raise QueryError(
-                    f"fill= names {unknown}, which is not written", suggestions=list(schema.names)
+                    f"fill= names {unknown}, which is not written", suggestions=list(kinds)
                 )
 
-    def table(self, table: Any) -> Any:
+    def table(self, table: Table) -> Table:
         """The same columns, filled."""
-        import pyarrow
+        pairs = zip(table.columns.values(), self.kinds.items(), strict=True)
+        return Table({name: self._column(name, each, kind) for each, (name, kind) in pairs})
 
-        columns = []
-        for column, each in zip(table.columns, self.schema, strict=True):
-            if self._always or each.name in self._values:
-                if any(_has_missing(chunk) for chunk in column.chunks):
-                    column = self._column(each.name, column)
-                if column.type != each.type:
-                    column = column.cast(each.type)
-            columns.append(column)
-        return pyarrow.table(columns, schema=self.schema)
-
-    def _column(self, name: str, column: Any) -> Any:
-        import pyarrow
-
-        if name not in self._values:  # one of another file: the first one's has none missing
-            self._values[name] = _value(name, column.type, self._fill)
-        value = self._values[name]
-        return pyarrow.chunked_array([_filled(chunk, value) for chunk in column.chunks])
+    def _column(self, name: str, column: Any, kind: Kind) -> Any:
+        if not (self._always or name in self._values):
+            return column
+        node = column.nodes()
+        if has_missing(node):
+            if name not in self._values:  # one of another file: the first one's has none missing
+                self._values[name] = _value(name, kind, self._fill)
+            column = made(_filled(node, self._values[name]), name)
+        return cast(column, kind)
 
 
-def _never(field: Any) -> Any:
-    """The pyarrow.Field of which nothing is missing."""
-    import pyarrow
-    import pyarrow.types as types
-
-    kind = field.type
-    if types.is_large_list(kind):
-        kind = pyarrow.large_list(_never(kind.value_field))
-    elif types.is_list(kind):
-        kind = pyarrow.list_(_never(kind.value_field))
-    elif types.is_fixed_size_list(kind):
-        kind = pyarrow.list_(_never(kind.value_field), kind.list_size)
-    return pyarrow.field(field.name, kind, nullable=False)
+def _never(kind: Kind) -> Kind:
+    """The kind of which nothing is missing."""
+    parts = (_never(kind.item),) if kind.has_items else kind.parts
+    return replace(kind, parts=parts, optional=False)
 
 
 def _given(name: str, fill: Fill) -> Any:
     return fill.get(name) if isinstance(fill, Mapping) else fill
 
 
-def _value(name: str, kind: Any, fill: Fill) -> Any:
-    """A pyarrow.Scalar."""
-    import pyarrow
-    import pyarrow.types as types
-
-    while hasattr(kind, "value_type"):
-        kind = kind.value_type
+def _value(name: str, kind: Kind, fill: Fill) -> Any:
+    """A core.Column of the value alone."""
+    while kind.has_items:
+        kind = kind.item
     given = _given(name, fill)
     if given is None:
         given = _own(name, kind)
-    if isinstance(given, str) and (types.is_binary(kind) or types.is_large_binary(kind)):
-        given = given.encode()
     try:
-        if isinstance(given, bool) != types.is_boolean(kind):
-            raise TypeError
-        made = pyarrow.scalar(given, kind)
-        if types.is_integer(kind) and made.as_py() != given:  # cut to an integer without a word
-            raise ValueError
-        return made
-    except (pyarrow.ArrowException, TypeError, ValueError, OverflowError):
+        return column(name, given, kind, 1)
+    except QueryError:
         raise QueryError(
             f"{name} is of type {kind}, which {given!r} of fill= is no value of: give fill= a "
             f"mapping of columns to values, {{{name!r}: …}}",
@@ -119,18 +92,16 @@ def _value(name: str, kind: Any, fill: Fill) -> Any:
         ) from None
 
 
-def _own(name: str, kind: Any) -> Any:
-    """The value that a type has for what is missing: NaN, the lowest of signed integers, the
+def _own(name: str, kind: Kind) -> Any:
+    """The value that a kind has for what is missing: NaN, the lowest of signed integers, the
     highest of unsigned ones, the empty string."""
-    import pyarrow.types as types
-
-    if types.is_floating(kind):
+    if kind.is_float:
         return float("nan")
-    if types.is_signed_integer(kind):
-        return -(1 << (kind.bit_width - 1))
-    if types.is_integer(kind):
-        return (1 << kind.bit_width) - 1
-    if types.is_boolean(kind):
+    if kind.is_signed:
+        return -(1 << (kind.bits - 1))
+    if kind.is_integer:
+        return (1 << kind.bits) - 1
+    if kind.dtype == "bool":
         raise UnsupportedError(
             f"{name} may be missing, for which a bool has no value: give "
             f"fill={{{name!r}: False}}, use fill_missing({name}, False), or write Parquet",
@@ -139,25 +110,20 @@ def _own(name: str, kind: Any) -> Any:
     return ""
 
 
-def _has_missing(array: Any) -> bool:
-    if array.null_count:
-        return True
-    return hasattr(array.type, "value_type") and _has_missing(array.flatten())
+def _filled(node: Any, value: Any) -> Any:
+    """A node with the value in the place of what is missing."""
+    if type(node) is not tuple:
+        return node
+    word, *parts = node
+    if word in ("list", "regular"):
+        return word, *parts[:-1], _filled(parts[-1], value)
+    if word != "option":
+        return node
+    bits, values, length = parts
+    values = _filled(values, value)
+    if bits is None:
+        return values
+    import numpy as np
 
-
-def _filled(array: Any, value: Any) -> Any:
-    import pyarrow
-    import pyarrow.types as types
-
-    kind = array.type
-    if types.is_fixed_size_list(kind):
-        return pyarrow.FixedSizeListArray.from_arrays(
-            _filled(array.flatten(), value), kind.list_size
-        )
-    if types.is_large_list(kind) or types.is_list(kind):
-        first = array.offsets[0].as_py() if len(array) else 0
-        items = array.values.slice(first, array.offsets[-1].as_py() - first)
-        made = pyarrow.LargeListArray if types.is_large_list(kind) else pyarrow.ListArray
-        offsets = pyarrow.compute.subtract(array.offsets, first)
-        return made.from_arrays(offsets, _filled(items, value))
-    return array.fill_null(value)
+    places = np.where(values_of_node(bits), np.arange(length), length)
+    return picked(joined([made(values), value]), places).nodes()

@@ -1,7 +1,7 @@
 """Writes rows to the files that users read, in their order, with a value for what is missing. A
 file appears under its name when it is complete.
 
-Knows pieces of rows as pyarrow tables; knows no worker and no session.
+Knows pieces of rows as tables; knows no worker and no session.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from .errors import SourceError, UnsupportedError
+from .errors import SourceError
+from .kinds import Kinds
 from .parts import remove
 from .rows import Collected
 from .snapshot_files import FILES, Columns
@@ -30,8 +31,8 @@ class Copied(Protocol):
         """Of the tree."""
 
     @property
-    def schema(self) -> Any:
-        """A pyarrow.Schema."""
+    def kinds(self) -> Kinds:
+        """Of its columns."""
 
     @property
     def titles(self) -> Mapping[str, str]:
@@ -50,8 +51,6 @@ def write(
 ) -> SnapshotFile:
     """Makes the file from all rows and from other trees, and removes the folder of parts. Raises
     SourceError where the disk does not let it: then an older file is as it was."""
-    import pyarrow
-
     made, path = f"{folder}/whole", target.path
     try:
         entries = 0
@@ -74,8 +73,6 @@ def write(
         os.replace(made, path)
     except OSError as error:
         raise SourceError(f"cannot write: {error.strerror or error}", file=path) from error
-    except pyarrow.ArrowInvalid as error:  # no text
-        raise UnsupportedError(f"a column does not fit the file: {error}", file=path) from error
     finally:
         remove(folder)
     named = target.tree if target.kind in ("ttree", "rntuple") else None
@@ -92,12 +89,12 @@ def check(rows: Collected, target: Target, others: Sequence[Copied] = ()) -> Non
 
 
 def _columns(rows: Collected, target: Target) -> Columns:
-    return Columns(_filled(rows, target).schema, rows.groups, target.titles or {})
+    return Columns(_filled(rows, target).kinds, rows.groups, target.titles or {})
 
 
 def _copied(other: Copied) -> Columns:
-    return Columns(other.schema, titles=other.titles, counters=other.counters)
+    return Columns(other.kinds, titles=other.titles, counters=other.counters)
 
 
 def _filled(rows: Collected, target: Target) -> Filled:
-    return Filled(rows.schema, target.fill, always=not target.has_missing)
+    return Filled(rows.kinds, target.fill, always=not target.has_missing)

@@ -3,10 +3,11 @@ branches that it lacks, and branches that uproot reads for it. Decides which; fi
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from typing import Any
 
 from .filetree import FileTree
+from .foreign import Field
 from .mentions import mentions
 
 __all__ = ["Rescue", "Supplied", "supplied"]
@@ -19,28 +20,22 @@ class Supplied:
         self._tree = tree
         self._names = names
 
-    def schema(self) -> Any:
-        """A pyarrow.Schema: types, whether values may be missing, and which columns count items."""
-        import pyarrow
+    def schema(self) -> Sequence[Field]:
+        """Kinds, whether values may be missing, and which columns count items."""
+        return [self._field(name) for name in self._names]
 
-        return pyarrow.schema([self._field(name) for name in self._names])
-
-    def _field(self, name: str) -> Any:
-        from .foreign import field
-
-        kind = self.read(name, 0, 0).type
+    def _field(self, name: str) -> Field:
+        empty = self.read(name, 0, 0)
         own = self._tree.by_name.get(name)
         if own is not None:
-            return field(name, kind, nullable=True, counter=own["counter"])
+            return Field(name, empty, nullable=True, counter=own["counter"])
         is_none = self._tree.missing[name] is None
-        return field(name, kind, nullable=is_none, counter=self._tree.counter_of_default(name))
+        return Field(name, empty, is_none, self._tree.counter_of_default(name))
 
     def read(self, name: str, start: int, stop: int) -> Any:
-        """Entries `[start, stop)` as a pyarrow.Array."""
-        import pyarrow
-
+        """Entries `[start, stop)` as a core.Column."""
         (column,) = self._tree.read([name], start, stop)
-        return pyarrow.array(column)
+        return column
 
 
 class Rescue:
@@ -50,7 +45,7 @@ class Rescue:
         self._tree = tree
 
     def read(self, path: str, start: int, stop: int) -> Any:
-        """Entries `[start, stop)` of the branch as a pyarrow.Array, by uproot. Raises
+        """Entries `[start, stop)` of the branch as a core.Column, by uproot. Raises
         UnsupportedError where that cannot read it either."""
         return self._tree.read_instead(self._tree.by_name[path], start, stop)
 

@@ -142,7 +142,7 @@ class QueryTask:
         from . import _core, bindings, perfile  # noqa: F401
 
         if self._sinks:
-            import pyarrow  # noqa: F401
+            from . import columns  # noqa: F401
 
     def control(self) -> Any:
         """The core's."""

@@ -1,7 +1,7 @@
 """Columns that were read ahead: a range of entries of one tree, cut into chunks as they are wanted.
 
 Baskets are decompressed once per window rather than once per chunk, and all columns that are known
-to be wanted are read by one plan. Knows trees and Arrow; no selector, no packet and no awkward.
+to be wanted are read by one plan. Knows trees and columns; no selector, no packet and no awkward.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-import pyarrow
-
+from .columns import column_of
 from .errors import UnsupportedError
 
 __all__ = ["Window"]
@@ -38,12 +37,12 @@ class Window:
             return
         columns = self._tree.read(missing, self.start, self.stop, control)
         for name, each in zip(missing, columns, strict=True):
-            array = pyarrow.array(each)
-            if array.null_count and name not in self._optional:
+            column = column_of(each)
+            if column.null_count and name not in self._optional:
                 raise UnsupportedError(
                     f"branch {name} has missing values, where its type has none", branch=name
                 )
-            self._columns[name] = array
+            self._columns[name] = column
 
     def cut(self, name: str, start: int, stop: int) -> Any:
         """A column that was read, of entries `[start, stop)`; nothing is copied."""

@@ -96,7 +96,7 @@ def test_types_are_those_of_all_steps(tmp_path):
     output.write({"x": np.array([2**60])})
     output.write({"x": np.array([0.5])})
     output.close()
-    with pytest.raises(QueryError, match=r"x of the tree Events.*double and int64"):
+    with pytest.raises(QueryError, match=r"x of the tree Events.*float64 and int64"):
         output.finish()
     assert [p.name for p in tmp_path.iterdir()] == ["a.root"]
 

@@ -43,7 +43,7 @@ def test_in_arrow_they_are_bits(path):
 
 def test_columns_that_were_read_for_numpy_are_bits_in_arrow_too(path):
     columns = tm.dataset(path)._read("b", 0, 10, flags=True)
-    assert columns.columns[0].flags
+    assert columns.columns[0][0].flags
     assert columns.to_arrow()["b"].to_pylist() == FLAGS[:10].tolist()
 
 

@@ -8,10 +8,29 @@ import treemill as tm
 from treemill.chain.chain import Chain, ChainParts
 from treemill.dataset import Dataset
 from treemill.errors import QueryError, SourceError
-from treemill.foreign import Constants, Joined, field
+from treemill.foreign import Field, Joined
 from treemill.location import expand
+from treemill.missing import column
 
 SIZES = (5000, 1, 7321)
+
+
+KINDS = {
+    "number": pyarrow.int64(),
+    "third": pyarrow.float32(),
+    "n_up": pyarrow.int32(),
+    "up_x": pyarrow.large_list(pyarrow.float64()),
+    "up_y": pyarrow.list_(pyarrow.int16()),
+    "holes": pyarrow.list_(pyarrow.float64()),
+    "deep": pyarrow.large_list(pyarrow.list_(pyarrow.int16())),
+    "pair": pyarrow.list_(pyarrow.float64(), 2),
+    "word": pyarrow.string(),
+    "nothing": pyarrow.null(),
+    "MET_phi": pyarrow.float64(),
+    "odd": pyarrow.struct([("a", pyarrow.int32())]),
+}
+OPTIONAL = {"third", "holes", "pair", "word", "nothing"}
+COUNTERS = {"up_x": "n_up", "up_y": "n_up"}
 
 
 class Numbered:
@@ -21,23 +40,10 @@ class Numbered:
         self.asked = []
 
     def schema(self):
-        f = field
-        return pyarrow.schema(
-            [
-                f("number", pyarrow.int64(), nullable=False),
-                f("third", pyarrow.float32(), nullable=True),
-                f("n_up", pyarrow.int32(), nullable=False),
-                f("up_x", pyarrow.large_list(pyarrow.float64()), nullable=False, counter="n_up"),
-                f("up_y", pyarrow.list_(pyarrow.int16()), nullable=False, counter="n_up"),
-                f("holes", pyarrow.list_(pyarrow.float64()), nullable=True),
-                f("deep", pyarrow.large_list(pyarrow.list_(pyarrow.int16())), nullable=False),
-                f("pair", pyarrow.list_(pyarrow.float64(), 2), nullable=True),
-                f("word", pyarrow.string(), nullable=True),
-                f("nothing", pyarrow.null(), nullable=True),
-                f("MET_phi", pyarrow.float64(), nullable=False),
-                f("odd", pyarrow.struct([("a", pyarrow.int32())]), nullable=False),
-            ]
-        )
+        return [
+            Field(name, pyarrow.array([], kind), name in OPTIONAL, COUNTERS.get(name))
+            for name, kind in KINDS.items()
+        ]
 
     def read(self, name, start, stop):
         self.asked.append((name, start, stop))
@@ -56,7 +62,7 @@ class Numbered:
             "MET_phi": lambda i: -1.0 * i,
             "odd": lambda i: {"a": i},
         }[name]
-        dtype = self.schema().field(name).type
+        dtype = KINDS[name]
         # A slice of more, as providers give them: offsets do not start at 0.
         values = [made(i) for i in (start, *numbers)]
         return pyarrow.array(values, dtype)[1:]
@@ -192,9 +198,21 @@ def test_what_expressions_cannot_use_says_so(events):
         tm.run(events.sum("odd"))
 
 
-def test_constants_and_the_first_of_several(paths):
-    first = Constants({"w": pyarrow.scalar(2.0), "u": pyarrow.scalar(None, pyarrow.int32())})
-    second = Constants({"w": pyarrow.scalar(3.0), "v": pyarrow.scalar(5)})
+class Constants:
+    """Columns of one value each; None: missing."""
+
+    def __init__(self, **values):
+        self.values = values
+
+    def schema(self):
+        return [Field(n, self.read(n, 0, 0), v is None) for n, v in self.values.items()]
+
+    def read(self, name, start, stop):
+        return column(name, self.values[name], None, stop - start)
+
+
+def test_the_first_of_several_counts(paths):
+    first, second = Constants(w=2.0, u=None), Constants(w=3.0, v=5)
     events = extended(paths, Joined([first, second]))
     found = tm.run(events.sum("w"), events.sum("v"), events.filter("u > 0").count())
     assert found == (2.0 * len(NUMBERS), 5 * len(NUMBERS), 0)

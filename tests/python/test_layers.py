@@ -109,13 +109,17 @@ def test_module(path):
         assert own(names) <= inside(names, "treemill.errors")
     if part == "files":
         allowed = ["errors", "filetree", "parts", "schemas", "snapshot_format", "stored", "writing"]
+        allowed += ["columns", "kinds"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part == "stored":
-        assert own(names) <= inside(names, "treemill.errors")
-    if part in ("bits", "foreign", "matching", "pace", "shapes", "typed_run"):
+        assert own(names) <= inside(names, "treemill.columns", "treemill.errors")
+    if part in ("bits", "kinds", "matching", "pace", "shapes", "typed_run"):
         assert not own(names)
+    if part == "foreign":
+        assert own(names) <= inside(names, "treemill.kinds", "treemill.columns")
     if part == "array_columns":
-        assert own(names) <= inside(names, "treemill.errors", "treemill.foreign")
+        allowed = ["columns", "errors", "foreign", "kinds"]
+        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if path.name != "__init__.py" and part not in ("cli", "demo"):
         assert not inside(names, "treemill.dataset.Dataset", "treemill.dataset.dataset"), (
             "what others need of the files is the chain"
@@ -125,13 +129,19 @@ def test_module(path):
     if part in ("friends", "friend_columns", "selection"):
         assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
     if part in ("chunk", "forms", "window", "coffea_events", "coffea_files"):
-        allowed = ["arrow_awkward", "errors", "forms", "groups", "window", "chunk"]
+        allowed = ["columns", "core_awkward", "kinds"]
+        allowed += ["errors", "forms", "groups", "window", "chunk"]
         allowed += ["coffea_files"] if part == "coffea_events" else []
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
-    if part in ("core_awkward", "arrow_awkward"):
+    if part == "core_awkward":
         assert own(names) <= inside(names, "treemill.bits")
+    if part == "columns":
+        allowed = ["_core", "arrow", "bits", "core_awkward", "kinds"]
+        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part in ("schemas", "missing", "groups"):
-        assert own(names) <= inside(names, "treemill.errors")
+        assert own(names) <= inside(names, "treemill.errors", "treemill.columns", "treemill.kinds")
+    if part not in ("arrow", "snapshot_files"):
+        assert not inside(names, "pyarrow"), "it is an extra"
     if part in ("aliases", "formula"):
         assert own(names) <= inside(
             names,
@@ -142,7 +152,8 @@ def test_module(path):
             "treemill.mentions",
         )
     if part == "fallback":
-        assert own(names) <= inside(names, "treemill.errors")
+        allowed = ["columns", "errors", "schemas"]
+        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     elif part not in (
         "files",
         "output",
@@ -163,17 +174,18 @@ def test_module(path):
     if part in ("selecting", "task", "output_partial", "derived", "beside"):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
     if part in ("rows", "row_types", "cutflow"):
-        allowed = ["errors", "row_types", "rows", "schemas", "arrow_awkward", "monitor.html"]
+        allowed = ["errors", "row_types", "rows", "schemas", "columns", "kinds", "monitor.html"]
         allowed += ["stored", "writing"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part == "parts":
         assert names == standard(names)
     if part in ("snapshots", "snapshot_files", "snapshot_values"):
-        allowed = ["errors", "rows", "row_types", "arrow_awkward", "parts", "writing"]
+        allowed = ["errors", "rows", "row_types", "core_awkward", "parts", "writing"]
+        allowed += ["arrow", "columns", "kinds", "missing", "schemas"]
         allowed += ["snapshot_files", "snapshot_format", "snapshot_values"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part == "writing":
-        allowed = ["errors", "arrow_awkward", "writing"]
+        allowed = ["columns", "errors", "kinds", "schemas", "writing"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part == "variations":
         assert own(names) <= inside(names, "treemill.showing", "treemill.monitor")

@@ -8,7 +8,10 @@ import treemill as tm
 import uproot
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.schemas import cast, widest
+from treemill.columns import column_of, kind_of, made
+from treemill.core_awkward import layout
+from treemill.kinds import number
+from treemill.schemas import cast, fitted, widest
 from written import jagged, write
 
 MODES = ("threads", "processes")
@@ -76,37 +79,68 @@ def test_lists_beside_numbers_are_refused(core, tmp_path):
         tm.dataset([a, b]).arrays("x")
 
 
-NUMBERS = [*(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16())]
-NUMBERS += [pa.uint32(), pa.uint64(), pa.float32(), pa.float64()]
+NUMBERS = [f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)]
+NUMBERS += ["float32", "float64"]
 
 
 @given(st.lists(st.sampled_from(NUMBERS), min_size=1, max_size=4), st.data())
-def test_the_widest_type_holds_every_value_exactly(kinds, data):
+def test_the_widest_type_holds_every_value_exactly(dtypes, data):
+    kinds = [number(dtype) for dtype in dtypes]
     wide = widest(kinds)
     assert wide == widest(kinds[::-1])
     if wide is None:
         return
-    for kind in kinds:
-        dtype = np.dtype(kind.to_pandas_dtype())
+    for dtype in map(np.dtype, dtypes):
         limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
         values = [limits.min, limits.max, 1]
         if dtype.kind != "f":
             values.append(data.draw(st.integers(int(limits.min), int(limits.max))))
-        array = pa.array(np.array(values, dtype))
-        assert cast(array, wide).to_pylist() == array.to_pylist()
+        array = np.array(values, dtype)
+        made = cast(column_of(array), wide)
+        assert kind_of(made) == wide
+        assert values_of(made) == array.tolist()
+
+
+def values_of(column):
+    return ak.to_list(layout(column))
+
+
+def test_a_type_that_values_mostly_fit_refuses_the_others():
+    both = fitted([number("int64"), number("float64")])
+    assert both == number("float64")
+    fits, not_quite = np.array([2**53, -(2**53)]), np.array([2**53 + 1])
+    assert values_of(cast(column_of(fits), both)) == fits.tolist()
+    with pytest.raises(ValueError, match="9007199254740993 is not in the range"):
+        cast(column_of(not_quite), both)
+    with pytest.raises(ValueError, match="18446744073709551615"):
+        cast(column_of(np.array([2**64 - 1], "u8")), number("int64"))
+
+
+def test_what_is_missing_need_not_fit():
+    values = made(("option", ("bits", np.array([1], "u1"), 0, 2), np.array([3, 2**60]), 2))
+    assert values_of(cast(values, number("float64").given(True))) == [3.0, None]
+    with pytest.raises(ValueError, match="missing"):
+        cast(values, number("float64"))
 
 
 def test_records_are_widened_member_by_member():
-    a = pa.array(
-        [[{"x": 1, "y": 2.0}], []], pa.list_(pa.struct([("x", pa.int32()), ("y", pa.float32())]))
+    a = column_of(
+        pa.array(
+            [[{"x": 1, "y": 2.0}], []],
+            pa.list_(pa.struct([("x", pa.int32()), ("y", pa.float32())])),
+        )
     )
-    b = pa.array(
-        [[{"y": 3.0, "x": 4}]], pa.list_(pa.struct([("y", pa.float64()), ("x", pa.int64())]))
+    b = column_of(
+        pa.array(
+            [[{"y": 3.0, "x": 4}], [None]],
+            pa.list_(pa.struct([("y", pa.float64()), ("x", pa.int64())])),
+        )
     )
-    wide = widest([a.type, b.type])
-    assert cast(a, wide).to_pylist() == a.to_pylist()
-    assert cast(b, wide).to_pylist() == b.to_pylist()
-    assert widest([a.type.value_type, pa.struct([("x", pa.int32())])]) is None
+    wide = widest([kind_of(a), kind_of(b)])
+    assert values_of(cast(a, wide)) == values_of(a)
+    assert values_of(cast(b, wide)) == values_of(b) == [[{"y": 3.0, "x": 4}], [None]]
+    other = column_of(ak.Array([{"x": 1}]))
+    assert widest([kind_of(a).item, kind_of(other)]) is None
 
 
 def test_automatic_axes_over_integers_and_floats(core, tmp_path):
@@ -362,7 +396,7 @@ def test_snapshots_have_one_type(core, tmp_path):
     b = write(tmp_path / "b.root", x=np.array([0.5, 2.5]), y=np.zeros(2, bool))
     events = tm.dataset([a, b])
     with pytest.raises(
-        tm.UnsupportedError, match=r"y has types .* bool and double; write float\(y\)"
+        tm.UnsupportedError, match=r"y has types .* bool and float64; write float\(y\)"
     ):
         tm.run(events.snapshot(tmp_path / "out.parquet", ["x", "y"]))
     assert not (tmp_path / "out.parquet").exists()

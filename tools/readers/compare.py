@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import treemill._core as core
 import uproot
-from treemill.arrow_awkward import nullable
+from treemill.core_awkward import layout
 from treemill.errors import FormatError, TreemillError, UnsupportedError
 
 from .difference import difference, fields_of
@@ -164,5 +164,4 @@ def read(tree: Any, name: str, start: int = 0, stop: int | None = None) -> ak.Ar
 def _as_users_get(tree: Any, name: str) -> ak.Array:
     """A whole branch as `Dataset.arrays` gives it: pairs are tuples, text is text."""
     (column,) = tree.read([name], 0, tree.num_entries)
-    array = pa.array(column)
-    return ak.Array(nullable(array, array.null_count > 0))
+    return ak.Array(layout(column, False))

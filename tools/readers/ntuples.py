@@ -9,8 +9,7 @@ from typing import Any
 
 import awkward as ak
 import numpy as np
-import pyarrow as pa
-from treemill.arrow_awkward import nullable
+from treemill.core_awkward import layout
 from treemill.errors import TreemillError, UnsupportedError
 
 from .difference import difference
@@ -63,7 +62,7 @@ def compare_fields(
 def read(ntuple: Any, field: dict[str, Any]) -> ak.Array:
     """A field of a core.Tree as an awkward array."""
     (column,) = ntuple.read([field["path"]], 0, ntuple.num_entries)
-    return ak.Array(nullable(pa.array(column), field["kind"] == "optional"))
+    return ak.Array(layout(column, field["kind"] == "optional"))
 
 
 def _from_uproot(ntuple: Any, field: dict[str, Any]) -> ak.Array:

@@ -3,32 +3,31 @@
 
 use crate::arrow::Column;
 use arrow_array::ArrayRef;
-use arrow_ipc::reader::StreamReader;
-use arrow_schema::ArrowError;
-use pyo3::exceptions::PyValueError;
+use arrow_schema::{Field, Schema};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
-use std::io::Cursor;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use treemill_engine::{Cause, Foreign, Provider};
 
-/// The module whose `packed` and `packed_schema` write Arrow's IPC format.
-const PACKER: &str = "treemill.foreign";
+/// The module whose `column_of` makes columns of other arrays.
+const COLUMNS: &str = "treemill.columns";
+
+/// Key of a field's metadata by which the engine knows the column that counts a list's items.
+const COUNTER: &str = "treemill.counter";
 
 /// A Python object whose `read(name, start, stop)` gives values of columns.
 pub struct Object(Py<PyAny>);
 
 /// The columns of a Python object, which is asked for its schema.
 pub fn foreign(object: Bound<'_, PyAny>) -> PyResult<Foreign> {
-    let py = object.py();
-    let schema = object.call_method0("schema")?;
-    let packed = py
-        .import(PACKER)?
-        .call_method1("packed_schema", (schema,))?
-        .extract::<PyBackedBytes>()?;
-    let reader = StreamReader::try_new(Cursor::new(&*packed), None).map_err(wrong)?;
-    Ok(Foreign::new(Box::new(Object::new(object)), reader.schema()))
+    let fields = object.call_method0("schema")?;
+    let fields = fields.try_iter()?.map(|field| described(&field?));
+    let schema = Schema::new(fields.collect::<PyResult<Vec<Field>>>()?);
+    Ok(Foreign::new(
+        Box::new(Object::new(object)),
+        Arc::new(schema),
+    ))
 }
 
 impl Object {
@@ -42,28 +41,29 @@ impl Provider for Object {
     fn read(&self, name: &str, entries: Range<u64>) -> Result<ArrayRef, Cause> {
         let array: PyResult<ArrayRef> = Python::attach(|py| {
             let arguments = (name, entries.start, entries.end);
-            let given = self.0.bind(py).call_method1("read", arguments)?;
-            if let Ok(ours) = given.cast::<Column>() {
-                return Ok(ours.get().array());
-            }
-            let packer = py.import(PACKER)?;
-            let packed = packer.call_method1("packed", (given,))?;
-            unpack(&packed.extract::<PyBackedBytes>()?)
+            array_of(&self.0.bind(py).call_method1("read", arguments)?)
         });
         Ok(array?)
     }
 }
 
-/// The only column of the only batch.
-fn unpack(packed: &[u8]) -> PyResult<ArrayRef> {
-    let mut reader = StreamReader::try_new(Cursor::new(packed), None).map_err(wrong)?;
-    let batch = reader.next().transpose().map_err(wrong)?;
-    batch
-        .filter(|batch| batch.num_columns() == 1)
-        .map(|batch| Arc::clone(batch.column(0)))
-        .ok_or_else(|| PyValueError::new_err("a foreign column came without values"))
+/// Of a `treemill.foreign.Field`.
+fn described(field: &Bound<'_, PyAny>) -> PyResult<Field> {
+    let name = field.getattr("name")?.extract::<String>()?;
+    let counter = field.getattr("counter")?.extract::<Option<String>>()?;
+    let is_nullable = field.getattr("nullable")?.extract()?;
+    let empty = array_of(&field.getattr("empty")?)?;
+    let metadata = counter.map(|counter| (COUNTER.to_owned(), counter));
+    let made = Field::new(name, empty.data_type().clone(), is_nullable);
+    Ok(made.with_metadata(HashMap::from_iter(metadata)))
 }
 
-fn wrong(error: ArrowError) -> PyErr {
-    PyValueError::new_err(format!("a foreign column: {error}"))
+/// The values of a column, or of what `treemill.columns` makes one of.
+fn array_of(given: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    if let Ok(ours) = given.cast::<Column>() {
+        return Ok(ours.get().array());
+    }
+    let columns = given.py().import(COLUMNS)?;
+    let made = columns.call_method1("column_of", (given,))?;
+    Ok(made.cast::<Column>()?.get().array())
 }

@@ -3,6 +3,7 @@
 //! treemill-engine has the two meet.
 
 mod arrow;
+mod building;
 mod cache;
 mod control;
 mod errors;

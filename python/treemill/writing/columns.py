@@ -1,4 +1,4 @@
-"""Arrow columns as a tree's branches have them: numbers in a row, how many belong to each entry,
+"""Columns as a tree's branches have them: numbers in a row, how many belong to each entry,
 and the dimensions of each item. What a branch cannot hold is refused by name.
 """
 
@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arrow_awkward import numbers, offsets_of
+from ..columns import values_of_node
 from ..errors import UnsupportedError
+from ..kinds import Kind
 
-__all__ = ["Branch", "Values", "branch_of", "described", "is_list", "values_of"]
+__all__ = ["Branch", "Values", "branch_of", "described", "values_of"]
 
 _LETTERS = {
     "int8": "B",
@@ -65,64 +66,56 @@ class Values:
     offsets: npt.NDArray[np.int64] | None = None
 
 
-def branch_of(name: str, kind: Any, counter: str | None = None, title: str = "") -> Branch:
-    """The branch for an Arrow type. Raises UnsupportedError, which names the column, where a tree
-    has none."""
-    import pyarrow.types as types
-
-    inner = kind.value_type if is_list(kind) else kind
+def branch_of(name: str, kind: Kind, counter: str | None = None, title: str = "") -> Branch:
+    """The branch for a kind. Raises UnsupportedError, which names the column, where a tree has
+    none."""
+    is_list = kind.form == "list"
+    inner = kind.item if is_list else kind
     dims = []
-    while types.is_fixed_size_list(inner):
-        dims.append(inner.list_size)
-        inner = inner.value_type
-    if _is_text(inner) and not dims and inner is kind:
+    while inner.form == "array":
+        dims.append(inner.size)
+        inner = inner.item
+    if inner.form == "string" and not dims and not is_list:
         return Branch(name, _TEXT, title=title)
-    letter = _LETTERS.get(str(_plain(inner)))
+    letter = _LETTERS.get(_WIDER.get(inner.dtype, inner.dtype))
     if letter is None:
         raise UnsupportedError(
             f"a TTree cannot hold {name}, {described(kind)}: write an RNTuple "
             '(format="rntuple") or .parquet',
             branch=name,
         )
-    return Branch(name, letter, tuple(dims), counter if is_list(kind) else None, title)
+    return Branch(name, letter, tuple(dims), counter if is_list else None, title)
 
 
-def values_of(array: Any) -> Values:
-    """The values of a pyarrow.Array without missing ones, of a type that `branch_of` takes."""
-    import pyarrow.types as types
-
-    kind, offsets = array.type, None
-    if _is_text(kind):
-        offsets, first = offsets_of(array)
-        raw = array.buffers()[2]
-        letters = np.zeros(0, np.uint8) if raw is None else np.frombuffer(raw, np.uint8)
-        return Values(letters[first : first + int(offsets[-1])], offsets)
-    if is_list(kind):
-        offsets, first = offsets_of(array)
-        array = array.values.slice(first, int(offsets[-1]))
+def values_of(column: Any) -> Values:
+    """The values of a core.Column without missing ones, of a kind that `branch_of` takes."""
+    node, offsets = _there(column.nodes()), None
+    if type(node) is tuple and node[0] == "string":
+        return Values(np.asarray(node[2]), np.asarray(node[1]))
+    if type(node) is tuple and node[0] == "list":
+        offsets, node = np.asarray(node[1]), _there(node[2])
     dims = []
-    while types.is_fixed_size_list(array.type):
-        dims.append(array.type.list_size)
-        array = array.flatten()
-    items = numbers(array)
+    while type(node) is tuple and node[0] == "regular":
+        dims.append(node[1])
+        node = _there(node[3])
+    items = values_of_node(node)
     if items.dtype.name in _WIDER:
         items = items.astype(_WIDER[items.dtype.name])
     return Values(items.reshape(-1, *dims) if dims else items, offsets)
 
 
-def described(kind: Any) -> str:
-    """An Arrow type in words."""
-    import pyarrow.types as types
+def _there(node: Any) -> Any:
+    """Of an option of which nothing is missing, the values."""
+    return node[2] if type(node) is tuple and node[0] == "option" else node
 
-    if is_list(kind):
-        return f"a list of {_plural(described(kind.value_type))}"
-    if types.is_fixed_size_list(kind):
-        return f"an array of {kind.list_size} {_plural(described(kind.value_type))}"
-    if _is_text(kind):
-        return "a string"
-    if types.is_struct(kind):
-        return "a record"
-    name = str(_plain(kind))
+
+def described(kind: Kind) -> str:
+    """A kind in words."""
+    if kind.form == "list":
+        return f"a list of {_plural(described(kind.item))}"
+    if kind.form == "array":
+        return f"an array of {kind.size} {_plural(described(kind.item))}"
+    name = _WIDER.get(kind.dtype, kind.dtype) or kind.form
     return f"an {name}" if name[0] in "aeio" else f"a {name}"
 
 
@@ -130,22 +123,3 @@ def _plural(words: str) -> str:
     words = words.removeprefix("an ").removeprefix("a ")
     head, of, rest = words.partition(" of ")
     return f"{head}s{of}{rest}"
-
-
-def _plain(kind: Any) -> Any:
-    names = {"float": "float32", "double": "float64", "halffloat": "float32"}
-    return names.get(str(kind), kind)
-
-
-def is_list(kind: Any) -> bool:
-    """Whether an Arrow type is one of lists of any lengths."""
-    import pyarrow.types as types
-
-    return bool(types.is_large_list(kind) or types.is_list(kind))
-
-
-def _is_text(kind: Any) -> bool:
-    from pyarrow import lib
-
-    letters = (lib.Type_STRING, lib.Type_LARGE_STRING, lib.Type_BINARY, lib.Type_LARGE_BINARY)
-    return kind.id in letters

@@ -1,4 +1,4 @@
-"""Arrow tables as the entries of a tree: which branch each column becomes, and which branch counts
+"""Tables as the entries of a tree: which branch each column becomes, and which branch counts
 its lists. Lists that belong together, and whose names have a prefix in common, have one counter, as
 in NanoAOD: Muon_pt and Muon_eta are counted by nMuon.
 """
@@ -9,17 +9,17 @@ import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
-from ..arrow_awkward import numbers, offsets_of
+from ..columns import Table, lengths, numbers
 from ..errors import QueryError
-from .columns import Branch, Values, branch_of, is_list, values_of
+from ..kinds import Kinds
+from .columns import Branch, Values, branch_of, values_of
 from .file import RootFile
 from .tree import TreeWriter
 
-__all__ = ["Plan", "TableTree", "Unequal", "chunks", "lengths", "planned", "unequal_counts"]
+__all__ = ["Plan", "TableTree", "Unequal", "chunks", "planned", "unequal_counts"]
 
 Unequal = Collection[tuple[str, str]]
 
@@ -43,7 +43,7 @@ class Plan:
 
 
 def planned(
-    schema: Any,
+    kinds: Kinds,
     groups: Mapping[str, Hashable],
     titles: Mapping[str, str],
     counters: Mapping[str, str] | None = None,
@@ -53,32 +53,30 @@ def planned(
     `counters`: those that lists have already; `unequal`: see `unequal_counts`. Raises
     UnsupportedError, which names the column, where a tree cannot hold one."""
     plan = Plan()
-    lists = [each.name for each in schema if is_list(each.type)]
-    names = _names(schema.names)
+    lists = [name for name, kind in kinds.items() if kind.form == "list"]
+    names = _names(list(kinds))
     counted_by = dict(counters or {})
-    for name, made in _counters(lists, groups, schema, unequal).items():
+    for name, made in _counters(lists, groups, kinds, unequal).items():
         counted_by.setdefault(name, made)
     for name in lists:
         plan.counted.setdefault(counted_by[name], []).append(name)
     by_name = {made: column for column, made in names.items()}
     plan.given = {counter: by_name[counter] for counter in plan.counted if counter in by_name}
-    for each in schema:
-        counter = counted_by.get(each.name)
+
+    def put(name: str, counter: str | None) -> None:
+        branch = branch_of(name, kinds[name], counter, titles.get(name, ""))
+        plan.branches[name] = replace(branch, name=names[name])
+
+    for name in kinds:
+        counter = counted_by.get(name)
         if counter is not None and counter not in plan.branches:
             if counter in plan.given:
-                _put(plan, schema.field(plan.given[counter]), names, titles, None)
+                put(plan.given[counter], None)
             else:
                 plan.branches[counter] = Branch(counter, "I")
-        if each.name not in plan.branches:
-            _put(plan, each, names, titles, counter)
+        if name not in plan.branches:
+            put(name, counter)
     return plan
-
-
-def _put(
-    plan: Plan, each: Any, names: Mapping[str, str], titles: Mapping[str, str], counter: str | None
-) -> None:
-    branch = branch_of(each.name, each.type, counter, titles.get(each.name, ""))
-    plan.branches[each.name] = replace(branch, name=names[each.name])
 
 
 def _names(columns: Sequence[str]) -> dict[str, str]:
@@ -89,10 +87,10 @@ def _names(columns: Sequence[str]) -> dict[str, str]:
 
 
 def _counters(
-    lists: Sequence[str], groups: Mapping[str, Hashable], schema: Any, unequal: Unequal
+    lists: Sequence[str], groups: Mapping[str, Hashable], kinds: Kinds, unequal: Unequal
 ) -> dict[str, str]:
     """The name of each list's counter."""
-    taken = set(schema.names)
+    taken = set(kinds)
     together: dict[tuple[str, Hashable], list[str]] = {}
     for name in lists:
         group = groups.get(name)
@@ -102,7 +100,7 @@ def _counters(
     heirs: dict[str, list[str]] = {}
     for (prefix, _), members in together.items():
         shared = f"n{prefix}"
-        fits = shared not in taken or _is_count(schema, shared)
+        fits = shared not in taken or kinds[shared].is_integer
         fits = fits and not any((shared, member) in unequal for member in members)
         if prefix and fits and len(members) > len(heirs.get(prefix, ())):
             heirs[prefix] = members
@@ -122,30 +120,17 @@ def _prefix(name: str) -> str:
     return match[1] if match else ""
 
 
-def _is_count(schema: Any, name: str) -> bool:
-    import pyarrow.types as types
-
-    return bool(types.is_integer(schema.field(name).type))
-
-
-def unequal_counts(table: Any) -> set[tuple[str, str]]:
+def unequal_counts(table: Table) -> set[tuple[str, str]]:
     """Columns that are called as counters, with lists of which they are not: nJet, Jet_pt."""
     found = set()
-    for each in table.schema:
-        counter = f"n{_prefix(each.name)}"
-        if not is_list(each.type) or counter not in table.column_names:
+    for name, kind in table.kinds.items():
+        counter = f"n{_prefix(name)}"
+        counts = table.columns.get(counter)
+        if kind.form != "list" or counts is None or not table.kinds[counter].is_integer:
             continue
-        if not _is_count(table.schema, counter):
-            continue
-        counts, given = lengths(table.column(each.name)), _whole(table.column(counter))
-        if given.null_count or not np.array_equal(numbers(given), counts):
-            found.add((counter, each.name))
+        if counts.null_count or not np.array_equal(numbers(counts), lengths(table.columns[name])):
+            found.add((counter, name))
     return found
-
-
-def lengths(column: Any) -> Any:
-    """Of the lists of a pyarrow.ChunkedArray."""
-    return np.diff(offsets_of(_whole(column))[0])
 
 
 class TableTree:
@@ -155,11 +140,11 @@ class TableTree:
         self._plan = plan
         self._writer = TreeWriter(file, name, list(plan.branches.values()), title)
 
-    def write(self, table: Any) -> None:
+    def write(self, table: Table) -> None:
         """Adds a table's entries."""
         plan, values = self._plan, {}
-        for name in table.column_names:
-            values[plan.branches[name].name] = values_of(_whole(table.column(name)))
+        for name, column in table.columns.items():
+            values[plan.branches[name].name] = values_of(column)
         for counter, columns in plan.counted.items():
             values[counter] = self._counts(counter, columns, values)
         self._writer.extend(values, len(table))
@@ -191,26 +176,14 @@ class TableTree:
         self._writer.close()
 
 
-def _whole(column: Any) -> Any:
-    import pyarrow
-
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return (
-        pyarrow.concat_arrays(column.chunks) if column.num_chunks else pyarrow.nulls(0, column.type)
-    )
-
-
-def chunks(tables: Iterable[Any]) -> Iterator[Any]:
+def chunks(tables: Iterable[Table]) -> Iterator[Table]:
     """The tables, small ones put together: clusters and row groups of useful sizes, however few
     entries each piece has."""
-    import pyarrow
-
-    waiting: list[Any] = []
+    waiting: list[Table] = []
     for table in tables:
         waiting.append(table)
         if sum(each.nbytes for each in waiting) >= _CHUNK_BYTES:
-            yield pyarrow.concat_tables(waiting).combine_chunks()
+            yield Table.joined(waiting)
             waiting = []
     if waiting:
-        yield pyarrow.concat_tables(waiting).combine_chunks()
+        yield Table.joined(waiting)

@@ -1,0 +1,124 @@
+"""What kinds of values columns hold: numbers, strings, lists, arrays and records of these.
+
+Pure: knows no column, no library of arrays and no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+__all__ = ["NOTHING", "STRING", "Kind", "Kinds", "in_words", "number", "of_node"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Of one column, or of what is in its lists, arrays or records."""
+
+    form: str
+    """number, string, list (of any lengths), array (of one), record, union; nothing where there has
+    been no value that would tell."""
+    dtype: str = ""
+    """NumPy's name of a number's type."""
+    parts: tuple[Kind, ...] = ()
+    """The items' kind of lists and arrays, the members' of records, the alternatives' of unions."""
+    names: tuple[str, ...] = ()
+    """Of a record's members; those of a tuple are numbers."""
+    size: int = 0
+    """Of arrays."""
+    optional: bool = False
+    """Whether values may be missing."""
+
+    @property
+    def item(self) -> Kind:
+        """Of lists and arrays."""
+        return self.parts[0]
+
+    @property
+    def has_items(self) -> bool:
+        """Whether these are lists or arrays."""
+        return self.form in ("list", "array")
+
+    @property
+    def is_float(self) -> bool:
+        """Whether these are floating-point numbers."""
+        return self.dtype.startswith("float")
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether these are integers."""
+        return "int" in self.dtype
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether these are integers with a sign."""
+        return self.dtype.startswith("int")
+
+    @property
+    def bits(self) -> int:
+        """Of a number but a bool."""
+        return int(self.dtype.lstrip("uintfloa"))
+
+    def given(self, optional: bool = False) -> Kind:
+        """The same, of which values may be missing or not."""
+        return self if self.optional == optional else replace(self, optional=optional)
+
+    def of(self, *parts: Kind) -> Kind:
+        """The same of other parts."""
+        return replace(self, parts=parts)
+
+    def __str__(self) -> str:
+        if self.has_items:
+            return in_words(self.form, str(self.item), self.size)
+        if self.form == "record":
+            pairs = zip(self.names, self.parts, strict=True)
+            return f"record[{', '.join(f'{name}: {part}' for name, part in pairs)}]"
+        return self.dtype or self.form
+
+
+Kinds = Mapping[str, Kind]
+"""By a table's columns, in their order."""
+
+STRING = Kind("string")
+NOTHING = Kind("nothing")
+
+
+def number(dtype: str) -> Kind:
+    """Of numbers, by NumPy's name of their type."""
+    return Kind("number", dtype)
+
+
+def in_words(kind: str, item: str | None, length: int | None) -> str:
+    """`float32`, `list[float32]`, `float32[3]`, `string` …"""
+    item = item or "?"
+    forms = {"number": item, "list": f"list[{item}]", "array": f"{item}[{length}]"}
+    return forms.get(kind, kind)
+
+
+def of_node(node: Any) -> Kind:
+    """Of a column's node (crates/treemill-py, nodes.rs)."""
+    if type(node) is not tuple:
+        return number(_TYPES[node.__array_interface__["typestr"].lstrip("=<|")])
+    word, *parts = node
+    return _OF_NODES[word](*parts)
+
+
+def _record(names: Any, members: Any, length: int) -> Kind:
+    names = names or map(str, range(len(members)))
+    return Kind("record", parts=tuple(map(of_node, members)), names=tuple(names))
+
+
+_OF_NODES: dict[str, Callable[..., Kind]] = {
+    "bits": lambda *bits: number("bool"),
+    "list": lambda ends, items: Kind("list", parts=(of_node(items),)),
+    "string": lambda ends, letters: STRING,
+    "regular": lambda size, length, items: Kind("array", parts=(of_node(items),), size=size),
+    "record": _record,
+    "option": lambda there, values, length: of_node(values).given(True),
+    "union": lambda tags, places, parts: Kind("union", parts=tuple(map(of_node, parts))),
+    "nothing": lambda length: NOTHING,
+}
+_TYPES = {"b1": "bool", "f2": "float16", "f4": "float32", "f8": "float64"}
+_TYPES |= {f"i{size}": f"int{8 * size}" for size in (1, 2, 4, 8)}
+_TYPES |= {f"u{size}": f"uint{8 * size}" for size in (1, 2, 4, 8)}
