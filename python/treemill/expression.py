@@ -7,13 +7,13 @@ a dataset's columns: this module must know no branch, no function and no type.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 from . import draw_operators, registry
+from .casts import cast_at
 from .clike import Rewritten, rewrite
 from .errors import QueryError
 from .mentions import words
@@ -139,9 +139,6 @@ def _parse(
     return Expression(text, found), depth, json, nodes
 
 
-# What C has for types, at the end of what Python understands: `(int)x`.
-_CAST = re.compile(r"\(\s*(bool|int|long|short|float|double)\s*\)\s*$")
-_CASTS = {"bool": "bool", "float": "float", "double": "float"}
 # Comparisons the wrong way round.
 _TURNED = {"=>": ">=", "=<": "<="}
 
@@ -163,13 +160,13 @@ def _syntax_error(
     if start is None:
         return QueryError(message, text=text, span=(len(text), len(text) + 1))
     # Python's own words tell of assignments and of :=, which are not in here, and of no casts.
-    cast = _CAST.search(text[:start])
+    cast = cast_at(text, start)
     sign = text[start : start + 2]
     if sign in _TURNED:
         message = f"{sign} is not in the language; write {_TURNED[sign]}"
     elif cast is not None:
-        message = f"C's casts are not in the language; write {_CASTS.get(cast[1], 'int')}(…)"
-        return QueryError(message, text=text, span=cast.span())
+        span, message = cast
+        return QueryError(message, text=text, span=span)
     elif (
         "':='" in message
         or "assign" in message

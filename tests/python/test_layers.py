@@ -71,7 +71,7 @@ def test_module(path):
         "axes",
         "axis_ranges",
     ]
-    pure += ["treeformula_names", "draw_operators", "pieces"]
+    pure += ["treeformula_names", "draw_operators", "pieces", "casts"]
     pure += ["fresh", "query", "booking", "selector", "looks", "storages", "saving", "faces"]
     pure += ["steps", "wanted", "planning", "snapshot_format", "draw_request", "mentions"]
     pure += ["specification"]

@@ -1,0 +1,58 @@
+"""C's casts, `(unsigned int)x`, which the language does not have: where they stand in a text that
+does not parse, and what to write instead. TTree::Draw has none either: it refuses types of two
+words, and with a warning leaves the values as they are for those of one.
+
+Pure text, standard library only. Knows types, no columns.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["cast_at"]
+
+_CAST = re.compile(
+    r"\(\s*(?:const\s+)?(?:std::)?(?P<type>[^\W\d]\w*(?:\s+[^\W\d]\w*)*)\s*\)\s*"
+    r"|\bstatic_cast\s*<\s*(?P<other>[\w\s:]+?)\s*>\s*"
+)
+_NAMED = re.compile(
+    r"(u?)(bool|char|short|int|long|float|double|size)(8|16|32|64)?_t", re.IGNORECASE
+)
+_OF_BITS = {"8": "char", "16": "short", "32": "int", "64": "long"}
+_WORDS = {"signed", "unsigned", "char", "short", "int", "long", "float", "double", "bool"}
+_FUNCTIONS = {"bool": "bool", "float": "float", "double": "float"}
+_UNSIGNED = {"char": 8, "short": 16, "long": 64}
+_INT = 32
+
+
+def cast_at(text: str, place: int) -> tuple[tuple[int, int], str] | None:
+    """The cast that the parser stumbled over at this place, as its span and what is said of it;
+    None if there is none."""
+    for found in _CAST.finditer(text):
+        if found.start() <= place <= found.end():
+            words = (found["type"] or found["other"].removeprefix("std::")).split()
+            words = [word for name in words for word in _spelled(name)]
+            if _WORDS.issuperset(words):
+                stop = found.start() + len(found.group().rstrip())
+                return (found.start(), stop), _said(words)
+    return None
+
+
+def _spelled(name: str) -> list[str]:
+    """C's words for a type of ROOT's or of the standard library's: `ULong64_t`, `size_t`."""
+    known = _NAMED.fullmatch(name)
+    if known is None:
+        return [name]
+    sign, kind, bits = (part and part.lower() for part in known.groups())
+    if kind == "size":
+        return ["unsigned", "long"]
+    return [*(["unsigned"] if sign else []), _OF_BITS[bits] if kind == "int" and bits else kind]
+
+
+def _said(words: list[str]) -> str:
+    function = next((_FUNCTIONS[word] for word in words if word in _FUNCTIONS), "int")
+    said = f"C's casts are not in the language; write {function}(…)"
+    bits = next((_UNSIGNED[word] for word in words if word in _UNSIGNED), _INT)
+    if "unsigned" not in words or bits == max(_UNSIGNED.values()):
+        return said
+    return f"{said}, or where values are to wrap around (int(…) & {(1 << bits) - 1:#x})"
