@@ -25,6 +25,7 @@ __all__ = [
     "axes_from_bins",
     "fits",
     "integer",
+    "names_of",
     "regular",
 ]
 
@@ -55,26 +56,44 @@ class AutomaticAxis:
 
 @dataclass(frozen=True)
 class GrowingAxis:
-    """An axis of categories that takes whatever comes: those that the user gave, and after them the
-    others, ascending. So it does not depend on the order of events, as the library's does."""
+    """An axis that takes whatever comes. Of categories it has those that the user gave, and after
+    them the others, ascending: so it does not depend on the order of events, as the library's does.
+    Of integers it has all from the first to the last."""
 
     given: Any
-    categories: tuple[Any, ...]
+    categories: tuple[Any, ...] = ()
 
     def grown(self, values: Sequence[Any]) -> FixedAxis:
         """The axis with these values too. Raises QueryError for what it cannot have."""
+        kind = _library(self.given)
+        if kind != "StrCategory":
+            values = [int(value) for value in values]  # bools are integers here
+        axis = self._stretched(values) if kind == "Integer" else self._with_categories(values)
+        axis.__dict__.update(self.given.__dict__)  # name, label, what else the user gave it
+        return FixedAxis(_from_object(axis), axis)
+
+    def _stretched(self, values: Sequence[int]) -> Any:
+        first = int(self.given.edges[0])
+        low = min([first, *values])
+        high = max([first + int(self.given.size), *(value + 1 for value in values)])
+        if not (fits(low) and fits(high)):
+            raise QueryError(
+                f"an Integer axis takes integers of 32 bits, and {low} to {high - 1} came: give "
+                "its whole range, without growth"
+            )
+        _bins(max(high - low, 1))
+        return type(self.given)(low, high, growth=True)
+
+    def _with_categories(self, values: Sequence[Any]) -> Any:
         known = set(self.categories)
         categories = [*self.categories, *(value for value in values if value not in known)]
-        kind = "str_category" if _library(self.given) == "StrCategory" else "int_category"
-        large = [v for v in categories if kind == "int_category" and not fits(v)]
+        large = [v for v in categories if isinstance(v, int) and not fits(v)]
         if large:
             raise QueryError(
                 f"an IntCategory axis takes integers of 32 bits, and {large[0]} came: number the "
                 "categories otherwise, or book unique(…)"
             )
-        axis = type(self.given)(categories, growth=True)
-        axis.__dict__.update(self.given.__dict__)  # name, label, what else the user gave it
-        return FixedAxis({"kind": kind, "categories": categories, "overflow": False}, axis)
+        return type(self.given)(categories, growth=True)
 
 
 Axis = FixedAxis | AutomaticAxis | GrowingAxis
@@ -87,10 +106,11 @@ def axes_from_bins(bins: Any, dimensions: int, range: Any = None) -> list[Axis]:
     the data, or `range=(lo, hi)`), a tuple `(n, lo, hi)`, a list or array of ascending edges, or an
     axis object of hist or boost-histogram. For several it is a list of these, one per dimension;
     None or one number stand for all of them. A histogram of hist or boost-histogram stands for its
-    axes. Of ranges from the data, "all" holds every value, "most" leaves out far tails.
+    axes, as does one that is being made (`hist.new.Reg(10, 0, 1)`). Of ranges from the data, "all"
+    holds every value, "most" leaves out far tails.
     """
     ranges = _ranges(range, dimensions)
-    if _library(bins) == "Histogram":
+    if _library(bins) == "Histogram" or _is_unfinished(bins):
         bins = list(bins.axes)
     if bins is None or _is_int(bins):
         return [_axis(bins, r) for r in ranges]
@@ -139,10 +159,12 @@ def _axis(form: Any, limits: _Range) -> Axis:
         return FixedAxis(regular(_bins(form[0]), form[1], form[2]))
     if _library(form) in ("IntCategory", "StrCategory") and form.traits.growth:
         return GrowingAxis(form, tuple(form.value(i) for i in _indices(form)))
+    if _library(form) == "Integer" and form.traits.growth:
+        return GrowingAxis(form)
     if _library(form) is not None:
         return FixedAxis(_from_object(form), form)
     values = form.tolist() if hasattr(form, "tolist") else form
-    if isinstance(values, (list, tuple)) and all(_is_number(v) for v in values):
+    if isinstance(values, (list, tuple, range)) and all(_is_number(v) for v in values):
         return FixedAxis(variable(values))
     raise QueryError(
         "bins= is a number, (n, lo, hi), a list of edges or an axis of hist or boost-histogram; "
@@ -162,19 +184,24 @@ def regular(bins: int, start: Any, stop: Any, **flags: bool) -> dict[str, Any]:
     start, stop = float(start), float(stop)
     if not (math.isfinite(start) and math.isfinite(stop) and start < stop):
         raise QueryError(f"an axis needs a finite range with lo < hi, got ({start:g}, {stop:g})")
+    return _equal_bins(bins, start, stop, flags)
+
+
+def _equal_bins(bins: int, start: float, stop: float, flags: dict[str, bool]) -> dict[str, Any]:
     return {"kind": "regular", "bins": bins, "start": start, "stop": stop, **_flags(flags)}
 
 
 def variable(edges: Sequence[Any], **flags: bool) -> dict[str, Any]:
-    """Spec of bins between ascending edges."""
+    """Spec of bins between ascending edges. Infinite ones, which JSON does not have, are words."""
     numbers = [float(e) for e in edges]
     rising = all(a < b for a, b in pairwise(numbers))
-    if len(numbers) < 2 or not rising or not all(map(math.isfinite, numbers)):
+    if len(numbers) < 2 or not rising:
         hint = ""
         if len(numbers) == 3 and numbers[1] < numbers[2] and numbers[0] >= 1:
             hint = f"; for equal bins write a tuple: ({edges[0]}, {edges[1]}, {edges[2]})"
-        raise QueryError(f"edges must be two or more finite, ascending numbers{hint}")
-    return {"kind": "variable", "edges": numbers, **_flags(flags)}
+        raise QueryError(f"edges must be two or more ascending numbers{hint}")
+    written = [number if math.isfinite(number) else str(number) for number in numbers]
+    return {"kind": "variable", "edges": written, **_flags(flags)}
 
 
 def integer(start: int, stop: int, **flags: bool) -> dict[str, Any]:
@@ -189,6 +216,22 @@ def _flags(given: dict[str, bool]) -> dict[str, bool]:
 # Axis objects of hist and boost-histogram.
 
 
+def names_of(axes: Sequence[Axis]) -> list[str]:
+    """The names of the user's own axes, which may not be the same. Raises QueryError."""
+    given = [getattr(getattr(axis, "given", None), "name", "") for axis in axes]
+    names = [str(name) for name in given if name]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise QueryError(f"two axes of one histogram are called {twice!r}")
+    return names
+
+
+def _is_unfinished(value: Any) -> bool:
+    """Whether it is what `hist.new.Reg(…)` gives before its storage is named."""
+    kind = type(value)
+    return kind.__module__.split(".")[0] == "hist" and kind.__name__ == "ConstructProxy"
+
+
 def _library(value: Any) -> str | None:
     """Which class of boost_histogram.axis this is made from, by name."""
     for kind in type(value).__mro__:
@@ -197,10 +240,13 @@ def _library(value: Any) -> str | None:
     return None
 
 
+_GROW = ("Integer", "IntCategory", "StrCategory")
+
+
 def _from_object(axis: Any) -> dict[str, Any]:
     kind = _library(axis) or ""
     traits = axis.traits
-    if traits.growth:
+    if traits.growth and kind not in _GROW:
         raise UnsupportedError(
             f"{axis!r} grows as it is filled, which depends on the order of events: "
             "give its whole range"
@@ -212,10 +258,13 @@ def _from_object(axis: Any) -> dict[str, Any]:
     }
     if kind == "Regular":
         start, stop = float(axis.edges[0]), float(axis.edges[-1])
-        made = regular(int(axis.size), start, stop, **flags)
+        # Its range may fall.
+        made = _equal_bins(int(axis.size), start, stop, flags)
         transform = getattr(axis, "transform", None)
         return made if transform is None else made | {"transform": _transform(axis, transform)}
     if kind == "Variable":
+        if traits.circular and not all(math.isfinite(edge) for edge in axis.edges):
+            raise QueryError(f"{axis!r} has no finite turn to go round")
         edges = _circular_edges(axis) if traits.circular else [float(e) for e in axis.edges]
         return variable(edges, **flags)
     if kind == "Integer":

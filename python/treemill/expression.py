@@ -20,7 +20,7 @@ from .mentions import words
 from .quoting import quoted
 from .syntax import Tree, reduced, too_deep
 
-__all__ = ["Constant", "Expression", "Tree", "column", "constant", "measured", "parse"]
+__all__ = ["Constant", "Expression", "Tree", "column", "constant", "measured", "parse", "weighted"]
 
 Constant = bool | int | float | str
 
@@ -83,6 +83,14 @@ def constant(value: Constant | Sequence[Constant]) -> Expression:
     if isinstance(plain, (list, tuple)):
         return _list(plain)
     return _single(plain)
+
+
+def weighted(by: str | float | None) -> Expression | None:
+    """A weight as the user gives it, an expression or one number for all; None: there is none."""
+    if by is None:
+        return None
+    is_number = hasattr(by, "__float__") and not getattr(by, "ndim", 0)
+    return constant(by) if is_number else parse(by)  # type: ignore[arg-type]
 
 
 def _list(values: Sequence[Any]) -> Expression:

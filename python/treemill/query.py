@@ -10,16 +10,16 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from .axes import axes_from_bins
+from .axes import axes_from_bins, names_of
 from .booking import Booking, Origin, Place, steps_to
 from .errors import QueryError
-from .expression import Constant, constant, parse
+from .expression import Constant, constant, parse, weighted
 from .faces import face
 from .looks import Looks
 from .quoting import unquoted
 from .saving import Saves
 from .steps import Define, Filter, Step, Vary, vary_step
-from .storages import storage_of
+from .storages import storage_like, storage_of
 from .wanted import (
     MOST_BYTES,
     MOST_UNIQUE,
@@ -47,6 +47,9 @@ __all__ = ["Bookable", "Booking", "Node", "Origin", "steps_to"]
 
 Params = Mapping[str, Constant | Sequence[Constant]] | None
 """Constants, or lists of them, by name, for the expressions of one call: see `Node.with_params`."""
+
+Weight = str | float | None
+"""An expression, or one number for all."""
 
 
 def _column_name(name: object) -> str:
@@ -127,7 +130,7 @@ class Bookable(Looks, Saves):
         self,
         *exprs: str,
         bins: Any = None,
-        weight: str | None = None,
+        weight: Weight = None,
         range: Any = None,  # noqa: A002 - as numpy and matplotlib call it
         name: str | None = None,
         label: str | Sequence[str | None] | None = None,
@@ -137,10 +140,11 @@ class Bookable(Looks, Saves):
         """Books a histogram of one expression per dimension.
 
         `bins`, `range`: see `treemill.axes.axes_from_bins`; without them the range is found by a
-        first pass over the same columns. `weight`: an expression; bins then hold the sums of
-        weights and of their squares (storage Weight), else counts (storage Double). `storage`: one
-        of hist's or its name: "Weight" without weights too, so that both can be added; "Double",
-        "Int64". `name` names the histogram, `label` the axis, or each of the axes.
+        first pass over the same columns. `weight`: an expression, or a number; bins then hold the
+        sums of weights and of their squares (storage Weight), else counts (storage Double).
+        `storage`: one of hist's or its name, "Weight" without weights too, so that both can be
+        added; else that of a histogram which `bins` is, if it is not Double. `name` names the
+        histogram, `label` the axis, or each of the axes.
         """
         return self._with(params)._binned("hist", exprs, bins, range, weight, name, label, storage)
 
@@ -149,7 +153,7 @@ class Bookable(Looks, Saves):
         *exprs: str,
         sample: str,
         bins: Any = None,
-        weight: str | None = None,
+        weight: Weight = None,
         range: Any = None,  # noqa: A002 - as for hist
         name: str | None = None,
         label: str | Sequence[str | None] | None = None,
@@ -168,7 +172,7 @@ class Bookable(Looks, Saves):
         exprs: Sequence[str],
         bins: Any,
         limits: Any,
-        weight: str | None,
+        weight: Weight,
         name: str | None,
         label: str | Sequence[str | None] | None,
         storage: Any,
@@ -178,14 +182,18 @@ class Bookable(Looks, Saves):
             raise QueryError(f"{method}() needs an expression to fill with")
         parsed = tuple(parse(expr) for expr in exprs)
         axes = tuple(axes_from_bins(bins, len(parsed), limits))
-        labels = (label,) if label is None or isinstance(label, str) else tuple(label)
+        names_of(axes)
+        labels = tuple(label) if isinstance(label, list | tuple) else (label,)
+        if not all(word is None or isinstance(word, str) for word in (name, *labels)):
+            raise QueryError(f"names and labels are strings; got {name!r}, {label!r}")
         if len(labels) > len(parsed):
             raise QueryError(f"{len(labels)} labels for {len(parsed)} axes")
         labels += (None,) * (len(parsed) - len(labels))
-        weighted = None if weight is None else parse(weight)
         sampled = None if sample is None else parse(sample)
-        kept = storage_of(storage, sample is not None, weight is not None)
-        return Booking(self.node, Hist(parsed, axes, weighted, name, labels, sampled, kept))
+        kind = sample is not None, weight is not None
+        kept = storage_of(storage_like(bins, *kind) if storage is None else storage, *kind)
+        by = weighted(weight)
+        return Booking(self.node, Hist(parsed, axes, by, name, labels, sampled, kept))
 
     def count(self) -> Booking[int]:
         """Books the number of entries that arrive here, an int."""
@@ -196,17 +204,17 @@ class Bookable(Looks, Saves):
         return self._booked(Scalar("sum", parse(expr)), params)
 
     def mean(
-        self, expr: str, weight: str | None = None, params: Params = None
+        self, expr: str, weight: Weight = None, params: Params = None
     ) -> Booking[float | None]:
         """Books the mean of all values, a float; None without values."""
         if weight is not None:
-            return self._booked(Moments("mean", parse(expr), parse(weight)), params)
+            return self._booked(Moments("mean", parse(expr), weighted(weight)), params)
         return self._booked(Scalar("mean", parse(expr)), params)
 
     def std(
         self,
         expr: str,
-        weight: str | None = None,
+        weight: Weight = None,
         ddof: int = 0,
         params: Params = None,
     ) -> Booking[float | None]:
@@ -217,7 +225,7 @@ class Bookable(Looks, Saves):
     def var(
         self,
         expr: str,
-        weight: str | None = None,
+        weight: Weight = None,
         ddof: int = 0,
         params: Params = None,
     ) -> Booking[float | None]:
@@ -326,14 +334,14 @@ class Bookable(Looks, Saves):
         )
         return node.origin.services.arrays(booking, start, stop)
 
-    def report(self, weight: str | None = None) -> Booking[CutFlow]:
+    def report(self, weight: Weight = None) -> Booking[CutFlow]:
         """Books how many entries each named filter down to here lets through: a `CutFlow`.
         `weight`, one number per event that is known at the first of these filters, counts them by
         it."""
         names = [n.step.name for n in steps_to(self.node) if isinstance(n.step, Filter)]
         if not any(names):
             raise QueryError('no filter down to here has a name: filter(expr, name="two muons")')
-        return Booking(self.node, Flow(None if weight is None else parse(weight)))
+        return Booking(self.node, Flow(weighted(weight)))
 
     def _booked(self, wanted: Wanted, params: Params) -> Booking:
         return Booking(self._with(params), wanted)
@@ -385,9 +393,9 @@ class Node(Place, Bookable):
         return "".join(steps)
 
 
-def _moments(kind: str, expr: str, weight: str | None, ddof: int) -> Moments:
+def _moments(kind: str, expr: str, weight: Weight, ddof: int) -> Moments:
     if isinstance(ddof, bool) or not isinstance(ddof, int) or ddof < 0:
         raise QueryError(f"ddof is a number of degrees of freedom, not {ddof!r}")
     if weight is not None and ddof:
         raise QueryError("with weights the divisor is their sum: ddof is for counts")
-    return Moments(kind, parse(expr), None if weight is None else parse(weight), ddof)
+    return Moments(kind, parse(expr), weighted(weight), ddof)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .axes import FixedAxis
+from .axes import FixedAxis, names_of
 from .cutflow import Cut, CutFlow
 from .query import Booking, steps_to
 from .rows import Collected
@@ -121,7 +121,8 @@ def empty(booking: Booking, axes: Sequence[FixedAxis] | None = None) -> hist.His
     wanted = booking.wanted
     assert isinstance(wanted, Hist)
     fixed = axes or [axis for axis in wanted.axes if isinstance(axis, FixedAxis)]
-    made = [_axis(axis, i, wanted) for i, axis in enumerate(fixed)]
+    given = names_of(fixed)
+    made = [_axis(axis, i, wanted, given) for i, axis in enumerate(fixed)]
     storage = getattr(hist.storage, wanted.storage)()
     label = None if wanted.sample is None else wanted.sample.text
     return hist.Hist(*made, storage=storage, name=wanted.name, label=label)
@@ -158,11 +159,12 @@ _UNWEIGHTED = {"variances": "values", "weights_squared": "weights"}
 _TAKEN = {"weight", "sample", "threads"}
 
 
-def _axis(axis: FixedAxis, index: int, wanted: Hist) -> Any:
+def _axis(axis: FixedAxis, index: int, wanted: Hist, given: Sequence[str]) -> Any:
+    """An axis of hist's; `given`: names that the user gave to others."""
     if axis.given is not None:
         return _labelled(axis.given, wanted.labels[index])
     text = wanted.exprs[index].text
-    same = sum(expr.text == text for expr in wanted.exprs) > 1
+    same = text in given or sum(expr.text == text for expr in wanted.exprs) > 1
     plain = text.isidentifier() and text not in _TAKEN and not keyword.iskeyword(text) and not same
     return _make(axis.spec, text if plain else "", wanted.labels[index] or text)
 
@@ -185,7 +187,7 @@ def _make(spec: dict[str, Any], name: str, label: str) -> Any:
     if kind == "regular":
         return make.Regular(spec["bins"], spec["start"], spec["stop"], **named, **flags)
     if kind == "variable":
-        return make.Variable(spec["edges"], **named, **flags)
+        return make.Variable([float(edge) for edge in spec["edges"]], **named, **flags)
     if kind == "integer":
         return make.Integer(spec["start"], spec["stop"], **named, **flags)
     if kind == "boolean":

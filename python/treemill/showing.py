@@ -20,8 +20,8 @@ def show(histogram: Any, title: str = "", log: bool = False) -> None:
     """Prints a histogram as text, as wide as the terminal.
 
     Parameters:
-        histogram: a hist.Hist, or one that is booked, which is computed if it was not yet. Of
-            `Variations` the nominal one.
+        histogram: of hist or boost-histogram, or one that is booked, which is computed if it was
+            not yet. Of `Variations` the nominal one.
         title: else that of the booking.
         log: with a logarithmic scale.
 
@@ -45,8 +45,8 @@ def plot(
     """Draws histograms into one picture, with a legend where they are several.
 
     Parameters:
-        histograms: one, a list, or a mapping of the legend's words to them; as for `show`. Of one
-            `Variations` the nominal one, with a band of the others.
+        histograms: one, a list, a hist.Stack, or a mapping of the legend's words to them; as for
+            `show`. Of one `Variations` the nominal one, with a band of the others.
         path: where the picture is written to, in the format that the suffix says.
         title: above the picture.
         log: with a logarithmic scale.
@@ -111,7 +111,7 @@ def _named(given: Any) -> dict[str, Any]:
         given = given.value
     if isinstance(given, Mapping):
         return {str(label): _histogram(each) for label, each in given.items()}
-    if not isinstance(given, (list, tuple)):
+    if not isinstance(given, (list, tuple)) and not _is_stack(given):
         return {_label(given): _histogram(given)}
     named: dict[str, Any] = {}
     for number, each in enumerate(given, 1):
@@ -123,9 +123,23 @@ def _named(given: Any) -> dict[str, Any]:
 def _histogram(given: Any) -> Any:
     found = given.value if isinstance(given, Booking) else given
     found = found.nominal if isinstance(found, Variations) else found
-    if not hasattr(found, "axes"):
+    if not hasattr(found, "axes") or isinstance(found, list | tuple) or _is_stack(found):
         raise TypeError(f"{found!r} is not a histogram")
+    if not hasattr(found, "show"):  # boost-histogram's, whose axes have no labels
+        import hist
+
+        found = hist.Hist(found)
+    if found.storage_type.__name__ == "MultiCell":
+        raise TypeError(
+            "histograms of storage MultiCell, with several numbers in a bin, are not drawn"
+        )
     return found
+
+
+def _is_stack(given: Any) -> bool:
+    """Whether it is a hist.Stack, whose histograms have their axes in common."""
+    kind = type(given)
+    return kind.__module__.split(".")[0] == "hist" and kind.__name__ == "Stack"
 
 
 def _title(given: Any) -> str:
@@ -136,5 +150,5 @@ def _label(given: Any) -> str:
     if isinstance(given, Booking):
         return given.title
     axes = getattr(given, "axes", ())
-    labels = [str(axis.label or axis.name or "") for axis in axes]
+    labels = [str(getattr(axis, "label", "") or getattr(axis, "name", "")) for axis in axes]
     return str(getattr(given, "name", None) or " : ".join(labels[::-1]))

@@ -10,12 +10,12 @@ from typing import Any
 
 from .errors import QueryError
 
-__all__ = ["storage_of"]
+__all__ = ["storage_like", "storage_of"]
 
 # By whether it is a profile and whether it has weights; the first one is that of no storage=.
 _STORAGES = {
-    (False, False): ("Double", "Weight", "Int64"),
-    (False, True): ("Weight", "Double"),
+    (False, False): ("Double", "Weight", "Int64", "AtomicInt64", "Unlimited"),
+    (False, True): ("Weight", "Double", "Unlimited"),
     (True, False): ("Mean", "WeightedMean"),
     (True, True): ("WeightedMean",),
 }
@@ -33,4 +33,12 @@ def storage_of(given: Any, profile: bool, weighted: bool) -> str:
         if name.lower() == each.lower():
             return each
     what = f"a {'profile' if profile else 'histogram'} with{'' if weighted else 'out'} weights"
-    raise QueryError(f"{what} has storage {' or '.join(possible)}, not {name}")
+    hint = "; profile(…, sample=) fills it" if not profile and "Mean" in name else ""
+    raise QueryError(f"{what} has storage {' or '.join(possible)}, not {name}{hint}")
+
+
+def storage_like(histogram: Any, profile: bool, weighted: bool) -> str | None:
+    """The storage of a histogram whose axes are taken for a booking, if the booking can have it and
+    it was chosen: Double is what histograms have of themselves. None for what is no histogram."""
+    name = getattr(getattr(histogram, "storage_type", None), "__name__", "Double")
+    return name if name != "Double" and name in _STORAGES[profile, weighted] else None

@@ -162,8 +162,17 @@ impl Axis {
             }
             spec::Axis::Boolean => (Kind::Boolean, 2, false, false),
         };
-        let categories = matches!(kind, Kind::IntCategory(_) | Kind::StrCategory(_));
-        if size > MOST_BINS || size < i64::from(!categories) {
+        // Where nothing was found to fill them, axes that grow have no bin.
+        let may_be_empty = matches!(
+            kind,
+            Kind::IntCategory(_)
+                | Kind::StrCategory(_)
+                | Kind::Integer {
+                    circular: false,
+                    ..
+                }
+        );
+        if size > MOST_BINS || size < i64::from(!may_be_empty) {
             let message = format!("an axis has 1 to {MOST_BINS} bins, not {size}");
             return Err(QueryError::new(message));
         }

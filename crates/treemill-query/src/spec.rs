@@ -1,6 +1,8 @@
 //! The query as data: what Python writes as JSON and any worker can read. Expressions are syntax
 //! trees, reduced from Python's own; names and types are resolved later, against a schema.
 
+mod edges;
+
 use serde::{Deserialize, Serialize};
 
 /// Half-open range of characters in an expression's text.
@@ -164,8 +166,9 @@ pub enum Axis {
         #[serde(default)]
         transform: Option<Transform>,
     },
-    /// Bins between ascending edges.
+    /// Bins between ascending edges, of which the first and the last may be infinite.
     Variable {
+        #[serde(with = "edges")]
         edges: Vec<f64>,
         underflow: bool,
         overflow: bool,

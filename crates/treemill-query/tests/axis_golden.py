@@ -100,6 +100,11 @@ for edges in (
     for kind in FLOWS:
         axis = bh.axis.Variable(edges, **kind)
         write({"kind": "variable", "edges": edges} | flow(axis), axis, floats(axis))
+for edges in ([-math.inf, 0.0, 1.0], [0.0, 1.0, math.inf], [-math.inf, math.inf]):
+    for kind in FLOWS[:-1]:
+        axis = bh.axis.Variable(edges, **kind)
+        words = [e if math.isfinite(e) else str(e) for e in edges]
+        write({"kind": "variable", "edges": words} | flow(axis), axis, floats(axis))
 
 # Nearer to 2^31, differences to the first bin overflow boost-histogram's int; ours do not.
 integers = [*range(-12, 13), 100, -100, 2**30, -(2**30), 15, 16, 17]
