@@ -20,9 +20,21 @@ from .mentions import words
 from .quoting import quoted
 from .syntax import Tree, reduced, too_deep
 
-__all__ = ["Constant", "Expression", "Tree", "column", "constant", "measured", "parse", "weighted"]
+__all__ = [
+    "Constant",
+    "Expression",
+    "Tree",
+    "Weight",
+    "column",
+    "constant",
+    "measured",
+    "parse",
+    "weighted",
+]
 
 Constant = bool | int | float | str
+Weight = str | float | None
+"""What weighs values: an expression, or one number for all."""
 
 MAX_LENGTH = 100_000
 """Characters of an expression."""
@@ -85,7 +97,7 @@ def constant(value: Constant | Sequence[Constant]) -> Expression:
     return _single(plain)
 
 
-def weighted(by: str | float | None) -> Expression | None:
+def weighted(by: Weight) -> Expression | None:
     """A weight as the user gives it, an expression or one number for all; None: there is none."""
     if by is None:
         return None

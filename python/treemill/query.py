@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 from .axes import axes_from_bins, names_of
 from .booking import Booking, Origin, Place, steps_to
 from .errors import QueryError
-from .expression import Constant, constant, parse, weighted
+from .expression import Constant, Weight, constant, parse, weighted
 from .faces import face
 from .looks import Looks
 from .quoting import unquoted
@@ -47,9 +47,6 @@ __all__ = ["Bookable", "Booking", "Node", "Origin", "steps_to"]
 
 Params = Mapping[str, Constant | Sequence[Constant]] | None
 """Constants, or lists of them, by name, for the expressions of one call: see `Node.with_params`."""
-
-Weight = str | float | None
-"""An expression, or one number for all."""
 
 
 def _column_name(name: object) -> str:

@@ -4,16 +4,14 @@ import sys
 from pathlib import Path
 
 import ROOT
+from compiling import HERE, compile_macro
 
 ENTRIES = 40
 COMPRESSIONS = {"none": 0, "zlib": 101, "lzma": 201, "old": 301, "lz4": 404, "zstd": 505}
 
 
 def main(folder: Path, what: str = "") -> None:
-    # Compiled, for collections need dictionaries; which needs a C++ compiler.
-    ROOT.gSystem.SetBuildDir(str(folder), True)
-    if not ROOT.gSystem.CompileMacro(str(Path(__file__).parent / "kinds.C"), "kO"):
-        raise SystemExit("kinds.C does not compile")
+    compile_macro(HERE / "kinds.C", folder)
     if what == "big":
         ROOT.every.big(str(folder / "big.root"), 290_000, 1000)
         return

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import ROOT
+from compiling import HERE, compile_macro
 
 # File -> what differs from the usual way to write.
 WAYS = {
@@ -22,10 +23,7 @@ WAYS = {
 
 
 def main(folder: Path) -> None:
-    # Compiled, for classes and collections need dictionaries; which needs a C++ compiler.
-    ROOT.gSystem.SetBuildDir(str(folder), True)
-    if not ROOT.gSystem.CompileMacro(str(Path(__file__).parent / "ntuples.C"), "kO"):
-        raise SystemExit("ntuples.C does not compile")
+    compile_macro(HERE / "ntuples.C", folder)
     for name, changes in WAYS.items():
         way = ROOT.ntuples.Way()
         for key, value in changes.items():

@@ -4,13 +4,11 @@ import sys
 from pathlib import Path
 
 import ROOT
+from compiling import HERE, compile_macro
 
 
 def main(folder: Path) -> None:
-    # Compiled, for collections need dictionaries; which needs a C++ compiler.
-    ROOT.gSystem.SetBuildDir(str(folder), True)
-    if not ROOT.gSystem.CompileMacro(str(Path(__file__).parent / "objects.C"), "kO"):
-        raise SystemExit("objects.C does not compile")
+    compile_macro(HERE / "objects.C", folder)
     ROOT.kinds.write(str(folder / "object-wise.root"), False)
     ROOT.kinds.write(str(folder / "member-wise.root"), True)
 

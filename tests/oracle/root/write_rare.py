@@ -4,16 +4,14 @@ import sys
 from pathlib import Path
 
 import ROOT
+from compiling import HERE, compile_macro
 
 ENTRIES = 60
 COMPRESSIONS = {"none": 0, "zstd": 505}
 
 
 def main(folder: Path) -> None:
-    # Compiled, for collections need dictionaries; which needs a C++ compiler.
-    ROOT.gSystem.SetBuildDir(str(folder), True)
-    if not ROOT.gSystem.CompileMacro(str(Path(__file__).parent / "rare.C"), "kO"):
-        raise SystemExit("rare.C does not compile")
+    compile_macro(HERE / "rare.C", folder)
     for name, setting in COMPRESSIONS.items():
         ROOT.rare.write(str(folder / f"{name}.root"), setting, ENTRIES)
 

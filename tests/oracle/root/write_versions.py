@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import ROOT
+from compiling import HERE, compile_macro
 
 ENTRIES = 40
 TREES = {"1": "old", "2": "new"}
@@ -30,11 +31,9 @@ def main(folder: Path, what: str) -> None:
         merge(folder)
         return
     source = folder / f"versions{what}.C"
-    text = (Path(__file__).parent / "versions.C").read_text()
+    text = (HERE / "versions.C").read_text()
     source.write_text(f"#define GENERATION {what}\n{text}")
-    ROOT.gSystem.SetBuildDir(str(folder), True)
-    if not ROOT.gSystem.CompileMacro(str(source), "kO"):
-        raise SystemExit("versions.C does not compile")
+    compile_macro(source, folder)
     ROOT.versions.write(str(folder / f"{TREES[what]}.root"), TREES[what], ENTRIES)
 
 
