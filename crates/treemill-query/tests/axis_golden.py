@@ -113,6 +113,9 @@ for start, stop in [(0, 4), (-5, 5), (3, 4)]:
         axis = bh.axis.Integer(start, stop, **kind)
         write({"kind": "integer", "start": start, "stop": stop} | flow(axis), axis, integers)
 
+axis = bh.axis.Integer(3, 3)
+write({"kind": "integer", "start": 3, "stop": 3} | flow(axis), axis, integers)
+
 for overflow in (True, False):
     axis = bh.axis.IntCategory([5, -1, 13, 0], overflow=overflow)
     spec = {"kind": "int_category", "categories": [5, -1, 13, 0], "overflow": overflow}
