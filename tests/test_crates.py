@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.crate_modules import circle, graph
+
 REPOSITORY = Path(__file__).parents[1]
 
 ALLOWED = {
@@ -64,3 +66,16 @@ def test_parsing_crates_forbid_unsafe(packages, name):
 def test_crates_take_the_workspaces_lints(packages, name):
     manifest = tomllib.loads(Path(packages[name]["manifest_path"]).read_text())
     assert manifest["lints"] == {"workspace": True}
+
+
+def test_circles_are_found():
+    assert circle({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == ["a", "b", "c"]
+
+
+# treemill-format describes recursive types by modules that call one another.
+@pytest.mark.parametrize("name", sorted(set(ALLOWED) - {"treemill-format"}))
+def test_modules_of_a_crate_use_one_another_one_way(packages, name):
+    uses = graph(Path(packages[name]["manifest_path"]).parent / "src")
+    left = circle(uses)
+    assert not left, {module: sorted(uses[module] & set(left)) for module in left}

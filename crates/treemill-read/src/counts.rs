@@ -20,10 +20,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::TreeFile;
-use crate::decode::{Size, size_of};
-use treemill_format::layout::Layout;
-
 /// Entries of a counter that are remembered between batches.
 const MOST: u64 = 1 << 20;
 /// Picks of a counter that are remembered.
@@ -82,8 +78,13 @@ pub(crate) struct Counts {
 
 impl Counts {
     /// The counts of a reader of these branches, of which nothing is known yet, and each branch's role.
-    pub(crate) fn new(file: &TreeFile, branches: &[usize]) -> (Self, Vec<Role>) {
-        let items: Vec<_> = branches.iter().map(|&b| counted(file, b)).collect();
+    /// `counted`: the counter of a branch whose entries are nothing but items of a fixed size, and that size.
+    pub(crate) fn new(
+        proofs: &Proofs,
+        branches: &[usize],
+        counted: impl Fn(usize) -> Option<(usize, usize)>,
+    ) -> (Self, Vec<Role>) {
+        let items: Vec<_> = branches.iter().map(|&branch| counted(branch)).collect();
         let mut users: HashMap<usize, usize> = HashMap::new();
         for &(counter, _) in items.iter().flatten() {
             let of = users.entry(counter).or_default();
@@ -99,7 +100,7 @@ impl Counts {
         let mut slot_of = HashMap::new();
         let mut slot = |counter: usize| {
             let shared = users.get(&counter).is_some_and(|&n| n > 1);
-            let obeyed = !file.proofs().has(counter, REFUTED);
+            let obeyed = !proofs.has(counter, REFUTED);
             (shared && obeyed).then(|| {
                 *slot_of.entry(counter).or_insert_with(|| {
                     slots.push(Slot::new(counter));
@@ -243,28 +244,17 @@ impl Counts {
     }
 
     /// A branch contradicts the counts: from now on nobody of this file goes by this counter's.
-    pub(crate) fn refute(&self, slot: usize, file: &TreeFile) {
+    pub(crate) fn refute(&self, slot: usize, proofs: &Proofs) {
         if let Some(slot) = self.slots.get(slot) {
-            file.proofs().set(slot.counter, REFUTED);
+            proofs.set(slot.counter, REFUTED);
         }
     }
 
     /// Whether no branch contradicted this counter's others.
-    pub(crate) fn are_obeyed(&self, slot: usize, file: &TreeFile) -> bool {
+    pub(crate) fn are_obeyed(&self, slot: usize, proofs: &Proofs) -> bool {
         let slot = self.slots.get(slot);
-        slot.is_some_and(|slot| !file.proofs().has(slot.counter, REFUTED))
+        slot.is_some_and(|slot| !proofs.has(slot.counter, REFUTED))
     }
-}
-
-/// The counter of a branch whose entries are items of a fixed size and nothing else, and that size.
-fn counted(file: &TreeFile, branch: usize) -> Option<(usize, usize)> {
-    let Layout::Counted { item, header: 0 } = &file.tree().branches.get(branch)?.layout else {
-        return None;
-    };
-    let Ok(Size::Fixed(size @ 1..)) = size_of(item) else {
-        return None;
-    };
-    Some((file.counter(branch)?, size))
 }
 
 #[cfg(test)]

@@ -1,19 +1,21 @@
 //! A branch's cursor: the one place where plan, source, decompression and decoding meet. It keeps
 //! one basket ready (and its buffers for the next), and makes columns of runs of entries.
 
+mod ahead;
 mod counted;
 mod load;
 mod picked;
 
 use crate::cache::Basket;
 use crate::checks::run;
+use crate::context::Context;
 use crate::counts::{Ends, Role};
-use crate::decode::{Column, Gathered, Spares, append, leaves, size_of};
+use crate::decode::{Column, Gathered, append, leaves, size_of};
+use crate::memory::Spares;
+use crate::memory::shelf;
 use crate::plan;
-use crate::reader::Context;
-use crate::shelf;
-use crate::window::Window;
 use crate::{ReadError, TreeFile};
+use ahead::Baskets;
 use arrow_array::ArrayRef;
 use std::ops::Range;
 use std::sync::Arc;
@@ -74,7 +76,7 @@ impl Loaded {
 pub(crate) struct Cursor {
     branch: usize,
     role: Role,
-    window: Window,
+    window: Baskets,
     /// Memory for the next basket.
     spare: Vec<u8>,
     /// Of the entries of the basket at hand: in bytes, or their items' ends, where others know them.
@@ -101,7 +103,7 @@ impl Cursor {
         Cursor {
             branch,
             role,
-            window: Window::default(),
+            window: Baskets::default(),
             spare: Vec::new(),
             starts: Vec::new(),
             known: None,

@@ -4,7 +4,7 @@
 use crate::ReadError;
 use crate::checks::{agreed, are_starts};
 use crate::decode::{Column, look};
-use crate::file::Fetch;
+use crate::fetch::Fetch;
 use treemill_format::basket::BasketHeader;
 use treemill_format::error::FormatError;
 use treemill_format::layout::Layout;

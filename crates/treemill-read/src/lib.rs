@@ -1,29 +1,37 @@
 //! From a ROOT file's bytes to columns: opens files and trees, plans reads, caches baskets, and
-//! decodes them to Arrow arrays. [`driver`](Reader) code alone meets format, source and cache; the
-//! plan and the decoders are pure. Knows no queries, threads or Python.
+//! decodes them to Arrow arrays. `file.rs`, `first_look.rs` and `rntuple/ntuple_file.rs` read metadata,
+//! `driver/` and `rntuple/pages/` read columns; the plan and the decoders are pure. Knows no queries,
+//! threads or Python.
 #![forbid(unsafe_code)]
 
 pub mod cache;
 mod checks;
+mod context;
 mod counters;
 mod counts;
 pub mod decode;
 mod driver;
 mod error;
+mod expand;
+mod faults;
+mod fetch;
 mod file;
 mod first_look;
+mod keys;
+mod memory;
 mod near;
+mod offsets;
 pub mod plan;
 mod reader;
 pub mod rntuple;
-mod shelf;
 mod table;
 mod tree_file;
 mod window;
 
 pub use counters::Counters;
 pub use error::{ErrorKind, ReadError};
-pub use file::{File, TreeKey};
+pub use file::File;
+pub use keys::TreeKey;
 pub use near::near;
 pub use plan::Options;
 pub use reader::{Batch, Batches, Reader};

@@ -1,6 +1,7 @@
 //! Readers: a table's entries in batches, whose columns are read when they are asked for. Knows of
 //! trees and RNTuples only that their cursors make arrays of entries.
 
+use crate::context::Context;
 use crate::counts::{Counts, Role};
 use crate::driver::Cursor as BranchCursor;
 use crate::plan::{self, Options};
@@ -26,38 +27,6 @@ pub struct Reader {
 enum Cursor {
     Branch(Arc<TreeFile>, BranchCursor),
     Field(Arc<NTupleFile>, FieldCursor),
-}
-
-/// What a cursor needs of its reader. `F` is what it reads from.
-pub(crate) struct Context<'a, F = ()> {
-    pub(crate) file: &'a F,
-    pub(crate) decompressor: &'a mut Decompressor,
-    pub(crate) counters: &'a Counters,
-    /// What the table's branches have found out for one another.
-    pub(crate) counts: &'a mut Counts,
-    pub(crate) options: &'a Options,
-    /// Where the range being read ends: nothing beyond is asked for ahead of time.
-    pub(crate) stop: u64,
-    /// Whether the arrays' memory is wanted again, for the batch after this.
-    pub(crate) again: bool,
-    /// Whether booleans are wanted as bytes, as far as that can be.
-    pub(crate) bytes: bool,
-}
-
-impl Context<'_> {
-    /// The same, for a cursor that reads from `file`.
-    fn of<'a, F>(&'a mut self, file: &'a F) -> Context<'a, F> {
-        Context {
-            file,
-            decompressor: self.decompressor,
-            counters: self.counters,
-            counts: self.counts,
-            options: self.options,
-            stop: self.stop,
-            again: self.again,
-            bytes: self.bytes,
-        }
-    }
 }
 
 impl Cursor {
@@ -108,7 +77,7 @@ impl Reader {
     pub fn new(table: impl Into<Table>, columns: &[usize]) -> Result<Self, ReadError> {
         let table = table.into();
         let (counts, roles) = match &table {
-            Table::Tree(file) => Counts::new(file, columns),
+            Table::Tree(file) => Counts::new(file.proofs(), columns, |branch| file.counted(branch)),
             // Its fields share their offsets by the format.
             Table::NTuple(_) => (Counts::default(), vec![Role::Alone; columns.len()]),
         };

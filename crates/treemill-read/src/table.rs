@@ -3,7 +3,7 @@
 
 use crate::near::near;
 use crate::rntuple::NTupleFile;
-use crate::{File, ReadError, TreeFile, TreeKey, cache, plan};
+use crate::{ReadError, TreeFile, cache, plan};
 use arrow_schema::Field;
 use std::ops::Range;
 use std::sync::Arc;
@@ -154,53 +154,5 @@ impl From<Arc<TreeFile>> for Table {
 impl From<Arc<NTupleFile>> for Table {
     fn from(file: Arc<NTupleFile>) -> Self {
         Table::NTuple(file)
-    }
-}
-
-impl File {
-    /// The trees and RNTuples of all directories, in the order of the file, every cycle.
-    #[must_use]
-    pub fn tables(&self) -> Vec<TreeKey> {
-        self.keys().iter().map(|(key, _)| key.clone()).collect()
-    }
-
-    /// The tree or RNTuple of this path, the newest cycle where none is named. An empty path
-    /// stands for the only one.
-    ///
-    /// # Errors
-    /// `NotFound` with near names of both kinds; else as [`File::tree`] and [`File::ntuple`].
-    pub fn table(&self, path: &str) -> Result<Table, ReadError> {
-        let (wanted, cycle) = match path.rsplit_once(';') {
-            Some((stem, cycle)) if cycle.parse::<u16>().is_ok() => (stem, cycle.parse().ok()),
-            _ => (path, None),
-        };
-        let wanted = wanted.trim_start_matches('/');
-        let paths = self.paths(|_| true);
-        let missing = |message| Err(ReadError::not_found(message, self.source().name()));
-        let wanted = match (wanted, paths.as_slice()) {
-            (_, []) => return missing("the file has no trees".to_owned()),
-            ("", [only]) => only,
-            ("", _) => {
-                let all = paths.join(", ");
-                return missing(format!("the file has several trees, name one: {all}"));
-            }
-            (wanted, _) => wanted,
-        };
-        let named = self.keys().iter().map(|(tree, key)| (tree, key.is_tree()));
-        let named = named
-            .filter(|(tree, _)| tree.path == wanted && cycle.is_none_or(|c| tree.cycle == c))
-            .max_by_key(|(tree, is_tree)| (tree.cycle, *is_tree));
-        let Some((tree, is_tree)) = named else {
-            let likely = near(wanted, paths.iter().copied(), 3);
-            return missing(match likely.as_slice() {
-                [] => format!("no tree '{path}'; there are: {}", paths.join(", ")),
-                _ => format!("no tree '{path}'; near names: {}", likely.join(", ")),
-            });
-        };
-        let exact = format!("{};{}", tree.path, tree.cycle);
-        match is_tree {
-            true => self.tree(&exact).map(Table::Tree),
-            false => self.ntuple(&exact).map(Table::NTuple),
-        }
     }
 }

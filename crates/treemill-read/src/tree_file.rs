@@ -6,6 +6,7 @@ use crate::near::near;
 use crate::{ErrorKind, ReadError};
 use std::collections::HashMap;
 use std::sync::Arc;
+use treemill_format::layout::Layout;
 use treemill_format::tree::{Branch, Tree};
 use treemill_source::Source;
 
@@ -94,6 +95,17 @@ impl TreeFile {
             next = above.parent;
         }
         self.branch(name)
+    }
+
+    /// The counter of a branch whose entries are items of a fixed size and nothing else, and that size.
+    pub(crate) fn counted(&self, index: usize) -> Option<(usize, usize)> {
+        let Layout::Counted { item, header: 0 } = &self.tree.branches.get(index)?.layout else {
+            return None;
+        };
+        let Ok(decode::Size::Fixed(size @ 1..)) = decode::size_of(item) else {
+            return None;
+        };
+        Some((self.counter(index)?, size))
     }
 
     /// The name of that branch, where no other one is meant by it.

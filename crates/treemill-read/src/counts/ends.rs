@@ -1,6 +1,7 @@
 //! Where items end, from starts in bytes, from counts, and for single entries. Pure.
 
-use crate::decode::{Picked, RESULTS, consecutive};
+use crate::decode::{Picked, consecutive};
+use crate::memory::RESULTS;
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use std::ops::Range;
 

@@ -1,7 +1,8 @@
 //! What is known of one counter: runs of entries, found out by whoever read them first.
 
 use super::ends::Picks;
-use crate::decode::{RESULTS, Spares, append_ends};
+use crate::memory::{RESULTS, Spares};
+use crate::offsets::append_ends;
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use std::collections::BTreeMap;
 use std::ops::Range;

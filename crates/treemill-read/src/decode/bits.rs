@@ -1,6 +1,6 @@
 //! Booleans: a byte each in the file, a bit each in Arrow. Packed as they come.
 
-use super::spares::Spares;
+use crate::memory::Spares;
 use arrow_buffer::{BooleanBuffer, Buffer};
 
 /// Booleans packed to bits, the first the lowest.

@@ -7,10 +7,10 @@ use super::bytes::Bytes;
 use super::column::Column;
 use super::lists::List;
 use super::object::by_members;
-use super::offsets::push_offset;
 use super::steps::Step;
-use super::unsupported;
 use super::walk::{take, take_string, value};
+use crate::faults::unsupported;
+use crate::offsets::push_offset;
 use treemill_format::clones::head;
 use treemill_format::error::Result;
 use treemill_format::layout::{Clones, Collection, Layout, Objects};
@@ -37,7 +37,7 @@ pub(super) fn clones(
         return Err(unsupported(reason));
     }
     if array.class != of.class.as_slice() {
-        return Err(unsupported(&format!(
+        return Err(unsupported(format!(
             "a TClonesArray of {}, where the branch's first one is of {}",
             array.class.escape_ascii(),
             of.class.escape_ascii()

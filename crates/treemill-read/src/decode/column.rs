@@ -1,18 +1,18 @@
 //! A column while it grows: one builder per node of a layout, and the Arrow array at the end.
 
 use super::number::{self, Numbers};
-use super::offsets::offset_buffer;
 use super::packer::Packer;
 use super::size::{Size, size_of};
-use super::spares::Spares;
 use super::types::{arrow_type, field};
-use super::{broken, malformed, unsupported};
-use crate::rntuple::expand;
+use crate::expand::expand;
+use crate::faults::{broken, mismatch, unsupported};
+use crate::memory::Spares;
+use crate::offsets::held_offsets;
 use arrow_array::{ArrayRef, BinaryArray, FixedSizeListArray, ListArray, StructArray};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_schema::{DataType, Fields};
 use std::sync::Arc;
-use treemill_format::error::{FormatError, Result};
+use treemill_format::error::Result;
 use treemill_format::layout::{Layout, Number, Object, Part};
 use treemill_format::open::Version;
 
@@ -256,12 +256,12 @@ impl Column {
             (Column::List { offsets, item }, layout) => {
                 let of = item_of(layout).ok_or_else(mismatch)?;
                 let item_field = Arc::new(field("item", of)?);
-                let offsets = offset_buffer(offsets, spares)?;
+                let offsets = held_offsets(offsets, spares)?;
                 let values = item.finish_into(spares, of)?;
                 Arc::new(ListArray::try_new(item_field, offsets, values, None).map_err(broken)?)
             }
             (Column::Bytes { offsets, bytes }, Layout::String { .. } | Layout::CharStar) => {
-                let offsets = offset_buffer(offsets, spares)?;
+                let offsets = held_offsets(offsets, spares)?;
                 let bytes = Buffer::from_vec(bytes);
                 spares.hold(&bytes);
                 Arc::new(BinaryArray::try_new(offsets, bytes, None).map_err(broken)?)
@@ -331,11 +331,6 @@ fn finish_parts(
         }
     }
     Ok(())
-}
-
-/// A column of one layout was given another: a mistake of this crate, told without a panic.
-pub(super) fn mismatch() -> FormatError {
-    malformed(0, "the column was made for another layout".to_owned())
 }
 
 /// The fixed size of a layout that callers know to have one.

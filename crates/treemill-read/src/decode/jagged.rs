@@ -4,10 +4,10 @@
 //! from the entry offsets by one subtraction and shift each. A vector has its header and count
 //! between the items, which are squeezed out entry by entry.
 
+use super::Entries;
 use super::bytes::Heap;
-use super::column::{Column, fixed_size, mismatch};
-use super::offsets::too_many;
-use super::{Entries, malformed, unsupported};
+use super::column::{Column, fixed_size};
+use crate::faults::{malformed, mismatch, too_many, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
 

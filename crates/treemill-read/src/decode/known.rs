@@ -2,9 +2,10 @@
 
 use super::column::Column;
 use super::picked::{Gathered, append_picked};
-use super::spares::Spares;
+use super::size::size_of;
 use super::types::field;
-use super::{broken, malformed, size::size_of};
+use crate::faults::{broken, malformed};
+use crate::memory::Spares;
 use arrow_array::{ArrayRef, ListArray};
 use arrow_buffer::OffsetBuffer;
 use std::ops::Range;

@@ -1,9 +1,10 @@
 //! Looks at data for what a layout leaves open, and describes it. Pure; decodes values like any others, for
 //! they are met on the way, and throws them away.
 
+use super::Entries;
 use super::column::Column;
 use super::walk::{append, value};
-use super::{Entries, unsupported};
+use crate::faults::unsupported;
 use treemill_format::error::Result;
 use treemill_format::layout::{Layout, Object, Part};
 use treemill_format::open::{Describer, note_references, passed_over};

@@ -19,14 +19,11 @@ mod lists;
 mod look;
 mod number;
 mod object;
-mod offsets;
 mod packer;
 mod picked;
 mod pointer;
-mod results;
 mod shared;
 mod size;
-mod spares;
 pub mod starts;
 mod steps;
 mod stride;
@@ -34,20 +31,16 @@ mod text;
 mod types;
 mod walk;
 
+pub use crate::memory::{Spares, wide_offsets};
+pub use crate::offsets::join_offsets;
 pub use column::Column;
 pub use known::{Items, Picked};
 pub use look::look;
-pub(crate) use offsets::append_ends;
-pub use offsets::join_offsets;
 pub use picked::{Gathered, append_picked, consecutive};
-pub(crate) use results::RESULTS;
-pub use results::wide_offsets;
 pub use size::{Size, leaves, size_of};
-pub use spares::Spares;
 pub use types::{STRING_KEY, arrow_type, field};
 
-use arrow_schema::ArrowError;
-use treemill_format::error::FormatError;
+use crate::faults::malformed;
 pub use treemill_format::error::Result;
 use treemill_format::layout::Layout;
 
@@ -138,24 +131,6 @@ pub fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Res
         return Ok(());
     }
     walk::append(column, layout, entries)
-}
-
-fn malformed(at: usize, what: String) -> FormatError {
-    FormatError::Malformed {
-        what,
-        at: at as u64,
-    }
-}
-
-/// Pieces that Arrow says do not fit together: a mistake of this crate, told without a panic.
-fn broken(error: ArrowError) -> FormatError {
-    malformed(0, format!("decoded column: {error}"))
-}
-
-fn unsupported(what: &str) -> FormatError {
-    FormatError::Unsupported {
-        what: what.to_owned(),
-    }
 }
 
 #[cfg(test)]

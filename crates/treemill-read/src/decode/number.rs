@@ -2,8 +2,8 @@
 //! vector code of it: whole chunks, an exact length known beforehand, no branch inside.
 
 use super::bits::Bits;
-use super::malformed;
-use super::spares::Spares;
+use crate::faults::{malformed, unsupported};
+use crate::memory::Spares;
 use arrow_array::{ArrayRef, ArrowPrimitiveType};
 use arrow_array::{BooleanArray, PrimitiveArray, types as arrow};
 use arrow_buffer::ScalarBuffer;
@@ -245,9 +245,7 @@ pub fn check(number: Number) -> Result<()> {
         | Number::Double32(Truncation::Mantissa { bits })
             if bits > 14 =>
         {
-            Err(super::unsupported(
-                "a truncated mantissa of more than 14 bits",
-            ))
+            Err(unsupported("a truncated mantissa of more than 14 bits"))
         }
         _ => Ok(()),
     }

@@ -2,11 +2,12 @@
 //! collection was written member by member. Source: ROOT's `TBufferFile::ReadVersion`,
 //! `TStreamerInfo::ReadBuffer` and `TCollectionStreamer`.
 
-use super::column::{Column, mismatch};
-use super::offsets::push_offset;
+use super::column::Column;
+use super::pointer;
 use super::size::{Size, shared_least, size_of};
 use super::walk::{headless, items, skip, take, value};
-use super::{malformed, pointer, unsupported};
+use crate::faults::{malformed, mismatch, unsupported};
+use crate::offsets::push_offset;
 use treemill_format::error::Result;
 use treemill_format::framed::{Frame, frame};
 use treemill_format::layout::{Class, Counter, Form, Hidden, Layout, Object, Part};
@@ -39,7 +40,7 @@ fn check(class: &Class, version: u16, body: &mut &[u8]) -> Result<()> {
             return Ok(());
         }
     }
-    Err(unsupported(&format!(
+    Err(unsupported(format!(
         "version {version} of class {}, where the file describes version {}",
         class.name, class.version
     )))
@@ -69,7 +70,7 @@ fn finished(class: &Class, body: &[u8]) -> Result<()> {
     if body.is_empty() {
         return Ok(());
     }
-    Err(unsupported(&format!(
+    Err(unsupported(format!(
         "objects of class {} that hold more than the file describes",
         class.name
     )))
@@ -215,7 +216,7 @@ pub(super) fn parts(
                     // A base's members take part in the order, and it has no header.
                     Order::Members(_) if base.form == Form::Bare => {
                         let class = &base.class.name;
-                        return Err(unsupported(&format!(
+                        return Err(unsupported(format!(
                             "member by member, base class {class}, which streams itself"
                         )));
                     }

@@ -10,6 +10,7 @@ use super::by_hand::{CHECKSUM, entry, field, hit, list, number, object};
 use super::*;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, UInt8Type, UInt32Type};
+use treemill_format::error::FormatError;
 use treemill_format::layout::{Counter, Form, Hidden, Number, Object, Part};
 use treemill_format::marks::MEMBER_WISE;
 

@@ -1,7 +1,8 @@
 //! Pieces of a basket laid side by side, so that they are decoded many at a time. Knows columns, and
 //! nothing of where the pieces come from.
 
-use super::column::{Column, mismatch};
+use super::column::Column;
+use crate::faults::mismatch;
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
 

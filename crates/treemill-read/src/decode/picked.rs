@@ -7,7 +7,8 @@
 
 use super::column::Column;
 use super::size::{Size, size_of};
-use super::{Entries, append, malformed};
+use super::{Entries, append};
+use crate::faults::malformed;
 use std::ops::Range;
 use treemill_format::error::{FormatError, Result};
 use treemill_format::layout::Layout;

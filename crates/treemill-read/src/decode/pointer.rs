@@ -4,9 +4,9 @@
 //! Where that is need not be known: no other class can be meant, or the pointer says that it could, and then
 //! such an object is refused. So is one of a class that is named otherwise, where it is first met.
 
-use super::column::{Column, mismatch};
+use super::column::Column;
 use super::object::object;
-use super::{malformed, unsupported};
+use crate::faults::{malformed, mismatch, unsupported};
 use treemill_format::error::Result;
 use treemill_format::framed::{class, frame, pointed};
 use treemill_format::layout::{Layout, Pointer, Says};
@@ -40,7 +40,7 @@ pub(super) fn pointer(
     if let Some(name) = name
         && name != of.class.name.as_bytes()
     {
-        return Err(unsupported(&format!(
+        return Err(unsupported(format!(
             "a pointer to an object of class {} where the branch has pointers to {}",
             name.escape_ascii(),
             of.class.name

@@ -12,6 +12,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type};
 use proptest::prelude::*;
+use treemill_format::error::FormatError;
 use treemill_format::layout::{Form, Hidden, Number, Part};
 
 fn counted(body: &[u8]) -> Vec<u8> {

@@ -2,10 +2,10 @@
 //! split off the items of a split collection. How many there are is known by the entry's length alone, so
 //! their members must be of fixed size.
 
-use super::column::{Column, mismatch};
+use super::column::Column;
 use super::object::{Order, parts};
 use super::size::{Size, size_of};
-use super::{malformed, unsupported};
+use crate::faults::{malformed, mismatch, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::{Hidden, Layout, Object, Part};
 
@@ -59,7 +59,7 @@ fn size(of: &Object) -> Result<usize> {
 }
 
 fn no_size(of: &Object) -> treemill_format::error::FormatError {
-    unsupported(&format!(
+    unsupported(format!(
         "base class {} of the items of a collection, whose members have no fixed size",
         of.class.name
     ))

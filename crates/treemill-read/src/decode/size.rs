@@ -1,6 +1,7 @@
 //! How many bytes a layout takes: what may be multiplied, and what bounds a count.
 
-use super::{shared, unsupported};
+use super::shared;
+use crate::faults::unsupported;
 use treemill_format::error::Result;
 use treemill_format::layout::{Form, Hidden, Layout, Number, Object, Part, Truncation};
 

@@ -3,7 +3,7 @@
 use super::column::fixed_size;
 use super::size::size_of;
 use super::walk::skip_value;
-use super::{malformed, unsupported};
+use crate::faults::{malformed, unsupported};
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
 

@@ -2,9 +2,9 @@
 //! with those that the class must have, members taken out column by column. Pure.
 
 use super::Entries;
-use super::column::{Column, mismatch};
-use super::offsets::too_many;
+use super::column::Column;
 use super::size::{Size, size_of};
+use crate::faults::{mismatch, too_many};
 use treemill_format::error::Result;
 use treemill_format::layout::{Class, Form, Hidden, Layout, Number, Object, Part};
 use treemill_format::marks::{BYTE_COUNT, IS_REFERENCED, MEMBER_WISE};

@@ -13,6 +13,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int16Type, Int32Type};
 use arrow_array::{Array, ArrayRef};
 use proptest::prelude::*;
+use treemill_format::error::FormatError;
 use treemill_format::layout::{Number, Truncation};
 
 /// A value, as the tests see it.

@@ -1,6 +1,6 @@
 //! Which Arrow type a layout is decoded to.
 
-use super::unsupported;
+use crate::faults::unsupported;
 use arrow_schema::{DataType, Field, Fields};
 use std::collections::HashMap;
 use std::sync::Arc;

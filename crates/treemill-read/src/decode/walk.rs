@@ -2,10 +2,11 @@
 //! records of such), one after another.
 
 use super::clones::{clones, objects};
-use super::column::{Column, mismatch};
-use super::offsets::push_offset;
+use super::column::Column;
 use super::size::{Size, fixed_sum, size_of};
-use super::{Entries, malformed, object, pointer, shared, unsupported};
+use super::{Entries, object, pointer, shared};
+use crate::faults::{malformed, mismatch, unsupported};
+use crate::offsets::push_offset;
 use treemill_format::error::Result;
 use treemill_format::layout::{Form, Layout};
 

@@ -3,9 +3,10 @@
 
 use super::{Cursor, Loaded};
 use crate::checks::run;
+use crate::context::Context;
 use crate::counts::{Ends, Role, ends_of_counts, ends_of_starts};
-use crate::decode::{Column, Items, Spares, append, starts};
-use crate::reader::Context;
+use crate::decode::{Column, Items, append, starts};
+use crate::memory::Spares;
 use crate::{ReadError, TreeFile};
 use arrow_array::ArrayRef;
 use std::ops::Range;
@@ -99,7 +100,7 @@ impl Cursor {
         let Role::Items { slot, size } = self.role else {
             return None;
         };
-        if !context.counts.are_obeyed(slot, context.file) {
+        if !context.counts.are_obeyed(slot, context.file.proofs()) {
             return None;
         }
         let ends = context.counts.known(slot, entries)?;
@@ -120,7 +121,7 @@ impl Cursor {
         let Role::Items { slot, size } = self.role else {
             return;
         };
-        if !context.counts.are_obeyed(slot, context.file) {
+        if !context.counts.are_obeyed(slot, context.file.proofs()) {
             self.role = Role::Alone;
         } else if let Some(ends) = context.counts.known(slot, entries) {
             if ends.are(&self.starts, size) {
@@ -129,7 +130,7 @@ impl Cursor {
                 }
                 self.known = Some(ends);
             } else {
-                context.counts.refute(slot, context.file);
+                context.counts.refute(slot, context.file.proofs());
                 self.role = Role::Alone;
             }
         } else if let Some(ends) = ends_of_starts(&self.starts, size) {

@@ -4,10 +4,10 @@
 use super::{Cursor, Loaded, Place};
 use crate::cache::{self, Basket, Sight};
 use crate::checks::{agreed, are_starts, check_fixed};
+use crate::context::Context;
 use crate::decode::starts;
+use crate::memory::shelf;
 use crate::plan;
-use crate::reader::Context;
-use crate::shelf;
 use crate::{ErrorKind, ReadError, TreeFile};
 use std::sync::Arc;
 use treemill_format::basket::BasketHeader;

@@ -2,9 +2,9 @@
 //! decompressed, and of the others only those entries are decoded.
 
 use super::Cursor;
+use crate::context::Context;
 use crate::counts::Role;
 use crate::decode::{Column, Items, append_picked, consecutive, join_offsets};
-use crate::reader::Context;
 use crate::{ReadError, TreeFile};
 use arrow_array::ArrayRef;
 use std::ops::Range;

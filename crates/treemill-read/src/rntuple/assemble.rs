@@ -1,7 +1,8 @@
 //! From elements of columns to values of a field, cluster by cluster. Pure: whoever calls brings
 //! the elements ([`Elements`]); this says which, from the top of the field down.
 
-use super::column::{Column, Numbers, malformed, mismatch, too_many};
+use super::column::{Column, Numbers};
+use crate::faults::{malformed, mismatch, too_many};
 use std::ops::Range;
 use treemill_format::error::{FormatError, Result};
 use treemill_format::rntuple::decode::{Run, Switch, decode_switches};
@@ -113,7 +114,7 @@ pub(super) fn append<E: Elements>(
                     match end.checked_sub(before) {
                         Some(0) => present.append(false),
                         Some(1) => present.append(true),
-                        _ => return Err(malformed("an optional value that is there twice")),
+                        _ => return Err(malformed(0, "an optional value that is there twice")),
                     }
                     before = end;
                 }
@@ -202,7 +203,7 @@ fn items<E: Elements>(
         let end = ends.above.last().unwrap_or(start);
         let (start, end) = (ends.end(*start), ends.end(*end));
         if start < last {
-            return Err(malformed("a collection's items end before they begin"));
+            return Err(malformed(0, "a collection's items end before they begin"));
         }
         show(first, last, ends)?;
         last = end;
@@ -282,14 +283,14 @@ fn dispatch(
         };
         let which = usize::try_from(which).unwrap_or(usize::MAX);
         let (Some(range), Some(column)) = (ranges.get_mut(which), alternatives.get(which)) else {
-            return Err(malformed(&format!(
-                "alternative {tag} of a variant of {}",
-                alternatives.len()
-            )));
+            return Err(malformed(
+                0,
+                format!("alternative {tag} of a variant of {}", alternatives.len()),
+            ));
         };
         let range = range.get_or_insert(*index..*index);
         if *index < range.end {
-            return Err(malformed("a variant's elements are not in order"));
+            return Err(malformed(0, "a variant's elements are not in order"));
         }
         range.end = index.checked_add(1).ok_or_else(too_many)?;
         let offset = u64::try_from(column.len())

@@ -1,8 +1,10 @@
 //! A column while it grows: one builder per node of a shape, and the Arrow array at the end.
 
-use super::expand::expand;
 use super::types::{alternative_fields, field, member_fields};
-use crate::decode::Spares;
+use crate::expand::expand;
+use crate::faults::{broken, malformed, mismatch};
+use crate::memory::Spares;
+use crate::offsets::held_offsets;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
@@ -11,9 +13,9 @@ use arrow_array::{
     ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, FixedSizeListArray, ListArray,
     NullArray, PrimitiveArray, StructArray, UnionArray,
 };
-use arrow_buffer::{BooleanBufferBuilder, Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_buffer::{BooleanBufferBuilder, Buffer, ScalarBuffer};
 use std::sync::Arc;
-use treemill_format::error::{FormatError, Result};
+use treemill_format::error::Result;
 use treemill_format::rntuple::decode::{Decode, Run};
 use treemill_format::rntuple::{Element, Encoding, Native, Shape};
 
@@ -124,7 +126,7 @@ impl Numbers {
             Numbers::I64(values) => i64::try_from(n).map(|n| values.push(n)),
             _ => return Err(mismatch()),
         };
-        is_pushed.map_err(|_| malformed("a collection's items end before they begin"))
+        is_pushed.map_err(|_| malformed(0, "a collection's items end before they begin"))
     }
 
     fn finish(self, spares: &mut Spares) -> ArrayRef {
@@ -162,7 +164,7 @@ fn decode_bits(encoding: &Encoding, run: &Run<'_>, out: &mut BooleanBufferBuilde
     let bytes = run
         .bytes
         .get(..needed)
-        .ok_or_else(|| malformed("a page of bits is too short"))?;
+        .ok_or_else(|| malformed(0, "a page of bits is too short"))?;
     out.append_packed_range(run.wanted.clone(), bytes);
     Ok(())
 }
@@ -236,7 +238,6 @@ impl Column {
     /// # Errors
     /// `Malformed` where the pieces do not fit together, which would be a mistake of this crate.
     pub(super) fn finish(self, shape: &Shape, spares: &mut Spares) -> Result<ArrayRef> {
-        let broken = |e: arrow_schema::ArrowError| malformed(&format!("decoded column: {e}"));
         Ok(match (self, shape) {
             (Column::Numbers(numbers), _) => numbers.finish(spares),
             (Column::Strings { offsets, bytes }, _) => {
@@ -298,33 +299,4 @@ impl Column {
             _ => return Err(mismatch()),
         })
     }
-}
-
-fn held_offsets(offsets: Vec<i32>, spares: &mut Spares) -> Result<OffsetBuffer<i32>> {
-    let offsets = offset_buffer(offsets)?;
-    spares.hold(offsets.inner().inner());
-    Ok(offsets)
-}
-
-/// Offsets begin with 0 and ascend: every append has seen to it.
-pub(super) fn offset_buffer(offsets: Vec<i32>) -> Result<OffsetBuffer<i32>> {
-    treemill_offsets::ascending(ScalarBuffer::from(offsets)).ok_or_else(mismatch)
-}
-
-pub(super) fn too_many() -> FormatError {
-    FormatError::Unsupported {
-        what: "more than 2^31 items in one batch".to_owned(),
-    }
-}
-
-pub(super) fn malformed(what: &str) -> FormatError {
-    FormatError::Malformed {
-        what: what.to_owned(),
-        at: 0,
-    }
-}
-
-/// A column of one shape was given another: a mistake of this crate, told without a panic.
-pub(super) fn mismatch() -> FormatError {
-    malformed("the column was made for another shape")
 }

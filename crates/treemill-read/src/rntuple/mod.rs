@@ -1,5 +1,5 @@
 //! Reading RNTuples: entries of fields to Arrow arrays, for [`crate::Reader`], as
-//! `driver.rs` does it for trees. `plan`, `assemble`, `column` and `expand` are pure; `ntuple_file`
+//! `driver.rs` does it for trees. `plan`, `assemble` and `column` are pure; `ntuple_file`
 //! and `pages` alone meet sources. Knows no TTree.
 //!
 //! A field is read from the top down: the ends of a collection's items say which items are needed,
@@ -8,14 +8,11 @@
 
 mod assemble;
 mod column;
-mod expand;
 mod ntuple_file;
 mod pages;
 mod plan;
 mod types;
-mod window;
 
-pub(crate) use expand::expand;
 pub use ntuple_file::NTupleFile;
 pub(crate) use pages::Cursor;
 pub use types::{TUPLE_KEY, arrow_type, field};

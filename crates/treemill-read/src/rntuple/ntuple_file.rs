@@ -1,7 +1,7 @@
 //! An RNTuple and the source that its pages lie in; opening one.
 
 use super::types;
-use crate::{ErrorKind, File, ReadError, TreeKey};
+use crate::ReadError;
 use std::collections::HashMap;
 use std::sync::Arc;
 use treemill_format::compress::Decompressor;
@@ -178,69 +178,6 @@ impl NTupleFile {
         }
         found
     }
-}
-
-impl File {
-    /// The RNTuples of all directories, in the order of the file, every cycle.
-    #[must_use]
-    pub fn ntuples(&self) -> Vec<TreeKey> {
-        let ntuples = self.keys().iter().filter(|(_, key)| is_ntuple(key));
-        ntuples.map(|(tree, _)| tree.clone()).collect()
-    }
-
-    /// The RNTuple of this path, the newest cycle where none is named (`dir/Events;1`). An empty
-    /// path stands for the file's only RNTuple. Each call reads the metadata anew.
-    ///
-    /// # Errors
-    /// `NotFound` with the names that there are; else as [`NTupleFile::open`].
-    pub fn ntuple(&self, path: &str) -> Result<Arc<NTupleFile>, ReadError> {
-        let file = self.source().name();
-        let (wanted, cycle) = match path.rsplit_once(';') {
-            Some((stem, cycle)) if cycle.parse::<u16>().is_ok() => (stem, cycle.parse().ok()),
-            _ => (path, None),
-        };
-        let wanted = wanted.trim_start_matches('/');
-        let paths = self.paths(is_ntuple);
-        let all = paths.join(", ");
-        let wanted = match (wanted, paths.as_slice()) {
-            (_, []) => {
-                return Err(ReadError::not_found(
-                    "the file has no RNTuples".to_owned(),
-                    file,
-                ));
-            }
-            ("", [only]) => only,
-            ("", _) => {
-                let message = format!("the file has several RNTuples, name one: {all}");
-                return Err(ReadError::not_found(message, file));
-            }
-            (wanted, _) => wanted,
-        };
-        let named = self.keys().iter().filter(|(tree, key)| {
-            tree.path == wanted && is_ntuple(key) && cycle.is_none_or(|c| tree.cycle == c)
-        });
-        match named.max_by_key(|(tree, _)| tree.cycle) {
-            Some((_, key)) if key.class == treemill_format::rntuple::CLASS => {
-                NTupleFile::open(Arc::clone(self.source()), key).map(Arc::new)
-            }
-            Some((_, key)) => Err(ReadError {
-                kind: ErrorKind::Unsupported,
-                ..ReadError::not_found(
-                    format!("{}: an RNTuple from before the format's release", key.class),
-                    file,
-                )
-            }),
-            None => Err(ReadError::not_found(
-                format!("no RNTuple '{path}'; there are: {all}"),
-                file,
-            )),
-        }
-    }
-}
-
-/// Whether the key is of an RNTuple's anchor, of any version.
-fn is_ntuple(key: &Key) -> bool {
-    key.class.ends_with("RNTuple")
 }
 
 /// Whether page lists are no longer together than the file: groups may not name the same bytes, and read

@@ -1,10 +1,11 @@
 //! Which Arrow type a field of an RNTuple is decoded to: the structure that uproot gives it.
 
 use crate::decode::STRING_KEY;
+use crate::faults::unsupported;
 use arrow_schema::{DataType, Field, Fields, UnionFields};
 use std::collections::HashMap;
 use std::sync::Arc;
-use treemill_format::error::{FormatError, Result};
+use treemill_format::error::Result;
 use treemill_format::rntuple::{Native, Shape};
 
 /// Key of the metadata of fields that hold `std::pair` or `std::tuple`: structs whose members are
@@ -96,11 +97,5 @@ fn number_type(native: Native) -> DataType {
         Native::U64 => DataType::UInt64,
         Native::F32 => DataType::Float32,
         Native::F64 => DataType::Float64,
-    }
-}
-
-fn unsupported(what: &str) -> FormatError {
-    FormatError::Unsupported {
-        what: what.to_owned(),
     }
 }

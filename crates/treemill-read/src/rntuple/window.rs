@@ -1,7 +1,7 @@
 //! Stored bytes that were brought by one vectored read, in buffers that are used again and again.
 
 use crate::plan;
-use crate::shelf;
+use crate::memory::shelf;
 use std::ops::Range;
 use treemill_source::{Request, Source, SourceError};
 

@@ -154,3 +154,22 @@ fn all_fields_of_all_files_are_read_and_alike_by_any_batches() {
         assert_eq!(read_fields, fields, "{name}");
     }
 }
+
+#[test]
+fn metadata_are_read_once() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/corpus/rntviewer-testfile-multiple-rntuples-v1-0-0-0.root");
+    if !path.is_file() {
+        println!("skipped: {} is not there", path.display());
+        return;
+    }
+    let source = Arc::new(treemill_testing::Watched::new(Local::open(path).unwrap()));
+    let file = File::open(Arc::clone(&source) as Arc<dyn Source>).unwrap();
+    let first = file.ntuple("A").unwrap();
+    source.reads();
+    assert!(Arc::ptr_eq(&first, &file.ntuple("A").unwrap()));
+    file.table("A").unwrap();
+    assert_eq!(source.reads().len(), 0);
+    file.table("B").unwrap();
+    assert!(!source.reads().is_empty(), "each has its own");
+}

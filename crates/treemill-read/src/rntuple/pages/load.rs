@@ -3,9 +3,9 @@
 use super::{At, InCluster, Loaded};
 use crate::ReadError;
 use crate::cache::{self, Elements, PageKind, Sight};
-use crate::reader::Context;
+use crate::context::Context;
+use crate::memory::shelf;
 use crate::rntuple::plan;
-use crate::shelf;
 use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
 use treemill_format::rntuple::{Encoding, Located, Page, check_page};

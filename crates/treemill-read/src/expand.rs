@@ -1,6 +1,8 @@
-//! Nulls: from the items that are there to an array with a place for those that are not. Pure.
+//! Nulls: from the items that are there to an array with a place for those that are not, for both
+//! decoders. Pure.
 
-use super::column::{malformed, mismatch, offset_buffer, too_many};
+use crate::faults::{broken, malformed, mismatch, too_many};
+use crate::offsets::offset_buffer;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -11,7 +13,7 @@ use arrow_array::{
     NullArray, PrimitiveArray, StructArray, UnionArray,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer};
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::DataType;
 use std::sync::Arc;
 use treemill_format::error::{FormatError, Result};
 
@@ -29,7 +31,7 @@ const FOR_EACH: usize = 16;
 /// values would be made up than there are.
 pub(crate) fn expand(items: &ArrayRef, present: &BooleanBuffer) -> Result<ArrayRef> {
     if present.count_set_bits() != items.len() {
-        return Err(malformed("not as many items as are announced"));
+        return Err(malformed(0, "not as many items as are announced"));
     }
     let most = present.len().saturating_mul(FOR_EACH).max(BELIEVED);
     spread(items, present, Place { is_top: true, most })
@@ -211,10 +213,6 @@ fn union(items: &ArrayRef, present: &BooleanBuffer) -> Result<ArrayRef> {
     )
     .map(|array| Arc::new(array) as ArrayRef)
     .map_err(broken)
-}
-
-fn broken(error: ArrowError) -> FormatError {
-    malformed(&format!("decoded column: {error}"))
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Offsets of lists and strings: where each ends, checked against what 32 bits can count.
 
-use super::column::mismatch;
-use super::{spares::Spares, unsupported};
+use crate::faults::{mismatch, too_many};
+use crate::memory::Spares;
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
-use treemill_format::error::{FormatError, Result};
+use treemill_format::error::Result;
 
 /// Pushes the end of a list's or string's items after `more` were added.
-pub(super) fn push_offset(offsets: &mut Vec<i32>, more: usize) -> Result<()> {
+pub(crate) fn push_offset(offsets: &mut Vec<i32>, more: usize) -> Result<()> {
     let end = i32::try_from(more)
         .ok()
         .and_then(|more| offsets.last().copied().unwrap_or(0).checked_add(more))
@@ -47,14 +47,15 @@ pub fn join_offsets(mut parts: Vec<OffsetBuffer<i32>>) -> Result<OffsetBuffer<i3
 }
 
 /// Offsets begin with 0 and ascend: every append has seen to it.
-pub(super) fn offset_buffer(offsets: Vec<i32>, spares: &mut Spares) -> Result<OffsetBuffer<i32>> {
-    let offsets = ScalarBuffer::from(offsets);
-    spares.hold(offsets.inner());
-    treemill_offsets::ascending(offsets).ok_or_else(mismatch)
+pub(crate) fn offset_buffer(offsets: Vec<i32>) -> Result<OffsetBuffer<i32>> {
+    treemill_offsets::ascending(ScalarBuffer::from(offsets)).ok_or_else(mismatch)
 }
 
-pub(super) fn too_many() -> FormatError {
-    unsupported("more than 2^31 items in one batch")
+/// The same, whose memory is wanted again.
+pub(crate) fn held_offsets(offsets: Vec<i32>, spares: &mut Spares) -> Result<OffsetBuffer<i32>> {
+    let offsets = offset_buffer(offsets)?;
+    spares.hold(offsets.inner().inner());
+    Ok(offsets)
 }
 
 #[cfg(test)]

@@ -1,0 +1,38 @@
+//! What the cursors of a reader share while they read. Knows neither trees nor RNTuples.
+
+use crate::Counters;
+use crate::counts::Counts;
+use crate::plan::Options;
+use treemill_format::compress::Decompressor;
+
+/// What a cursor needs of its reader. `F` is what it reads from.
+pub(crate) struct Context<'a, F = ()> {
+    pub(crate) file: &'a F,
+    pub(crate) decompressor: &'a mut Decompressor,
+    pub(crate) counters: &'a Counters,
+    /// What the table's branches have found out for one another.
+    pub(crate) counts: &'a mut Counts,
+    pub(crate) options: &'a Options,
+    /// Where the range being read ends: nothing beyond is asked for ahead of time.
+    pub(crate) stop: u64,
+    /// Whether the arrays' memory is wanted again, for the batch after this.
+    pub(crate) again: bool,
+    /// Whether booleans are wanted as bytes, as far as that can be.
+    pub(crate) bytes: bool,
+}
+
+impl Context<'_> {
+    /// The same, for a cursor that reads from `file`.
+    pub(crate) fn of<'a, F>(&'a mut self, file: &'a F) -> Context<'a, F> {
+        Context {
+            file,
+            decompressor: self.decompressor,
+            counters: self.counters,
+            counts: self.counts,
+            options: self.options,
+            stop: self.stop,
+            again: self.again,
+            bytes: self.bytes,
+        }
+    }
+}

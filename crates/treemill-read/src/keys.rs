@@ -1,0 +1,246 @@
+//! The keys of a file's trees and RNTuples: found on a walk through the directories, and by name. Reads
+//! key lists; opens no tree.
+
+use crate::ReadError;
+use crate::fetch::Fetch;
+use crate::near::near;
+use std::collections::{BTreeSet, HashSet};
+use treemill_format::directory::{Directory, parse_key_list};
+use treemill_format::error::FormatError;
+use treemill_format::key::Key;
+
+/// How deep directories may lie in one another.
+const DEEPEST: usize = 64;
+
+/// A tree in a file, not yet read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeKey {
+    /// Directories and name: `dir/Events`.
+    pub path: String,
+    /// The newest of a name has the largest.
+    pub cycle: u16,
+    /// `TTree`, `TNtuple`, or another class that names a columnar object.
+    pub class: String,
+    /// The key's title.
+    pub title: String,
+}
+
+/// What is looked for by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Tree,
+    NTuple,
+    /// Of a tree and an RNTuple of one path and cycle it is the tree.
+    Any,
+}
+
+impl Kind {
+    fn has(self, key: &Key) -> bool {
+        match self {
+            Kind::Tree => key.is_tree(),
+            Kind::NTuple => !key.is_tree(),
+            Kind::Any => true,
+        }
+    }
+
+    /// One of them, for messages.
+    fn noun(self) -> &'static str {
+        match self {
+            Kind::Tree | Kind::Any => "tree",
+            Kind::NTuple => "RNTuple",
+        }
+    }
+}
+
+/// The keys of all directories, in the order of the file.
+#[derive(Debug)]
+pub(crate) struct Keys(Vec<(TreeKey, Key)>);
+
+impl Keys {
+    /// Those below the root directory.
+    pub(crate) fn read(fetch: &Fetch<'_>, root: &Directory) -> Result<Self, ReadError> {
+        let mut walk = Walk::default();
+        walk.enter(fetch, root, "", 0)?;
+        Ok(Keys(walk.found))
+    }
+
+    /// Those of a kind, every cycle.
+    pub(crate) fn of(&self, kind: Kind) -> impl Iterator<Item = &(TreeKey, Key)> {
+        self.0.iter().filter(move |(_, key)| kind.has(key))
+    }
+
+    /// Their paths, each once whatever its cycles.
+    fn paths(&self, kind: Kind) -> Vec<&str> {
+        let mut seen = HashSet::new();
+        let paths = self.of(kind).map(|(tree, _)| tree.path.as_str());
+        paths.filter(|path| seen.insert(*path)).collect()
+    }
+
+    /// The key of this path, the newest cycle where none is named (`dir/Events;1`). An empty path stands for
+    /// the only one of its kind.
+    ///
+    /// # Errors
+    /// What there is instead, in words.
+    pub(crate) fn find(&self, path: &str, kind: Kind) -> Result<&Key, String> {
+        let (wanted, cycle) = match path.rsplit_once(';') {
+            Some((stem, cycle)) if cycle.parse::<u16>().is_ok() => (stem, cycle.parse().ok()),
+            _ => (path, None),
+        };
+        let wanted = wanted.trim_start_matches('/');
+        let paths = self.paths(kind);
+        let (noun, all) = (kind.noun(), || paths.join(", "));
+        let wanted = match (wanted, paths.as_slice()) {
+            (_, []) => return Err(format!("the file has no {noun}s")),
+            ("", [only]) => only,
+            ("", _) => return Err(format!("the file has several {noun}s, name one: {}", all())),
+            (wanted, _) => wanted,
+        };
+        let named = self.of(kind);
+        let named =
+            named.filter(|(tree, _)| tree.path == wanted && cycle.is_none_or(|c| tree.cycle == c));
+        let newest = named.max_by_key(|(tree, key)| (tree.cycle, key.is_tree()));
+        newest.map(|(_, key)| key).ok_or_else(|| {
+            match near(wanted, paths.iter().copied(), 3).as_slice() {
+                [] => format!("no {noun} '{path}'; there are: {}", all()),
+                likely => format!("no {noun} '{path}'; near names: {}", likely.join(", ")),
+            }
+        })
+    }
+}
+
+/// A walk through the directories.
+#[derive(Default)]
+struct Walk {
+    found: Vec<(TreeKey, Key)>,
+    /// Key lists that were seen: a damaged file's directories may go round in circles.
+    seen: BTreeSet<u64>,
+}
+
+impl Walk {
+    fn enter(
+        &mut self,
+        fetch: &Fetch<'_>,
+        directory: &Directory,
+        prefix: &str,
+        depth: usize,
+    ) -> Result<(), ReadError> {
+        let Some(range) = directory.key_list.clone() else {
+            return Ok(());
+        };
+        if !self.seen.insert(range.start) || depth > DEEPEST {
+            return Err(fetch.wrong(
+                &FormatError::Malformed {
+                    what: format!("directory '{prefix}' lies in itself"),
+                    at: 0,
+                },
+                Some(range.start),
+            ));
+        }
+        let size = fetch.source.size();
+        let list = fetch.bytes(range.clone())?;
+        let keys = parse_key_list(&list, size).map_err(|e| fetch.wrong(&e, Some(range.start)))?;
+        for key in keys {
+            let path = format!("{prefix}{}", key.name);
+            if key.is_directory() {
+                let payload = key.payload();
+                let record = fetch.bytes(payload.clone())?;
+                let inner = Directory::parse(&record, size)
+                    .map_err(|e| fetch.wrong(&e, Some(payload.start)))?;
+                self.enter(fetch, &inner, &format!("{path}/"), depth.saturating_add(1))?;
+            } else if key.is_tree() || key.class.ends_with("RNTuple") {
+                let tree = TreeKey {
+                    path,
+                    cycle: key.cycle,
+                    class: key.class.clone(),
+                    title: key.title.clone(),
+                };
+                self.found.push((tree, key));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Keys of these classes and paths, each a cycle newer than the one before.
+    pub(crate) fn keys<'a>(named: impl IntoIterator<Item = (&'a str, &'a str)>) -> Keys {
+        let keys = named.into_iter().zip(1..).map(|((class, path), cycle)| {
+            let key = Key {
+                seek: u64::from(cycle),
+                record_bytes: 8,
+                key_len: 0,
+                object_bytes: 8,
+                cycle,
+                parent: 0,
+                class: class.to_owned(),
+                name: path.to_owned(),
+                title: String::new(),
+            };
+            let tree = TreeKey {
+                path: path.to_owned(),
+                cycle,
+                class: class.to_owned(),
+                title: String::new(),
+            };
+            (tree, key)
+        });
+        Keys(keys.collect())
+    }
+
+    const NTUPLE: &str = "ROOT::RNTuple";
+
+    #[test]
+    fn a_name_means_the_newest_of_its_kind() {
+        let keys = keys([
+            ("TTree", "a"),
+            ("TTree", "a"),
+            (NTUPLE, "a"),
+            ("TTree", "d/b"),
+        ]);
+        let cycle = |path, kind| keys.find(path, kind).map(|key| key.cycle);
+        assert_eq!(cycle("a", Kind::Tree), Ok(2));
+        assert_eq!(cycle("a", Kind::Any), Ok(3));
+        assert_eq!(cycle("/a;1", Kind::Any), Ok(1));
+        assert_eq!(cycle("d/b", Kind::Any), Ok(4));
+        assert_eq!(cycle("", Kind::NTuple), Ok(3), "the only one");
+    }
+
+    #[test]
+    fn what_there_is_instead_is_said() {
+        let keys = keys([("TTree", "Events"), ("TTree", "Runs")]);
+        let error = |path, kind| keys.find(path, kind).unwrap_err();
+        let several = "the file has several trees, name one: Events, Runs";
+        assert_eq!(error("", Kind::Any), several);
+        assert_eq!(error("", Kind::Tree), several);
+        assert_eq!(
+            error("Event", Kind::Any),
+            "no tree 'Event'; near names: Events"
+        );
+        assert_eq!(
+            error("x", Kind::Tree),
+            "no tree 'x'; there are: Events, Runs"
+        );
+        assert_eq!(
+            error("Events;7", Kind::Tree),
+            "no tree 'Events;7'; near names: Events"
+        );
+        assert_eq!(error("x", Kind::NTuple), "the file has no RNTuples");
+    }
+
+    /// Each path is looked for among those before it once, not in all of them: that would take minutes.
+    #[test]
+    fn a_tree_is_found_among_very_many() {
+        let many = 60_000;
+        let paths: Vec<String> = (0..many).map(|i| format!("dir/tree{}", i / 2)).collect();
+        let keys = keys(paths.iter().map(|path| ("TTree", path.as_str())));
+        assert_eq!(keys.paths(Kind::Tree).len(), many / 2);
+        assert_eq!(
+            keys.find("dir/tree77", Kind::Any).unwrap().name,
+            "dir/tree77"
+        );
+    }
+}
