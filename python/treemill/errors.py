@@ -95,7 +95,8 @@ class QueryError(TreemillError):
     """An expression, a name or a booking makes no sense for this dataset.
 
     `text` is the expression, `span` the half-open range of characters in it that the message is
-    about, `suggestions` what may have been meant.
+    about, `suggestions` what may have been meant, `column` the column that there is not, where that
+    is what is wrong.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class QueryError(TreemillError):
         text: str | None = None,
         span: tuple[int, int] | None = None,
         suggestions: Iterable[str] = (),
+        column: str | None = None,
         file: str | None = None,
         branch: str | None = None,
         entries: tuple[int, int] | None = None,
@@ -113,6 +115,7 @@ class QueryError(TreemillError):
         super().__init__(message, file=file, branch=branch, entries=entries, offset=offset)
         self.text = text
         self.span = span
+        self.column = column
         self.suggestions = tuple(suggestions)
 
     def __str__(self) -> str:

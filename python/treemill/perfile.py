@@ -4,7 +4,6 @@ not find in it. Binds; runs nothing."""
 from __future__ import annotations
 
 import json
-import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -18,8 +17,6 @@ from .specification import Specification
 from .supplied import Rescue, supplied
 
 __all__ = ["PerFile"]
-
-_UNKNOWN = re.compile(r"there is no column (.+?)( \(in the variation .*\))?$")
 
 
 class _Variant:
@@ -60,8 +57,8 @@ class PerFile:
                 more = supplied(tree, words)
                 if more is None:
                     # Another file may have the column.
-                    unknown = _UNKNOWN.match(error.message)
-                    error.message += tree.hint(unknown[1]) if unknown else ""
+                    if isinstance(error, QueryError) and error.column is not None:
+                        error.message += tree.hint(error.column)
                     raise
         else:
             more = supplied(tree, words)

@@ -50,8 +50,9 @@ def test_an_array_is_a_column(dataset, truth, make):
     np.testing.assert_allclose(values, np.histogram(x, 10, (0, 3), weights=w)[0])
     np.testing.assert_array_equal(events.arrays(["w"])["w"], w)
     np.testing.assert_array_equal(events.filter("x > 0").take("w").value, w[x > 0])
-    with pytest.raises(QueryError, match="there is no column w"):
+    with pytest.raises(QueryError, match="there is no column w") as error:
         tm.run(dataset.sum("w"))
+    assert error.value.column == "w"
 
 
 def test_lists_go_with_the_datasets_own(dataset, truth):

@@ -28,6 +28,7 @@ pub fn query_error(py: Python<'_>, error: &QueryError) -> PyErr {
     raise(py, "QueryError", &error.message, |places| {
         places.set_item("text", &error.text)?;
         places.set_item("span", error.span)?;
+        places.set_item("column", &error.column)?;
         places.set_item("suggestions", &error.suggestions)
     })
 }

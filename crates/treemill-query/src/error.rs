@@ -12,6 +12,8 @@ pub struct QueryError {
     pub text: Option<String>,
     /// The place in it, in characters, half-open.
     pub span: Option<Span>,
+    /// The column that an expression names and that there is not, where that is what is wrong.
+    pub column: Option<String>,
     /// Names that the user may have meant, best first.
     pub suggestions: Vec<String>,
 }
@@ -23,8 +25,24 @@ impl QueryError {
             message: message.into(),
             text: None,
             span: None,
+            column: None,
             suggestions: Vec::new(),
         }
+    }
+
+    /// An expression, whose text is filled in later, names a column at this place that there is not.
+    pub(crate) fn no_column(span: Span, name: &str) -> Self {
+        Self {
+            column: Some(name.to_owned()),
+            ..Self::at(span, format!("there is no column {name}"))
+        }
+    }
+
+    /// What cannot be: the compiler and the evaluator disagree.
+    pub(crate) fn mistake(what: impl std::fmt::Display) -> Self {
+        Self::new(format!(
+            "{what}: an error of treemill, not of the query; please report it with the query"
+        ))
     }
 
     /// An error at a place of an expression whose text is filled in later.

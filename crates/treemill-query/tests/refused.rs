@@ -34,6 +34,14 @@ impl Columns for Wrong {
 }
 
 #[test]
+fn a_column_that_there_is_not_is_told_apart() {
+    let table = Table::new().scalar("n", DType::I32, &[1.0, 1.0]);
+    let column = |text: &str| Steps::new().sum(text).compile(&table).err().unwrap().column;
+    assert_eq!(column("m + 1").as_deref(), Some("m"));
+    assert_eq!(column("n + 'a'"), None, "another error");
+}
+
+#[test]
 fn columns_that_break_their_promise_are_errors() {
     let table = Table::new()
         .scalar("n", DType::I32, &[1.0, 1.0])

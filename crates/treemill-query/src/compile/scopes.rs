@@ -361,7 +361,7 @@ impl Compiler<'_> {
             .filter(|name| !name.contains('@'));
         let stored = self.schema.fields.iter().map(|field| field.name.as_str());
         let suggestions = near(name, variables.chain(defined).chain(stored));
-        QueryError::at(at, format!("there is no column {name}")).suggest(suggestions)
+        QueryError::no_column(at, name).suggest(suggestions)
     }
 }
 
