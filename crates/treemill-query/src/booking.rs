@@ -192,12 +192,20 @@ impl Kind {
         }
     }
 
-    /// Cells that it keeps, counted in those of a histogram.
-    pub fn cells(&self) -> u64 {
+    /// Bytes of its bins: all that may be large before anything is filled.
+    pub fn bytes(&self) -> u64 {
+        let of = |binned: &Binned, cell: usize| binned.cells().saturating_mul(cell as u64);
         match self {
-            Self::Hist { binned, .. } => binned.cells(),
-            Self::Profile { binned, .. } => binned.cells().saturating_mul(4),
-            _ => 1,
+            Self::Hist {
+                binned,
+                weight: None,
+            } => of(binned, size_of::<u64>()),
+            Self::Hist {
+                binned,
+                weight: Some(_),
+            } => of(binned, size_of::<[f64; 2]>()),
+            Self::Profile { binned, .. } => of(binned, size_of::<Mean>()),
+            _ => 0,
         }
     }
 

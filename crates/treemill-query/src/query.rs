@@ -15,8 +15,8 @@ use crate::spec::{Action, Spec};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Cells that all histograms of a query may have together.
-const MOST_CELLS: u64 = 1 << 28;
+/// Bytes that all histograms of a query may take together, in each worker's partial.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// Buffers that are reused from batch to batch; one per thread.
 #[derive(Default)]
@@ -150,15 +150,18 @@ impl Query {
             });
         }
         let mut bookings = Vec::with_capacity(spec.bookings.len());
-        let mut cells = 0_u64;
+        let mut bytes = 0_u64;
         for booking in &spec.bookings {
             let (cut, scope) = place(&places, booking.at)?;
             let kind = Kind::compile(&booking.result, &mut compiler, scope)
                 .map_err(|error| error.in_variation(booking.variation.as_deref()))?;
-            cells = cells.saturating_add(kind.cells());
-            if cells > MOST_CELLS {
-                let message = format!("the histograms have more than {MOST_CELLS} bins together");
-                return Err(QueryError::new(message));
+            bytes = bytes.saturating_add(kind.bytes());
+            if bytes > MOST_BYTES {
+                let most = MOST_BYTES >> 20;
+                return Err(QueryError::new(format!(
+                    "the histograms take more than {most} MB together, in each worker: fewer bins or \
+                     axes, or several queries, take less"
+                )));
             }
             bookings.push((cut, kind));
             let mut walk = cut;

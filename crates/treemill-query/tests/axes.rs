@@ -143,3 +143,28 @@ fn impossible_axes_are_refused() {
     let two = [("x", axis.clone()), ("x", axis)];
     assert!(Steps::new().hist(&two, None).compile(&table).is_err());
 }
+
+/// Of each worker's partial, which is made before anything is filled: an error comes before the memory goes.
+#[test]
+fn memory_of_histograms_is_bounded() {
+    let table = rows(1).i64("x", &[1]);
+    let axis = |bins: u32| {
+        let text = format!(
+            r#"{{"kind":"regular","bins":{bins},"start":0.0,"stop":1.0,
+                "underflow":false,"overflow":false,"circular":false}}"#
+        );
+        ("x", serde_json::from_str(&text).unwrap())
+    };
+    let million = || axis(1 << 20);
+    // 8 bytes a bin, with weights 16: 1 GB is as much as there may be.
+    let fits = Steps::new().hist(&[million(), axis(64)], Some("x"));
+    assert!(fits.compile(&table).is_ok());
+    let too_large = Steps::new().hist(&[million(), axis(65)], Some("x"));
+    let error = too_large.compile(&table).err().unwrap();
+    assert!(
+        error.message.contains("more than 1024 MB together"),
+        "{error}"
+    );
+    let plain = Steps::new().hist(&[million(), axis(65)], None);
+    assert!(plain.compile(&table).is_ok());
+}
