@@ -18,12 +18,15 @@ pub(crate) struct Pool {
 
 /// Types that are pooled.
 pub(crate) trait Pooled: ArrowNativeType + Default {
+    /// What nobody takes for a value: buffers hold it before they are written to, where that is tested.
+    const POISON: Self;
     fn shelf(pool: &mut Pool) -> &mut Vec<Vec<Self>>;
 }
 
 macro_rules! pooled {
-    ($($type:ty => $shelf:ident),*) => {
+    ($($type:ty => $shelf:ident, $poison:expr;)*) => {
         $(impl Pooled for $type {
+            const POISON: Self = $poison;
             fn shelf(pool: &mut Pool) -> &mut Vec<Vec<Self>> { &mut pool.$shelf }
         })*
 
@@ -37,7 +40,15 @@ macro_rules! pooled {
         }
     };
 }
-pooled!(f64 => f64s, i64 => i64s, u64 => u64s, i32 => i32s, u32 => u32s, f32 => f32s, u8 => u8s);
+pooled!(
+    f64 => f64s, f64::NAN;
+    i64 => i64s, i64::MIN + 0x5a5a;
+    u64 => u64s, u64::MAX - 0x5a5a;
+    i32 => i32s, i32::MIN + 0x5a5a;
+    u32 => u32s, u32::MAX - 0x5a5a;
+    f32 => f32s, f32::NAN;
+    u8 => u8s, 0xa5;
+);
 
 /// Buffers kept per type: a query with more live at once allocates the rest anew.
 const KEPT: usize = 64;
@@ -49,6 +60,15 @@ impl Pool {
     /// last that was given back, which is likeliest to be in the cache. A buffer that had to grow
     /// would be copied, and its new pages touched once for nothing.
     pub fn take<T: Pooled>(&mut self, n: usize) -> Vec<T> {
+        let mut buffer = self.left_over(n);
+        // What is not written would else be what an earlier batch has left, or zeros: plausible numbers.
+        if cfg!(debug_assertions) {
+            buffer.fill(T::POISON);
+        }
+        buffer
+    }
+
+    fn left_over<T: Pooled>(&mut self, n: usize) -> Vec<T> {
         let shelf = T::shelf(self);
         let fitting = shelf.iter().enumerate().rev();
         let fitting = fitting.filter(|(_, buffer)| buffer.capacity() >= n);
@@ -130,6 +150,19 @@ mod tests {
         assert_eq!(large.capacity(), 1000);
         pool.give_vec(taken);
         assert_eq!(pool.take::<f64>(100).len(), 100);
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    fn what_is_not_written_is_seen() {
+        let mut pool = Pool::default();
+        pool.give_vec(vec![1.5_f64; 10]);
+        assert!(pool.take::<f64>(10).iter().all(|x| x.is_nan()));
+        assert!(
+            pool.take::<f64>(10).iter().all(|x| x.is_nan()),
+            "new memory, too"
+        );
+        assert_eq!(pool.take::<u8>(2), [0xa5; 2]);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Runs programs (operations position by position) over values, chunk by chunk.
 
 mod parts;
+mod sound;
 
 pub(crate) use parts::{Input, Items};
 
 use crate::chunk::Wide;
 use crate::compile::{Argument, Program, Step, Type, Work};
+use crate::error::QueryError;
 use crate::kernel::cartesian::cartesian;
 use crate::kernel::comparison::narrow;
 use crate::kernel::forms::MOST;
@@ -35,9 +37,9 @@ pub(crate) fn run(
     ty: Type,
     n: usize,
     pool: &mut Pool,
-) -> Value {
-    let found = run_joint(program, inputs, pieces, ty, n, pool).pop();
-    found.unwrap_or_else(|| Value::scalar(Data::Bool(vec![0].into())))
+) -> Result<Value, QueryError> {
+    let found = run_joint(program, inputs, pieces, ty, n, pool)?.pop();
+    found.ok_or_else(|| QueryError::mistake("a program without a result"))
 }
 
 /// As `run`, of a program with several results, all of one type.
@@ -48,10 +50,11 @@ pub(crate) fn run_joint(
     ty: Type,
     n: usize,
     pool: &mut Pool,
-) -> Vec<Value> {
+) -> Result<Vec<Value>, QueryError> {
     let scalar = |input: &Input| matches!(input, Input::Value(value) if value.is_scalar());
     let constant = inputs.iter().all(scalar);
     let n = if constant { 1 } else { n };
+    sound::check(program, inputs, n)?;
     let last = program.steps.last().map(|step| [step.register]);
     let results = match (program.results.as_slice(), &last) {
         ([], Some(last)) => last,
@@ -105,7 +108,7 @@ pub(crate) fn run_joint(
             valid: None,
         }
     });
-    values.collect()
+    Ok(values.collect())
 }
 
 /// Slices of one type by argument.

@@ -84,7 +84,7 @@ impl Batch<'_> {
                 let n = self.positions(s, node.level)?;
                 let rows = self.node(s, *list)?;
                 let flags = self.presence(&rows, n);
-                Some((self.row_numbers(&rows, n), flags))
+                Some((Self::row_numbers(&rows)?, flags))
             }
             None => None,
         };

@@ -182,7 +182,7 @@ impl Batch<'_> {
         let pieces = pieces.as_ref().map(|(pieces, _)| &**pieces);
         let mut result = match run_narrow(program, &inputs, self.pool) {
             Some(result) => result,
-            None => run(program, &inputs, pieces, node.ty, n, self.pool),
+            None => run(program, &inputs, pieces, node.ty, n, self.pool)?,
         };
         for input in inputs {
             if let Input::Items(items) = input {
@@ -208,7 +208,7 @@ impl Batch<'_> {
         }
         let n = self.common_length(&values.iter().collect::<Vec<_>>())?;
         let inputs: Vec<Input> = values.into_iter().map(Input::Value).collect();
-        let results = run_joint(&joint.program, &inputs, None, Type::Float, n, self.pool);
+        let results = run_joint(&joint.program, &inputs, None, Type::Float, n, self.pool)?;
         let mut wanted = None;
         for (node, value) in joint.nodes.iter().zip(results) {
             if *node == id {

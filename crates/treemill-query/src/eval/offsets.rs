@@ -105,7 +105,7 @@ impl Batch<'_> {
                 let inner = self.offsets(s, *of)?;
                 let lists = self.node(s, *list)?;
                 let n = self.positions(s, plan.graph.parent(level))?;
-                let picks = self.row_numbers(&lists, n);
+                let picks = Self::row_numbers(&lists)?;
                 let mut offsets: Vec<i32> = self.pool.take(n + 1);
                 let present = lists.valid.as_deref();
                 let total = tuples::repeated_offsets(&inner, &picks, present, &mut offsets);
@@ -195,12 +195,12 @@ impl Batch<'_> {
     }
 
     /// Numbers of positions, as `Op::Row` and moves of it give them.
-    pub(super) fn row_numbers(&mut self, rows: &Value, n: usize) -> Buf<u32> {
+    pub(super) fn row_numbers(rows: &Value) -> Made<Buf<u32>> {
         match (&rows.view, &rows.data) {
             // Rows are numbers from 0 on, so that a list of positions is what it shows.
-            (View::Picked(picks), _) => picks.clone(),
-            (View::Direct, Data::U32(rows)) => rows.clone(),
-            _ => vec![0; n].into(),
+            (View::Picked(picks), _) => Ok(picks.clone()),
+            (View::Direct, Data::U32(rows)) => Ok(rows.clone()),
+            _ => Err(QueryError::mistake("numbers of lists that are no numbers").into()),
         }
     }
 

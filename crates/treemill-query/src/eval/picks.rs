@@ -62,7 +62,7 @@ impl Batch<'_> {
                 let inner = self.offsets(s, *of)?;
                 let lists = self.node(s, *list)?;
                 let outer = self.offsets(s, level)?;
-                let picks = self.row_numbers(&lists, outer.len() - 1);
+                let picks = Self::row_numbers(&lists)?;
                 let total = outer.last().map_or(0, |last| *last as usize);
                 let mut out: Vec<u32> = self.pool.take(total);
                 lists::picked_items(&inner, &picks, &outer, &mut out);

@@ -63,12 +63,8 @@ pub(super) fn work_off(
 fn circular(stack: &[(SelectionId, Task)], again: (SelectionId, Task)) -> QueryError {
     let circle = stack.iter().skip_while(|waiting| **waiting != again);
     let names: Vec<String> = circle.map(|(_, task)| format!("{task:?}")).collect();
-    QueryError::new(format!(
-        "{:?} waits for itself (over {}): an error of treemill, not of the query; please report it \
-         with the query",
-        again.1,
-        names.join(", ")
-    ))
+    let over = names.join(", ");
+    QueryError::mistake(format!("{:?} waits for itself (over {over})", again.1))
 }
 
 #[cfg(test)]
