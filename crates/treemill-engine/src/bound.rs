@@ -18,7 +18,7 @@ const MOST_ROW_BYTES: usize = 32 << 20;
 
 /// A query bound to one table. Any number of threads may run packets of it.
 pub struct Bound {
-    query: Query,
+    query: Arc<Query>,
     table: Table,
     foreign: Option<Foreign>,
     rescue: Option<Box<dyn Provider>>,
@@ -50,7 +50,7 @@ impl Bound {
         rescue: Option<Box<dyn Provider>>,
     ) -> Result<Self, EngineError> {
         let offer = Offer::new(catalog.columns(), foreign.as_ref());
-        let query = Query::compile(specification.spec(), &offer.schema)?;
+        let query = specification.query(&offer.schema)?;
         let origins = offer.origins(query.columns())?;
         let table = catalog.table();
         for &branch in &origins.branches {

@@ -226,3 +226,21 @@ fn what_is_wrong_with_a_query_is_said_when_it_is_bound() {
     };
     assert_eq!(error.text.as_deref(), Some("z"));
 }
+
+#[test]
+fn a_query_is_compiled_once_for_tables_of_the_same_columns() {
+    let specification = query(&[], sum("x"));
+    let other = catalog(
+        10,
+        vec![
+            Stored::new("x", F64, doubles(10, (0..10).map(f64::from))),
+            Stored::new("y", F64, doubles(10, (0..10).map(f64::from))),
+        ],
+    );
+    let of = |catalog: &Catalog| Bound::new(&specification, catalog, None, None).unwrap();
+    let (first, second, third) = (of(&counting(20)), of(&counting(30)), of(&other));
+    assert!(std::ptr::eq(first.query(), second.query()));
+    assert!(!std::ptr::eq(first.query(), third.query()));
+    assert_eq!(float(packets(&second, 30, 30).unwrap()), 435.0);
+    assert_eq!(float(packets(&third, 10, 10).unwrap()), 45.0);
+}
