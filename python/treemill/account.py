@@ -13,7 +13,7 @@ from .backend.passes import Pass
 from .monitor.feedback import Progress
 from .monitor.report import MissingEntries, Report
 from .packetizer import Coverage
-from .task import Span
+from .worker.workload import Span
 
 __all__ = ["Account"]
 

@@ -7,17 +7,17 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from .errors import QueryError
-from .worker import cuts_of
+from .worker.packet_borders import packet_borders
 
 if TYPE_CHECKING:
     from .chain.chain import Chain
     from .perfile import PerFile
 
-__all__ = ["BoundTrees"]
+__all__ = ["QueryWorkload"]
 
 
-class BoundTrees:
-    """Implements worker.Trees. Thread-safe."""
+class QueryWorkload:
+    """Implements worker.workload.Workload. Thread-safe."""
 
     def __init__(
         self, query: PerFile, chain: Chain, workers: int, *, remember: bool = False
@@ -79,7 +79,7 @@ class BoundTrees:
             found = [counts[name] for name in self.bound(file).columns if name in counts]
             return min(found, default=1)
 
-        return entries, cuts_of(
+        return entries, packet_borders(
             entries,
             clusters,
             fewest_baskets,

@@ -81,18 +81,18 @@ class BookedQuery(Query):
             sinks or {},
             remember=self._pool.remembers,
         )
-        self._trees = task.trees(0)
+        self._workload = task.workload(0)
         try:
-            self._trees.bound(0)  # errors of the query show here, before any worker has to start
-            self._trees.size(0)
+            self._workload.bound(0)  # errors of the query show here, before any worker has to start
+            self._workload.size(0)
         except QueryError:
             raise
         except TreemillError:
             if not self._skip_errors:
                 raise
         if self._files_made:
-            self._files_made.begin(self._trees.bound(0).partial().results())
-        self._start_pass(task, known_sizes(self._chain, self._trees, self._spans))
+            self._files_made.begin(self._workload.bound(0).partial().results())
+        self._start_pass(task, known_sizes(self._chain, self._workload, self._spans))
 
     def _next(self, ended: Pass) -> bool:
         if self.account.phase == _FILL:
@@ -116,7 +116,7 @@ class BookedQuery(Query):
 
     def _results(self, raw: list[Any] | None) -> tuple[Any, ...]:
         if raw is None:  # not one entry
-            raw = self._trees.bound(0).partial().results()
+            raw = self._workload.bound(0).partial().results()
         return tuple(self._value(booking, raw or []) for booking in self.bookings)
 
     def _value(self, booking: Booking, raw: list[Any]) -> Any:
@@ -132,7 +132,7 @@ class BookedQuery(Query):
         with self._lock:
             if self._values is None:
                 if raw is None:
-                    raw = self._trees.bound(0).partial().results()
+                    raw = self._workload.bound(0).partial().results()
                 self._values = self._files_made.made(self._results(raw), raw or [])
         if self._stopped is None and self._whole:
             for booking, value in zip(self.bookings, self._values, strict=True):

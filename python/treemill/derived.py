@@ -17,7 +17,7 @@ from .foreign import Field, joined
 from .perfile import PerFile
 from .planning import plan
 from .query import Booking, Node, steps_to
-from .rows import CollectingTrees, Sink
+from .rows import Collecting, Sink
 from .specification import Specification
 from .steps import Define, Vary
 from .wanted import Rows
@@ -134,8 +134,7 @@ class Derived:
         from .columns import Table, numbers
         from .core_awkward import layout
 
-        rows = CollectingTrees(_One(self.bound(file)), {0: Sink(self._derivation.limit)})
-        collecting = rows.bound(file)
+        collecting = Collecting(self.bound(file), file, {0: Sink(self._derivation.limit)})
         partial = collecting.partial()
         collecting.run(start, stop, partial, _core.Control())
         (found,) = partial.results()
@@ -155,14 +154,3 @@ def _refusal(name: str) -> QueryError:
         'give what the selector needs a name of its own, as in define("good_pt", "Jet.pt")',
         branch=name,
     )
-
-
-class _One:
-    """Implements worker.Trees as far as CollectingTrees asks for it: of one file."""
-
-    def __init__(self, bound: Any) -> None:
-        self._bound = bound
-        self.begin = self.size = self.place = None
-
-    def bound(self, file: int) -> Any:
-        return self._bound

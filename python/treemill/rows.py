@@ -18,8 +18,9 @@ from .errors import QueryError
 from .kinds import Kinds
 from .row_types import RowColumn, RowTypes, types_of
 from .stored import Store, Stored
+from .worker.workload import Forwarding, Workload
 
-__all__ = ["Collected", "CollectingTrees", "Sink", "load"]
+__all__ = ["Collected", "Collecting", "CollectingWorkload", "Sink", "load"]
 
 Order = tuple[int, int]
 """Number of the file in the dataset, and of the first entry in the file."""
@@ -201,31 +202,30 @@ def load(data: bytes, loads: Callable[[bytes], Any]) -> Any:
     return made
 
 
-class CollectingTrees:
-    """Implements worker.Trees around another one whose partials are the core's."""
+class CollectingWorkload(Forwarding["_RowsPartial"]):
+    """A workload with rows around one whose partials are the core's."""
 
-    def __init__(self, trees: Any, sinks: Mapping[int, Sink]) -> None:
-        self._trees = trees
+    def __init__(self, inner: Workload[Any], sinks: Mapping[int, Sink]) -> None:
+        super().__init__(inner)
         self._sinks = sinks
-        self.begin: Callable[[], None] = trees.begin
-        self.size: Callable[[int], tuple[int, tuple[int, ...]]] = trees.size
-        self.place: Callable[[int], tuple[str, int]] = trees.place
 
-    def bound(self, file: int) -> Any:
-        """The same, with rows."""
-        return _Collecting(self._trees.bound(file), file, self._sinks)
+    def bound(self, file: int) -> Collecting:
+        """See Workload."""
+        return Collecting(self.inner.bound(file), file, self._sinks)
 
-    def finish(self, partial: Any) -> Any:
+    def finish(self, partial: _RowsPartial) -> _RowsPartial:
         """The partial, its files complete."""
         partial.close()
         return partial
 
-    def discard(self, partial: Any) -> None:
+    def discard(self, partial: _RowsPartial) -> None:
         """Removes its files."""
         partial.discard()
 
 
-class _Collecting:
+class Collecting:
+    """The core's query of one file, with rows."""
+
     def __init__(self, bound: Any, file: int, sinks: Mapping[int, Sink]) -> None:
         self._bound = bound
         self._file = file
@@ -233,10 +233,12 @@ class _Collecting:
 
     @property
     def columns(self) -> list[str]:
+        """Those that the query reads."""
         columns: list[str] = self._bound.columns
         return columns
 
     def partial(self) -> _RowsPartial:
+        """See Bound."""
         return _RowsPartial(self._bound.partial(), self._sinks, self._bound)
 
     def run(self, start: int, stop: int, partial: _RowsPartial, control: Any) -> int:

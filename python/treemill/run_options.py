@@ -12,7 +12,7 @@ from .subset import subset
 
 if TYPE_CHECKING:
     from .chain.chain import Chain
-    from .task import Span
+    from .worker.workload import Span
 
 __all__ = ["RunOptions", "refuse"]
 

@@ -19,7 +19,8 @@ from .monitor.feedback import Progress
 from .monitor.report import Report
 from .packetizer import FileSize, WorkerGone
 from .partial import Merged
-from .task import Span, Task
+from .worker.task import Task
+from .worker.workload import Span
 
 __all__ = ["Query"]
 

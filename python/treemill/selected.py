@@ -87,7 +87,7 @@ class SelectorQuery(Query):
         except TreemillError:
             if not self._skip_errors:
                 raise
-        return known_sizes(self._chain, self._task.trees(0), self._spans)
+        return known_sizes(self._chain, self._task.workload(0), self._spans)
 
     def _next(self, ended: Pass) -> bool:
         return False
@@ -97,7 +97,7 @@ class SelectorQuery(Query):
             # What begin_worker makes is not to be had: it may be what the query was stopped for.
             raise TreemillError(f"the query was {self._stopped} before it had results")
         if raw is None:  # not one entry
-            raw = self._task.trees(0).bound(0).partial().results()
+            raw = self._task.workload(0).bound(0).partial().results()
         output = raw[0]
         if self._beside is not None:
             output |= self._beside.values(raw[1:])

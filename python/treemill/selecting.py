@@ -1,6 +1,7 @@
 """A selector at work in one worker: chunks go in, its output is handed over as partials.
 
-Implements worker.Trees, so that a worker runs packets of selectors as it runs those of queries.
+Implements worker.workload.Workload, so that a worker runs packets of selectors as it runs those of
+queries.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from .output_partial import OutputPartial
 from .pace import PACKET_SECONDS, Pace
 from .parts import Client, work_for
 from .selector import Selector, commits_only_at_end
-from .worker import cuts_of
+from .worker.packet_borders import packet_borders
 
 if TYPE_CHECKING:
     from .chain.chain import Chain
     from .derived import Derived
-    from .worker import Trees
+    from .worker.workload import Workload
 
-__all__ = ["Cycles", "SelectorTrees", "blocks", "reader_of"]
+__all__ = ["Cycles", "SelectorWorkload", "blocks", "reader_of"]
 
 _BLOCK = 10_000
 """Cycles in a chunk, at most."""
@@ -73,7 +74,7 @@ def _is_coffeas(processor: Any) -> bool:
     return any(base.__module__.startswith("coffea.") for base in type(processor).__mro__)
 
 
-class SelectorTrees:
+class SelectorWorkload:
     """A worker's selector, and the trees that it goes through."""
 
     def __init__(
@@ -87,7 +88,7 @@ class SelectorTrees:
         workers: int,
         name: str,
         derived: Derived | None = None,
-        beside: Trees | None = None,
+        beside: Workload[Any] | None = None,
         client: Client | None = None,
         schema: Any = None,
     ) -> None:
@@ -140,7 +141,7 @@ class SelectorTrees:
             some = some or sorted(counts.values())
             return some[len(some) // 2] if some else 1
 
-        return entries, cuts_of(entries, clusters, usual_baskets, self._workers)
+        return entries, packet_borders(entries, clusters, usual_baskets, self._workers)
 
     def aside(self, control: Any) -> Any:
         """Counts what the bookings beside take, which nobody asks for: one for the whole pass."""
@@ -272,7 +273,7 @@ class SelectorTrees:
 class _Bound:
     """Implements what a worker needs of core.Bound."""
 
-    def __init__(self, trees: SelectorTrees, file: int) -> None:
+    def __init__(self, trees: SelectorWorkload, file: int) -> None:
         self._trees = trees
         self._file = file
 

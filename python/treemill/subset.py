@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from .errors import QueryError, TreemillError
 from .packetizer import FileSize
 from .reading import spans
-from .task import Span
+from .worker.workload import Span
 
 if TYPE_CHECKING:
     from .chain.chain import Chain
-    from .worker import Trees
+    from .worker.workload import Workload
 
 __all__ = ["known_sizes", "subset"]
 
@@ -55,14 +55,16 @@ def _range(entries: Any) -> tuple[int | None, int | None]:
     raise QueryError(f"entries are a number, a pair (start, stop) or a range, not {entries!r}")
 
 
-def known_sizes(chain: Chain, trees: Trees, parts: Sequence[Span] | None) -> list[FileSize | None]:
+def known_sizes(
+    chain: Chain, workload: Workload[Any], parts: Sequence[Span] | None
+) -> list[FileSize | None]:
     """Of the files, or parts of files, that were opened before. Opens none."""
     numbers = range(len(chain.files)) if parts is None else [file for file, _, _ in parts]
     known: list[FileSize | None] = []
     for place, number in enumerate(numbers):
         try:
             unknown = chain.sizes.peek(number) is None
-            size = None if unknown else FileSize(*trees.size(place))
+            size = None if unknown else FileSize(*workload.size(place))
         except TreemillError:  # gone since: the worker that opens it will say so
             size = None
         known.append(size)

@@ -1,101 +1,28 @@
 """What a pass computes, in a form that can be sent: a query or a selector, and on which data.
 
-Knows how workers come by trees and partials; knows no worker's place, no packet and no transport.
+Implements worker.task.Task; knows no packet and no transport.
 """
 
 from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from .parts import client_here
-from .rows import CollectingTrees, Sink, load
+from .rows import CollectingWorkload, Sink, load
+from .worker.workload import SpanWorkload
 
 if TYPE_CHECKING:
+    from ._core import Control
     from .chain.chain import Chain
     from .derived import Derivation
     from .selector import Selector
     from .specification import Specification
-    from .worker import Trees
+    from .worker.workload import Span, Workload
 
-__all__ = ["QueryTask", "SelectorTask", "Span", "Task", "Window"]
-
-Span = tuple[int, int, int | None]
-"""Entries `[first, stop)` of a file of the dataset; stop None: to its end."""
-
-
-class Task(Protocol):
-    """One pass's work. Pickled by cloudpickle where workers are other processes; the inputs travel
-    apart, because they may be large and are often the same as last time."""
-
-    commit_seconds: float
-    least_seconds: float
-    """What a packet costs, however small: shorter ones are not worth handing out."""
-    inputs: Any
-
-    def preload(self) -> None:
-        """Imports what workers will need."""
-
-    def control(self) -> Any:
-        """Stop flag and counters for one process: core.Control."""
-
-    def trees(self, number: int) -> Trees:
-        """For the worker of this number."""
-
-    def load(self, data: bytes) -> Any:
-        """The partial that `dumps` of one wrote."""
-
-
-class Window:
-    """Implements worker.Trees for parts of files: file `i` is the span `i`, counted from 0."""
-
-    def __init__(self, trees: Trees, spans: Sequence[Span]) -> None:
-        self._trees = trees
-        self._spans = spans
-
-    def begin(self) -> None:
-        """The same."""
-        self._trees.begin()
-
-    def bound(self, file: int) -> Any:
-        """The same, counted from the span's start."""
-        number, first, _ = self._spans[file]
-        return _Shifted(self._trees.bound(number), first)
-
-    def size(self, file: int) -> tuple[int, tuple[int, ...]]:
-        """Of the span."""
-        number, first, stop = self._spans[file]
-        entries, cuts = self._trees.size(number)
-        last = entries if stop is None else min(stop, entries)
-        return max(last - first, 0), tuple(cut - first for cut in cuts if first < cut < last)
-
-    def place(self, file: int) -> tuple[str, int]:
-        """The file that this span is of, and where it starts."""
-        number, first, _ = self._spans[file]
-        path, begin = self._trees.place(number)
-        return path, begin + first
-
-    def finish(self, partial: Any) -> Any:
-        """The same."""
-        return self._trees.finish(partial)
-
-    def discard(self, partial: Any) -> None:
-        """The same."""
-        self._trees.discard(partial)
-
-
-class _Shifted:
-    def __init__(self, bound: Any, first: int) -> None:
-        self._bound = bound
-        self._first = first
-        self.partial: Callable[[], Any] = bound.partial
-
-    def run(self, start: int, stop: int, partial: Any, control: Any) -> int | None:
-        first = self._first
-        ended: int | None = self._bound.run(start + first, stop + first, partial, control)
-        return None if ended is None else ended - first
+__all__ = ["QueryTask", "SelectorTask"]
 
 
 class QueryTask:
@@ -127,7 +54,7 @@ class QueryTask:
 
     def _prepare(self) -> None:
         self._lock = threading.Lock()
-        self._trees: Trees | None = None
+        self._workload: Workload[Any] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         kept = ("_specification", "_chain", "_workers", "_spans", "_sinks", "_remember")
@@ -144,27 +71,29 @@ class QueryTask:
         if self._sinks:
             from . import columns  # noqa: F401
 
-    def control(self) -> Any:
+    def control(self) -> Control:
         """The core's."""
         from . import _core
 
         return _core.Control()
 
-    def trees(self, number: int) -> Trees:
+    def workload(self, number: int) -> Workload[Any]:
         """One for all workers of a process."""
-        from .bindings import BoundTrees
+        from .bindings import QueryWorkload
         from .perfile import PerFile
 
         with self._lock:
-            if self._trees is None:
+            if self._workload is None:
                 query = PerFile(self._specification)
-                found: Trees = BoundTrees(
+                workload: Workload[Any] = QueryWorkload(
                     query, self._chain, self._workers, remember=self._remember
                 )
                 if self._sinks:
-                    found = CollectingTrees(found, self._sinks)
-                self._trees = found if self._spans is None else Window(found, self._spans)
-            return self._trees
+                    workload = CollectingWorkload(workload, self._sinks)
+                if self._spans is not None:
+                    workload = SpanWorkload(workload, self._spans)
+                self._workload = workload
+            return self._workload
 
     def load(self, data: bytes) -> Any:
         """The core's, with rows where there are some."""
@@ -223,15 +152,15 @@ class SelectorTask:
 
         reader_of(self._selector, self._schema)
 
-    def control(self) -> Any:
+    def control(self) -> Control:
         """The core's."""
         from . import _core
 
         return _core.Control()
 
-    def trees(self, number: int) -> Trees:
+    def workload(self, number: int) -> Workload[Any]:
         """For one worker only: it has a selector of its own."""
-        from .selecting import SelectorTrees
+        from .selecting import SelectorWorkload
 
         derived = None
         if self._derivation is not None:
@@ -239,7 +168,7 @@ class SelectorTask:
 
             assert self._chain is not None
             derived = Derived(self._derivation, self._chain)
-        trees = SelectorTrees(
+        workload = SelectorWorkload(
             copy.deepcopy(self._selector),
             self.inputs,
             self._chain,
@@ -248,11 +177,11 @@ class SelectorTask:
             workers=self._workers,
             name=str(number),
             derived=derived,
-            beside=None if self._beside is None else self._beside.trees(number),
+            beside=None if self._beside is None else self._beside.workload(number),
             client=self._client,
             schema=self._schema,
         )
-        return trees if self._spans is None else Window(trees, self._spans)
+        return workload if self._spans is None else SpanWorkload(workload, self._spans)
 
     def load(self, data: bytes) -> Any:
         """From another process."""

@@ -9,8 +9,8 @@ import hist
 import pytest
 import treemill as tm
 from treemill import booked as booked_module
-from treemill import worker as worker_module
 from treemill.backend.threads import ThreadPass
+from treemill.worker import worker as worker_module
 
 
 @pytest.fixture

@@ -175,6 +175,7 @@ def test_module(path):
         assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
     if part in ("rows", "row_types", "cutflow"):
         allowed = ["errors", "row_types", "rows", "schemas", "columns", "kinds", "monitor.html"]
+        allowed += ["worker.workload"]
         allowed += ["stored", "writing"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part == "parts":
@@ -189,10 +190,12 @@ def test_module(path):
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part == "variations":
         assert own(names) <= inside(names, "treemill.showing", "treemill.monitor")
-    if part in ("worker", "partial"):
-        assert not inside(
-            names, "treemill.session", "treemill.monitor", "treemill.backend", "treemill.query"
-        )
+    if part == "worker":
+        allowed = ["worker", "packetizer", "errors", "_core"]
+        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
+        assert names == own(names) | standard(names)
+    if part == "partial":
+        assert not own(names)
     if part not in ("coffea_events", "coffea_files"):
         assert not inside(names, "coffea")
     if path != Path("backend/dask.py"):

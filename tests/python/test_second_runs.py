@@ -5,8 +5,8 @@ import threading
 import hist
 import pytest
 import treemill as tm
-from treemill import worker as worker_module
 from treemill.session import connect
+from treemill.worker import worker as worker_module
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill import booked as booked_module
-from treemill import worker as worker_module
 from treemill.backend.threads import ThreadPass
 from treemill.partial import Merged
 from treemill.session import connect, default_session
+from treemill.worker import worker as worker_module
 
 
 @pytest.fixture(params=[(1, "threads"), (2, "threads"), (5, "threads"), (2, "processes")], ids=str)
@@ -374,7 +374,7 @@ def test_the_session_works_after_ctrl_c(events, paths):
     code = f"""
 import os, signal, threading
 import treemill as tm
-from treemill import worker
+from treemill.worker import worker
 process = worker.Worker._process
 def pressed(self, packet):
     os.kill(os.getpid(), signal.SIGINT)

@@ -32,8 +32,8 @@ from ..packetizer import (
     Process,
     WorkerJoined,
 )
-from ..task import Task
-from ..worker import Worker
+from ..worker.task import Task
+from ..worker.worker import Worker
 from .channel import Channel
 from .messages import Crashed, Hand, Pulse
 from .portable import portable
@@ -98,9 +98,9 @@ class _WorkerProcess:
             if importlib.util.find_spec("treemill_setup") is not None:
                 importlib.import_module("treemill_setup")
             turn_off()
-            trees = self._task.trees(self._number)
-            trees.begin()
-            self._worker = Worker(self._number, trees, self._control, self._hand)
+            workload = self._task.workload(self._number)
+            workload.begin()
+            self._worker = Worker(self._number, workload, self._control, self._hand)
             self._channel.send(WorkerJoined(self._number))
             while True:
                 self._perform(self._inbox.get())

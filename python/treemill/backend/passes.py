@@ -31,7 +31,7 @@ from ..packetizer import (
     Trace,
 )
 from ..partial import Merged
-from ..task import Task
+from ..worker.task import Task
 from .coordinator import Coordinator
 
 __all__ = ["Pass", "Pool", "worker_error"]

@@ -24,7 +24,7 @@ from ..packetizer import (
     WorkerJoined,
     WorkerLost,
 )
-from ..task import Task
+from ..worker.task import Task
 from .channel import Channel
 from .master import Master, cause
 from .messages import Crashed, Hand, Pulse

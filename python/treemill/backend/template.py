@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable
 from typing import IO, Any
 
-from ..task import Task
+from ..worker.task import Task
 from . import child, spawned
 from .channel import Channel
 from .messages import (

@@ -19,8 +19,8 @@ from typing import Any
 
 from ..errors import UnsupportedError
 from ..packetizer import FileSize, Order, Process, Sizing, Tick, WorkerJoined
-from ..task import Task
-from ..worker import Worker
+from ..worker.task import Task
+from ..worker.worker import Worker
 from .passes import Pass, worker_error
 
 __all__ = ["ThreadPass", "ThreadPool"]
@@ -198,9 +198,9 @@ class ThreadPass(Pass):
             if task is None:
                 return
             try:
-                trees = task.trees(number)
-                trees.begin()
-                worker = Worker(number, trees, self.control, commit)
+                workload = task.workload(number)
+                workload.begin()
+                worker = Worker(number, workload, self.control, commit)
                 self._tell(WorkerJoined(number))
                 has_begun = False
                 while (order := self._next(inbox)) is not None:

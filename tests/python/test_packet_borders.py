@@ -7,13 +7,13 @@ import pytest
 import treemill as tm
 from test_cache import cache as cache
 from test_cache import settled
-from treemill import worker as worker_module
 from treemill.backend import threads
-from treemill.bindings import BoundTrees
+from treemill.bindings import QueryWorkload
 from treemill.packetizer import FileSize, PacketDone, Packetizer, Policy, Process, WorkerJoined
 from treemill.perfile import PerFile
 from treemill.planning import plan
-from treemill.worker import cuts_of
+from treemill.worker import worker as worker_module
+from treemill.worker.packet_borders import packet_borders
 
 CLUSTERS = tuple(range(0, 500_000, 100_000))
 
@@ -24,25 +24,25 @@ def never():
 
 def test_many_clusters_are_enough():
     many = range(0, 1000, 10)
-    assert cuts_of(1000, many, never, 4, remembered=never) == tuple(range(10, 1000, 10))
+    assert packet_borders(1000, many, never, 4, remembered=never) == tuple(range(10, 1000, 10))
     # Few in this file, but there are as many files.
-    found = cuts_of(500_000, CLUSTERS, lambda: 5, 2, files=7, remembered=never)
+    found = packet_borders(500_000, CLUSTERS, lambda: 5, 2, files=7, remembered=never)
     assert found == CLUSTERS[1:]
 
 
 def test_one_worker_shares_with_nobody():
-    assert cuts_of(500_000, CLUSTERS, never, 1, remembered=never) == CLUSTERS[1:]
+    assert packet_borders(500_000, CLUSTERS, never, 1, remembered=never) == CLUSTERS[1:]
 
 
 def test_baskets_that_would_be_decompressed_twice_stay_whole():
-    found = cuts_of(500_000, CLUSTERS, lambda: 5, 2, remembered=lambda: False)
+    found = packet_borders(500_000, CLUSTERS, lambda: 5, 2, remembered=lambda: False)
     assert found == CLUSTERS[1:]
 
 
 @pytest.mark.parametrize("workers", [2, 3, 8, 64])
 @pytest.mark.parametrize("clusters", [(0,), CLUSTERS, (0, 1, 30_000, 499_999), (0, 400_000)])
 def test_what_is_remembered_is_cut_evenly_and_at_clusters_too(workers, clusters):
-    cuts = cuts_of(500_000, clusters, never, workers, remembered=lambda: True)
+    cuts = packet_borders(500_000, clusters, never, workers, remembered=lambda: True)
     assert set(clusters[1:]) <= set(cuts)
     assert list(cuts) == sorted(set(cuts))
     assert 0 < cuts[0] <= cuts[-1] < 500_000
@@ -56,7 +56,7 @@ def test_what_is_remembered_is_cut_evenly_and_at_clusters_too(workers, clusters)
 def test_a_short_query_is_shared_out_evenly_between_threads():
     """12 ms in all; one worker gets slow after its first packet, as one does whose core others want
     too: the other does not wait long for it."""
-    cuts = cuts_of(500_000, CLUSTERS, never, 2, remembered=lambda: True)
+    cuts = packet_borders(500_000, CLUSTERS, never, 2, remembered=lambda: True)
     packetizer = Packetizer(
         [FileSize(500_000, cuts)], Policy(expected_workers=2), sizing=threads.SIZING
     )
@@ -132,9 +132,8 @@ def test_clusters_are_cut_only_when_they_are_remembered(coarse, packets):
     specification = plan(booked, {}).specification
     for remember, cut in ((True, True), (False, False)):
         query = PerFile(specification)
-        _, cuts = BoundTrees(query, tm.dataset(coarse, "Events").chain, 2, remember=remember).size(
-            0
-        )
+        chain = tm.dataset(coarse, "Events").chain
+        _, cuts = QueryWorkload(query, chain, 2, remember=remember).size(0)
         assert (len(cuts) > 1) == cut
 
 
