@@ -255,3 +255,17 @@ fn whole_objects_in_top_level_branches() {
         );
     }
 }
+
+#[test]
+fn a_string_is_its_text_whatever_its_description_lacks() {
+    let infos = StreamerInfos::parse(&streamer_infos("TString", &[]), KEY_LEN).unwrap();
+    let leaves = vec![leaf_element("o", 1, -1)];
+    let branch = BranchRecord {
+        leaves,
+        ..BranchRecord::default()
+    };
+    let record = element_branch("o", &branch, "TString", [-1, -1, -1], &NULL);
+    let tree = tree("t", 0, 0, &[], &[record], &NULL);
+    let tree = parse_tree("TTree", &tree, KEY_LEN, &infos).unwrap();
+    assert_eq!(short(&tree.branches[0].layout), "string0");
+}

@@ -250,6 +250,7 @@ fn loops_and_lists_that_make_no_sense() {
         ("max(Muon, default=0)", "has no order of its own"),
         ("max(Muon, key=lambda m: m.pt)", "record, not a number"),
         ("max(Muon, key=Muon_pt)", "there is no function Muon_pt"),
+        ("get('MET_pt') > 3", "in backticks"),
         (
             "combinations(Muon, 2)",
             "this is a tuple of 2, not a number",

@@ -41,6 +41,8 @@ pub(super) fn built_in(name: &str) -> Option<Layout> {
         });
     }
     let (form, parts) = match name {
+        // TString::Streamer: its characters; its description has no members.
+        "TString" => return Some(Layout::String { header: 0 }),
         // TRef::Streamer: its TObject without a process ID, then that of the referenced object.
         "TRef" => (
             Form::Bare,

@@ -352,6 +352,7 @@ pub(super) fn instead(name: &str) -> Option<&'static str> {
         "DeltaPhi" | "deltaphi" => {
             "write a.deltaphi(b) of two vectors, or vector(phi=x).deltaphi(vector(phi=y))"
         }
+        "get" => "write the column's name, in backticks: `evt.P3.Px`",
         "InvariantMass" => "write (a + b).mass",
         _ => return None,
     })

@@ -93,6 +93,11 @@ impl Compiler<'_> {
                 if let Some(object) = self.collection(&field.name) {
                     return Ok(Bound::Object(object));
                 }
+                let name = if name.is_empty() {
+                    "without a name"
+                } else {
+                    name
+                };
                 let message = format!(
                     "{} has type {name}, which expressions cannot use",
                     field.name

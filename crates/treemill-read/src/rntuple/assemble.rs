@@ -271,28 +271,19 @@ fn dispatch(
     none: &mut usize,
     alternatives: &[Column],
 ) -> Result<Vec<Range<u64>>> {
-    let mut ranges: Vec<Option<Range<u64>>> = vec![None; alternatives.len()];
+    let ranges = elements_of(switches, alternatives.len())?;
     tags.reserve(switches.len());
     offsets.reserve(switches.len());
     for Switch { index, tag } in switches {
-        let Some(which) = tag.checked_sub(1) else {
+        let Some(which) = alternative(*tag) else {
             tags.push(0);
             offsets.push(i32::try_from(*none).map_err(|_| too_many())?);
             *none = none.saturating_add(1);
             continue;
         };
-        let which = usize::try_from(which).unwrap_or(usize::MAX);
-        let (Some(range), Some(column)) = (ranges.get_mut(which), alternatives.get(which)) else {
-            return Err(malformed(
-                0,
-                format!("alternative {tag} of a variant of {}", alternatives.len()),
-            ));
+        let (Some(range), Some(column)) = (ranges.get(which), alternatives.get(which)) else {
+            return Err(mismatch());
         };
-        let range = range.get_or_insert(*index..*index);
-        if *index < range.end {
-            return Err(malformed(0, "a variant's elements are not in order"));
-        }
-        range.end = index.checked_add(1).ok_or_else(too_many)?;
         let offset = u64::try_from(column.len())
             .ok()
             .and_then(|len| len.checked_add(index.saturating_sub(range.start)))
@@ -301,8 +292,35 @@ fn dispatch(
         tags.push(i8::try_from(*tag).map_err(|_| mismatch())?);
         offsets.push(offset);
     }
+    Ok(ranges)
+}
+
+/// The elements of each alternative that variants are made of, from the first to the last: ROOT writes
+/// them in the variants' order, others need not.
+fn elements_of(switches: &[Switch], alternatives: usize) -> Result<Vec<Range<u64>>> {
+    let mut ranges: Vec<Option<Range<u64>>> = vec![None; alternatives];
+    for Switch { index, tag } in switches {
+        let Some(which) = alternative(*tag) else {
+            continue;
+        };
+        let range = ranges.get_mut(which).ok_or_else(|| {
+            malformed(
+                0,
+                format!("alternative {tag} of a variant of {alternatives}"),
+            )
+        })?;
+        let range = range.get_or_insert(*index..*index);
+        range.start = range.start.min(*index);
+        range.end = range.end.max(index.checked_add(1).ok_or_else(too_many)?);
+    }
     Ok(ranges
         .into_iter()
         .map(|range| range.unwrap_or(0..0))
         .collect())
+}
+
+/// Which of its alternatives a variant has, by its tag; `None`: it has no value.
+fn alternative(tag: u32) -> Option<usize> {
+    let which = tag.checked_sub(1)?;
+    Some(usize::try_from(which).unwrap_or(usize::MAX))
 }
