@@ -12,6 +12,7 @@ from typing import Any
 from .errors import QueryError, UnsupportedError
 from .foreign import Field, Foreign
 from .kinds import Kind
+from .user_arrays import awkward_array
 
 __all__ = ["ArrayColumns", "array_columns"]
 
@@ -97,21 +98,11 @@ def array_columns(arrays: Mapping[str, Any], alias: str | None) -> ArrayColumns:
 
 
 def _column(name: str, array: Any) -> Any:
-    import awkward as ak
-    import numpy as np
-
     from .columns import column_of, kind_of
 
+    is_arrow = hasattr(array, "__arrow_c_array__") or hasattr(array, "__arrow_c_stream__")
     try:
-        if isinstance(array, Sequence) and not isinstance(array, (str, bytes)):
-            array = ak.Array(array)
-        is_arrow = hasattr(array, "__arrow_c_array__") or hasattr(array, "__arrow_c_stream__")
-        if not (isinstance(array, (np.ndarray, ak.Array)) or is_arrow):
-            raise UnsupportedError(
-                f"{name} is no array: a NumPy, awkward or Arrow array, or a list, and not "
-                f"{type(array).__name__}"
-            )
-        column = column_of(array)
+        column = column_of(array if is_arrow else awkward_array(name, array))
     except (TypeError, ValueError) as error:
         reason = str(error).strip().split("\n")[0]
         raise UnsupportedError(f"the array {name} is no column: {reason}") from None

@@ -103,34 +103,37 @@ def branch_list(tree: FileTree | Table) -> tuple[Branch, ...]:
 
 
 class Branches(Mapping[str, Branch]):
-    """The branches of a tree by name, in the tree's order."""
+    """The branches of a tree by name, in the tree's order; they are found by their paths, too."""
 
     def __init__(self, branches: Sequence[Branch]) -> None:
         self._by_name: dict[str, Branch] = {}
+        self.paths: dict[str, Branch] = {}
         self.children: dict[str, list[Branch]] = {}
         """Those of each branch, by its path."""
         for branch in branches:
             # Of branches with one name the outermost is meant, which comes first.
             self._by_name.setdefault(branch.name, branch)
+            self.paths.setdefault(branch.path, branch)
             parent = branch.path[: -len(branch.name) - 1]
             if parent:
                 self.children.setdefault(parent, []).append(branch)
 
     def __getitem__(self, name: str) -> Branch:
         """Raises UnknownBranchError, which is a KeyError, where there is none."""
-        found = self._by_name.get(name)
+        found = self.get(name)
         if found is None:
             near = get_close_matches(str(name)[:200], self._by_name, 3)
             message = f"there is no branch {name}"
             raise UnknownBranchError(message, branch=str(name), suggestions=near)
-        return found
+        return found  # type: ignore[no-any-return]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._by_name
+        return name in self._by_name or name in self.paths
 
     def get(self, name: str, default: Any = None) -> Any:
         """The branch, or the default."""
-        return self._by_name.get(name, default)
+        found = self._by_name.get(name)
+        return self.paths.get(name, default) if found is None else found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._by_name)

@@ -9,7 +9,7 @@ Knows core.Column, awkward and numpy; knows nothing of files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import awkward as ak
@@ -158,17 +158,49 @@ def _node_of_list(content: Any) -> Any:
 
 def numpy_of(layout: Any) -> Any:
     """A numpy array from an awkward layout: one or more dimensions where every entry has the same
-    number of values, else an object array of arrays or strings."""
-    array = ak.Array(layout)
-    if isinstance(layout, (NumpyArray, RegularArray)):
-        return ak.to_numpy(array)
-    made = np.empty(len(array), dtype=object)
-    for i, entry in enumerate(array):
-        made[i] = entry if isinstance(entry, (str, bytes)) else _entry(entry)
+    number of values, a structured array of records of such, else an object array: of arrays,
+    strings, what Python has for them, and None for what is missing."""
+    if _is_regular(layout):
+        return _values(layout)
+    entries = _entries(ak.to_packed(layout, highlevel=False))
+    made = np.empty(len(layout), dtype=object)
+    for i, entry in enumerate(entries):
+        made[i] = entry
     return made
 
 
-def _entry(entry: Any) -> Any:
-    if isinstance(entry, ak.Array) and isinstance(entry.layout, NumpyArray):
-        return ak.to_numpy(entry)
-    return entry.to_list()
+def _is_regular(layout: Any) -> bool:
+    """Whether all entries have as many values, so that numpy has a type for them."""
+    if layout.is_record:
+        names = layout.fields
+        return 0 < len(names) == len(set(names)) and all(map(_is_regular, layout.contents))
+    is_text = layout.parameter("__array__") is not None
+    return layout.is_numpy or (layout.is_regular and not is_text and _is_regular(layout.content))
+
+
+def _values(layout: Any) -> Any:
+    """What `_is_regular` is true of, as it lies in a numpy array."""
+    if layout.is_record:
+        members = {name: _values(layout.content(name)) for name in layout.fields}
+        kinds = [(name, each.dtype, each.shape[1:]) for name, each in members.items()]
+        made = np.empty(len(layout), kinds)
+        for name, each in members.items():
+            made[name] = each
+        return made
+    if layout.is_regular:
+        items = _values(layout.content[: len(layout) * layout.size])
+        return items.reshape(len(layout), layout.size, *items.shape[1:])
+    return ak.to_numpy(ak.Array(layout))
+
+
+def _entries(layout: Any) -> Iterable[Any]:
+    """Of a packed layout, one by one."""
+    if layout.is_option:
+        present = iter(_entries(ak.to_packed(layout.project(), highlevel=False)))
+        return [None if gone else next(present) for gone in ak.is_none(ak.Array(layout)).tolist()]
+    if layout.is_list and layout.parameter("__array__") is None and _is_regular(layout.content):
+        items = _values(layout.content)
+        starts, stops = np.asarray(layout.starts), np.asarray(layout.stops)
+        return [items[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
+    entries: Iterable[Any] = _values(layout) if _is_regular(layout) else layout.to_list()
+    return entries

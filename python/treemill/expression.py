@@ -7,6 +7,7 @@ a dataset's columns: this module must know no branch, no function and no type.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -17,7 +18,7 @@ from .casts import cast_at
 from .clike import Rewritten, rewrite
 from .errors import QueryError
 from .mentions import words
-from .quoting import quoted
+from .quoting import is_plain, quoted
 from .syntax import Tree, reduced, too_deep
 
 __all__ = [
@@ -159,6 +160,9 @@ def _parse(
     return Expression(text, found), depth, json, nodes
 
 
+# What may be meant as one name, as `tuple.0` and `x.class` and `Aux.` are.
+_QUOTED = re.compile(r"""`[^`]*`|'[^']*'|"[^"]*\"""")
+_DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w*)+")
 # Comparisons the wrong way round.
 _TURNED = {"=>": ">=", "=<": "<="}
 
@@ -176,6 +180,10 @@ def _syntax_error(
         byte = len(body[: offset - 1].encode("utf-8", "surrogatepass"))
         return rewritten.place(indent + byte)
 
+    for dotted in _DOTTED.finditer(_QUOTED.sub(lambda found: " " * len(found[0]), text)):
+        if not is_plain(dotted[0]):
+            message = f"a column that is called so goes in backticks: `{dotted[0]}`"
+            return QueryError(message, text=text, span=dotted.span())
     start = place(error.offset)
     if start is None:
         return QueryError(message, text=text, span=(len(text), len(text) + 1))

@@ -18,7 +18,7 @@ from .filetree import UNORDERED
 from .kinds import Kind, Kinds
 from .kinds import number as of_number
 from .parts import claim, hidden_folder, remove, remove_abandoned, remove_if_empty
-from .snapshot_format import compression_of
+from .snapshot_format import check_tree, compression_of
 from .stored import Store, Stored
 
 __all__ = ["FileOutput", "file_outputs", "writing_at"]
@@ -105,6 +105,7 @@ class FileOutput:
         from .writing.given import lists_of, table_of
         from .writing.tables import planned, unequal_counts
 
+        check_tree(tree)
         table = table_of(columns)
         if not any(piece.kinds == table.kinds for piece in self._open.pieces):
             planned(_known(table.kinds), {}, {})  # says what cannot be written

@@ -60,14 +60,20 @@ def _expand(files: Any, tree: str | None, depth: int) -> Iterable[Location]:
             if own_tree is not None and not isinstance(own_tree, str):
                 raise QueryError(f"the tree of {path} must be a name, not {own_tree!r}")
             for location in _expand(path, None, depth):
-                yield Location(location.path, own_tree or location.tree or tree)
+                yield Location(location.path, _tree(own_tree) or location.tree or _tree(tree))
     elif hasattr(files, "__fspath__"):
         yield from _expand_text(Path(files), tree, depth)
+    elif isinstance(files, (bytes, bytearray)) or hasattr(files, "read"):
+        raise _no_path(files)
     elif isinstance(files, Iterable):
         for each in files:
             yield from _expand(each, tree, depth)
     else:
-        raise QueryError(f"a dataset is made of paths, not {type(files).__name__}")
+        raise _no_path(files)
+
+
+def _no_path(files: Any) -> QueryError:
+    return QueryError(f"a dataset is made of paths, not {type(files).__name__}")
 
 
 def _expand_text(text: str | Path, tree: str | None, depth: int) -> Iterable[Location]:
@@ -75,7 +81,7 @@ def _expand_text(text: str | Path, tree: str | None, depth: int) -> Iterable[Loc
         yield from _expand_list(text[1:], tree, depth)
         return
     path, own_tree = (str(text), None) if isinstance(text, Path) else split_tree(text)
-    tree = own_tree or tree
+    tree = _tree(own_tree) or _tree(tree)
     path = _local(path)
     if os.path.lexists(path):
         yield Location(path, tree)
@@ -87,6 +93,11 @@ def _expand_text(text: str | Path, tree: str | None, depth: int) -> Iterable[Loc
             yield Location(match, tree)
     else:
         raise SourceError(f"no such file: {path}", file=path)
+
+
+def _tree(name: str | None) -> str | None:
+    """The name of a tree without spaces around, and without slashes that lead nowhere."""
+    return None if name is None else "/".join(filter(None, name.strip().split("/")))
 
 
 def _expand_list(path: str, tree: str | None, depth: int) -> Iterable[Location]:

@@ -44,9 +44,16 @@ def select(
             chosen[name] = None
         elif fitting := _fitting(branches, name):
             chosen.update(dict.fromkeys(fitting))
+        elif paths := _paths_to(branches, name):
+            raise QueryError(f"no branch has the path {name}", suggestions=paths)
         elif _is_expression(chain, name):
             chosen[name] = None
             expressions.add(name)
+        elif _is_regex(name):
+            raise QueryError(
+                f"{name} is no glob, and branches are not chosen by regular expressions: write "
+                "[name for name in events.branches if re.search(…, name)]"
+            )
         elif _is_glob(name):
             raise QueryError(f"no readable branch matches {name}")
         else:
@@ -56,6 +63,24 @@ def select(
 
 def _is_glob(name: str) -> bool:
     return any(sign in name for sign in "*?[")
+
+
+def _is_regex(name: str) -> bool:
+    """As uproot has them: between slashes, with flags behind."""
+    return _REGEX.fullmatch(name) is not None
+
+
+_REGEX = re.compile(r"/.+/[a-z]*")
+
+
+def _paths_to(branches: Branches, name: str) -> list[str]:
+    """The whole paths of which this is the end, at most three; none where it may be a ratio."""
+    first, slash, _ = name.partition("/")
+    group = branches.get(first)
+    if not slash or (first and (group is None or group.path not in branches.children)):
+        return []
+    end = f"/{name.lstrip('/')}"
+    return [path for path in branches.paths if f"/{path}".endswith(end)][:3]
 
 
 def _fitting(branches: Branches, name: str) -> list[str]:

@@ -91,7 +91,7 @@ def read(
     may come as bytes."""
     if isinstance(names, Mapping):
         _checked(tuple(names))
-        texts = _checked(tuple(dict.fromkeys(names.values())))
+        texts = tuple(dict.fromkeys(_checked(names.values())))
         found = read(chain, texts, start, stop, compute, flags)
         return _renamed(found, names)
     start, stop = _number(start), _number(stop)

@@ -15,6 +15,7 @@ from .snapshot_format import (
     Fill,
     Target,
     check_target,
+    check_tree,
     compression_of,
     copied_names,
     snapshot_format,
@@ -97,6 +98,7 @@ class Saves:
         node = self._with(params)
         place, kind = snapshot_format(path, format)
         check_target(place, node.origin.chain.files)
+        check_tree(tree, kind)
         defined = {step.name for step in steps if isinstance(step, Define)}
         named = _columns(columns, self._names, steps)
         target = Target(

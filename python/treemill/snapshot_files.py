@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .columns import Table, empty, made
 from .errors import UnsupportedError
 from .kinds import Kinds
-from .snapshot_format import Target
+from .snapshot_format import Target, unfit
 from .writing.codecs import Codec
 
 if TYPE_CHECKING:
@@ -124,6 +124,17 @@ class _RNTuples(_File):
         super().__init__(path, target)
         name, level = target.codec
         self._file = uproot.recreate(path, compression=Codec(name, level or 0).uproots)
+
+    @classmethod
+    def check(cls, columns: Columns) -> None:
+        for name in columns.kinds:
+            sign = unfit(name)
+            if sign is not None:
+                raise UnsupportedError(
+                    f"an RNTuple's field cannot be called {name}, because of {sign!r}: give it "
+                    'another name, {"new": "old"}, or write a TTree',
+                    branch=name,
+                )
 
     def tree(self, name: str, columns: Columns) -> _Tree:
         """An RNTuple. The type alone is given: what were written now, nothing, would be a cluster

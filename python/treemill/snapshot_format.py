@@ -18,10 +18,12 @@ __all__ = [
     "SnapshotFile",
     "Target",
     "check_target",
+    "check_tree",
     "compression_of",
     "copied_names",
     "snapshot_format",
     "titles_of",
+    "unfit",
 ]
 
 _SUFFIXES = {
@@ -136,6 +138,21 @@ def check_target(target: str, read: Iterable[str]) -> None:
         raise QueryError(f"snapshot() would replace {target}, which it reads: give another path")
 
 
+def unfit(name: str) -> str | None:
+    """What an RNTuple's and its fields' names cannot have in them, of this name; None: nothing."""
+    signs = (sign for sign in name if sign in "./\\ " or sign < " " or sign == "\x7f")
+    return next(signs, None)
+
+
+def check_tree(name: object, kind: str = "ttree") -> None:
+    """Raises QueryError for names by which ROOT finds no tree of this kind in a file."""
+    if not isinstance(name, str) or not name:
+        raise QueryError(f"a tree's name is a text, not {name!r}")
+    sign = unfit(name) if kind == "rntuple" else next((s for s in name if s in "/;"), None)
+    if sign is not None:
+        raise QueryError(f"a {_WORDS[kind]}'s name cannot be {name!r}, because of {sign!r}: tree=")
+
+
 def copied_names(kind: str, tree: str, given: str | Sequence[str]) -> tuple[str, ...]:
     """The names of trees that are copied. Raises QueryError where this kind of file has no place
     for them."""
@@ -144,6 +161,8 @@ def copied_names(kind: str, tree: str, given: str | Sequence[str]) -> tuple[str,
         raise QueryError(f"a {_WORDS[kind]} has one table: copy_trees= is for .root")
     if tree in names:
         raise QueryError(f"copy_trees= names {tree}, which is what the snapshot itself is called")
+    for name in names:
+        check_tree(name, kind)
     return names
 
 

@@ -273,7 +273,7 @@ class _Reducer:
 
     def attribute(self, node: ast.Attribute, depth: int, json: int) -> Tree:
         if node.attr.startswith("_"):
-            self.refuse("names after a dot may not start with an underscore", node)
+            self.refuse(f"a name with an underscore first goes in backticks: .`{node.attr}`", node)
         value = self.reduce(node.value, depth, json)
         name = self.rewritten.names.get(node.attr, node.attr)
         return {"kind": "attribute", "value": value, "name": name, "at": self.at(node)}

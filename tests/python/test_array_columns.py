@@ -7,6 +7,36 @@ import treemill as tm
 import uproot
 from treemill.errors import QueryError, UnsupportedError
 from treemill.session import connect
+from written import write
+
+KINDS = {
+    "big-endian": (np.arange(3).astype(">i4"), [0, 1, 2]),
+    "big-endian lists": (np.arange(6).reshape(3, 2).astype(">f8"), [[0, 1], [2, 3], [4, 5]]),
+    "masked": (np.ma.array([1, 2, 3], mask=[0, 1, 0]), [1, None, 3]),
+    "objects": (
+        np.array([np.array([1.5]), np.array([]), np.array([2.5, 3])], object),
+        [[1.5], [], [2.5, 3]],
+    ),
+    "texts": (np.array(["a", "", "bc"], object), ["a", "", "bc"]),
+    "lists": ([[1.5], [], [2.5, 3]], [[1.5], [], [2.5, 3]]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numpys_arrays_of_any_kind(kind, tmp_path):
+    """As uproot takes and gives them."""
+    given, expected = KINDS[kind]
+    events = tm.dataset(write(tmp_path / "t.root", x=np.arange(3)))
+    assert events.define("w", given).arrays("w").w.to_list() == expected
+    assert events.add_friend({"w": given}, alias="f").arrays("f.w")["f.w"].to_list() == expected
+
+
+@pytest.mark.parametrize("dtype", ["c8", "g"])
+def test_numbers_that_no_column_has(dtype, tmp_path):
+    events = tm.dataset(write(tmp_path / "t.root", x=np.arange(3)))
+    with pytest.raises(UnsupportedError, match=r"w holds .*which no column does"):
+        events.define("w", np.zeros(3, dtype))
+
 
 SIZES = (300, 1, 0, 700)
 N = sum(SIZES)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import awkward as ak
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 import treemill as tm
 from treemill import parts
@@ -113,6 +115,61 @@ def test_arrays_of_arrays_and_records(tmp_path):
     assert found.arrays().n.to_list() == columns["n"].to_list()
     assert found.arrays().r_pt.to_list() == [[1.0], []]
     assert found.branches["r_pt"].counter == found.branches["r_eta"].counter == "nr"
+
+
+PAIRS = np.array([(1, (2.5,)), (3, (4.5,))], [("a", ">i4"), ("n", [("x", "f8")])])
+KINDS = {
+    "big-endian": ({"x": np.array([5, 4], ">i4")}, {"x": [5, 4]}),
+    "lists": ({"x": [[1.5], []]}, {"nx": [1, 0], "x": [[1.5], []]}),
+    "objects": (
+        {"x": np.array([np.ones(1, "f4"), np.ones(0, "f4")], object)},
+        {"nx": [1, 0], "x": [[1], []]},
+    ),
+    "texts": ({"x": np.array(["a", "b"], object)}, {"x": ["a", "b"]}),
+    "structured": (PAIRS, {"a": [1, 3], "n_x": [2.5, 4.5]}),
+    "records": (ak.Array([{"keys": 1, "column_names": 2}]), {"keys": [1], "column_names": [2]}),
+    "frame": (pd.DataFrame({"x": [1, 2], "s": ["a", "b"]}), {"x": [1, 2], "s": ["a", "b"]}),
+    "table": (
+        pa.table({"x": [1, 2], "v": [[1.0], []]}),
+        {"x": [1, 2], "nv": [1, 0], "v": [[1], []]},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_of_any_kind(kind, tmp_path):
+    columns, expected = KINDS[kind]
+    found = written(tmp_path / "a.root", columns).arrays()
+    assert {name: found[name].to_list() for name in found.fields} == expected
+
+
+WRONG = [
+    ({"x": np.arange(3), "y": np.arange(4)}, "one length, .*x 3, y 4"),
+    ({"x": np.ma.array([1, 2], mask=[0, 1])}, "x has missing values"),
+    ({"x": 3}, "x is no array.*not int"),
+    ({"x": np.array(3)}, "x is no array"),
+    ({"x": np.zeros(2, "c8")}, "x holds complex64"),
+    ({1: [1]}, "a column's name is a text, not 1"),
+    ({"": [1]}, "a column's name is a text, not ''"),
+    ({"p": ak.Array([{"x": 1}]), "p_x": [2]}, "two columns would be called p_x"),
+    (np.arange(3), "a mapping of names to arrays.*not ndarray"),
+]
+
+
+@pytest.mark.parametrize(("columns", "said"), WRONG, ids=[said for _, said in WRONG])
+def test_columns_that_do_not_fit(columns, said, tmp_path):
+    output = FileOutput(tmp_path / "a.root")
+    with pytest.raises(tm.TreemillError, match=said):
+        output.write(columns)
+    output.drop()
+
+
+@pytest.mark.parametrize("tree", ["a/b", "a;1", "", None])
+def test_names_by_which_no_tree_is_found(tree, events, tmp_path):
+    with pytest.raises(QueryError, match="tree"):
+        FileOutput(tmp_path / "a.root").write({"x": [1]}, tree=tree)
+    with pytest.raises(QueryError, match="tree"):
+        events.snapshot(tmp_path / "a.root", ["MET_pt"], tree=tree)
 
 
 def test_what_a_tree_cannot_hold_is_said_at_once(tmp_path):

@@ -118,8 +118,10 @@ def test_module(path):
     if part == "foreign":
         assert own(names) <= inside(names, "treemill.kinds", "treemill.columns")
     if part == "array_columns":
-        allowed = ["columns", "errors", "foreign", "kinds"]
+        allowed = ["columns", "errors", "foreign", "kinds", "user_arrays"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
+    if part == "user_arrays":
+        assert own(names) <= inside(names, "treemill.errors")
     if path.name != "__init__.py" and part not in ("cli", "demo"):
         assert not inside(names, "treemill.dataset.Dataset", "treemill.dataset.dataset"), (
             "what others need of the files is the chain"
@@ -186,7 +188,7 @@ def test_module(path):
         allowed += ["snapshot_files", "snapshot_format", "snapshot_values"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part == "writing":
-        allowed = ["columns", "errors", "kinds", "schemas", "writing"]
+        allowed = ["columns", "errors", "kinds", "schemas", "user_arrays", "writing"]
         assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
     if part == "variations":
         assert own(names) <= inside(names, "treemill.showing", "treemill.monitor")

@@ -32,6 +32,14 @@ def test_forms(folder):
     assert expand("odd:name.root") == (Location("odd:name.root"),)
 
 
+@pytest.mark.parametrize("tree", ["d/T", "/d/T", "d//T", "d/T/", " d/T "])
+def test_slashes_and_spaces_around_a_trees_name(folder, tree):
+    expected = (Location("a.root", "d/T"),)
+    assert (
+        expand(f"a.root:{tree}") == expand("a.root", tree) == expand({"a.root": tree}) == expected
+    )
+
+
 def test_home(folder, monkeypatch):
     monkeypatch.setenv("HOME", str(folder))
     assert expand("~/a.root:T") == (Location(str(folder / "a.root"), "T"),)
@@ -65,6 +73,11 @@ def test_lists(folder):
         (r"C:\data\f.root", (r"C:\data\f.root", None)),
         (r"C:\data\f.root:T", (r"C:\data\f.root", "T")),
         ("C:/data/f.root:T", ("C:/data/f.root", "T")),
+        (
+            "00376186-543E-E311-8D30-002618943857.root:T",
+            ("00376186-543E-E311-8D30-002618943857.root", "T"),
+        ),
+        ("dir:with:colons/f.root.1:a/T", ("dir:with:colons/f.root.1", "a/T")),
         ("f.root:", ("f.root:", None)),
         ("f.root:T;1", ("f.root", "T;1")),
         ("f.root", ("f.root", None)),
@@ -90,5 +103,9 @@ def test_nothing_there(folder):
         expand([])
     with pytest.raises(QueryError, match="int"):
         expand(3)
+    with pytest.raises(QueryError, match="not bytes"):
+        expand(b"a.root")
+    with open("a.root", "rb") as file, pytest.raises(QueryError, match="not BufferedReader"):
+        expand(file)
     with pytest.raises(QueryError, match="name"):
         expand({"a.root": 3})

@@ -44,6 +44,11 @@ def events(core, tmp_path_factory):
         ("(long double)x", r"write float\(…\)"),
         ("(Muon pt) + 1", "invalid syntax"),
         ("(x) y", "invalid syntax"),
+        ("sum(pairs.0)", "backticks: `pairs.0`"),
+        ("EventAux. > 3", "backticks: `EventAux.`"),
+        ("x.class", "backticks: `x.class`"),
+        ("`pairs.0` +", "invalid syntax"),
+        ("prel._rem", "backticks: .`_rem`"),
     ],
 )
 def test_what_c_writes(text, said):

@@ -192,6 +192,18 @@ def test_fill_and_compression_that_do_not_fit(session, events, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("sign", [".", "/", " ", "\\", "\t"])
+def test_names_that_no_rntuple_has(sign, events, tmp_path):
+    """ROOT opens no RNTuple with such a field; a TTree has it."""
+    path, name = tmp_path / "a.root", f"MET{sign}pt"
+    with pytest.raises(UnsupportedError, match="RNTuple's field cannot be called MET"):
+        events.snapshot(path, {name: "MET_pt"}, format="rntuple").value  # noqa: B018
+    with pytest.raises(QueryError, match="RNTuple's name"):
+        events.snapshot(path, ["MET_pt"], format="rntuple", tree=name)
+    events.snapshot(path, {name: "MET_pt"}).value  # noqa: B018
+    assert tm.dataset(path).arrays(name)[name].to_list() == events.arrays("MET_pt").MET_pt.to_list()
+
+
 def test_other_trees_go_along(session, tmp_path):
     import uproot
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,22 +11,51 @@ from ..columns import Table, column_of, has_missing, kind_of, lengths
 from ..errors import QueryError, UnsupportedError
 from ..kinds import Kind
 from ..schemas import cast
+from ..user_arrays import awkward_array
 
 __all__ = ["lists_of", "table_of"]
 
 
 def table_of(columns: Any) -> Table:
-    """A table of a mapping of names to arrays, or of an awkward array of records; records in it are
-    columns name_field. Raises QueryError where a value is missing."""
-    if not isinstance(columns, Mapping):
-        columns = {name: columns[name] for name in columns.fields}
-    return Table(
-        {
-            name: _never_missing(name, array)
-            for given, value in columns.items()
-            for name, array in _arrays(given, value)
-        }
-    )
+    """A table of a mapping of names to arrays, or of an awkward array of records, a
+    structured NumPy array, a DataFrame or an Arrow table; records in it are columns name_field.
+    Raises QueryError where a value is missing, and for names and lengths that do not fit."""
+    made: dict[str, Any] = {}
+    for given, value in _named(columns):
+        for name, array in _arrays(given, value):
+            if name in made:
+                raise QueryError(f"two columns would be called {name}: give one another name")
+            made[name] = _never_missing(name, array)
+    sizes = {name: len(array) for name, array in made.items()}
+    if len(set(sizes.values())) > 1:
+        shown = ", ".join(f"{name} {length}" for name, length in sizes.items())
+        raise QueryError(f"columns of a tree have one length, and these differ: {shown}")
+    return Table(made)
+
+
+def _named(columns: Any) -> Iterator[tuple[str, Any]]:
+    names = _names(columns)
+    if names is None:
+        raise QueryError(
+            "columns are a mapping of names to arrays, or an awkward array of records, and not "
+            f"{type(columns).__name__}"
+        )
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise QueryError(f"a column's name is a text, not {name!r}")
+        yield name, columns[name]
+
+
+def _names(columns: Any) -> Iterable[Any] | None:
+    """Of a mapping's, a DataFrame's, a table's columns, or of an array's fields."""
+    kind = type(columns)  # an array's own attributes may be its fields
+    if hasattr(kind, "keys"):
+        return list(columns.keys())
+    if hasattr(kind, "column_names"):
+        return list(columns.column_names)
+    if hasattr(kind, "fields"):
+        return columns.fields or None
+    return getattr(getattr(columns, "dtype", None), "names", None)
 
 
 def lists_of(table: Table) -> dict[str, bytes]:
@@ -39,14 +68,11 @@ def lists_of(table: Table) -> dict[str, bytes]:
 
 
 def _arrays(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    import awkward as ak
-    import numpy as np
-
-    if not isinstance(value, ak.Array):
-        array = np.asarray(value)
-        is_plain = array.dtype.kind in "biuf"
-        value = array if is_plain else ak.Array(value)
-    if isinstance(value, ak.Array) and value.fields:
+    if hasattr(value, "__arrow_c_array__") or hasattr(value, "__arrow_c_stream__"):
+        yield name, value
+        return
+    value = awkward_array(name, value)
+    if value.fields:
         for field in value.fields:
             yield from _arrays(f"{name}_{field}", value[field])
         return
