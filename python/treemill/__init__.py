@@ -34,12 +34,13 @@ if TYPE_CHECKING:
         WorkerError,
     )
     from .files import FileOutput
+    from .front import connect, run
     from .functions import function
     from .monitor.report import Report
     from .query import Node
     from .running import Query
     from .selector import Selector
-    from .session import Session, connect, run
+    from .session import Session
     from .showing import plot, show
     from .snapshot_format import SnapshotFile
     from .variations import Variations
@@ -97,8 +98,8 @@ _HOMES = {
     "TreemillError": "errors",
     "UnsupportedError": "errors",
     "WorkerError": "errors",
-    "connect": "session",
-    "run": "session",
+    "connect": "front",
+    "run": "front",
     "plot": "showing",
     "show": "showing",
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol
 from .draw_request import Drawing
 from .errors import TreemillError
 from .faces import face
-from .steps import Step
+from .steps import Params, Step
 from .wanted import Wanted
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ else:  # Python's own has no defaults before 3.13
 
     Value = TypeVar("Value", covariant=True)
 
-__all__ = ["Booking", "Data", "Origin", "Place", "Services", "steps_to"]
+__all__ = ["Booking", "Data", "Located", "Origin", "Place", "Services", "steps_to"]
 
 Groups = dict[int, "int | None"]
 """Which bookings are computed together, by their numbers; None: what no query has begun."""
@@ -208,6 +208,20 @@ def steps_to(place: Place) -> list[Place]:
         found.append(walk)
         walk = walk.parent
     return found[::-1]
+
+
+class Located:
+    """What is at a place of a query: a node, and a dataset at its root."""
+
+    __slots__ = ()
+
+    def _with(self, params: Params) -> Place:
+        """The place with these constants."""
+        raise NotImplementedError
+
+    def _names(self) -> Iterable[str]:
+        """Names of all columns there."""
+        raise NotImplementedError
 
 
 @face("node", "number", "set_value", "wanted")

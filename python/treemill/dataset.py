@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .array_columns import array_columns
 from .branches import Branches
@@ -20,17 +20,11 @@ from .faces import completed, face, short_errors
 from .friend_columns import Friend
 from .friends import index_names
 from .missing import policy
-from .query import Bookable, Node, Origin, Params
+from .query import Bookable, Node, Origin
+from .reads import Reads
 from .selection import SELECTED
 from .services import SERVICES
-
-if TYPE_CHECKING:
-    import awkward
-    import numpy.typing as npt
-    import pyarrow
-
-    from .read_columns import Columns
-    from .reading import Names
+from .steps import Params
 
 __all__ = ["Dataset", "dataset"]
 
@@ -44,20 +38,42 @@ def dataset(
     missing: Any = "error",
     metadata: Mapping[str, Any] | None = None,
 ) -> Dataset:
-    """A dataset of ROOT files.
+    """Make a dataset of ROOT files. No file is opened.
 
-    `files` is a path, a glob, `"path:tree"`, `"@list.txt"` with one of these per line, a mapping of
-    paths or globs to trees, or a list of any of these. `tree` names the tree where the files do
-    not; it may be left out where each file has only one (of several cycles the newest counts).
-    `name` is what selectors see in `events.metadata["dataset"]`, and `metadata` what else is to be
-    in there (`{"xsec": 6.2, "year": 2018}`). `missing`: what a branch counts as
-    in files that lack it: "error", or a mapping of names or globs to defaults, as
-    `{"Jet_btag": -1.0, "HLT_*": False, "genWeight": None}` (docs/datasets.md).
+    Parameters
+    ----------
+    files
+        A path, a glob, `"path:tree"`, `"@list.txt"` with one of these per line, a mapping of paths
+        or globs to trees, a list of any of these, or a fileset of coffea's: its datasets are one
+        then, whose chunks have the names and metadata of their files (docs/coffea.md).
+    tree
+        The tree, if the files do not name it. Without one each file has only one tree; of several
+        cycles the newest counts.
+    name
+        What selectors see in `events.metadata["dataset"]`.
+    missing
+        What a branch counts as in files that lack it: "error", or a mapping of names or globs to
+        defaults, as `{"Jet_btag": -1.0, "HLT_*": False, "genWeight": None}` (docs/datasets.md).
+    metadata
+        What else is to be in `events.metadata`, such as `{"xsec": 6.2, "year": 2018}`.
 
-    `files` may be a fileset of coffea's, too: its datasets are one then, whose chunks have the
-    names and metadata of their files (docs/coffea.md).
+    Returns
+    -------
+    Dataset
+        The files as one tree.
 
-    Raises SourceError where a file does not exist, UnsupportedError for URLs.
+    Raises
+    ------
+    SourceError
+        If a file does not exist.
+    UnsupportedError
+        For URLs.
+
+    Examples
+    --------
+    >>> events = tm.dataset("data/*.root", tree="Events", missing={"Jet_btag": -1.0})
+    >>> events.num_entries == len(events)
+    True
     """
     return Dataset(chain_of(files, tree, name, policy(missing), metadata))
 
@@ -74,7 +90,7 @@ def _fits(name: str, globs: Sequence[str]) -> bool:
 
 
 @face("chain", "node")
-class Dataset(Bookable):
+class Dataset(Reads, Bookable):
     """Files and trees, as one. Make it with `treemill.dataset`."""
 
     def __init__(self, chain: Chain) -> None:
@@ -128,10 +144,23 @@ class Dataset(Bookable):
         return self.chain.index
 
     def show(self, *names: str) -> None:
-        """Prints the branches, those whose names fit a glob if `names` are given: name, C++ type,
-        how they read and by whom, sizes, titles; and aliases.
+        """Print the branches: name, C++ type, how they read and by whom, sizes, titles; and
+        aliases.
 
-            events.show("Muon_*", "MET_*")
+        Parameters
+        ----------
+        *names
+            Globs; only what fits one is printed.
+
+        Raises
+        ------
+        QueryError
+            If nothing fits.
+
+        Examples
+        --------
+        >>> events.show("Muon_*", "MET_*")  # doctest: +ELLIPSIS
+        <dataset ...
         """
         from .monitor.tables import print_branches
 
@@ -145,20 +174,42 @@ class Dataset(Bookable):
     # What goes along with it.
 
     def add_friend(self, friend: Any, alias: str | None = None, *, index: Any = None) -> Dataset:
-        """A dataset with the columns of `friend`, a Dataset or what `treemill.dataset` takes,
-        beside its own: `alias.column`, and `column` where no other has that name. It is as
-        TTree::AddFriend, but this dataset stays as it is. `alias`: else the name of its tree.
+        """Add the columns of another dataset beside these, as TTree::AddFriend; this dataset stays
+        as it is.
 
-        Entries go together by their number in the whole chain, which must be as long, or by
-        `index`, one or two columns of integers that both have (`("run", "event")`): entries without
-        a match have missing values (None in arrays), and lists without items. Without `index=` the
-        one of `TTree::BuildIndex` counts where the friend has it and the dataset its columns, as in
-        ROOT; `index=False`: by number all the same.
+        Friends that files record by themselves are there without this.
 
-        A mapping of names to arrays in memory is a friend, too, by number: as long as the dataset
-        has entries, and with an alias: `add_friend({"score": scores}, alias="nn")`.
+        Parameters
+        ----------
+        friend
+            A Dataset, what `treemill.dataset` takes, or a mapping of names to arrays in memory,
+            which are as long as the dataset. Its columns are `alias.column`, and `column` if no
+            other has that name.
+        alias
+            Else the name of its tree. Arrays need one.
+        index
+            One or two columns of integers that both have, as `("run", "event")`: entries without a
+            match have missing values, and lists without items. None: the index of
+            `TTree::BuildIndex`, if the friend has it and the dataset has its columns, as in ROOT;
+            else by the number of the entry in the whole chain, which must be as long. False: by
+            number all the same.
 
-        Friends that files record by themselves are there without this."""
+        Returns
+        -------
+        Dataset
+            The same entries, with more columns.
+
+        Raises
+        ------
+        QueryError
+            For an alias that is taken or cannot be named; for other lengths, when it is read.
+
+        Examples
+        --------
+        >>> both = events.add_friend({"score": range(events.num_entries)}, alias="nn")
+        >>> both.max("nn.score").value == events.num_entries - 1
+        True
+        """
         if _holds_arrays(friend):
             return self._with_arrays(friend, alias, index)
         other = friend if isinstance(friend, Dataset) else dataset(friend)
@@ -169,9 +220,34 @@ class Dataset(Bookable):
         return Dataset(self.chain.with_friends(self.chain.friends.plus(added)))
 
     def define(self, name: str, expr: Any, params: Params = None) -> Any:
-        """As `treemill.query.Node.define`; or a column of an array in memory, NumPy's, awkward's,
-        Arrow's or a list, with one value or one list for each entry of the whole dataset:
-        `events.define("w", weights)` is a dataset with a column `w`."""
+        """Add a column: see `Node.define`; or one of an array in memory.
+
+        Parameters
+        ----------
+        name
+            Of the column.
+        expr
+            An expression; or an array of NumPy, awkward or Arrow or a list, with one value or one
+            list for each entry of the whole dataset.
+        params
+            Constants by name, as for `with_params`.
+
+        Returns
+        -------
+        Node or Dataset
+            Of an array a Dataset, since it is a column of all entries.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense; for another length, when it is read.
+
+        Examples
+        --------
+        >>> weighted = events.define("w", [1.0] * events.num_entries)
+        >>> weighted.sum("w").value == events.num_entries
+        True
+        """
         if isinstance(expr, str):
             return super().define(name, expr, params)
         made = array_columns({name: expr}, None)
@@ -186,69 +262,34 @@ class Dataset(Bookable):
         return Dataset(self.chain.with_friends(self.chain.friends.with_arrays(made)))
 
     def select_entries(self, entries: Any) -> Dataset:
-        """A dataset of some of the entries, as TTree::SetEntryList: `entries` are their numbers in
-        the whole chain (in any order; they come in the chain's), a mask of all of them, or
-        "file.root:name" of a TEntryList or TEventList. For arrays, queries and selectors; parts of
-        files (clusters) without a selected entry are not read. `entries=` of a run and `start`,
-        `stop` of arrays then count the selected ones. This dataset stays as it is."""
+        """Select some of the entries, as TTree::SetEntryList; this dataset stays as it is.
+
+        Parameters
+        ----------
+        entries
+            Their numbers in the whole chain, in any order; a mask of all of them; or
+            "file.root:name" of a TEntryList or TEventList.
+
+        Returns
+        -------
+        Dataset
+            Of these entries, in the chain's order, for arrays, queries and selectors. Clusters
+            without a selected entry are not read. `entries=` of a run and `start`, `stop` of arrays
+            count the selected ones.
+
+        Raises
+        ------
+        QueryError
+            For entries that there are not.
+
+        Examples
+        --------
+        >>> events.select_entries([3, 5, 8]).arrays("MET_pt").MET_pt.to_list() == (
+        ...     events.arrays("MET_pt").MET_pt[[3, 5, 8]].to_list()
+        ... )
+        True
+        """
         return Dataset(self.chain.selecting(entries))
-
-    # Arrays.
-
-    def read(
-        self,
-        names: Names = None,
-        start: int | None = None,
-        stop: int | None = None,
-    ) -> Columns:
-        """Columns of entries `[start, stop)`, counted over the whole chain; negative ones from its
-        end, as in slices. `names`: names of branches, globs or expressions, or a mapping of names
-        to them; None: all that can be read (what turns out to
-        be unreadable is left out, with a warning). Read now, and not booked. Raises QueryError for
-        an unknown name, UnsupportedError for a branch that treemill cannot read."""
-        return self._read(names, start, stop)
-
-    def _read(
-        self,
-        names: Names,
-        start: int | None,
-        stop: int | None,
-        flags: bool = False,
-    ) -> Columns:
-        from .reading import read
-
-        return read(self.chain, names, start, stop, self._computed, flags)
-
-    def _computed(self, exprs: Sequence[str], start: int | None, stop: int | None) -> list[Any]:
-        found = self.node.arrays({expr: expr for expr in exprs}, start, stop)
-        return [found[expr] for expr in exprs]
-
-    def arrays(
-        self,
-        names: Names = None,
-        start: int | None = None,
-        stop: int | None = None,
-    ) -> awkward.Array:
-        """As `read`: an awkward array of records, with uproot's layout and field names."""
-        return self._read(names, start, stop, flags=True).to_awkward()
-
-    def to_arrow(
-        self,
-        names: Names = None,
-        start: int | None = None,
-        stop: int | None = None,
-    ) -> pyarrow.Table:
-        """As `read`: a pyarrow.Table."""
-        return self.read(names, start, stop).to_arrow()
-
-    def to_numpy(
-        self,
-        names: Names = None,
-        start: int | None = None,
-        stop: int | None = None,
-    ) -> dict[str, npt.NDArray[Any]]:
-        """As `read`: numpy arrays by name; jagged branches as object arrays of arrays."""
-        return self._read(names, start, stop, flags=True).to_numpy()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Dataset, (self.chain,)

@@ -40,7 +40,7 @@ def command(
     """Write a dataset, run a query over it on all cores, draw it."""
     from .bench.generate import Recipe, paths, write_dataset
     from .dataset import dataset
-    from .session import connect
+    from .front import connect
 
     recipe = Recipe(files, events)
     for line in write_dataset(folder, recipe):

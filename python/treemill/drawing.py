@@ -209,7 +209,7 @@ class _Joined:
 def _run(node: Node, asked: _Asked) -> Any:
     """The first of the ways that may be meant which can be. Which it is only the core knows, when
     it has seen the columns' types."""
-    from .session import run
+    from .front import run
 
     if asked.where is None:
         return run(_booking(node, asked, asked.exprs, asked.weight))

@@ -16,16 +16,28 @@ __all__ = ["function"]
 
 
 def function(signature: str, body: str) -> None:
-    """Makes a function that expressions written from now on can call.
+    """Make a function that expressions written from now on can call.
 
-        tm.function("mt(a, met)", "sqrt(2 * a.pt * met.pt * (1 - cos(a.deltaphi(met))))")
-        events.hist("mt(Muon[0], MET)", bins=(100, 0, 200))
+    It sees none of the variables of the place where it is called. It may call functions made
+    before, and so never itself. A name that is used again means the new function in what is written
+    after.
 
-    The body is an expression over the parameters and the dataset's columns; it sees none of the
-    variables of the place where it is called. It may call functions made before, and so never
-    itself. A name that is used again means the new function in what is written after.
+    Parameters
+    ----------
+    signature
+        Its name and parameters, as "mt(a, met)".
+    body
+        An expression over the parameters and the dataset's columns.
 
-    Raises QueryError for what is no signature or no expression.
+    Raises
+    ------
+    QueryError
+        For what is no signature or no expression.
+
+    Examples
+    --------
+    >>> tm.function("mt(a, met)", "sqrt(2 * a.pt * met.pt * (1 - cos(a.phi - met.phi)))")
+    >>> masses = events.filter("nMuon >= 1").hist("mt(Muon[0], MET)", bins=(100, 0, 200))
     """
     name, params = _signature(signature)
     expression, depth, json, size = measured(body, params)

@@ -31,7 +31,7 @@ _NUMBER = "entry_number"
 def first_entries(node: Node, columns: Any, count: int) -> Any:
     """An awkward array of records of the first `count` entries that arrive at the node; no more is
     read than it takes to find them."""
-    from .session import run
+    from .front import run
 
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise QueryError(f"the number of entries is 0 or more, not {count!r}")
@@ -102,7 +102,7 @@ def _item(value: Any, items: list[Any] | None, instance: int) -> str:
 
 def described(node: Node, names: Sequence[str]) -> Description:
     """The columns in numbers, all by one pass."""
-    from .session import run
+    from .front import run
 
     columns = [(name, expr.text) for name, expr in _columns(node, names)]
     count = node.count()

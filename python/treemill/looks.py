@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .booking import Place
+from .booking import Located
 from .draw_request import Drawing
 from .faces import face
 
@@ -22,14 +22,10 @@ __all__ = ["Looks"]
 
 
 @face()
-class Looks:
+class Looks(Located):
     """The methods of nodes, and so of datasets."""
 
     __slots__ = ()
-
-    def _with(self, params: Any) -> Place:
-        """The node with these constants."""
-        raise NotImplementedError
 
     def draw(
         self,
@@ -44,27 +40,46 @@ class Looks:
         log: bool = False,
         params: Any = None,
     ) -> hist.Hist[Any]:
-        """As TTree::Draw: fills a histogram now, shows it, and gives it back.
+        """Fill a histogram now, show it, and give it back, as TTree::Draw.
 
-        Parameters:
-            expr: what to fill with; "y:x" or a list, `["x", "y"]`, for several dimensions; it may
-                end in ">>h(100,0,1)", the histogram's name and bins.
-            where: the selection. It selects entries, or where it has one value per item, items, as
-                in `draw("Jet_pt", "Jet_pt > 30")`; a number, unlike a condition, is a weight.
-            option: TTree::Draw's: "goff" shows nothing, "prof" is `profile`; how ROOT paints
-                ("colz", "hist", "e" …) changes nothing.
-            bins, range: as for `hist`; but without a range far tails are not shown: the range
-                holds at least 99.9 % of the values, and what is outside is said.
-            weight: an expression, besides a selection that is a number.
-            profile: of "y:x" the mean of y over x.
-            log: with a logarithmic scale.
-            params: constants by name, as for `with_params`.
+        Parameters
+        ----------
+        expr
+            What to fill with; "y:x" or a list, `["x", "y"]`, for several dimensions. It may end in
+            ">>h(100,0,1)", the histogram's name and bins.
+        where
+            The selection. It selects entries; if it has one value per item it selects items, as in
+            `draw("Jet_pt", "Jet_pt > 30")`. A number, unlike a condition, is a weight.
+        option
+            TTree::Draw's: "goff" shows nothing, "prof" is `profile`; how ROOT paints ("colz",
+            "hist", "e" …) changes nothing.
+        bins, range
+            As for `hist`; but without a range far tails are not shown: the range holds at least
+            99.9 % of the values, and what is outside is said.
+        weight
+            An expression, besides a selection that is a number.
+        profile
+            Of "y:x" the mean of y over x.
+        log
+            With a logarithmic scale.
+        params
+            Constants by name, as for `with_params`.
 
-        Returns: a hist.Hist.
+        Returns
+        -------
+        hist.Hist
+            The histogram.
 
-        Raises: QueryError, about the expression that is wrong.
+        Raises
+        ------
+        QueryError
+            For what makes no sense, with the place in the expression.
 
-            events.draw("Jet_pt:Jet_eta", "Jet_pt > 30", bins=[(50, -5, 5), (50, 0, 200)])
+        Examples
+        --------
+        >>> pairs = events.draw("Jet_pt:Jet_eta", "Jet_pt > 30", "goff", bins=[(50, -5, 5), 40])
+        >>> pairs.ndim
+        2
         """
         # A drawing is wanted now and alone, so what else is booked stays booked.
         wanted = Drawing(expr, where, option, bins, range, weight, profile, log)
@@ -75,18 +90,31 @@ class Looks:
     def scan(
         self, *columns: str, where: str | None = None, n: int = 20, params: Any = None
     ) -> None:
-        """As TTree::Scan: prints the first entries, with a line for each item of lists.
+        """Print the first entries, with a line for each item of lists, as TTree::Scan.
 
-        Parameters:
-            columns: expressions or globs, also as "a:b"; without them the first eight branches with
-                numbers.
-            where: the selection of entries.
-            n: how many entries are listed. No more is read than it takes to find them.
-            params: constants by name, as for `with_params`.
+        Parameters
+        ----------
+        *columns
+            Expressions or globs, also as "a:b"; without them the first eight branches with numbers.
+        where
+            The selection of entries.
+        n
+            How many entries are listed. No more is read than it takes to find them.
+        params
+            Constants by name, as for `with_params`.
 
-        Raises: QueryError for what makes no sense.
+        Raises
+        ------
+        QueryError
+            For what makes no sense, with the place in the expression.
 
-            events.scan("MET_pt", "Muon.pt", where="nMuon >= 2", n=5)
+        Examples
+        --------
+        >>> events.define("half", "0.5").scan("half", n=2)
+        Row  half
+        ───  ────
+          0   0.5
+          1   0.5
         """
         node = self._with(params)
         node.origin.services.scan(node, columns, where, n)
@@ -94,24 +122,62 @@ class Looks:
     def head(
         self, columns: str | Sequence[str] | Mapping[str, str] = "*", n: int = 5, params: Any = None
     ) -> Any:
-        """The first `n` entries that arrive here, as an awkward array of records; no more is read
-        than it takes to find them. `columns` as for `arrays`. Raises QueryError for what makes no
-        sense.
+        """Compute the first entries that arrive here; no more is read than it takes to find them.
 
-            events.filter("nMuon >= 2").head(["MET_pt", "Muon_pt"])
+        Parameters
+        ----------
+        columns
+            As for `arrays`.
+        n
+            How many entries.
+        params
+            Constants by name, as for `with_params`.
+
+        Returns
+        -------
+        awkward.Array
+            Records.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense, with the place in the expression.
+
+        Examples
+        --------
+        >>> len(events.filter("nMuon >= 2").head(["MET_pt", "Muon_pt"], n=3))
+        3
         """
         node = self._with(params)
         return node.origin.services.head(node, columns, n)
 
     def describe(self, *columns: str, params: Any = None) -> Description:
-        """Columns in numbers, by one pass over the data: how many values, missing ones and ones
-        that are not finite, mean, standard deviation (of a sample, ddof=1), extremes, approximate
-        quartiles, and the sizes of branches. `columns` are expressions or globs; without them all
-        branches with numbers. Gives a mapping of names to `treemill.listing.Column`, which prints
-        as a table. Raises QueryError for what makes no sense.
+        """Put columns in numbers, by one pass over the data.
 
-            print(events.describe("MET_pt", "Jet_*"))
-            events.describe("MET_pt")["MET_pt"].max
+        Parameters
+        ----------
+        *columns
+            Expressions or globs; without them all branches with numbers.
+        params
+            Constants by name, as for `with_params`.
+
+        Returns
+        -------
+        Description
+            A mapping of names to how many values there are, how many are missing or not finite,
+            mean, standard deviation (of a sample, ddof=1), extremes, approximate quartiles, and
+            sizes of branches. It prints as a table.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense, with the place in the expression.
+
+        Examples
+        --------
+        >>> numbers = events.describe("MET_pt", "Jet_*")
+        >>> numbers["MET_pt"].max == events.max("MET_pt").value
+        True
         """
         node = self._with(params)
         found: Description = node.origin.services.describe(node, columns)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .booking import Booking, Place, steps_to
+from .booking import Booking, Located, steps_to
 from .errors import QueryError
 from .expression import Expression
+from .faces import face
 from .snapshot_format import (
     Fill,
     Target,
@@ -30,17 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["Saves"]
 
 
-class Saves:
+@face()
+class Saves(Located):
     """The method of nodes, and so of datasets."""
 
     __slots__ = ()
-
-    def _with(self, params: Any) -> Place:
-        """The node with these constants."""
-        raise NotImplementedError
-
-    def _names(self) -> Iterable[str]:
-        raise NotImplementedError
 
     def _steps(self) -> list[Step | None]:
         return [place.step for place in steps_to(self._with(None))]
@@ -63,12 +58,18 @@ class Saves:
         Parameters
         ----------
         path
-            The suffix says what it is: .root (a TTree, or with format="rntuple" an RNTuple, called
-            `tree`), .parquet, .feather or .arrow. The file appears when it is complete; an older
-            one is replaced in the same moment.
+            The suffix says what it is: .root (a TTree, or with format="rntuple" an RNTuple),
+            .parquet, .feather or .arrow. The file appears when it is complete; an older one is
+            replaced in the same moment.
         columns
-            As for `arrays`; a collection's name, "Jet", stands for all its columns, `Jet_*` and
+            As for `take`; a collection's name, "Jet", stands for all its columns, `Jet_*` and
             `nJet`.
+        tree
+            The name of the tree, or of the RNTuple.
+        format
+            "rntuple", or what the suffix says.
+        params
+            Constants by name, as for `with_params`.
         compression
             "zstd:5", "zlib:1", "lzma:7", "lz4:4" with any level, or without one; None: none.
         fill

@@ -24,12 +24,12 @@ class _Services:
     """Implements booking.Services; imports are # start-up."""
 
     def run(self, bookings: Sequence[Booking]) -> None:
-        from .session import run
+        from .front import run
 
         run(*bookings)
 
     def arrays(self, booking: Booking, start: int | None, stop: int | None) -> Any:
-        from .session import run
+        from .front import run
 
         entries = None if start is None and stop is None else (start or 0, stop)
         return run(booking, entries=entries, progress=False)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import os
-import threading
 import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -15,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from .account import Account
 from .backend.passes import Pool
 from .booked import BookedQuery
-from .errors import QueryError, UnsupportedError
-from .faces import face, short_errors
+from .errors import QueryError
+from .faces import face
 from .monitor.together import Together
 from .monitor.watch import Feedback, Watch
 from .packages import Package, PackageStore
@@ -30,80 +28,10 @@ from .waiting import hearing, wait, watch_aside
 if TYPE_CHECKING:
     from .chain.chain import Chain
 
-__all__ = ["Session", "connect", "run"]
+__all__ = ["Session"]
 
 _REMEMBERED = 100
 """Queries of which a session keeps the account."""
-
-
-@short_errors
-def connect(
-    address: Any = None,
-    *,
-    workers: int | None = None,
-    mode: str = "threads",
-    memory: int | None = None,
-    silence: float = 60.0,
-    patience: float = 10.0,
-    start: str | None = None,
-    trace: int = 0,
-) -> Session:
-    """A session with local workers, one per core if `workers` is None; no daemon.
-
-    `mode="threads"`: threads of this process, started when first needed: for queries, and for
-    selectors that let go of the GIL. `mode="processes"`: processes, forked for each run from a
-    template that has loaded everything; for selectors in Python. For these, `memory` is how many
-    bytes each worker may take on top of what the template has (None: any number), and `silence`
-    after how many seconds without a sign of life a worker is given up, or what does not come to an
-    end while the template loads it. `start="spawn"` starts each worker as a program of its own
-    instead, slower and without shared memory, which is the way where the system's libraries do not
-    survive a fork (macOS); "fork" is Linux's.
-
-    `patience` is how many seconds `stop`, Ctrl-C and `close` wait for what workers are at. After
-    that a process is killed; a thread, which Python cannot end, is named in a warning and left
-    behind. What they had in their hands is missing in the result, by name in the report.
-
-    `trace` is how many records the report of a query keeps of what its workers said and were told
-    (`report.trace`): 10,000 take some MB.
-
-    Threads share what this process remembers of files (`treemill.cache`); processes, which live
-    for one run, remember nothing.
-
-    Raises UnsupportedError for addresses, which come with later versions.
-    """
-    if address is not None:
-        raise UnsupportedError(
-            f"clusters ({address!r}) come with a later version of treemill; "
-            "connect() without an address uses this machine's cores"
-        )
-    if mode not in ("threads", "processes"):
-        raise QueryError(f'mode is "threads" or "processes", not {mode!r}')
-    if workers is not None and (isinstance(workers, bool) or workers < 1):
-        raise QueryError(f"workers must be 1 or more, not {workers}")
-    if start not in (None, "fork", "spawn"):
-        raise QueryError(f'start is "fork" or "spawn", not {start!r}')
-    if isinstance(trace, bool) or trace < 0:
-        raise QueryError(f"trace is a number of records, not {trace}")
-    size = workers or available_cores()
-    if mode == "processes":
-        from .backend.processes import ProcessPool
-
-        pool = ProcessPool(
-            size, memory=memory, silence=silence, patience=patience, start=start, trace=trace
-        )
-        return Session(pool)
-    if memory is not None:
-        raise QueryError('threads share one memory; a limit for each needs mode="processes"')
-    from .backend.threads import ThreadPool
-
-    return Session(ThreadPool(size, patience=patience, trace=trace))
-
-
-def available_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @face()
@@ -118,16 +46,62 @@ class Session:
         self._store = PackageStore()
 
     def upload(self, path: str | os.PathLike[str]) -> Package:
-        """Puts a folder with Python modules and data, or a wheel, on every worker's path, for the
-        runs to come. It is known by its content: what has changed is sent anew, what has not is
-        there already. A module `treemill_setup` in it is run once per worker, before anything
-        else. For sessions with `mode="processes"`; threads import what this process can."""
+        """Put a folder with Python modules and data, or a wheel, on every worker's path, for the
+        runs to come.
+
+        It is known by its content: what has changed is sent anew. A module `treemill_setup` in it
+        is run once per worker, before anything else. It is for sessions with `mode="processes"`;
+        threads import what this process can.
+
+        Parameters
+        ----------
+        path
+            Of the folder or wheel.
+
+        Returns
+        -------
+        Package
+            Its name and content's hash.
+
+        Raises
+        ------
+        SourceError
+            If there is no such folder.
+
+        Examples
+        --------
+        >>> import pathlib
+        >>> pathlib.Path("mine").mkdir(exist_ok=True)
+        >>> _ = pathlib.Path("mine/helper.py").write_text("CUT = 20")
+        >>> with tm.connect(workers=1, mode="processes") as session:
+        ...     session.upload("mine").name
+        'mine'
+        """
         package = self._store.add(path)
         self._pool.set_paths([each.path for each in self._store])
         return package
 
     def remove(self, name: str) -> None:
-        """Takes a package off the workers' path."""
+        """Take a package off the workers' path.
+
+        Parameters
+        ----------
+        name
+            As `upload` gave it.
+
+        Raises
+        ------
+        QueryError
+            If there is none of this name.
+
+        Examples
+        --------
+        >>> import pathlib
+        >>> pathlib.Path("mine").mkdir(exist_ok=True)
+        >>> with tm.connect(workers=1, mode="processes") as session:
+        ...     package = session.upload("mine")
+        ...     session.remove(package.name)
+        """
         self._store.remove(name)
         self._pool.set_paths([each.path for each in self._store])
 
@@ -162,33 +136,66 @@ class Session:
         schema: Any = None,
         **others: Any,
     ) -> Any:
-        """Computes the bookings that it is given, and no others, and gives back their values, a
-        tuple of them if there are several. Bookings may be in dicts, lists and tuples, in one
-        another; the values then come in the same: `run({"dy": dy.count(), "tt": tt.count()})`.
-        Those of one dataset are done in one pass (after a first one for automatic ranges).
+        """Compute bookings, or run a selector.
 
-        Or runs a selector: `run(DiMuon(), events, inputs={"cut": 20})` gives back its merged
-        output. It may be a `treemill.Selector`, a function of a chunk of events that gives a dict,
-        or a coffea processor. On a node, `run(DiMuon(), events.filter("nMuon >= 2"))`, it sees the
-        entries that arrive there and the columns that were defined. A fileset of coffea's is a
-        dataset, too (docs/coffea.md). Instead of a dataset, `cycles=` is how often to generate
-        something.
+        Bookings are computed as they are given, and no others; those of one dataset are done in one
+        pass (after a first one for automatic ranges). Ctrl-C ends the query within a batch and
+        raises QueryInterrupted, a KeyboardInterrupt with `partial_result` and `report`; a second
+        one does not wait for the workers.
 
-        `inputs`: what the selector's methods get; sent to workers once.
-        `progress`: show a progress bar, one for all datasets; None: after 0.3 s on a terminal and
-        in notebooks, or at once where many short runs follow one another on a terminal.
-        `feedback`: called about every second with the values, or the output, so far; or the name of
-        a histogram among them (True: the first one), which is drawn under the progress bar.
-        `on_error`: "stop" raises the first error; "skip" leaves out the entries that cannot be read
-        or processed (`session.report` names them).
-        `entries`, `max_files`: go through a part of the dataset: a number of entries, a pair
-        (start, stop) or a range over the whole chain; the first files.
-        `seed`: of the selector's `self.rng`.
-        `schema`: one of coffea's, which makes the selector's events (NanoAODSchema those of its
-        processors); docs/coffea.md.
+        Parameters
+        ----------
+        *what
+            Bookings, alone or in dicts, lists and tuples, in one another; or a selector and a
+            dataset, node or fileset of coffea's: a `treemill.Selector`, a function of a chunk of
+            events that gives a dict, or a coffea processor (docs/coffea.md).
+        inputs
+            What the selector's methods get; sent to workers once.
+        progress
+            Show a progress bar, one for all datasets; None: after 0.3 s on a terminal and in
+            notebooks, or at once if many short runs follow one another on a terminal.
+        feedback
+            Called about every second with the values, or the output, so far; or the name of a
+            histogram among them (True: the first one), which is drawn under the progress bar.
+        on_error
+            "stop" raises the first error; "skip" leaves out the entries that cannot be read or
+            processed, and the report names them.
+        entries, max_files
+            Go through a part of the dataset: a number of entries, a pair (start, stop) or a range
+            over the whole chain; the first files.
+        cycles
+            Instead of a dataset: how often to generate something.
+        seed
+            Of the selector's `self.rng`.
+        schema
+            One of coffea's, which makes the selector's events (docs/coffea.md).
+        **others
+            Options of coffea's Runner: the error says what to write here.
 
-        Ctrl-C ends the query within a batch and raises QueryInterrupted, a KeyboardInterrupt with
-        `partial_result` and `report`; a second one does not wait for the workers.
+        Returns
+        -------
+        Any
+            The values, a tuple if there are several, or in the containers that they came in; of a
+            selector the merged output, or what its `end` returns.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense.
+        WorkerError
+            If the user's code fails.
+        SourceError, FormatError, UnsupportedError
+            For files that cannot be read.
+        QueryInterrupted
+            After Ctrl-C.
+
+        Examples
+        --------
+        >>> n, pt = tm.run(events.count(), events.hist("Muon_pt", bins=(50, 0, 100)))
+        >>> tm.run({"all": events.count()})["all"] == n
+        True
+        >>> tm.run(lambda chunk: {"n": len(chunk)}, events)["n"] == n
+        True
         """
         refuse(others)
         options = RunOptions(inputs, on_error, entries, max_files, cycles, seed, schema)
@@ -251,12 +258,51 @@ class Session:
         schema: Any = None,
         **others: Any,
     ) -> Query:
-        """Starts a selector, or bookings of one dataset, and returns at once; `.result()` of the
-        handle gives what `run` would, always a tuple for bookings. `feedback` as for `run`; a
-        function is called on a thread of its own."""
-        refuse(others)
-        options = RunOptions(inputs, on_error, entries, max_files, cycles, seed, schema)
-        query = self._started(what, options)
+        """Start a selector, or bookings of one dataset, and return at once.
+
+        Parameters
+        ----------
+        *what
+            Bookings, alone or in dicts, lists and tuples, in one another; or a selector and a
+            dataset, node or fileset of coffea's: a `treemill.Selector`, a function of a chunk of
+            events that gives a dict, or a coffea processor (docs/coffea.md).
+        inputs
+            What the selector's methods get; sent to workers once.
+        feedback
+            As for `run`; a function is called on a thread of its own.
+        on_error
+            "stop" raises the first error; "skip" leaves out the entries that cannot be read or
+            processed, and the report names them.
+        entries, max_files
+            Go through a part of the dataset: a number of entries, a pair (start, stop) or a range
+            over the whole chain; the first files.
+        cycles
+            Instead of a dataset: how often to generate something.
+        seed
+            Of the selector's `self.rng`.
+        schema
+            One of coffea's, which makes the selector's events (docs/coffea.md).
+        **others
+            Options of coffea's Runner: the error says what to write here.
+
+        Returns
+        -------
+        Query
+            Its `result()` gives what `run` would, always a tuple for bookings.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense; other errors are raised by `result()`.
+
+        Examples
+        --------
+        >>> with tm.connect(workers=2) as session:
+        ...     query = session.submit(events.count())
+        ...     query.result() == (events.num_entries,)
+        True
+        """
+        query = self._started(what, RunOptions(inputs, on_error, entries, max_files, cycles, seed))
         if feedback:
             watch_aside(query, Watch(query, None if not callable(feedback) else False, feedback))
         return query
@@ -271,7 +317,13 @@ class Session:
         return self._start(BookedQuery(groups[0], self._pool, options))
 
     def close(self) -> None:
-        """Stops what runs and ends the workers."""
+        """Stop what runs and end the workers.
+
+        Examples
+        --------
+        >>> session = tm.connect(workers=1)
+        >>> session.close()
+        """
         for query in list(self._running):
             query.stop("the session was closed")
         self._pool.close()
@@ -343,24 +395,3 @@ def _by_dataset(bookings: Sequence[Any]) -> list[list[Booking]]:
     if not bookings:
         raise QueryError("run() needs at least one booking")
     return [list(group.values()) for _, group in groups.values()]
-
-
-_default: Session | None = None
-_default_lock = threading.Lock()
-
-
-def default_session() -> Session:
-    """The session that `treemill.run` and `Booking.value` use: one thread per core."""
-    global _default
-    with _default_lock:
-        if _default is None:
-            _default = connect()
-            atexit.register(_default.close)
-        return _default
-
-
-@typed
-@short_errors
-def run(*what: Any, **options: Any) -> Any:
-    """Computes bookings, or runs a selector, on this machine's cores; see `Session.run`."""
-    return default_session().run(*what, **options)

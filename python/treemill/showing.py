@@ -17,15 +17,27 @@ __all__ = ["plot", "show"]
 
 @short_errors
 def show(histogram: Any, title: str = "", log: bool = False) -> None:
-    """Prints a histogram as text, as wide as the terminal.
+    """Print a histogram as text, as wide as the terminal.
 
-    Parameters:
-        histogram: of hist or boost-histogram, or one that is booked, which is computed if it was
-            not yet. Of `Variations` the nominal one.
-        title: else that of the booking.
-        log: with a logarithmic scale.
+    Parameters
+    ----------
+    histogram
+        Of hist or boost-histogram, or one that is booked, which is computed if it was not yet. Of
+        `Variations` the nominal one.
+    title
+        Else that of the booking.
+    log
+        With a logarithmic scale.
 
-    Raises: TypeError for what is no histogram.
+    Raises
+    ------
+    TypeError
+        For what is no histogram.
+
+    Examples
+    --------
+    >>> tm.show(events.hist("MET_pt", bins=(5, 0, 100)))  # doctest: +ELLIPSIS
+    MET_pt...
     """
     from .monitor.display import show as show_text
 
@@ -42,23 +54,40 @@ def plot(
     log: bool = False,
     ratio: bool = False,
 ) -> Any:
-    """Draws histograms into one picture, with a legend where they are several.
+    """Draw histograms into one picture, with a legend if they are several.
 
-    Parameters:
-        histograms: one, a list, a hist.Stack, or a mapping of the legend's words to them; as for
-            `show`. Of one `Variations` the nominal one, with a band of the others.
-        path: where the picture is written to, in the format that the suffix says.
-        title: above the picture.
-        log: with a logarithmic scale.
-        ratio: with the ratios to the first one in a panel below.
+    Parameters
+    ----------
+    histograms
+        One, a list, a hist.Stack, or a mapping of the legend's words to them; each as for `show`.
+        Of one `Variations` the nominal one, with a band of the others.
+    path
+        Where the picture is written to, in the format that the suffix says.
+    title
+        Above the picture.
+    log
+        With a logarithmic scale.
+    ratio
+        With the ratios to the first one in a panel below.
 
-    Returns: a matplotlib Figure, which notebooks show.
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Notebooks show it.
 
-    Raises: TypeError for what is no histogram; ValueError where they have different axes, or more
-    than one dimension and are several; ImportError where matplotlib or mplhep is missing.
+    Raises
+    ------
+    TypeError
+        For what is no histogram.
+    ValueError
+        If they have different axes, or more than one dimension and are several.
+    ImportError
+        If matplotlib or mplhep is missing.
 
-        data, simulation = tm.run(events.hist("MET_pt"), others.hist("MET_pt"))
-        tm.plot({"data": data, "simulation": simulation}, "met.png", ratio=True, log=True)
+    Examples
+    --------
+    >>> first = tm.run(events.hist("MET_pt", bins=(50, 0, 200)))
+    >>> figure = tm.plot({"all": first, "again": first}, "met.png", ratio=True)
     """
     from .monitor import pictures
 

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import QueryError
-from .expression import Expression, column, parse
+from .expression import Constant, Expression, column, parse
 from .quoting import unquoted
 
-__all__ = ["Define", "Filter", "Step", "Vary", "affects", "vary_step"]
+__all__ = ["Define", "Filter", "Params", "Step", "Vary", "affects", "vary_step"]
+
+Params = Mapping[str, Constant | Sequence[Constant]] | None
+"""Constants, or lists of them, by name, for the expressions of one call: see `Node.with_params`."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import treemill as tm
 from treemill.fresh import Fresh
+from treemill.front import connect
 from treemill.materialised import materialised
-from treemill.session import connect
 
 coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
 from coffea.nanoevents import BaseSchema, NanoAODSchema  # noqa: E402

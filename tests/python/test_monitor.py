@@ -5,6 +5,7 @@ from dataclasses import replace
 import hist
 import numpy as np
 import pytest
+from treemill.front import connect
 from treemill.monitor import watch
 from treemill.monitor.chosen import pick
 from treemill.monitor.display import text
@@ -16,7 +17,6 @@ from treemill.monitor.tables import size
 from treemill.monitor.together import Together
 from treemill.monitor.watch import Watch
 from treemill.partial import Merged
-from treemill.session import connect
 
 
 def progress(**changes):

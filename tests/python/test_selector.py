@@ -7,7 +7,7 @@ import pyarrow
 import pytest
 import treemill as tm
 from treemill.chunk import ChunkReader
-from treemill.session import connect
+from treemill.front import connect
 
 from tests.corpus_files import corpus
 

@@ -15,8 +15,8 @@ import pytest
 import treemill as tm
 from treemill import booked as booked_module
 from treemill.backend.threads import ThreadPass
+from treemill.front import connect, default_session
 from treemill.partial import Merged
-from treemill.session import connect, default_session
 from treemill.worker import worker as worker_module
 
 

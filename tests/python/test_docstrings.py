@@ -1,0 +1,60 @@
+"""What users call says what it takes, gives and raises, with examples that run."""
+
+import doctest
+import inspect
+
+import pytest
+import treemill as tm
+from treemill.bench.generate import Recipe, write_dataset
+
+# By class the methods that need no words of their own: they are another's, or take nothing.
+NOT = {"__init__"}
+FUNCTIONS = [tm.dataset, tm.run, tm.connect, tm.function, tm.plot, tm.show]
+CLASSES = [tm.Dataset, tm.Node, tm.Session]
+
+
+def members():
+    found = {function.__name__: function for function in FUNCTIONS}
+    for cls in CLASSES:
+        for name in dir(cls):
+            member = inspect.getattr_static(cls, name)
+            if not name.startswith("_") and inspect.isfunction(member):
+                found[f"{cls.__name__}.{name}"] = member
+    internal = {"Node.below"}
+    return {name: member for name, member in found.items() if name not in internal}
+
+
+MEMBERS = members()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("docstrings")
+    list(write_dataset(folder / "data", Recipe(files=2, events_per_file=500)))
+    return folder
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_the_example_runs(name, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    text = inspect.getdoc(MEMBERS[name])
+    globs = {"tm": tm, "events": tm.dataset("data/*.root", tree="Events")}
+    flags = doctest.NORMALIZE_WHITESPACE
+    example = doctest.DocTestParser().get_doctest(text, globs, name, None, None)
+    assert example.examples, "an example"
+    ran = doctest.DocTestRunner(optionflags=flags).run(example)
+    assert not ran.failed
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_it_says_what_it_takes_and_gives(name):
+    member = MEMBERS[name]
+    text = inspect.getdoc(member)
+    signature = inspect.signature(member)
+    taken = [p for p in signature.parameters if p != "self"]
+    if taken and name != "run":
+        section = text.partition("Parameters\n")[2].partition("\n\n")[0]
+        for parameter in taken:
+            assert parameter in section, parameter
+    if signature.return_annotation not in (None, "None"):
+        assert "Returns\n" in text
