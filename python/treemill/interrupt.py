@@ -9,7 +9,18 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from types import FrameType
 
-__all__ = ["interrupts"]
+__all__ = ["interrupts", "raising"]
+
+
+class _Note:
+    """The handler that puts the word into `news`."""
+
+    def __init__(self, news: SimpleQueue[str]) -> None:
+        self._news = news
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        # SimpleQueue.put may be called from a handler, even one that interrupts get.
+        self._news.put("interrupt")
 
 
 @contextmanager
@@ -23,12 +34,23 @@ def interrupts(news: SimpleQueue[str]) -> Iterator[None]:
         yield
         return
 
-    def note(number: int, frame: FrameType | None) -> None:
-        # SimpleQueue.put may be called from a handler, even one that interrupts get.
-        news.put("interrupt")
-
-    signal.signal(signal.SIGINT, note)
+    signal.signal(signal.SIGINT, _Note(news))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def raising() -> Iterator[None]:
+    """Inside, Ctrl-C raises KeyboardInterrupt again: for code of the user's that this thread runs
+    in the midst of a query, which nothing else could end."""
+    noted = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not isinstance(noted, _Note):
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, noted)

@@ -10,6 +10,9 @@ from typing import Any
 
 __all__ = ["Merged"]
 
+_LOOK = 0.1
+"""Seconds between looks whether a merge is given up."""
+
 
 class Merged:
     """The master's partial. Thread-safe: workers commit while others look."""
@@ -17,6 +20,7 @@ class Merged:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._partial: Any = None
+        self._given_up = False
 
     def commit(self, partial: Any) -> None:
         """Takes over a worker's partial; the worker does not touch it any more."""
@@ -26,7 +30,21 @@ class Merged:
             else:
                 self._partial.merge(partial)
 
-    def results(self) -> list[Any] | None:
-        """The results as of now, one per booking; None before the first commit."""
-        with self._lock:
-            return None if self._partial is None else list(self._partial.results())
+    def give_up(self) -> None:
+        """A merge does not come to an end: there are no results, and nobody waits for them."""
+        self._given_up = True
+
+    def results(self, within: float | None = None) -> list[Any] | None:
+        """The results as of now, one per booking; None before the first commit, and where a merge
+        goes on for more than `within` seconds or is given up."""
+        waited = 0.0
+        while not self._lock.acquire(timeout=_LOOK):
+            waited += _LOOK
+            if self._given_up or (within is not None and waited >= within):
+                return None
+        try:
+            if self._partial is None or self._given_up:
+                return None
+            return list(self._partial.results())
+        finally:
+            self._lock.release()

@@ -82,16 +82,19 @@ class Query(ABC):
         """What is in the result so far and what is not, and why; rates."""
         return self.account.report
 
-    def snapshot(self) -> Any:
-        """The results of the entries merged so far; None before there are any."""
+    def snapshot(self, within: float | None = None) -> Any:
+        """The results of the entries merged so far; None before there are any, and where others are
+        being merged for more than `within` seconds."""
         if self._pass is None or not self.account.final_phase:
             return None
-        raw = self._merged.results()
+        raw = self._merged.results(within)
         return None if raw is None else self._results(raw)
 
     def abort(self, reason: str = "aborted by the user") -> None:
         """Ends the query at once: what workers have not committed is lost, and `result` raises.
         `snapshot` has what was merged, `report` says which entries that is."""
+        if self.done:
+            return  # whatever holds the lock: the user's `end`, perhaps
         with self._lock:
             if self._done:
                 return
@@ -104,6 +107,8 @@ class Query(ABC):
     def stop(self, reason: str = "stopped by the user") -> None:
         """Ends the query soon; what is done by then is kept and becomes the result. Returns at
         once."""
+        if self.done:
+            return
         with self._lock:
             if self._done:
                 return

@@ -8,6 +8,7 @@ from .backend.passes import Pass, Pool
 from .beside import Beside
 from .derived import derivation
 from .errors import TreemillError
+from .interrupt import raising
 from .output_partial import drop_files, finish_files
 from .packetizer import FileSize
 from .query import Node
@@ -57,7 +58,8 @@ class SelectorQuery(Query):
 
     def start(self) -> None:
         """Runs `begin` and starts the pass. Raises what `begin` raises."""
-        self._selector.begin(self._inputs)
+        with raising():
+            self._selector.begin(self._inputs)
         booked = take_booked(self._selector)
         if booked:
             self._beside = Beside(booked, self._chain, self._pool.size)
@@ -108,7 +110,8 @@ class SelectorQuery(Query):
             if self._value is _NOTHING:
                 output = self._results(raw)
                 finish_files(output)
-                changed = self._selector.end(output)
+                with raising():
+                    changed = self._selector.end(output)
                 self._value = output if changed is None else changed
             return self._value
 

@@ -2,6 +2,7 @@
 
 import os
 import select
+import threading
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,35 @@ def wait_for_end(pid, seconds=30):
         return bool(select.select([descriptor], [], [], seconds)[0])
     finally:
         os.close(descriptor)
+
+
+@pytest.fixture
+def go():
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+HANG = """
+import os, signal
+with open({fifo!r}, "w") as opened:
+    opened.write(str(os.getpid()))
+while True:
+    signal.pause()
+"""
+
+
+class HangsWhenLoaded:
+    """In the template, before it has to import anything."""
+
+    def __init__(self, fifo):
+        self.fifo = fifo
+
+    def __reduce__(self):
+        return exec, (HANG.format(fifo=self.fifo),)
+
+
+@pytest.fixture
+def hanging(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    return HangsWhenLoaded(str(tmp_path / "fifo"))

@@ -41,13 +41,6 @@ class HangsHere(tm.Selector):
         self._perhaps("end_worker")
 
 
-@pytest.fixture
-def go():
-    event = threading.Event()
-    yield event
-    event.set()
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_a_thread_that_hangs_is_left_behind_by_close(events, go, method):
     at = threading.Event()
@@ -148,31 +141,6 @@ def test_a_process_that_hangs_is_ended(events, tmp_path, method, how):
                 query.result(timeout=60)
             assert session.run(spans, events)["n"] == len(events)
         assert wait_for_end(pid)
-
-
-HANG = """
-import os, signal
-with open({fifo!r}, "w") as opened:
-    opened.write(str(os.getpid()))
-while True:
-    signal.pause()
-"""
-
-
-class HangsWhenLoaded:
-    """In the template, before it has to import anything."""
-
-    def __init__(self, fifo):
-        self.fifo = fifo
-
-    def __reduce__(self):
-        return exec, (HANG.format(fifo=self.fifo),)
-
-
-@pytest.fixture
-def hanging(tmp_path):
-    os.mkfifo(tmp_path / "fifo")
-    return HangsWhenLoaded(str(tmp_path / "fifo"))
 
 
 def read(hanging):

@@ -59,7 +59,7 @@ class Query:
         self.progress = progress()
         self.titles = ()
 
-    def snapshot(self):
+    def snapshot(self, within=None):
         return self.values
 
 

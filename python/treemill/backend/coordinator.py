@@ -71,6 +71,11 @@ class Coordinator:
         """Entries in the merged result."""
         return self._packetizer.committed_entries
 
+    @property
+    def merging(self) -> list[int]:
+        """Workers whose partials are being merged now."""
+        return sorted(event.worker for event in self._merging if isinstance(event, Committed))
+
     def coverage(self) -> Coverage:
         """Which entries are merged and which are given up."""
         return self._packetizer.coverage()

@@ -25,6 +25,7 @@ from typing import Any, Protocol
 
 from ..errors import QueryError, WorkerError
 from .channel import Channel
+from .left_behind import leave_behind
 from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded, Ready
 
 __all__ = ["Master", "cause"]
@@ -66,6 +67,9 @@ class Listener(Protocol):
     def check(self) -> None:
         """Now and then."""
 
+    def stop(self, reason: str) -> None:
+        """The session ends. From any thread."""
+
 
 class Master:
     """One template and its workers. Any thread may call what is public."""
@@ -88,6 +92,7 @@ class Master:
         # When it had done with another one; before it is there, when it should be.
         self._loaded = time.monotonic() + _STARTS
         self._ended: str | None = None  # how the template has
+        self._over = threading.Event()
         self._numbers = itertools.count()
         self._passes: dict[int, Listener] = {}
         self._channels: dict[tuple[int, int], Channel] = {}
@@ -163,8 +168,24 @@ class Master:
         """Ends the passes and the template, and waits for that."""
         self._closing = time.monotonic()
         self._call(lambda: None)
+        for listener in list(self._passes.values()):
+            listener.stop("the session was closed")
         if threading.current_thread() is not self._thread:
-            self._thread.join()
+            self._over.wait()
+
+    def abandon(self, reason: str) -> None:
+        """The thread is in the user's code, which does not come to an end. Other passes go on with
+        another master. Called by the pass that has given up, from another thread."""
+        with self._submitting:
+            self.alive = False
+            self._ended = self._ended or reason
+            passes, self._passes = self._passes, {}
+        self._kill_template()
+        self._wait_for_template()
+        for listener in passes.values():
+            listener.orphaned(reason)
+        leave_behind([self._thread])
+        self._over.set()
 
     def _call(self, command: Callable[[], None]) -> None:
         self._commands.put(command)
@@ -194,6 +215,7 @@ class Master:
             self._submitting.release()
             self._end_all(problem)
             self._shut()
+            self._over.set()
 
     def _look(self) -> None:
         for listener in list(self._passes.values()):

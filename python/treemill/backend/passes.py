@@ -100,7 +100,8 @@ class Pass(ABC):
         self._lock = threading.Lock()
         """Guards the coordinator, and that workers hear its actions in their order."""
         self._patience = patience
-        self._timer: threading.Timer | None = None
+        self._timers: dict[str, threading.Timer] = {}
+        self._given_up: list[int] = []  # workers whose partials take too long to be merged
         self._stopped = False  # by the user, before the end
 
     @abstractmethod
@@ -113,19 +114,37 @@ class Pass(ABC):
         self._stopped = True
         self._tell(Stop(reason))
         with self._lock:
-            if self.ended is not None or self._timer is not None:
-                return
-            self._timer = threading.Timer(self._patience, self._lose_patience, [reason])
-            self._timer.daemon = True
-            self._timer.start()
+            self._later(self._lose_patience, reason)
+
+    def _later(self, do: Callable[[str], None], reason: str) -> None:
+        """Once, under the lock: when patience is at its end, if the pass has not ended by then."""
+        if self.ended is None and do.__name__ not in self._timers:
+            timer = self._timers[do.__name__] = threading.Timer(self._patience, do, [reason])
+            timer.daemon = True
+            timer.start()
 
     def _lose_patience(self, reason: str) -> None:
         self.abort(f"{reason}; a worker was not done {self._patience:g} s later")
 
     def abort(self, reason: str) -> None:
-        """Ends at once with what is merged; what workers have in their hands is lost."""
+        """Ends at once with what is merged; what workers have in their hands is lost. A merge that
+        is under way is waited for, until patience is at its end."""
         self._stopped = True
         self._carry_out(lambda: self._coordinator.abort(reason))
+        with self._lock:
+            self._later(self._give_up_merging, reason)
+
+    def _give_up_merging(self, reason: str) -> None:
+        """Merging is the user's code, too. What is merged by halves is no result."""
+        with self._lock:
+            if self.ended is not None:
+                return
+            self._given_up = self._coordinator.merging
+        self.merged.give_up()
+        workers = " and ".join(f"worker {number}" for number in self._given_up)
+        what = f"merging what {workers} had handed over" if workers else "the pass"
+        words = f"{what} was not done {self._patience:g} s later, so there is no result"
+        self._crash(WorkerError(f"{reason}; {words}"))
 
     @property
     def merged(self) -> Merged:
@@ -217,8 +236,8 @@ class Pass(ABC):
         return actions
 
     def _finish(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in list(self._timers.values()):
+            timer.cancel()
         self._dismiss()
         # What remains says what was done, and holds nothing that it was done with or made into.
         on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None

@@ -36,6 +36,8 @@ __all__ = ["ProcessPass", "ProcessPool"]
 SIZING = Sizing(shortest=0.2, longest=2.0, ask=100e-6, merge=5e-3)
 _TEMPLATES = 3
 """Template processes that a pass may lose."""
+_LOADS = 3
+"""Workers in a row that may be lost before any is at work, where each loads the task itself."""
 
 
 class ProcessPool:
@@ -188,6 +190,7 @@ class ProcessPass(Pass):
         self._spare = 4 * self.workers + 8  # replacements for dead workers
         self._lost: list[WorkerLost] = []  # told once somebody is there to take over
         self._templates = _TEMPLATES
+        self._loads = _LOADS
 
     def start(self) -> None:
         """Anybody's. Returns at once. Raises what keeps the task from being sent."""
@@ -245,7 +248,7 @@ class ProcessPass(Pass):
             self._crash(message.error)
         else:  # an event of the packetizer's
             if isinstance(message, WorkerJoined):
-                end.joined = True
+                end.joined, self._loads = True, _LOADS
             self._tell(message)
             self._tell_losses()
 
@@ -272,7 +275,11 @@ class ProcessPass(Pass):
         self._drop(number, end, reason)
         if self.ended is not None:
             return
-        if self._spare > 0:
+        self._loads -= self._pool.start == "spawn" and not end.joined
+        if self._loads <= 0 and not any(end.joined for end in self._ends.values()):
+            words = f"{_LOADS} workers in a row were lost before they were at work"
+            self._crash(WorkerError(f"given up: {words}: {reason}", worker=str(number)))
+        elif self._spare > 0:
             self._spare -= 1
             self._fork()
         self._tell_losses()
@@ -319,6 +326,11 @@ class ProcessPass(Pass):
         if end is not None:
             with contextlib.suppress(OSError):  # its end will be noticed
                 end.channel.send(message)
+
+    def _give_up_merging(self, reason: str) -> None:
+        super()._give_up_merging(reason)
+        if self._given_up:
+            self._master.abandon("the workers' session was in a merge that does not end")
 
     def _dismiss(self) -> None:
         self._master.finished(self._number)

@@ -6,14 +6,9 @@ Threads start when first needed and are kept for the next query, until the pool 
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
-import traceback
-import warnings
-import weakref
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -21,6 +16,7 @@ from ..errors import UnsupportedError
 from ..packetizer import FileSize, Order, Process, Sizing, Tick, WorkerJoined
 from ..worker.task import Task
 from ..worker.worker import Worker
+from .left_behind import leave_behind
 from .passes import Pass, worker_error
 
 __all__ = ["ThreadPass", "ThreadPool"]
@@ -139,36 +135,6 @@ class ThreadPool:
                 self._outstanding -= 1
 
 
-def leave_behind(threads: Iterable[threading.Thread]) -> None:
-    """Warns once of each that has not ended: Python cannot end it, and the process does not wait
-    for it. When several callers name a thread at once, all return after the warning."""
-    with _naming:
-        for thread in threads:
-            if thread.is_alive() and thread not in _left_behind:
-                _left_behind.add(thread)
-                warnings.warn(
-                    f"thread {thread.name} is left behind: it is still {_place(thread)}, and "
-                    'Python cannot end a thread (mode="processes" can end its workers)',
-                    RuntimeWarning,
-                    stacklevel=2,
-                )
-
-
-_naming = threading.Lock()
-_left_behind: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
-
-
-def _place(thread: threading.Thread) -> str:
-    """Where a thread is, in the user's code if it is there."""
-    frame = sys._current_frames().get(thread.ident or 0)
-    if frame is None:
-        return "at work"
-    stack = traceback.extract_stack(frame)
-    ours = str(Path(__file__).parents[1])
-    theirs = [f for f in stack if not f.filename.startswith((ours, threading.__file__))] or stack
-    return f"in {theirs[-1].name} ({theirs[-1].filename}:{theirs[-1].lineno})"
-
-
 class ThreadPass(Pass):
     """A pass on threads: each has an inbox."""
 
@@ -236,9 +202,14 @@ class ThreadPass(Pass):
             # Those that are in user code may stay there.
             there = self._coordinator.workers
             left = [number for number in range(self.workers) if number not in there]
+            left += [number for number in self._given_up if number in there]
             self._late = self._pool.leave([self._jobs[number] for number in left])
         self._jobs = []  # they hold this
 
     def _lose_patience(self, reason: str) -> None:
         super()._lose_patience(reason)
+        leave_behind(self._late)
+
+    def _give_up_merging(self, reason: str) -> None:
+        super()._give_up_merging(reason)
         leave_behind(self._late)

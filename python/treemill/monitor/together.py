@@ -60,6 +60,6 @@ class Together:
         """Of the values of the one that runs."""
         return () if self._now is None else self._now.titles
 
-    def snapshot(self) -> Any:
-        """The values so far of the one that runs."""
-        return None if self._now is None else self._now.snapshot()
+    def snapshot(self, within: float | None = None) -> Any:
+        """The values so far of the one that runs; see Query.snapshot."""
+        return None if self._now is None else self._now.snapshot(within)

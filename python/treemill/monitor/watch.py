@@ -32,6 +32,8 @@ _ROW = 1.0
 _PAUSE = 0.3
 """Seconds between two runs that do not follow one another."""
 _FEEDBACK_EVERY = 1.0
+_LONGEST_MERGE = 0.5
+"""Seconds that the values so far are waited for: this thread is to hear Ctrl-C meanwhile."""
 _ASK_AGAIN = 0.1
 """While there are no values yet: the first ones are wanted at once."""
 
@@ -50,7 +52,7 @@ class Watched(Protocol):
     def titles(self) -> Sequence[str]:
         """Of its values, where these have no names of their own."""
 
-    def snapshot(self) -> Any:
+    def snapshot(self, within: float | None = None) -> Any:
         """Values so far."""
 
 
@@ -117,7 +119,7 @@ class Watch:
             self._shown().update(self._progress())
             self._next_bar = now + _BAR_EVERY
         if self._feedback is not None and now >= self._next_feedback:
-            values = self._query.snapshot()
+            values = self._query.snapshot(_LONGEST_MERGE)
             if values is not None:
                 self._feedback(values)
             self._next_feedback = now + (_FEEDBACK_EVERY if values is not None else _ASK_AGAIN)
@@ -143,7 +145,10 @@ class Watch:
         row, which would fill the screen."""
         _row.end(time.monotonic())
         if self._bar is not None:
-            if self._feedback == self._draw and (values := self._query.snapshot()) is not None:
+            if (
+                self._feedback == self._draw
+                and (values := self._query.snapshot(_LONGEST_MERGE)) is not None
+            ):
                 self._draw(values)
             self._bar.update(self._progress())
             self._bar.close()

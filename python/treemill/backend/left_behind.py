@@ -1,0 +1,45 @@
+"""Threads that do not come to an end, which Python cannot end either: they are named once, with the
+place in the user's code where they are, and left behind. Knows nothing of what they are at.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+import warnings
+import weakref
+from collections.abc import Iterable
+from pathlib import Path
+
+__all__ = ["leave_behind"]
+
+
+def leave_behind(threads: Iterable[threading.Thread]) -> None:
+    """Warns once of each that has not ended: Python cannot end it, and the process does not wait
+    for it. When several callers name a thread at once, all return after the warning."""
+    with _naming:
+        for thread in threads:
+            if thread.is_alive() and thread not in _left_behind:
+                _left_behind.add(thread)
+                warnings.warn(
+                    f"thread {thread.name} is left behind: it is still {_place(thread)}, and "
+                    'Python cannot end a thread (mode="processes" can end its workers)',
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+
+
+_naming = threading.Lock()
+_left_behind: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+def _place(thread: threading.Thread) -> str:
+    """Where a thread is, in the user's code if it is there."""
+    frame = sys._current_frames().get(thread.ident or 0)
+    if frame is None:
+        return "at work"
+    stack = traceback.extract_stack(frame)
+    ours = str(Path(__file__).parents[1])
+    theirs = [f for f in stack if not f.filename.startswith((ours, threading.__file__))] or stack
+    return f"in {theirs[-1].name} ({theirs[-1].filename}:{theirs[-1].lineno})"
