@@ -12,9 +12,9 @@ from .axes import FixedAxis
 from .errors import QueryError, UnsupportedError
 from .planning import plan
 from .query import Booking
+from .query_task import QueryTask
 from .results import result
 from .rows import Sink
-from .task import QueryTask
 from .variations import Variations
 from .wanted import Hist, Rows
 

@@ -12,13 +12,13 @@ from .booked_files import BookedFiles
 from .errors import QueryError, TreemillError
 from .planning import Plan, extents, plan
 from .query import Booking
+from .query_task import QueryTask
 from .results import categories, empty, result
 from .rows import Sink
 from .run_options import RunOptions
 from .running import Query
 from .specification import Specification
 from .subset import known_sizes
-from .task import QueryTask
 from .variations import Variations
 from .wanted import Hist
 

@@ -17,7 +17,8 @@ from .foreign import Field, joined
 from .perfile import PerFile
 from .planning import plan
 from .query import Booking, Node, steps_to
-from .rows import Collecting, Sink
+from .row_collection import Collecting
+from .rows import Sink
 from .specification import Specification
 from .steps import Define, Vary
 from .wanted import Rows

@@ -16,8 +16,8 @@ from .run_options import RunOptions
 from .running import Query
 from .selecting import blocks
 from .selector import Selector, take_booked
+from .selector_task import SelectorTask
 from .subset import known_sizes
-from .task import SelectorTask
 
 if TYPE_CHECKING:
     from .chain.chain import Chain
