@@ -103,6 +103,10 @@ class Dataset(Reads, Bookable):
         """The root of its query."""
         return self._root
 
+    def _computed(self, exprs: Sequence[str], start: int | None, stop: int | None) -> list[Any]:
+        found = self.node.arrays({expr: expr for expr in exprs}, start, stop)
+        return [found[expr] for expr in exprs]
+
     # What there is.
 
     @property

@@ -1,5 +1,5 @@
-"""Columns of a dataset, read now: as Arrow, awkward or NumPy. The dataset's query computes the
-expressions among them.
+"""Columns of a dataset, read now: as Arrow, awkward or NumPy. Expressions among them are
+computed by the dataset's query.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from .chain.chain import Chain
 from .faces import face
-from .query import Node
 
 if TYPE_CHECKING:
     import awkward
@@ -28,9 +27,8 @@ class Reads:
 
     chain: Chain
 
-    @property
-    def node(self) -> Node:
-        """The root of the dataset's query."""
+    def _computed(self, exprs: Sequence[str], start: int | None, stop: int | None) -> list[Any]:
+        """An awkward array for each expression, of entries `[start, stop)`."""
         raise NotImplementedError
 
     def read(
@@ -78,10 +76,6 @@ class Reads:
         from .reading import read
 
         return read(self.chain, names, start, stop, self._computed, flags)
-
-    def _computed(self, exprs: Sequence[str], start: int | None, stop: int | None) -> list[Any]:
-        found = self.node.arrays({expr: expr for expr in exprs}, start, stop)
-        return [found[expr] for expr in exprs]
 
     def arrays(
         self,
