@@ -15,7 +15,7 @@ import numpy as np
 import treemill as tm
 import uproot
 from treemill import _core
-from treemill.planning import plan
+from treemill.query.planning import plan
 
 from . import data, machine, publish, tables
 from .measured import Row, in_turn, shares

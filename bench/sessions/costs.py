@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import treemill as tm
-from treemill.backend import processes
+from treemill.backend.processes import pool as processes
 from treemill.packetizer import Sizing
 
 from ..measured import Row, in_turn

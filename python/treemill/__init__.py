@@ -18,12 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 # Not lazy: the function has the name of its module, and must be bound after it.
 from .dataset import Dataset, dataset
-from .processor import warn_if_too_old
+from .machine.cpu import warn_if_too_old
 
 if TYPE_CHECKING:
-    from .booking import Booking
-    from .caching import cache
-    from .cutflow import Cut, CutFlow
     from .errors import (
         FormatError,
         QueryError,
@@ -33,17 +30,20 @@ if TYPE_CHECKING:
         UnsupportedError,
         WorkerError,
     )
-    from .files import FileOutput
-    from .front import connect, run
-    from .functions import function
+    from .language.functions import function
+    from .machine.cache import cache
     from .monitor.report import Report
-    from .query import Node
-    from .running import Query
-    from .selector import Selector
-    from .session import Session
-    from .showing import plot, show
-    from .snapshot_format import SnapshotFile
-    from .variations import Variations
+    from .query.booking import Booking
+    from .query.cutflow import Cut, CutFlow
+    from .query.node import Node
+    from .query.snapshot_target import SnapshotFile
+    from .results.file_output import FileOutput
+    from .results.showing import plot, show
+    from .results.variations import Variations
+    from .selector.selector import Selector
+    from .session.front import connect, run
+    from .session.run import Query
+    from .session.session import Session
 
 __version__ = "0.1.0"
 
@@ -78,30 +78,30 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Booking": "booking",
-    "Node": "query",
-    "Query": "running",
+    "Booking": "query.booking",
+    "Node": "query.node",
+    "Query": "session.run",
     "Report": "monitor.report",
-    "cache": "caching",
-    "Cut": "cutflow",
-    "CutFlow": "cutflow",
-    "FileOutput": "files",
-    "function": "functions",
-    "SnapshotFile": "snapshot_format",
-    "Variations": "variations",
-    "Selector": "selector",
+    "cache": "machine.cache",
+    "Cut": "query.cutflow",
+    "CutFlow": "query.cutflow",
+    "FileOutput": "results.file_output",
+    "function": "language.functions",
+    "SnapshotFile": "query.snapshot_target",
+    "Variations": "results.variations",
+    "Selector": "selector.selector",
     "FormatError": "errors",
     "QueryError": "errors",
     "QueryInterrupted": "errors",
-    "Session": "session",
+    "Session": "session.session",
     "SourceError": "errors",
     "TreemillError": "errors",
     "UnsupportedError": "errors",
     "WorkerError": "errors",
-    "connect": "front",
-    "run": "front",
-    "plot": "showing",
-    "show": "showing",
+    "connect": "session.front",
+    "run": "session.front",
+    "plot": "results.showing",
+    "show": "results.showing",
 }
 
 
@@ -119,7 +119,7 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(ipython: Any) -> None:
     """`%load_ext treemill`: the tabulator completes columns within expressions."""
-    from .completing import load
+    from .cli.ipython_completion import load  # start-up
 
     load(ipython)
 

@@ -1,5 +1,5 @@
 """`python -m treemill`: the same as the command `treemill`."""
 
-from .cli import main
+from .cli.main import main
 
 main()

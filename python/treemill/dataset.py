@@ -12,19 +12,19 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
-from .array_columns import array_columns
-from .branches import Branches
+from .chain.array_columns import array_columns
 from .chain.chain import Chain, chain_of
+from .chain.entry_list import SELECTED
+from .chain.friend_columns import Friend
+from .chain.friends import index_names
+from .chain.reads import Reads
 from .errors import QueryError
 from .faces import completed, face, short_errors
-from .friend_columns import Friend
-from .friends import index_names
-from .missing import policy
-from .query import Bookable, Node, Origin
-from .reads import Reads
-from .selection import SELECTED
-from .services import SERVICES
-from .steps import Params
+from .query.node import Bookable, Node, Origin
+from .query.steps import Params
+from .session.services import SERVICES
+from .tree.branch import Branches
+from .tree.defaults import policy
 
 __all__ = ["Dataset", "dataset"]
 
@@ -166,7 +166,7 @@ class Dataset(Reads, Bookable):
         >>> events.show("Muon_*", "MET_*")  # doctest: +ELLIPSIS
         <dataset ...
         """
-        from .monitor.tables import print_branches
+        from .monitor.branch_table import print_branches  # start-up
 
         aliases = {name: text for name, text in self.aliases.items() if _fits(name, names)}
         found = [branch for branch in self.branches.values() if _fits(branch.name, names)]
@@ -299,7 +299,7 @@ class Dataset(Reads, Bookable):
         return Dataset, (self.chain,)
 
     def _repr_html_(self) -> str:
-        from .monitor.html import of_branches
+        from .monitor.html import of_branches  # start-up
 
         entries = f"{self.num_entries:,} entries, {len(self.files)} files"
         return of_branches(repr(self), self.branches.values(), entries)

@@ -7,7 +7,7 @@ from pathlib import Path
 import awkward as ak
 import pytest
 import treemill as tm
-from treemill.files import FileOutput
+from treemill.results.file_output import FileOutput
 
 
 @pytest.fixture(params=["threads", "processes"])

@@ -10,7 +10,7 @@ import pytest
 import treemill as tm
 import uproot
 from treemill import QueryError
-from treemill.clike import dimensions
+from treemill.language.clike import dimensions
 
 PT = (50, 0.0, 200.0)
 X = (64, -32.0, 96.0)

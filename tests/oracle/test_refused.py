@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.fallback import Fallback
+from treemill.tree.uproot_fallback import Fallback
 
 ENTRIES = 60
 

@@ -5,15 +5,7 @@ import itertools
 from random import Random
 
 from packet_world import World
-from treemill.packetizer import (
-    Collect,
-    Commit,
-    PacketDone,
-    Refuse,
-    Stop,
-    Tick,
-    WorkerLost,
-)
+from treemill.packetizer import Collect, Commit, PacketDone, Refuse, Stop, Tick, WorkerLost
 
 HOSTS = ["root://a/", "root://a/data", "root://b/", None]
 

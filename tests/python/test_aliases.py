@@ -4,11 +4,11 @@ import json
 
 import pytest
 from treemill import QueryError
-from treemill.aliases import needed
-from treemill.expression import parse
-from treemill.formula import translate
-from treemill.mentions import mentions, words
-from treemill.specification import Specification
+from treemill.evaluation.aliases import needed
+from treemill.language.alias_formula import translate
+from treemill.language.expression import parse
+from treemill.language.mentions import mentions, words
+from treemill.query.specification import Specification
 
 
 def names(aliases, branches, expression):

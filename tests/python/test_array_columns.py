@@ -6,7 +6,7 @@ import pytest
 import treemill as tm
 import uproot
 from treemill.errors import QueryError, UnsupportedError
-from treemill.front import connect
+from treemill.session.front import connect
 from written import write
 
 KINDS = {

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from treemill.axes import AutomaticAxis, FixedAxis, axes_from_bins
-from treemill.axis_ranges import automatic_axis
 from treemill.errors import QueryError, UnsupportedError
+from treemill.query.axes import AutomaticAxis, FixedAxis, axes_from_bins
+from treemill.query.axis_ranges import automatic_axis
 
 FLOW = {"underflow": True, "overflow": True, "circular": False}
 REGULAR = {"kind": "regular", "bins": 10, "start": 0.0, "stop": 5.0, **FLOW}

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill import caching, memory
+from treemill.machine import cache as caching
+from treemill.machine import memory
 from written import write
 
 GIGABYTE = 10**9

@@ -7,7 +7,7 @@ import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
-from treemill import opened
+from treemill.chain import open_trees as opened
 from treemill.errors import SourceError
 from written import write
 

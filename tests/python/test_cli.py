@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import uproot
 from click.testing import CliRunner
-from treemill.cli import cli
-from treemill.clike import dimensions
+from treemill.cli.main import cli
+from treemill.language.clike import dimensions
 
 
 def run(*arguments):
@@ -117,7 +117,7 @@ def test_two_dimensions():
     assert dimensions("f(lambda t: t)") == ["f(lambda t: t)"]
     assert dimensions("x == ':'") == ["x == ':'"]
     bins = ["--bins", "3,0,3", "--bins", "5,0,50"]
-    from treemill.cli import _all_bins
+    from treemill.cli.main import _all_bins
 
     assert _all_bins(((3, 0.0, 3.0), 5), 2) == [(3, 0.0, 3.0), 5]
     assert dimensions("z:y:x") == ["x", "y", "z"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill.front import connect
+from treemill.session.front import connect
 
 coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
 

@@ -9,9 +9,9 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.fresh import Fresh
-from treemill.front import connect
-from treemill.materialised import materialised
+from treemill.selector.fresh import Fresh
+from treemill.selector.materialised import materialised
+from treemill.session.front import connect
 
 coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
 from coffea.nanoevents import BaseSchema, NanoAODSchema  # noqa: E402

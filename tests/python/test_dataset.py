@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
+from treemill.chain.location import Location
+from treemill.chain.open_trees import OpenTrees
 from treemill.dataset import Dataset
-from treemill.location import Location
-from treemill.opened import OpenTrees
 
 from tests.corpus_files import corpus
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.errors import QueryError
-from treemill.expression import parse
+from treemill.language.expression import parse
 
 
 def strip(tree):

@@ -35,7 +35,7 @@ def test_what_should_not_happen_keeps_its_traceback(events, monkeypatch):
     def broken(*_):
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr("treemill.booked.plan", broken)
+    monkeypatch.setattr("treemill.session.booking_run.plan", broken)
     with pytest.raises(RuntimeError) as caught:
         events.count().value  # noqa: B018
     assert len(caught.traceback) > 3
@@ -105,7 +105,7 @@ def test_representations(events):
 
 
 def test_columns_complete_in_expressions(events):
-    from treemill.completing import _found
+    from treemill.cli.ipython_completion import _found
 
     good = events.filter("nJet > 1").define("ht", "sum(Jet_pt)")
     names = {"events": events, "good": good, "x": 3}

@@ -8,8 +8,8 @@ import threading
 import hist
 import pytest
 import treemill as tm
-from treemill import booked as booked_module
 from treemill.backend.threads import ThreadPass
+from treemill.session.session import booking_run as booked_module
 from treemill.worker import worker as worker_module
 
 

@@ -13,9 +13,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import treemill as tm
-from treemill import parts
 from treemill.errors import QueryError, UnsupportedError
-from treemill.files import FileOutput
+from treemill.results.file_output import FileOutput
+from treemill.results.values import parts
 
 
 @pytest.fixture(params=["threads", "processes"])
@@ -238,7 +238,7 @@ def test_only_what_certainly_is_nobodys_is_removed(tmp_path, change, goes):
 
 def test_late_workers_leave_no_folder(tmp_path):
     """Where the folder of parts is gone, a worker's rows have nowhere to go, and make none."""
-    from treemill.stored import Store
+    from treemill.arrays.stored import Store
 
     client = parts.client_here()
     folder = parts.hidden_folder(str(tmp_path / "x.root"), client)

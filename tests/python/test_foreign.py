@@ -6,11 +6,11 @@ import pyarrow
 import pytest
 import treemill as tm
 from treemill.chain.chain import Chain, ChainParts
+from treemill.chain.location import expand
 from treemill.dataset import Dataset
 from treemill.errors import QueryError, SourceError
-from treemill.foreign import Field, Joined
-from treemill.location import expand
-from treemill.missing import column
+from treemill.tree.defaults import column
+from treemill.tree.foreign import Field, Joined
 
 SIZES = (5000, 1, 7321)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill import registry
+from treemill.language import function_registry as registry
 
 TEXT = (Path(__file__).parents[2] / "docs" / "language.md").read_text()
 BLOCKS = re.findall(r"^```(python)?\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)

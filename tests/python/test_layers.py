@@ -1,8 +1,13 @@
-"""Which module may import which. Read from the sources, so that a lazy import counts too."""
+"""The house: which folder may use which, that no circle is left, and what is loaded when. Read from
+the sources, so that imports inside functions and those for type checkers count too.
+"""
 
 import ast
+import re
 import subprocess
 import sys
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -11,197 +16,168 @@ import treemill
 PACKAGE = Path(treemill.__file__).parent
 MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
+# A folder, or a module beside the folders, and what of ours it may use.
+MAY_USE = {
+    "quoting": "",
+    "errors": "quoting",
+    "faces": "errors",
+    "packetizer": "",
+    "monitor": "",
+    "machine": "errors",
+    "language": "errors quoting",
+    "arrays": "errors",
+    "writing": "arrays errors",
+    "worker": "errors packetizer",
+    "query": "errors faces language monitor quoting",
+    "tree": "arrays errors monitor quoting",
+    "bench": "errors monitor packetizer",
+    "chain": "arrays errors faces language machine quoting tree",
+    "backend": "errors machine packetizer worker",
+    "results": "arrays errors faces monitor query tree writing",
+    "evaluation": "arrays chain errors language query tree worker writing",
+    "selector": "arrays chain errors evaluation language query results tree worker",
+    "session": "arrays backend chain errors evaluation faces language machine monitor packetizer "
+    "query quoting results selector tree worker",
+    "dataset": "chain errors faces monitor query session tree",
+    "cli": "bench chain dataset errors language monitor query session",
+}
+GROUND = ("quoting", "errors", "faces")
+"""Small modules that all others stand on."""
+FLOORS = 9
+"""Above the ground, at most."""
 
+# Libraries that only some modules may import.
+ONLY = {
+    "coffea": ["selector/coffea.py", "selector/coffea_files.py"],
+    "uproot": [
+        "tree/uproot_fallback.py",
+        "chain/entry_list.py",
+        "results",
+        "writing",
+        "bench",
+        "cli",
+    ],
+    "distributed": ["backend/dask"],
+    "dask": ["backend/dask"],
+}
+# What runs without anything but Python.
+PURE = ["errors", "quoting", "faces", "language", "packetizer", "bench/simulation"]
+NO_CLOCK = ["packetizer", "language", "bench/simulation"]
+
+REASON = re.compile(r"# (start-up|heavy: \w+)")
+
+
+def dotted(path):
+    parts = ["treemill", *path.with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+NAMES = {dotted(path): path for path in MODULES}
+
+
+@cache
 def imports(path):
-    """Full names of the modules and names that a module of treemill imports."""
+    """Pairs of a module's full name, or of the module that a name is in, and the node."""
     here = ["treemill", *path.with_suffix("").parts]
-    tree = ast.parse((PACKAGE / path).read_text())
-    typing_only = {
-        node
-        for test in ast.walk(tree)
-        if isinstance(test, ast.If) and ast.unparse(test.test) == "TYPE_CHECKING"
-        for node in ast.walk(test)
-    }
-    found = set()
-    for node in ast.walk(tree):
-        if node in typing_only:
-            continue
+    found = []
+    for node in ast.walk(ast.parse((PACKAGE / path).read_text())):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            found += [(alias.name, node) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = here[: len(here) - node.level] if node.level else []
             base += (node.module or "").split(".") if node.module else []
-            found |= {".".join([*base, alias.name]) for alias in node.names}
+            module = ".".join(base)
+            for alias in node.names:
+                inner = f"{module}.{alias.name}"
+                is_module = inner in NAMES or inner == "treemill._core"
+                found.append((inner if is_module else module, node))
     return found
 
 
-def inside(names, *packages):
-    return {n for n in names if any(n == p or n.startswith(p + ".") for p in packages)}
+def room(name):
+    """The folder, or the module beside the folders."""
+    return name.split(".")[1] if "." in name else "treemill"
 
 
-def own(names):
-    return inside(names, "treemill")
+def own(path):
+    """Other modules of ours that a module imports."""
+    names = {name for name, _ in imports(path) if name in NAMES}
+    return names - {dotted(path)}
 
 
-def standard(names):
-    return {n for n in names if n.split(".")[0] in sys.stdlib_module_names}
+def within(path, places):
+    text = path.as_posix()
+    return any(text.startswith((f"{place}/", f"{place}.py")) or text == place for place in places)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=str)
-def test_module(path):
-    names = imports(path)
-    part = path.parts[0].removesuffix(".py")
+def test_a_module_keeps_to_its_folder(path):
     text = (PACKAGE / path).read_text()
     assert text.count("\n") < 400, "files stay below 400 lines"
     assert ast.get_docstring(ast.parse(text)), "a module says what it is for"
-    if part == "quoting":
-        assert names == standard(names)
-    if part == "errors":
-        assert own(names) <= inside(names, "treemill.quoting")
-    if part == "packetizer":
-        assert own(names) <= inside(names, "treemill.packetizer", "treemill.errors")
-    pure = [
-        "expression",
-        "syntax",
-        "grammar",
-        "registry",
-        "functions",
-        "clike",
-        "treeformula",
-        "axes",
-        "axis_ranges",
-    ]
-    pure += ["treeformula_names", "draw_operators", "pieces", "casts"]
-    pure += ["fresh", "query", "booking", "selector", "looks", "storages", "saving", "faces"]
-    pure += ["steps", "wanted", "planning", "snapshot_format", "draw_request", "mentions"]
-    pure += ["specification", "fills", "statistics", "collecting"]
-    if part in pure:
-        allowed = ["treemill.errors", "treemill.quoting"]
-        allowed += [f"treemill.{module}" for module in pure]
-        assert own(names) <= inside(names, *allowed)
-    if part == "simulate":
-        assert own(names) <= inside(
-            names, "treemill.simulate", "treemill.packetizer", "treemill.errors"
-        )
-        assert names == own(names) | standard(names)
-        assert not inside(names, "threading", "time", "os", "socket")
-    if part in ["packetizer", *pure]:
-        assert names == own(names) | standard(names)
-        assert not inside(names, "threading", "time", "os", "socket") or part in (
-            "booking",
-            "snapshot_format",
-        )
-    if part == "monitor":
-        assert not inside(
-            names,
-            *("treemill.backend", "treemill.worker", "treemill.session", "treemill.running"),
-            *("treemill.partial", "treemill.dataset", "treemill.packetizer", "treemill._core"),
-        )
-    if path.name in ("master.py", "channel.py"):
-        assert not inside(names, "treemill.packetizer", "treemill.worker", "treemill.task")
-    if part == "backend":
-        assert not inside(names, "treemill.session", "treemill.monitor", "treemill.dataset")
-    if part in ("caching", "memory"):
-        assert own(names) <= inside(
-            names, "treemill.errors", "treemill.memory", "treemill._core"
-        ), "what others import knows nobody"
-    if part in ("merge", "additive", "packages"):
-        assert own(names) <= inside(names, "treemill.errors")
-    if part == "files":
-        allowed = ["errors", "filetree", "parts", "schemas", "snapshot_format", "stored", "writing"]
-        allowed += ["columns", "kinds"]
-        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
-    if part == "stored":
-        assert own(names) <= inside(names, "treemill.columns", "treemill.errors")
-    if part in ("bits", "kinds", "matching", "pace", "shapes", "typed_run"):
-        assert not own(names)
-    if part == "foreign":
-        assert own(names) <= inside(names, "treemill.kinds", "treemill.columns")
-    if part == "array_columns":
-        allowed = ["columns", "errors", "foreign", "kinds", "user_arrays"]
-        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
-    if part == "user_arrays":
-        assert own(names) <= inside(names, "treemill.errors")
-    if path.name != "__init__.py" and part not in ("cli", "demo"):
-        assert not inside(names, "treemill.dataset.Dataset", "treemill.dataset.dataset"), (
-            "what others need of the files is the chain"
-        )
-    if part == "chain":
-        assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
-    if part in ("friends", "friend_columns", "selection"):
-        assert not inside(names, "treemill.session", "treemill.query", "treemill.backend")
-    if part in ("chunk", "forms", "window", "coffea_events", "coffea_files"):
-        allowed = ["columns", "core_awkward", "kinds"]
-        allowed += ["errors", "forms", "groups", "window", "chunk"]
-        allowed += ["coffea_files"] if part == "coffea_events" else []
-        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
-    if part == "core_awkward":
-        assert own(names) <= inside(names, "treemill.bits")
-    if part == "columns":
-        allowed = ["_core", "arrow", "bits", "core_awkward", "kinds"]
-        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
-    if part in ("schemas", "missing", "groups"):
-        assert own(names) <= inside(names, "treemill.errors", "treemill.columns", "treemill.kinds")
-    if part not in ("arrow", "snapshot_files"):
-        assert not inside(names, "pyarrow"), "it is an extra"
-    if part in ("aliases", "formula"):
-        assert own(names) <= inside(
-            names,
-            "treemill.errors",
-            "treemill.expression",
-            "treemill.steps",
-            "treemill.formula",
-            "treemill.mentions",
-        )
-    if part == "fallback":
-        allowed = ["columns", "errors", "schemas"]
-        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
-    elif part not in (
-        "files",
-        "output",
-        "bench",
-        "snapshot_files",
-        "writing",
-        "selection",
-    ):  # they write
-        assert not inside(names, "uproot"), "whoever reads with uproot does so through fallback"
-    if part in ("filetree", "supplied", "perfile"):
-        assert not inside(names, "treemill.opened", "treemill.dataset", "treemill.query")
-        assert not inside(names, "treemill.backend", "treemill.session", "treemill.monitor")
-    if part == "explaining":
-        assert own(names) <= inside(
-            names,
-            *("treemill.axes", "treemill.perfile", "treemill.planning", "treemill.wanted"),
-        )
-    if part in ("selecting", "task", "output_partial", "derived", "beside"):
-        assert not inside(names, "treemill.session", "treemill.monitor", "treemill.backend")
-    if part in ("rows", "row_types", "cutflow"):
-        allowed = ["errors", "row_types", "rows", "schemas", "columns", "kinds", "monitor.html"]
-        allowed += ["worker.workload"]
-        allowed += ["stored", "writing"]
-        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
-    if part == "parts":
-        assert names == standard(names)
-    if part in ("snapshots", "snapshot_files", "snapshot_values"):
-        allowed = ["errors", "rows", "row_types", "core_awkward", "parts", "writing"]
-        allowed += ["arrow", "columns", "kinds", "missing", "schemas"]
-        allowed += ["snapshot_files", "snapshot_format", "snapshot_values"]
-        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
-    if part == "writing":
-        allowed = ["columns", "errors", "kinds", "schemas", "user_arrays", "writing"]
-        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
-    if part == "variations":
-        assert own(names) <= inside(names, "treemill.showing", "treemill.monitor")
-    if part == "worker":
-        allowed = ["worker", "packetizer", "errors", "_core"]
-        assert own(names) <= inside(names, *(f"treemill.{module}" for module in allowed))
-        assert names == own(names) | standard(names)
-    if part == "partial":
-        assert not own(names)
-    if part not in ("coffea_events", "coffea_files"):
-        assert not inside(names, "coffea")
-    if path != Path("backend/dask.py"):
-        assert not inside(names, "distributed", "dask")
+    if len(path.parts) == 1 and path.stem in ("__init__", "__main__"):
+        return
+    mine = path.parts[0].removesuffix(".py")
+    used = {room(name) for name in own(path)} - {mine}
+    assert used <= set(MAY_USE[mine].split()), "see MAY_USE"
+    libraries = {name.split(".")[0] for name, _ in imports(path)} - {"treemill"}
+    for library, places in ONLY.items():
+        assert library not in libraries or within(path, places), library
+    if within(path, PURE):
+        assert libraries <= set(sys.stdlib_module_names)
+        assert not any(name == "treemill._core" for name, _ in imports(path))
+    if within(path, NO_CLOCK):
+        assert not libraries & {"threading", "time", "os", "socket"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_an_import_inside_a_function_says_why(path):
+    text = (PACKAGE / path).read_text()
+    lines = text.splitlines()
+    inside = {
+        node
+        for function in ast.walk(ast.parse(text))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.ImportFrom) and (node.level or node.module.startswith("treemill"))
+    }
+    for node in inside:
+        said = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        assert REASON.search(said), f"line {node.lineno}: {said}"
+
+
+def order(graph):
+    return [*TopologicalSorter(graph).static_order()]
+
+
+def test_folders_have_floors():
+    graph = {name: used.split() for name, used in MAY_USE.items()}
+    floors = {}
+    for name in order(graph):
+        below = [floors[each] for each in graph[name]]
+        floors[name] = 0 if name in GROUND else 1 + max(below, default=0)
+    assert max(floors.values()) <= FLOORS, floors
+
+
+@pytest.mark.parametrize("mine", MAY_USE)
+def test_no_circle_within_a_folder_and_nothing_allowed_that_is_not_used(mine):
+    paths = [p for p in MODULES if p.parts[0].removesuffix(".py") == mine]
+    assert paths, "a folder that there is"
+    graph = {dotted(p): {n for n in own(p) if room(n) == mine} for p in paths}
+    # A folder's front gathers its modules' names.
+    graph = {name: used - {f"treemill.{mine}"} for name, used in graph.items()}
+    try:
+        order(graph)
+    except CycleError as error:
+        pytest.fail(str(error))
+    used = {room(name) for path in paths for name in own(path)} - {mine}
+    assert set(MAY_USE[mine].split()) == used, "MAY_USE says no more than there is"
+
+
+def test_folders_say_what_they_are_for():
+    for folder in {path.parts[0] for path in MODULES if len(path.parts) > 1}:
+        text = ast.get_docstring(ast.parse((PACKAGE / folder / "__init__.py").read_text()))
+        assert text, folder
 
 
 def loaded(code):
@@ -216,15 +192,15 @@ HEAVY = {"awkward", "pyarrow", "matplotlib", "uproot", "mplhep", "rich", "hist",
 
 
 def test_import_treemill_loads_nothing_heavy():
-    assert not loaded("import treemill") & (HEAVY | {"numpy", "click", "treemill.session"})
+    assert not loaded("import treemill") & (HEAVY | {"numpy", "click", "treemill.session.session"})
 
 
 def test_help_loads_nothing_heavy():
-    code = "from treemill.cli import cli\ncli.main(['--help'], standalone_mode=False)"
+    code = "from treemill.cli.main import cli\ncli.main(['--help'], standalone_mode=False)"
     assert not loaded(code) & (HEAVY | {"numpy"})
 
 
 def test_draw_in_the_terminal_loads_no_other_reader_and_no_plotting(paths):
     arguments = ["draw", f"{paths[0]}:Events", "MET_pt", "--bins", "10,0,100"]
-    code = f"from treemill.cli import cli\ncli.main({arguments!r}, standalone_mode=False)"
+    code = f"from treemill.cli.main import cli\ncli.main({arguments!r}, standalone_mode=False)"
     assert not loaded(code) & (HEAVY - {"hist"})

@@ -58,7 +58,7 @@ def test_head_reads_no_more_than_it_needs(events, nothing_remembered):
     with tm.connect(workers=1) as session:
         session.run(events.hist("MET_pt", bins=(1, 0, 1)))
         whole = session.report.bytes_read
-    from treemill import session as sessions
+    from treemill.session.session import session as sessions
 
     events.head("MET_pt", n=3)
     assert sessions.default_session().report.bytes_read < whole / 2
@@ -124,7 +124,7 @@ def test_show_with_a_glob_and_titles(events, capsys, tmp_path):
 
 
 def test_titles_that_say_more_are_shown(capsys, events):
-    from treemill.monitor.tables import print_branches
+    from treemill.monitor.branch_table import print_branches
 
     branches = [b._replace(title="transverse momentum") for b in events.branches.values()]
     print_branches("t", branches[:2])

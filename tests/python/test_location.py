@@ -2,8 +2,8 @@ import os
 from pathlib import Path
 
 import pytest
+from treemill.chain.location import Location, expand, split_tree
 from treemill.errors import QueryError, SourceError, UnsupportedError
-from treemill.location import Location, expand, split_tree
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 import treemill as tm
 from hypothesis import given
 from hypothesis import strategies as st
+from treemill.chain.matching import Index, pieces, runs, starts
 from treemill.errors import QueryError
-from treemill.matching import Index, pieces, runs, starts
 
 sizes = st.lists(st.integers(0, 20), min_size=1, max_size=8)
 small = st.integers(-3, 3)

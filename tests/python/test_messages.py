@@ -6,7 +6,7 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.expression import parse
+from treemill.language.expression import parse
 from written import jagged, write
 
 

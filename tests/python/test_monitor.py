@@ -5,18 +5,17 @@ from dataclasses import replace
 import hist
 import numpy as np
 import pytest
-from treemill.front import connect
+from treemill.backend.merged import Merged
 from treemill.monitor import watch
-from treemill.monitor.chosen import pick
+from treemill.monitor.branch_table import size
 from treemill.monitor.display import text
-from treemill.monitor.feedback import Progress
 from treemill.monitor.pictures import save
-from treemill.monitor.progress import ProgressBar, numbers
+from treemill.monitor.progress import pick
+from treemill.monitor.progress_bar import Progress, ProgressBar, numbers
 from treemill.monitor.report import MissingEntries, Report
-from treemill.monitor.tables import size
 from treemill.monitor.together import Together
 from treemill.monitor.watch import Watch
-from treemill.partial import Merged
+from treemill.session.front import connect
 
 
 def progress(**changes):

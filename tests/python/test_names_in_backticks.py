@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import treemill as tm
 import uproot
-from treemill import registry
 from treemill.errors import QueryError
+from treemill.language import function_registry as registry
 
 from tests.corpus_files import corpus
 

@@ -18,7 +18,7 @@ from coffea.lumi_tools import LumiMask  # noqa: E402, F401 - as processors impor
 from coffea.nanoevents import BaseSchema, NanoAODSchema, NanoEventsFactory  # noqa: E402
 from coffea.nanoevents.methods import candidate, nanoaod, vector  # noqa: E402
 from treemill.bench.generate import write  # noqa: E402
-from treemill.coffea_events import coffea_reader  # noqa: E402
+from treemill.selector.coffea import coffea_reader  # noqa: E402
 
 FILES = ["demo", "opendata", "coffea-nano_dy.root", "nanoAOD_2015_CMS_Open_Data_ttbar.root"]
 METADATA = {"dataset": "dy", "filename": "f", "treename": "Events", "entrystart": 0}

@@ -1,6 +1,6 @@
 """Chunks of selectors grow and shrink with the time that they take, within bounds."""
 
-from treemill.pace import Pace
+from treemill.selector.chunk_size import Pace
 
 
 def test_the_first_chunk_is_small_whatever_its_bytes():

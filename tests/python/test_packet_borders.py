@@ -8,10 +8,10 @@ import treemill as tm
 from test_cache import cache as cache
 from test_cache import settled
 from treemill.backend import threads
-from treemill.bindings import QueryWorkload
+from treemill.evaluation.file_query import PerFile
+from treemill.evaluation.workload import QueryWorkload
 from treemill.packetizer import FileSize, PacketDone, Packetizer, Policy, Process, WorkerJoined
-from treemill.perfile import PerFile
-from treemill.planning import plan
+from treemill.query.planning import plan
 from treemill.worker import worker as worker_module
 from treemill.worker.packet_borders import packet_borders
 

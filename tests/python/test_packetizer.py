@@ -6,15 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from packet_world import World
-from treemill.packetizer import (
-    Commit,
-    Finish,
-    OpenFile,
-    PacketFailed,
-    Process,
-    Sizing,
-    Stop,
-)
+from treemill.packetizer import Commit, Finish, OpenFile, PacketFailed, Process, Sizing, Stop
 from treemill.packetizer.sizing import packet_entries
 
 sizes = st.lists(st.integers(0, 700), max_size=5)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import treemill as tm
 from hypothesis import given, settings
-from treemill.planning import plan
+from treemill.query.planning import plan
 
 
 def booked(events):

@@ -12,7 +12,7 @@ from queue import SimpleQueue
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.backend.channel import Channel
+from treemill.backend.processes.channel import Channel
 
 LINUX = pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="looks at processes in /proc")
 
@@ -80,7 +80,7 @@ class Table(tm.Selector):
 
 
 def test_inputs_are_sent_once(session, events, monkeypatch):
-    from treemill.backend import messages
+    from treemill.backend.processes.pool import messages
 
     sent = []
     send = Channel.send

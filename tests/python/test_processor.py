@@ -1,4 +1,4 @@
-from treemill.processor import missing
+from treemill.machine.cpu import missing
 
 
 def test_flags():

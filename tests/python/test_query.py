@@ -4,8 +4,8 @@ import json
 import hist
 import pytest
 from treemill.errors import QueryError
-from treemill.planning import extents, plan
-from treemill.query import Node, Origin
+from treemill.query.node import Node, Origin
+from treemill.query.planning import extents, plan
 
 
 class Runs:

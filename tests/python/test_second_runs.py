@@ -5,7 +5,7 @@ import threading
 import hist
 import pytest
 import treemill as tm
-from treemill.front import connect
+from treemill.session.front import connect
 from treemill.worker import worker as worker_module
 
 

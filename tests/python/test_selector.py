@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow
 import pytest
 import treemill as tm
-from treemill.chunk import ChunkReader
-from treemill.front import connect
+from treemill.selector.chunk import ChunkReader
+from treemill.session.front import connect
 
 from tests.corpus_files import corpus
 

@@ -13,10 +13,10 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill import booked as booked_module
+from treemill.backend.merged import Merged
 from treemill.backend.threads import ThreadPass
-from treemill.front import connect, default_session
-from treemill.partial import Merged
+from treemill.session.front import connect, default_session
+from treemill.session.session import booking_run as booked_module
 from treemill.worker import worker as worker_module
 
 

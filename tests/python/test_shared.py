@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 import treemill as tm
-from treemill import shared
+from treemill.tree import open_tree as shared
 from written import write
 
 N = 40

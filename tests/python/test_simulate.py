@@ -6,10 +6,10 @@ from statistics import median
 
 import pytest
 from click.testing import CliRunner
-from treemill.cli import cli
+from treemill.bench.simulation import STRATEGIES, load, shipped, simulate
+from treemill.bench.simulation.cluster import Node, Read
+from treemill.cli.main import cli
 from treemill.packetizer import Span, Timeline
-from treemill.simulate import STRATEGIES, load, shipped, simulate
-from treemill.simulate.cluster import Node, Read
 
 
 def seeds(name, nodes, strategy, count=3):

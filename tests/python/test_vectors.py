@@ -9,8 +9,8 @@ import pytest
 import treemill as tm
 import uproot
 import vector
-from treemill import registry
 from treemill.errors import QueryError
+from treemill.language import function_registry as registry
 
 vector.register_awkward()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import awkward as ak
 import numpy as np
-from treemill.core_awkward import layout
+from treemill.arrays.from_core import layout
 from treemill.errors import TreemillError, UnsupportedError
 
 from .difference import difference

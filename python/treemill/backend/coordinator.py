@@ -2,7 +2,7 @@
 with what they are to be told.
 
 Has no lock, no thread and no transport, and never waits, so that it runs on an event loop as well
-as under the lock of passes.py. Knows no task, no file and no kind of worker.
+as under the lock of base.py. Knows no task, no file and no kind of worker.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..packetizer import (
     Trace,
     WorkerLost,
 )
-from ..partial import Merged
+from .merged import Merged
 
 __all__ = ["Coordinator"]
 

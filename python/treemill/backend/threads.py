@@ -16,8 +16,8 @@ from ..errors import UnsupportedError
 from ..packetizer import FileSize, Order, Process, Sizing, Tick, WorkerJoined
 from ..worker.task import Task
 from ..worker.worker import Worker
+from .base import Pass, worker_error
 from .left_behind import leave_behind
-from .passes import Pass, worker_error
 
 __all__ = ["ThreadPass", "ThreadPool"]
 

@@ -27,7 +27,7 @@ def bench() -> None:
 )
 def generate(folder: Path, files: int, events: int, codec: str, seed: int, schema: str) -> None:
     """Write the NanoAOD-like dataset into FOLDER; what is there already is kept."""
-    from .generate import Recipe, write_dataset
+    from .generate import Recipe, write_dataset  # heavy: numpy
 
     recipe = Recipe(files, events, codec=codec, seed=seed, schema=schema)
     for line in write_dataset(folder, recipe):
@@ -75,8 +75,8 @@ def simulate_command(
     SCENARIO is a TOML file or the name of one that comes with treemill; without any, these are
     listed.
     """
-    from ..simulate import STRATEGIES, load, shipped
-    from . import simulations
+    from . import simulations  # start-up
+    from .simulation import STRATEGIES, load, shipped  # start-up
 
     if not scenarios:
         for name in shipped():
@@ -95,7 +95,7 @@ def simulate_command(
             done.append(outcome)
         rows.append(simulations.panels(f"{scenario.name}: {scenario.title}", done))
     if output is not None:
-        from ..monitor.figures import save
+        from ..monitor.figures import save  # start-up
 
         save(rows, output)
         click.echo(output)

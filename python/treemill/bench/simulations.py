@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..monitor.figures import Panel, Series
-from ..simulate import Outcome, Scenario, simulate
+from .simulation import Outcome, Scenario, simulate
 
 __all__ = ["HEADER", "outcomes", "panels", "row"]
 

@@ -11,16 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..branches import Branches, branch_list
 from ..errors import QueryError
-from ..filesets import fileset
-from ..filetree import UNORDERED, FileTree
-from ..foreign import Foreign, Table, joined
-from ..friends import Friends
-from ..location import Location, expand
-from ..missing import ERROR, Missing
-from ..opened import OpenTrees, Remembered
-from ..selection import Selection, selection
+from ..tree.branch import Branches, branch_list
+from ..tree.defaults import ERROR, Missing
+from ..tree.file_tree import UNORDERED, FileTree
+from ..tree.foreign import Foreign, Table, joined
+from .entry_list import Selection, selection
+from .filesets import fileset
+from .friends import Friends
+from .location import Location, expand
+from .open_trees import OpenTrees, Remembered
 
 __all__ = ["Chain", "ChainParts", "chain_of"]
 

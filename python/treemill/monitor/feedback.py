@@ -1,44 +1,40 @@
-"""How far a query is, as plain numbers."""
+"""Which of a query's values is drawn while it runs. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-__all__ = ["Progress"]
+__all__ = ["histograms", "pick"]
 
 
-@dataclass(frozen=True)
-class Progress:
-    """A look at a running query."""
+def pick(values: Any, titles: Sequence[str], name: str | None) -> tuple[str, Any] | None:
+    """Name and histogram of the one that is called `name` (None: of the first); None where there
+    is none. `values`: a selector's output, in which names may be of dicts in dicts ("dy.mass" or
+    "mass"), or the values of bookings with these `titles`."""
+    for path, histogram in histograms(values, titles):
+        if name is None or path == name or path.endswith(f".{name}"):
+            return path, histogram
+    return None
 
-    phase: str
-    """What the pass is for: finding ranges, or filling."""
-    entries: int
-    """Processed in this pass."""
-    expected: int
-    """Of the dataset; an estimate while not all files are open."""
-    bytes_read: int
-    bytes_decompressed: int
-    seconds: float
-    """Since the query began."""
-    workers: int
-    pass_seconds: float
-    """Since this pass began."""
-    bytes_from_cache: int = 0
-    """Decompressed before this pass: taken from memory, not read."""
 
-    @property
-    def events_per_second(self) -> float:
-        """Of this pass."""
-        return self.entries / self.pass_seconds if self.pass_seconds > 0 else 0.0
+def histograms(values: Any, titles: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
+    """All that can be drawn, by name."""
+    if isinstance(values, Mapping) and not titles:
+        pairs = [(str(key), value) for key, value in values.items()]
+    elif isinstance(values, tuple):
+        pairs = list(zip(titles, values, strict=False))
+    else:
+        return
+    for name, value in pairs:
+        if _is_histogram(value):
+            yield name, value
+        elif _is_histogram(getattr(value, "nominal", None)):
+            yield name, value.nominal
+        elif isinstance(value, Mapping):
+            for inner, histogram in histograms(value):
+                yield f"{name}.{inner}", histogram
 
-    @property
-    def megabytes_per_second(self) -> float:
-        """Read from files, 10^6 bytes, of this pass; what was in memory does not count."""
-        return self.bytes_read / 1e6 / self.pass_seconds if self.pass_seconds > 0 else 0.0
 
-    @property
-    def seconds_left(self) -> float | None:
-        """Of this pass, as it goes now; None before anything is done."""
-        rate = self.events_per_second
-        return max(self.expected - self.entries, 0) / rate if rate > 0 else None
+def _is_histogram(value: Any) -> bool:
+    return all(hasattr(value, part) for part in ("axes", "values", "ndim", "storage_type"))

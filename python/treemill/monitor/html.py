@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from .tables import size
+from .branch_table import size
 
 __all__ = ["of_branches", "of_cuts", "of_value", "of_variations", "picture", "table"]
 
@@ -32,11 +32,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -
 
 def picture(title: str, histogram: Any) -> str:
     """A histogram; as text where there is no matplotlib."""
-    from . import display
+    from . import display  # start-up
 
     target = io.BytesIO()
     try:
-        from . import pictures
+        from . import pictures  # start-up
 
         pictures.save([histogram], [title], target)
     except ImportError:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .feedback import Progress
+from .progress import Progress
 
 if TYPE_CHECKING:
     from .watch import Watched

@@ -15,13 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .chosen import pick
 from .display import in_notebook
-from .feedback import Progress
+from .feedback import pick
+from .progress import Progress
 
 if TYPE_CHECKING:
-    from .notebook import NotebookBar
-    from .progress import ProgressBar
+    from .notebook_bar import NotebookBar
+    from .progress_bar import ProgressBar
 
 __all__ = ["Feedback", "Watch", "Watched"]
 
@@ -156,10 +156,10 @@ class Watch:
 
 def _bar(passing: bool) -> ProgressBar | NotebookBar:
     if in_notebook():
-        from .notebook import NotebookBar
+        from .notebook_bar import NotebookBar  # heavy: rich
 
         return NotebookBar()
-    from .progress import ProgressBar
+    from .progress_bar import ProgressBar  # heavy: rich
 
     return ProgressBar(passing)
 

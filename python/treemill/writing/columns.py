@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..columns import values_of_node
+from ..arrays.columns import values_of_node
+from ..arrays.kinds import Kind
 from ..errors import UnsupportedError
-from ..kinds import Kind
 
 __all__ = ["Branch", "Values", "branch_of", "described", "values_of"]
 

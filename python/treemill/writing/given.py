@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from ..columns import Table, column_of, has_missing, kind_of, lengths
+from ..arrays.columns import Table, column_of, has_missing, kind_of, lengths
+from ..arrays.common_type import cast
+from ..arrays.kinds import Kind
+from ..arrays.user_arrays import awkward_array
 from ..errors import QueryError, UnsupportedError
-from ..kinds import Kind
-from ..schemas import cast
-from ..user_arrays import awkward_array
 
 __all__ = ["lists_of", "table_of"]
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..columns import Table, lengths, numbers
+from ..arrays.columns import Table, lengths, numbers
+from ..arrays.kinds import Kinds
 from ..errors import QueryError
-from ..kinds import Kinds
 from .columns import Branch, Values, branch_of, values_of
 from .file import RootFile
 from .tree import TreeWriter

@@ -1,0 +1,90 @@
+"""Arrow, for those who ask for it: columns as arrays and tables of pyarrow, and arrays of pyarrow,
+or of others that speak Arrow, as columns. pyarrow is an extra: what needs it comes here first.
+
+Knows columns and their kinds; knows no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .._core import Column
+from ..errors import MissingPackageError
+from .kinds import Kind, Kinds
+
+__all__ = ["chunked", "column_from", "needed", "record", "schema", "table"]
+
+
+def needed(what: str) -> Any:
+    """pyarrow. Raises MissingPackageError where it is not installed; `what` needs it."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingPackageError(f"{what}: pip install 'treemill[arrow]'") from None
+    return pyarrow
+
+
+def column_from(array: Any) -> Any:
+    """A core.Column of an Arrow array of whatever library."""
+    pyarrow = needed("an Arrow array needs pyarrow to be read")
+    if not isinstance(array, pyarrow.Array):
+        if hasattr(array, "__arrow_c_array__"):
+            array = pyarrow.array(array)
+        else:
+            array = pyarrow.chunked_array(array).combine_chunks()
+    batch = pyarrow.record_batch([array], names=["column"])
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    return Column.loads(sink.getvalue().to_pybytes())
+
+
+def chunked(columns: Sequence[Any]) -> Any:
+    """A pyarrow.ChunkedArray of columns behind one another."""
+    pyarrow = needed("Arrow arrays need pyarrow")
+    return pyarrow.chunked_array([pyarrow.array(column) for column in columns])
+
+
+def record(names: Sequence[str], members: Sequence[Any]) -> Any:
+    """A pyarrow.ChunkedArray of records, of ChunkedArrays with chunks of the same lengths."""
+    pyarrow = needed("Arrow arrays need pyarrow")
+    fields = [
+        pyarrow.field(name, member.type, nullable=member.null_count > 0)
+        for name, member in zip(names, members, strict=True)
+    ]
+    return pyarrow.chunked_array(
+        [
+            pyarrow.StructArray.from_arrays([m.chunk(i) for m in members], fields=fields)
+            for i in range(members[0].num_chunks)
+        ]
+    )
+
+
+def table(columns: Mapping[str, Any]) -> Any:
+    """A pyarrow.Table of ChunkedArrays."""
+    pyarrow = needed("Arrow tables need pyarrow")
+    return pyarrow.table(list(columns.values()), names=list(columns))
+
+
+def schema(kinds: Kinds) -> Any:
+    """A pyarrow.Schema, strings as text."""
+    pyarrow = needed("Parquet and Feather files need pyarrow")
+    return pyarrow.schema([_field(pyarrow, name, kind) for name, kind in kinds.items()])
+
+
+def _field(pyarrow: Any, name: str, kind: Kind) -> Any:
+    return pyarrow.field(name, _type(pyarrow, kind), kind.optional)
+
+
+def _type(pyarrow: Any, kind: Kind) -> Any:
+    if kind.form == "number":
+        return pyarrow.type_for_alias(kind.dtype)
+    if kind.form == "list":
+        return pyarrow.large_list(_field(pyarrow, "item", kind.item))
+    if kind.form == "array":
+        return pyarrow.list_(_field(pyarrow, "item", kind.item), kind.size)
+    if kind.form == "record":
+        pairs = zip(kind.names, kind.parts, strict=True)
+        return pyarrow.struct([_field(pyarrow, name, part) for name, part in pairs])
+    return pyarrow.large_string() if kind.form == "string" else pyarrow.null()

@@ -1,0 +1,377 @@
+"""The thread that talks to the template process and to workers, and the template's start and end.
+
+Transport: carries messages to and from passes, and knows nothing of what they mean.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import json
+import os
+import pickle
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
+
+from ...errors import QueryError, WorkerError
+from ..left_behind import leave_behind
+from .channel import Channel
+from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded, Ready
+
+__all__ = ["Master", "cause"]
+
+_LOOK = 0.2
+"""Seconds between looks at silent workers."""
+_STARTS = 60.0
+"""Seconds that an interpreter may take to start."""
+
+_START = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[2])
+from treemill.backend.processes.template import main
+main(int(sys.argv[1]), forks=sys.argv[3] == "fork")
+"""
+# Workers are one a core; a library that starts a thread a core in each would only be in the way,
+# and threads of the template would not survive the fork.
+_ONE_THREAD = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB", "RAYON", "BLIS")
+
+
+class Listener(Protocol):
+    """A pass. All calls come from the master's thread."""
+
+    def loaded(self) -> None:
+        """Workers may be forked."""
+
+    def failed(self, error: BaseException) -> None:
+        """They may not."""
+
+    def orphaned(self, reason: str) -> None:
+        """The template has ended."""
+
+    def heard(self, number: int, messages: Sequence[Any]) -> None:
+        """From a worker."""
+
+    def exited(self, number: int, code: int) -> None:
+        """A worker's process."""
+
+    def check(self) -> None:
+        """Now and then."""
+
+    def stop(self, reason: str) -> None:
+        """The session ends. From any thread."""
+
+
+class Master:
+    """One template and its workers. Any thread may call what is public."""
+
+    def __init__(
+        self,
+        paths: Sequence[str] = (),
+        start: str = "fork",
+        *,
+        silence: float = 60.0,
+        patience: float = 10.0,
+    ) -> None:
+        """`paths` come first where the template imports from; `start`: "fork" or "spawn". Seconds:
+        `silence` that the template may take to load something, `patience` that `close` waits for
+        passes to end."""
+        self.alive = True
+        self._silence = silence
+        self._patience = patience
+        self._loading: dict[int, float] = {}  # passes whose task the template loads, since when
+        # When it had done with another one; before it is there, when it should be.
+        self._loaded = time.monotonic() + _STARTS
+        self._ended: str | None = None  # how the template has
+        self._over = threading.Event()
+        self._numbers = itertools.count()
+        self._passes: dict[int, Listener] = {}
+        self._channels: dict[tuple[int, int], Channel] = {}
+        self._digest: bytes | None = None
+        self._submitting = threading.Lock()
+        self._commands: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._closing: float | None = None
+        self._process, self._template = _start_template(paths, start)
+        self._wake, woken = socket.socketpair()
+        self._wake.setblocking(False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(woken, selectors.EVENT_READ, None)
+        self._selector.register(self._template, selectors.EVENT_READ, None)
+        self._woken = woken
+        _masters.add(self)
+        self._thread = threading.Thread(target=self._run, name="treemill-master", daemon=True)
+        self._thread.start()
+
+    def number(self) -> int:
+        """A new pass's."""
+        return next(self._numbers)
+
+    def submit(self, number: int, listener: Listener, task: Any) -> bool:
+        """Sends a pass's task to the template; False where that has ended, and another master is
+        wanted. Raises QueryError where it cannot be sent."""
+        data = _pickled(task, "the selector")
+        digest = None
+        with self._submitting:
+            if not self.alive:
+                return False
+            self._loading[number] = time.monotonic()
+            self._passes[number] = listener
+            try:
+                if task.inputs is not None:
+                    inputs = _pickled(task.inputs, "the inputs")
+                    digest = hashlib.blake2b(inputs).digest()
+                    if digest != self._digest:
+                        self._template.send(Inputs(digest, inputs))
+                        self._digest = digest
+                self._template.send(Load(number, digest, data))
+            except OSError:
+                pass  # the template is gone; the thread will say so
+        return True
+
+    def fork(self, number: int, worker: int, memory: int | None) -> Channel:
+        """Starts a worker; the channel to it."""
+        ours, theirs = socket.socketpair()
+        channel = Channel(ours)
+        self._channels[number, worker] = channel
+        self._selector.register(channel, selectors.EVENT_READ, (number, worker))
+        with contextlib.suppress(OSError), theirs:
+            self._template.send(Fork((number, worker), memory), theirs.fileno())
+        return channel
+
+    def kill(self, number: int, worker: int) -> None:
+        """A worker that does not answer."""
+        with contextlib.suppress(OSError):
+            self._template.send(Kill((number, worker)))
+
+    def forget(self, number: int, worker: int) -> None:
+        """Closes the channel to a worker, which ends it."""
+        channel = self._channels.pop((number, worker), None)
+        if channel is not None:
+            with contextlib.suppress(KeyError, ValueError):
+                self._selector.unregister(channel)
+            channel.close()
+
+    def finished(self, number: int) -> None:
+        """A pass is over: its workers may go, and are not waited for."""
+        self._call(lambda: self._end(number))
+
+    def close(self) -> None:
+        """Ends the passes and the template, and waits for that."""
+        self._closing = time.monotonic()
+        self._call(lambda: None)
+        for listener in list(self._passes.values()):
+            listener.stop("the session was closed")
+        if threading.current_thread() is not self._thread:
+            self._over.wait()
+
+    def abandon(self, reason: str) -> None:
+        """The thread is in the user's code, which does not come to an end. Other passes go on with
+        another master. Called by the pass that has given up, from another thread."""
+        with self._submitting:
+            self.alive = False
+            self._ended = self._ended or reason
+            passes, self._passes = self._passes, {}
+        self._kill_template()
+        self._wait_for_template()
+        for listener in passes.values():
+            listener.orphaned(reason)
+        leave_behind([self._thread])
+        self._over.set()
+
+    def _call(self, command: Callable[[], None]) -> None:
+        self._commands.put(command)
+        with contextlib.suppress(OSError):
+            self._wake.send(b"\0")
+
+    def _run(self) -> None:
+        next_look = time.monotonic() + _LOOK
+        problem: BaseException = WorkerError("the session was closed")
+        try:
+            while self._ended is None and not self._may_close():
+                wait = max(next_look - time.monotonic(), 0.0)
+                for key, _ in self._selector.select(wait):
+                    self._hear(key)
+                self._obey()
+                if time.monotonic() >= next_look:
+                    self._look()
+                    next_look = time.monotonic() + _LOOK
+        except BaseException as error:  # a defect of treemill's own: nobody must wait for ever
+            problem = error
+            raise
+        finally:
+            if not self._submitting.acquire(timeout=self._patience):
+                self._kill_template()  # which somebody waits for, to send it something
+                self._submitting.acquire()
+            self.alive = False
+            self._submitting.release()
+            self._end_all(problem)
+            self._shut()
+            self._over.set()
+
+    def _look(self) -> None:
+        for listener in list(self._passes.values()):
+            listener.check()
+        loading = list(self._loading.items())  # another thread may add to it
+        if loading and time.monotonic() > max(loading[0][1], self._loaded) + self._silence:
+            number = loading[0][0]
+            if number in self._passes:
+                words = (
+                    f"workers' template process did not load it within {self._silence:g} seconds"
+                )
+                self._passes[number].failed(WorkerError(f"given up: the {words}"))
+                self._end(number)
+            self._kill_template()
+
+    def _may_close(self) -> bool:
+        if self._closing is None:
+            return False
+        return not self._passes or time.monotonic() > self._closing + self._patience
+
+    def _hear(self, key: selectors.SelectorKey) -> None:
+        source = key.fileobj
+        if source is self._woken:
+            self._woken.recv(4096)
+        elif source is self._template:
+            messages, alive = self._template.receive()
+            for message in messages:
+                self._understand(message)
+            if not alive:
+                self._ended = f"the workers' template process {cause(self._wait_for_template())}"
+                # What workers have said before their end counts.
+                for (number, worker), channel in list(self._channels.items()):
+                    if number in self._passes:
+                        self._passes[number].heard(worker, channel.drain())
+        elif isinstance(source, Channel) and self._channels.get(key.data) is source:
+            self._hear_worker(key.data, source)
+
+    def _hear_worker(self, place: tuple[int, int], channel: Channel) -> None:
+        messages, alive = channel.receive()
+        if not alive:  # the template will say how it ended
+            self._selector.unregister(channel)
+        listener = self._passes.get(place[0])
+        if listener is not None and messages:
+            listener.heard(place[1], messages)
+
+    def _understand(self, message: Any) -> None:
+        if isinstance(message, Ready | Loaded | Failed):
+            self._loaded = time.monotonic()
+        if isinstance(message, Loaded | Failed):
+            self._loading.pop(message.number, None)
+        if isinstance(message, Loaded) and message.number in self._passes:
+            self._passes[message.number].loaded()
+        elif isinstance(message, Failed) and message.number in self._passes:
+            self._passes[message.number].failed(message.error)
+        elif isinstance(message, Exited):
+            number, worker = message.key
+            channel, listener = self._channels.get(message.key), self._passes.get(number)
+            if channel is not None and listener is not None:
+                listener.heard(worker, channel.drain())
+                listener.exited(worker, message.code)
+            self.forget(number, worker)
+
+    def _obey(self) -> None:
+        with contextlib.suppress(Empty):
+            while True:
+                self._commands.get_nowait()()
+
+    def _end(self, number: int) -> None:
+        self._passes.pop(number, None)
+        if number in self._loading and not self._passes:
+            self._kill_template()  # it is at something that nobody wants, perhaps for ever
+        for place in [place for place in self._channels if place[0] == number]:
+            self.forget(*place)
+            # Closing its channel ends it at its next word; one that is stopped hears nothing.
+            self.kill(*place)
+        with contextlib.suppress(OSError):
+            self._template.send(Drop(number))
+
+    def _end_all(self, error: BaseException) -> None:
+        while self._passes:
+            number, listener = next(iter(self._passes.items()))
+            self._end(number)
+            if self._ended is None:
+                listener.failed(error)
+            else:
+                listener.orphaned(self._ended)
+        self._obey()
+
+    def _shut(self) -> None:
+        for place in list(self._channels):
+            self.forget(*place)
+        self._selector.close()
+        for each in (self._template, self._wake, self._woken):
+            each.close()
+        self._wait_for_template()
+
+    def _wait_for_template(self) -> int:
+        """Its exit code; it is killed where it does not end."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(self._patience)
+        self._kill_template()
+        return self._process.wait()
+
+    def _kill_template(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def cause(code: int) -> str:
+    """How a process has ended, in words."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was killed by signal {-code}"
+
+
+def _start_template(paths: Sequence[str], start: str) -> tuple[subprocess.Popen[bytes], Channel]:
+    ours, theirs = socket.socketpair()
+    where = [*paths, *(path or os.getcwd() for path in sys.path)]
+    threads = {f"{library}_NUM_THREADS": "1" for library in _ONE_THREAD}
+    threads["VECLIB_MAXIMUM_THREADS"] = "1"
+    threads["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow's allocator
+    command = [sys.executable, "-c", _START, str(theirs.fileno()), json.dumps(where), start]
+    with theirs:
+        process = subprocess.Popen(
+            command,
+            pass_fds=[theirs.fileno()],
+            env=os.environ | threads,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C at the terminal is not for workers
+        )
+    return process, Channel(ours)
+
+
+def _pickled(value: Any, what: str) -> bytes:
+    import cloudpickle
+
+    try:
+        data: bytes = cloudpickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        raise QueryError(
+            f"{what} cannot be sent to other processes: {type(error).__name__}: {error}"
+        ) from error
+    return data
+
+
+_masters: weakref.WeakSet[Master] = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    """A fork of the user's program must not keep workers alive."""
+    for master in _masters:
+        for channel in [master._template, *master._channels.values()]:
+            channel.close()
+
+
+os.register_at_fork(after_in_child=_let_go)

@@ -1,0 +1,180 @@
+"""The template process: loads what workers need once, and forks them when a pass starts, so that
+they share its memory.
+
+One thread, always: a fork copies only the thread that calls it. Ends when its session does, and
+then ends its workers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import pickle
+import select
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from typing import IO, Any
+
+from ...worker.task import Task
+from . import spawn as spawned
+from . import worker_process as child
+from .channel import Channel
+from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded, Ready, Started
+from .portable_error import portable
+
+__all__ = ["Template"]
+
+
+class Template:
+    """What the process knows: tasks, inputs, children."""
+
+    def __init__(self, channel: Channel, forks: bool = True) -> None:
+        """`forks`: whether workers are forked, else they are spawned."""
+        self._channel = channel
+        self._forks = forks
+        self._parcels: dict[int, IO[bytes]] = {}  # for spawned workers
+        self._inputs_data: bytes | None = None
+        self._tasks: dict[int, Task] = {}
+        self._digest: bytes | None = None
+        self._inputs: Any = None
+        self._children: dict[int, tuple[int, int]] = {}  # process id -> key
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            Inputs: self._take_inputs,
+            Load: self._load,
+            Fork: self._fork,
+            Kill: self._kill,
+            Drop: self._drop,
+        }
+
+    def serve(self) -> None:
+        """Until the session closes its end."""
+        woken, waker = os.pipe()
+        os.set_blocking(waker, False)
+        os.set_blocking(woken, False)
+        signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        # Objects that live as long as the process are not looked at again: looking would copy
+        # their pages in every worker.
+        gc.disable()
+        self._channel.send(Ready(os.getpid()))
+        alive = True
+        while alive:
+            ready, _, _ = select.select([self._channel.fileno(), woken], [], [])
+            if woken in ready:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(woken, 4096)
+                self._reap()
+            if self._channel.fileno() in ready:
+                messages, alive = self._channel.receive()
+                for message in messages:
+                    self._handlers[type(message)](message)
+        self._end_children()
+
+    def _take_inputs(self, message: Inputs) -> None:
+        try:
+            self._inputs = pickle.loads(message.data)
+            self._digest = message.digest
+            self._inputs_data = None if self._forks else message.data
+        except Exception as error:
+            self._inputs, self._digest = portable(error, "the inputs cannot be loaded"), None
+
+    def _load(self, message: Load) -> None:
+        try:
+            task = pickle.loads(message.data)
+            if message.digest is not None:
+                if self._digest != message.digest:
+                    raise self._inputs
+                task.inputs = self._inputs
+            task.preload()
+        except BaseException as error:
+            self._channel.send(
+                Failed(message.number, portable(error, "a worker cannot load the selector"))
+            )
+            return
+        self._tasks[message.number] = task
+        if not self._forks:
+            inputs = None if message.digest is None else self._inputs_data
+            self._parcels[message.number] = spawned.parcel(message.data, inputs)
+        gc.collect()
+        gc.freeze()
+        self._channel.send(Loaded(message.number))
+
+    def _fork(self, message: Fork) -> None:
+        descriptor = self._channel.descriptors.pop(0)
+        task = self._tasks.get(message.key[0])
+        if task is None:  # the pass has ended since
+            os.close(descriptor)
+            return
+        sys.stdout.flush()
+        sys.stderr.flush()
+        try:
+            pid = self._start(descriptor, task, message)
+        except OSError as error:
+            os.close(descriptor)
+            self._channel.send(Failed(message.key[0], portable(error, "no worker can start")))
+            return
+        os.close(descriptor)
+        self._children[pid] = message.key
+        self._channel.send(Started(message.key, pid))
+
+    def _start(self, descriptor: int, task: Task, message: Fork) -> int:
+        (number, worker), memory = message.key, message.memory
+        if not self._forks:
+            return spawned.spawn(descriptor, self._parcels[number], worker, memory)
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            self._channel.close()
+            child.run(socket.socket(fileno=descriptor), lambda: task, worker, memory)
+        return pid
+
+    def _kill(self, message: Kill) -> None:
+        for pid, key in self._children.items():
+            if key == message.key:
+                _kill_group(pid)
+
+    def _drop(self, message: Drop) -> None:
+        self._tasks.pop(message.number, None)
+        parcel = self._parcels.pop(message.number, None)
+        if parcel is not None:
+            parcel.close()
+
+    def _reap(self) -> None:
+        for pid in list(self._children):
+            try:
+                ended, status = os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                ended, status = pid, 0
+            if ended == 0:
+                continue
+            key = self._children.pop(pid)
+            # What the worker itself has started must not outlive it.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+            with contextlib.suppress(OSError):
+                self._channel.send(Exited(key, os.waitstatus_to_exitcode(status)))
+
+    def _end_children(self) -> None:
+        for pid in self._children:
+            _kill_group(pid)
+        for pid in self._children:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+
+
+def _kill_group(pid: int) -> None:
+    """A worker and what it has started. It may not have made its group yet."""
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
+
+
+def main(descriptor: int, forks: bool = True) -> None:
+    """The process's whole life. `descriptor` is its end of the session's socket."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the session's to hear
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        Template(Channel(socket.socket(fileno=descriptor)), forks).serve()

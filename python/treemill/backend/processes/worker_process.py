@@ -1,0 +1,203 @@
+"""A worker process, from its fork to its end: the main thread does what it is told, a second one
+listens, gives signs of life and watches over memory.
+
+Ends at once when the session's end of the socket is closed, for whatever reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import importlib.util
+import os
+import queue
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ...machine.cache import turn_off
+from ...packetizer import FileFailed, Halt, Order, Packet, PacketFailed, Process, WorkerJoined
+from ...worker.task import Task
+from ...worker.worker import Worker
+from .channel import Channel
+from .messages import Crashed, Hand, Pulse
+from .portable_error import portable
+
+__all__ = ["run"]
+
+_PULSE = 0.2
+"""Seconds between signs of life."""
+_PR_SET_PDEATHSIG = 1
+
+
+def run(sock: socket.socket, load: Callable[[], Task], number: int, memory: int | None) -> NoReturn:
+    """All of a worker's life, in a fresh child of the template. `load` gives its task."""
+    code = 1
+    try:
+        _settle()
+        _WorkerProcess(sock, load(), number, memory).work()
+        code = 0
+    except BaseException:
+        # Nobody is left to be told; the session sees the process end.
+        import traceback
+
+        with contextlib.suppress(Exception):
+            traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _settle() -> None:
+    # A group of its own, so that it can be ended together with what it starts.
+    os.setpgid(0, 0)
+    parent = os.getppid()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+    gc.enable()
+
+
+class _WorkerProcess:
+    def __init__(self, sock: socket.socket, task: Task, number: int, memory: int | None) -> None:
+        sock.setblocking(True)
+        self._channel = Channel(sock)
+        self._task = task
+        self._number = number
+        self._control = task.control()
+        self._inbox: queue.SimpleQueue[Order] = queue.SimpleQueue()
+        self._pid = os.getpid()
+        self._packet: Packet | None = None
+        self._limit = None if memory is None else _limit_memory(memory)
+        # A child that the user's code forks has nothing to say here, and must not hold the line.
+        os.register_at_fork(after_in_child=self._channel.close)
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def work(self) -> None:
+        """Until the socket is closed."""
+        try:
+            # A package's hook. None of the uploaded ones has it, usually.
+            if importlib.util.find_spec("treemill_setup") is not None:
+                importlib.import_module("treemill_setup")
+            turn_off()
+            workload = self._task.workload(self._number)
+            workload.begin()
+            self._worker = Worker(self._number, workload, self._control, self._hand)
+            self._channel.send(WorkerJoined(self._number))
+            while True:
+                self._perform(self._inbox.get())
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # the pass is over
+        except BaseException as error:
+            if os.getpid() == self._pid:
+                words = f"worker {self._number} failed"
+                with contextlib.suppress(OSError):
+                    self._channel.send(Crashed(portable(error, words, str(self._number))))
+
+    def _perform(self, order: Order) -> None:
+        self._packet = order.packet if isinstance(order, Process) else None
+        event = self._worker.perform(order)
+        if os.getpid() != self._pid:
+            os._exit(0)  # a fork of the user's came back from process()
+        packet, self._packet = self._packet, None
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
+        if isinstance(event, PacketFailed | FileFailed):
+            error = portable(event.error, f"worker {self._number} failed", str(self._number))
+            if isinstance(event, PacketFailed) and packet is not None:
+                event = PacketFailed(event.worker, event.packet, error, event.retry)
+            elif isinstance(event, FileFailed):
+                event = FileFailed(event.worker, event.file, error, event.retry)
+        if event is not None:
+            self._channel.send(event)
+
+    def _hand(self, partial: Any) -> None:
+        self._channel.send(Hand(partial.dumps(), self._pulse()))
+
+    def _pulse(self) -> Pulse:
+        control = self._control
+        return Pulse(
+            control.entries,
+            control.bytes_read,
+            control.bytes_decompressed,
+            control.bytes_from_cache,
+        )
+
+    def _listen(self) -> None:
+        next_pulse = 0.0
+        while True:
+            wait = max(next_pulse - time.monotonic(), 0.0)
+            ready, _, _ = select.select([self._channel], [], [], wait)
+            if ready:
+                messages, alive = self._channel.receive()
+                if not alive:
+                    self._leave(0)
+                for message in messages:
+                    if isinstance(message, Halt):
+                        self._control.stop()
+                    else:
+                        self._inbox.put(message)
+            if time.monotonic() < next_pulse:
+                continue
+            next_pulse = time.monotonic() + _PULSE
+            self._watch_memory()
+            try:
+                self._channel.send(self._pulse())
+            except OSError:
+                self._leave(0)
+
+    def _watch_memory(self) -> None:
+        """Where the system does not keep to the limit by itself."""
+        packet = self._packet
+        if self._limit is None or packet is None or _private_bytes() <= self._limit:
+            return
+        error = self._worker.out_of_memory(packet, "took more memory than its limit")
+        with contextlib.suppress(OSError):
+            self._channel.send(PacketFailed(self._number, packet.number, error, retry=False))
+        self._leave(3)
+
+    def _leave(self, code: int) -> NoReturn:
+        """Ends the process and what it has started, without a look back."""
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+        os._exit(code)
+
+
+def _limit_memory(memory: int) -> int:
+    """Lets the system refuse more; gives back the number of private bytes that is too many."""
+    import resource
+
+    private = _private_bytes()
+    with contextlib.suppress(OSError, ValueError):
+        data = _status("VmData:")
+        if data is not None:
+            _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+            resource.setrlimit(resource.RLIMIT_DATA, (data + memory, hard))
+    return private + memory
+
+
+def _status(line: str) -> int | None:
+    with contextlib.suppress(OSError, IndexError, ValueError), open("/proc/self/status") as status:
+        return int(status.read().split(line)[1].split()[0]) * 1024
+    return None
+
+
+def _private_bytes() -> int:
+    """Of this process alone."""
+    found = _status("RssAnon:")
+    if found is not None:
+        return found
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

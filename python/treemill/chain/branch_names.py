@@ -1,0 +1,154 @@
+"""Which branches of a dataset are meant by the names and globs that somebody reads columns by, and
+whether they can be read; and what is an expression. Reads no column.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import QueryError, UnsupportedError
+from ..language.expression import parse
+from ..quoting import unquoted
+from ..tree.branch_group import Group, group_of, is_group, leaves
+
+if TYPE_CHECKING:
+    from ..tree.branch import Branch, Branches
+    from .chain import Chain
+
+__all__ = ["group_named", "select"]
+
+
+def select(
+    chain: Chain, branches: Branches, names: str | Sequence[str] | None
+) -> tuple[list[str], frozenset[str]]:
+    """The branches that `names` (names, globs or expressions) mean, in the tree's order for globs,
+    each once; and which of them are expressions. A branch that is called so is the branch, whatever
+    the name would be as a glob or as an expression; what fits branches is a glob. None: all of the
+    first file that can be read, the values of each once, so members rather than the groups of them.
+    A name that the first file lacks is kept where it has a default."""
+    if names is None:
+        return [n for n, branch in branches.items() if _is_plain(branches, branch)], frozenset()
+    chosen: dict[str, None] = {}
+    expressions = set()
+    for name in [names] if isinstance(names, str) else names:
+        if name not in branches and name.startswith("`"):
+            name = unquoted(name) or name
+        if name in branches:
+            _require_readable(branches, name)
+            chosen[name] = None
+        # By its path, which may have brackets in it, or with a default.
+        elif name in chain.trees[0].by_name or _has_default(chain, name):
+            chosen[name] = None
+        elif fitting := _fitting(branches, name):
+            chosen.update(dict.fromkeys(fitting))
+        elif paths := _paths_to(branches, name):
+            raise QueryError(f"no branch has the path {name}", suggestions=paths)
+        elif _is_expression(chain, name):
+            chosen[name] = None
+            expressions.add(name)
+        elif _is_regex(name):
+            raise QueryError(
+                f"{name} is no glob, and branches are not chosen by regular expressions: write "
+                "[name for name in events.branches if re.search(…, name)]"
+            )
+        elif _is_glob(name):
+            raise QueryError(f"no readable branch matches {name}")
+        else:
+            raise chain.trees[0].lacks(name)
+    return list(chosen), frozenset(expressions)
+
+
+def _is_glob(name: str) -> bool:
+    return any(sign in name for sign in "*?[")
+
+
+def _is_regex(name: str) -> bool:
+    """As uproot has them: between slashes, with flags behind."""
+    return _REGEX.fullmatch(name) is not None
+
+
+_REGEX = re.compile(r"/.+/[a-z]*")
+
+
+def _paths_to(branches: Branches, name: str) -> list[str]:
+    """The whole paths of which this is the end, at most three; none where it may be a ratio."""
+    first, slash, _ = name.partition("/")
+    group = branches.get(first)
+    if not slash or (first and (group is None or group.path not in branches.children)):
+        return []
+    end = f"/{name.lstrip('/')}"
+    return [path for path in branches.paths if f"/{path}".endswith(end)][:3]
+
+
+def _fitting(branches: Branches, name: str) -> list[str]:
+    """The branches that a glob fits; none where it is a product or an element of branches."""
+    if not _is_glob(name) or _is_arithmetic(branches, name):
+        return []
+    fitting = fnmatch.filter(branches, name)
+    matches = [match for match in fitting if _is_plain(branches, branches[match])]
+    # What is only read by name, as a friend's columns, where nothing else fits.
+    return matches or [match for match in fitting if branches[match].readable]
+
+
+def _is_arithmetic(branches: Branches, name: str) -> bool:
+    if "?" in name:
+        return False
+    if "[" in name:
+        return name.partition("[")[0] in branches
+    return all(word in branches or word.isdigit() for word in re.split(r"[*]+", name))
+
+
+def _is_expression(chain: Chain, name: str) -> bool:
+    """A name alone is that of a branch or of an alias, which stands for an expression."""
+    if name.isidentifier():
+        return name in chain.trees[0].aliases
+    globbed = _GLOB.fullmatch(name) is not None and not _is_arithmetic(chain.branches, name)
+    try:
+        return not globbed and bool(parse(name))
+    except QueryError:
+        return False
+
+
+_GLOB = re.compile(r"[\w.]*[*?][\w.*?]*")
+"""What is meant as a glob, whether or not something fits."""
+
+
+def _is_plain(branches: Branches, branch: Branch) -> bool:
+    """Whether it has data that no other branch has."""
+    if branch.is_member or is_group(branch, branches.children.get(branch.path, [])):
+        return False
+    return branch.readable
+
+
+def _has_default(chain: Chain, name: str) -> bool:
+    """A name; a glob gives defaults to branches that some file has."""
+    missing = chain.trees.missing
+    if not missing.has(name):
+        return False
+    return name in missing.names or chain.trees[0].sample(name) is not None
+
+
+def _require_readable(branches: Branches, name: str) -> None:
+    branch, group = branches[name], group_named(branches, name)
+    if group is None and branch.kind == "group":
+        raise QueryError(f"{name} has no data, of its own or of branches in it", branch=name)
+    for each in [branch] if group is None else leaves(group):
+        if not each.readable:
+            reason = f": {each.reason}" if each.reason else ""
+            raise UnsupportedError(
+                f"neither treemill nor uproot can read {each.cpp_type} of branch {each.path}"
+                f"{reason}",
+                branch=each.path,
+            )
+
+
+def group_named(branches: Branches, name: str) -> Group | None:
+    """The group of branches of this name, if it is one that holds any data together."""
+    branch = branches.get(name)
+    if branch is None or not is_group(branch, branches.children.get(branch.path, [])):
+        return None
+    group = group_of(branch, branches.children)
+    return group if group.members else None

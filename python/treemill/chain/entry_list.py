@@ -1,0 +1,216 @@
+"""Entry lists: some entries of a dataset, by number, by a mask, or as ROOT wrote them (TEntryList,
+TEventList). What they are, and which parts of files are worth a look for them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ..errors import QueryError, SourceError, UnsupportedError
+from ..tree.foreign import Field
+from .location import Location, split_tree
+
+__all__ = ["SELECTED", "Selection", "selection"]
+
+SELECTED = "treemill_entry_is_selected"
+"""The column by which queries keep to the selected entries."""
+
+_BLOCK_WORDS = 4000
+_BLOCK_ENTRIES = 16 * _BLOCK_WORDS
+"""Of a TEntryListBlock."""
+
+Array = Any
+
+
+class Selection:
+    """Entries by file, ascending, in the file's own numbers. Immutable."""
+
+    def __init__(self, parts: Mapping[int, Array]) -> None:
+        self._parts = {file: part for file, part in sorted(parts.items()) if len(part)}
+
+    def __len__(self) -> int:
+        return sum(len(part) for part in self._parts.values())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Selection, (self._parts,)
+
+    def within(self, file: int, start: int, stop: int) -> Array:
+        """Those of the file's entries `[start, stop)`, counted from `start`."""
+        import numpy as np
+
+        part = self._parts.get(file)
+        if part is None:
+            return np.zeros(0, np.int64)
+        return part[np.searchsorted(part, start) : np.searchsorted(part, stop)] - start
+
+    def sliced(self, start: int | None, stop: int | None) -> Selection:
+        """Some of them, as a slice of all."""
+        first, last, _ = slice(start, stop).indices(len(self))
+        found, begin = {}, 0
+        for file, part in self._parts.items():
+            found[file] = part[max(first - begin, 0) : max(last - begin, 0)]
+            begin += len(part)
+        return Selection(found)
+
+    def spans(
+        self, clusters: Callable[[int], tuple[int, Sequence[int]]]
+    ) -> list[tuple[int, int, int]]:
+        """(file, first, last): where to look. `clusters` gives a file's entries and the starts of
+        its clusters; those without a selected entry are passed over."""
+        from .matching import runs  # heavy: numpy
+
+        found = []
+        for file, part in self._parts.items():
+            size, cuts = clusters(file)
+            if int(part[-1]) >= size:
+                raise QueryError(f"entry {int(part[-1])} is selected of a file that has {size}")
+            found += [(file, first, last) for first, last in runs(part, cuts, size)]
+        return found
+
+    def foreign(self, file: int) -> Flags:
+        """The column of flags of one file."""
+        return Flags(self, file)
+
+
+class Flags:
+    """Implements foreign.Foreign: whether an entry is selected."""
+
+    def __init__(self, selection: Selection, file: int) -> None:
+        self._selection = selection
+        self._file = file
+
+    def schema(self) -> Sequence[Field]:
+        """See Foreign."""
+        import numpy as np
+
+        return [Field(SELECTED, np.zeros(0, bool), listed=False)]
+
+    def read(self, name: str, start: int, stop: int) -> Any:
+        """See Foreign."""
+        import numpy as np
+
+        flags = np.zeros(stop - start, bool)
+        flags[self._selection.within(self._file, start, stop)] = True
+        return flags
+
+
+Entries = Callable[[], Sequence[int]]
+"""Gives the number of entries of each file, all of which it opens."""
+
+
+def selection(locations: Sequence[Location], entries: Entries, chosen: Any) -> Selection:
+    """See Dataset.select_entries. `locations`: of the chain's files."""
+    import numpy as np
+
+    if isinstance(chosen, (str, os.PathLike)):
+        return _from_root(locations, entries, os.fspath(chosen))
+    numbers = np.asarray(chosen)
+    if numbers.ndim != 1 or (numbers.dtype.kind not in "biu" and numbers.size):
+        raise QueryError(
+            "entries are selected by a list of numbers, a mask or a list in a ROOT file "
+            f'("file.root:name"), not {chosen!r:.80}'
+        )
+    if numbers.dtype.kind != "b":
+        return _global(entries(), numbers.astype(np.int64))
+    if len(numbers) != (total := sum(entries())):
+        raise QueryError(f"a mask of {len(numbers)} for {total} entries")
+    return _global(entries(), np.flatnonzero(numbers))
+
+
+def _global(entries: Sequence[int], numbers: Array) -> Selection:
+    """Of numbers that count along the chain, in any order."""
+    import numpy as np
+
+    from .matching import starts  # heavy: numpy
+
+    borders = starts(entries)
+    numbers = np.unique(numbers)
+    if len(numbers) and (numbers[0] < 0 or numbers[-1] >= borders[-1]):
+        wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
+        raise QueryError(f"entry {wrong} is selected of a dataset that has {borders[-1]}")
+    ends = np.searchsorted(numbers, borders)
+    return Selection(
+        {
+            file: numbers[ends[file] : ends[file + 1]] - borders[file]
+            for file in range(len(borders) - 1)
+        }
+    )
+
+
+def _from_root(locations: Sequence[Location], count: Entries, text: str) -> Selection:
+    import numpy as np
+    import uproot
+
+    path, name = split_tree(text)
+    if name is None:
+        raise QueryError(f'which list of {path}? Write "{path}:name"')
+    try:
+        found = uproot.open(path)[name]
+    except (OSError, KeyError) as error:
+        raise SourceError(f"no entry list {name} in {path}: {error}", file=path) from None
+    if found.classname == "TEventList":
+        return _global(count(), np.asarray(found.member("fList"), np.int64))
+    if found.classname != "TEntryList":
+        raise UnsupportedError(f"{name} is a {found.classname}, no entry list", file=path)
+    parts: dict[int, Array] = {}
+    for each in found.member("fLists") or [found]:
+        entries = _entries(each)
+        file = _number(locations, str(each.member("fFileName")), str(each.member("fTreeName")))
+        if file is None:
+            if not each.member("fFileName"):
+                return _global(count(), entries)
+            if len(entries):
+                raise QueryError(
+                    f"{name} selects entries of {each.member('fFileName')}, which is no file of "
+                    "this dataset",
+                    file=path,
+                )
+            continue
+        parts[file] = entries
+    return Selection(parts)
+
+
+def _number(locations: Sequence[Location], path: str, tree: str) -> int | None:
+    """Which file of the dataset a list is for: by its path, or else by its name where only one has
+    that."""
+    if not path:
+        return None
+    same = [
+        i
+        for i, location in enumerate(locations)
+        if os.path.realpath(location.path) == os.path.realpath(path)
+    ]
+    if not same:
+        base = os.path.basename(path)
+        same = [i for i, each in enumerate(locations) if os.path.basename(each.path) == base]
+    if len(same) > 1:
+        same = [i for i in same if locations[i].tree == tree]
+    return same[0] if len(same) == 1 else None
+
+
+def _entries(found: Any) -> Array:
+    """The entries of a TEntryList without lists of its own."""
+    import numpy as np
+
+    blocks: Iterable[Any] = found.member("fBlocks") or ()
+    parts = [np.zeros(0, np.int64)]
+    for number, block in enumerate(blocks):
+        words = np.asarray(block.member("fIndices"), np.uint16)
+        if block.member("fType") == 0:  # a bit for each entry, the first in the lowest
+            bits = np.unpackbits(words.astype("<u2").view(np.uint8), bitorder="little")
+            inside = np.flatnonzero(bits)
+        elif block.member("fPassing"):
+            inside = words.astype(np.int64)[: block.member("fNPassed")]
+        else:
+            rest = np.ones(_BLOCK_ENTRIES, bool)
+            rest[words[: block.member("fN")]] = False
+            inside = np.flatnonzero(rest)
+        parts.append(inside.astype(np.int64) + number * _BLOCK_ENTRIES)
+    entries = np.concatenate(parts)
+    if len(entries) != found.member("fN"):
+        raise UnsupportedError(
+            f"the entry list {found.name} says {found.member('fN')} entries and has {len(entries)}"
+        )
+    return entries

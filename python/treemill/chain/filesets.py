@@ -1,0 +1,143 @@
+"""Filesets as coffea has them: datasets by name, each with its files, its tree and its metadata;
+and the files of one of them as coffea and uproot write them.
+
+From what the user wrote to locations and ranges of entries; opens no ROOT file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import QueryError, SourceError, UnsupportedError
+from .location import Location, expand
+
+__all__ = ["Fileset", "fileset"]
+
+Steps = tuple[tuple[int, int], ...]
+"""Ranges of a file's entries."""
+_OF_CHUNKS = ("dataset", "filename", "treename", "entrystart", "entrystop", "fileuuid")
+
+
+@dataclass
+class Fileset:
+    """Files in order, and of which of them only some entries are meant."""
+
+    locations: list[Location] = field(default_factory=list)
+    steps: dict[int, Steps] = field(default_factory=dict)
+    """By the file's place in `locations`."""
+
+    def numbers(self, sizes: Callable[[int], int]) -> Any:
+        """The numbers of the entries that are meant in the chain of all files; None: all. `sizes`:
+        the entries of a file, asked for where some files have steps."""
+        if not self.steps:
+            return None
+        import numpy as np
+
+        first, ranges = 0, []
+        for file, location in enumerate(self.locations):
+            entries = sizes(file)
+            for start, stop in self.steps.get(file, ((0, entries),)):
+                if stop > entries:
+                    raise QueryError(
+                        f"steps go to entry {stop} of {location}, which has {entries}: it is "
+                        "another file than the one that they were made for"
+                    )
+                ranges.append(np.arange(first + start, first + stop))
+            first += entries
+        found = np.concatenate(ranges) if ranges else np.empty(0, np.int64)
+        return None if len(found) == first else found
+
+
+def fileset(files: Any, tree: str | None = None) -> Fileset | None:
+    """What is meant, where `files` is a fileset: a mapping of names to lists of files, or to
+    mappings with "files" (and "treename", "metadata"); one of these mappings alone; a mapping of
+    files to {"object_path": …, "steps": …}; a path of a JSON file with any of these. None where it
+    is something else. Raises QueryError where it is one and cannot be understood."""
+    given = _plain(files)
+    if not isinstance(given, Mapping) or not given:
+        return None
+    made = Fileset()
+    parts = {name: _plain(each) for name, each in given.items()}
+    if "files" in parts:
+        _add(made, None, parts, tree)
+    elif any(isinstance(each, Mapping) and "object_path" in each for each in parts.values()):
+        _add(made, None, {"files": parts}, tree)
+    elif any(isinstance(each, Mapping | list) for each in parts.values()):
+        for name, each in parts.items():
+            _add(made, str(name), each, tree)
+    else:
+        return None
+    return made
+
+
+def _plain(files: Any) -> Any:
+    """As mappings: coffea's specifications of files are pydantic's models, and may be in JSON."""
+    if isinstance(files, str | Path) and str(files).endswith((".json", ".json.gz")):
+        opened = gzip.open if str(files).endswith(".gz") else open
+        try:
+            with opened(Path(files).expanduser(), "rt", encoding="utf-8") as file:
+                return json.load(file)
+        except (OSError, ValueError) as error:
+            path = str(files)
+            raise SourceError(f"cannot read the fileset {path}: {error}", file=path) from None
+    return files.model_dump() if hasattr(files, "model_dump") else files
+
+
+def _add(made: Fileset, name: str | None, given: Any, tree: str | None) -> None:
+    of = "a fileset" if name is None else f"{name!r} of a fileset"
+    if isinstance(given, list):
+        given = {"files": given}
+    if not isinstance(given, Mapping) or "files" not in given:
+        raise QueryError(f'{of} is a list of files or a mapping with "files", not {given!r:.80}')
+    if given.get("format") not in (None, "root"):
+        raise UnsupportedError(f"{of} has {given['format']} files: treemill reads ROOT's")
+    own = dict(given.get("metadata") or {})
+    reserved = sorted(set(own) & set(_OF_CHUNKS))
+    if reserved:
+        raise QueryError(f"{of} has metadata {reserved[0]!r}, which chunks have by themselves")
+    if name is not None:
+        own["dataset"] = name
+    for path, object_path, steps in _files(given["files"], of):
+        for location in expand({path: object_path or given.get("treename") or tree}):
+            if steps is not None:
+                made.steps[len(made.locations)] = steps
+            made.locations.append(replace(location, metadata=own))
+
+
+def _files(files: Any, of: str) -> Iterator[tuple[Any, str | None, Steps | None]]:
+    if not isinstance(files, Mapping):
+        for path in [files] if isinstance(files, str | Path) else files:
+            yield path, None, None
+        return
+    for path, each in files.items():
+        each = _plain(each)
+        if each is None or isinstance(each, str):
+            yield path, each, None
+        elif isinstance(each, Mapping):
+            yield path, each.get("object_path"), _steps(each, of)
+        else:
+            raise QueryError(f"{of}: the tree of {path} is a name, not {each!r}")
+
+
+def _steps(file: Mapping[str, Any], of: str) -> Steps | None:
+    """None where all entries are meant."""
+    steps = file.get("steps")
+    if steps is None:
+        return None
+    try:
+        found = tuple(sorted((int(start), int(stop)) for start, stop in steps))
+    except (TypeError, ValueError):
+        raise QueryError(f"{of}: steps are pairs of entries, not {steps!r:.80}") from None
+    end = 0
+    for start, stop in found:
+        if start < end or stop < start:
+            raise QueryError(f"{of}: steps overlap, or end before they start: {steps!r:.80}")
+        if start != end:
+            return found
+        end = stop
+    return None if end == file.get("num_entries") else found

@@ -1,0 +1,208 @@
+"""Friends: other trees whose columns are seen beside a dataset's own, entry by entry or matched by
+an index, as TTree::AddFriend. Those that a user adds go along the whole chain; those that a file
+records go with the tree of that file.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..errors import QueryError, SourceError
+from ..tree.foreign import Foreign, joined
+from .array_columns import ArrayColumns
+from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, Names
+
+__all__ = ["Friends", "index_names"]
+
+
+def index_names(given: Any) -> Names | bool | None:
+    """What a user gives for an index: a major column, and perhaps a minor one."""
+    if given is None or given is False:
+        return given
+    names = (given,) if isinstance(given, str) else tuple(given)
+    if len(names) not in (1, 2) or not all(isinstance(name, str) for name in names):
+        raise QueryError(f"an index is a column's name or two, not {given!r}")
+    return (names[0], names[1] if len(names) == 2 else "0")
+
+
+def aligned(friend: Friend, sizes: Sequence[int], title: str, columns: Iterable[str]) -> Alignment:
+    """Of a friend to a chain of files of these sizes and columns. `title`: the chain, for
+    messages."""
+    from .matching import Index, starts  # heavy: numpy
+
+    ours, others = starts(sizes), friend.chain
+    theirs = starts(others.entries)
+    names = friend.index_names(set(columns))
+    if names is not None:
+        return Alignment(ours, theirs, names, Index(*friend.index_columns(names)))
+    _require_order(others, f"its friend {friend.alias}")
+    if ours[-1] != theirs[-1]:
+        raise QueryError(
+            f"{title} has {ours[-1]} entries and its friend {friend.alias} ({others!r}) has "
+            f"{theirs[-1]}: entry by entry they do not fit; give add_friend an index=",
+            file=others.files[0],
+        )
+    return Alignment(ours, theirs)
+
+
+class Friends:
+    """The friends of a dataset. Immutable but for what it remembers; threads may share it."""
+
+    def __init__(
+        self,
+        given: tuple[Friend, ...] = (),
+        arrays: tuple[ArrayColumns, ...] = (),
+        starts: tuple[int, ...] | None = None,
+    ) -> None:
+        """`starts`: the first entries of the dataset's files, once they are known."""
+        self.given = given
+        self.arrays = arrays
+        self._starts = starts
+        self._lock = threading.Lock()
+        self._recorded: dict[int, tuple[Any, list[Friend]]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Friends, (self.given, self.arrays, self._starts)
+
+    def __bool__(self) -> bool:
+        return bool(self.given or self.arrays)
+
+    def plus(self, friend: Friend) -> Friends:
+        """With one more."""
+        if friend.chain.selected is not None:
+            raise QueryError(f"the friend {friend.alias} is a selection of entries; give it whole")
+        self._check_new(friend.alias)
+        return Friends((*self.given, friend), self.arrays)
+
+    def with_arrays(self, arrays: ArrayColumns) -> Friends:
+        """With columns from memory; of columns that stand for others the last ones count."""
+        if arrays.alias is not None:
+            self._check_new(arrays.alias)
+        return Friends(self.given, (arrays, *self.arrays))
+
+    def _check_new(self, alias: str) -> None:
+        taken = [each.alias for each in self.given] + [each.alias for each in self.arrays]
+        if alias in taken:
+            raise QueryError(f"there is a friend {alias} already; give another alias=")
+
+    def settled(self, chain: FriendChain) -> Friends:
+        """With all that one pass has to know of the whole chain, so that workers need not find it
+        out. Opens every file."""
+        if not self:
+            return self
+        from .matching import starts  # heavy: numpy
+
+        sizes, title = chain.entries, repr(chain)
+        columns = [branch["name"] for branch in chain.trees[0].branches()]
+        own = starts(sizes)
+        for each in self.arrays:
+            if each.length != own[-1]:
+                name = next(iter(each.columns))
+                raise QueryError(
+                    f"{title} has {own[-1]} entries and the array {name} has {each.length}: it "
+                    "goes with all entries of the dataset, in their order"
+                )
+        settled = tuple(
+            replace(each, chain=each.chain.pinned(), alignment=aligned(each, sizes, title, columns))
+            for each in self.given
+        )
+        by_number = [each for each in settled if each.alignment and each.alignment.names is None]
+        if by_number or self.arrays:
+            _require_order(chain, title)
+        return Friends(settled, self.arrays, own)
+
+    def foreign(self, chain: FriendChain, file: int) -> Foreign | None:
+        """The friends' columns for the entries of one file; None where it has no friends."""
+        tree = chain.trees[file]
+        recorded = self._of_file(chain, file, tree) if tree.core.friends else []
+        if not self and not recorded:
+            return None
+        own = {branch["name"] for branch in tree.branches()}
+
+        def later(friend: Friend, title: str, sizes: Callable[[], list[int]]) -> Align:
+            return lambda: friend.alignment or aligned(friend, sizes(), title, own)
+
+        title, path = repr(chain), chain.files[file]
+        several = [(each, later(each, title, lambda: chain.entries), file) for each in self.given]
+        several += [(each, later(each, path, lambda: [tree.num_entries]), 0) for each in recorded]
+        names = [(each.alias, list(each.chain.branches)) for each, _, _ in several]
+        names += [(each.alias, list(each.columns)) for each in self.arrays if each.alias]
+        bare = _bare(names, own)
+        first = self._first(chain, file) if self.arrays else 0
+        return joined(
+            [
+                *(
+                    each.foreign(first, bare.get(each.alias or "", frozenset()))
+                    for each in self.arrays
+                ),
+                *(
+                    FriendColumns(each, align, number, tree, bare.get(each.alias, frozenset()))
+                    for each, align, number in several
+                ),
+            ]
+        )
+
+    def _first(self, chain: FriendChain, file: int) -> int:
+        return chain.first_entry(file) if self._starts is None else self._starts[file]
+
+    def _of_file(self, chain: FriendChain, file: int, tree: Any) -> list[Friend]:
+        """The friends that the file's tree records, but for those that are not there."""
+        with self._lock:
+            known = self._recorded.get(file)
+        if known is not None and known[0] is tree:
+            return known[1]
+        found = []
+        location = chain.locations[file]
+        for alias, name, given in tree.core.friends:
+            path = _resolved(given, location.path)
+            try:
+                friend = chain.sibling({path: name}, name=alias)
+                _ = friend.sizes[0]
+            except (SourceError, QueryError) as error:
+                message = f"{location}: its friend {alias} is left out: {error}"
+                warnings.warn(message, stacklevel=2)
+                continue
+            found.append(Friend(friend, alias))
+        with self._lock:
+            self._recorded[file] = tree, found
+        return found
+
+
+def _require_order(chain: FriendChain, words: str) -> None:
+    """Raises QueryError if the entries of this chain have no order to go by."""
+    for number, path in enumerate(chain.files):
+        if chain.unordered[number]:
+            raise QueryError(
+                f"the entries of {words} are in no particular order, as several workers wrote "
+                "them: a friend cannot go by their numbers. Give add_friend an index=, or write "
+                "one file (as_dataset=False) in process(), which has the order of its input",
+                file=path,
+            )
+
+
+def _resolved(given: str, main: str) -> str:
+    """Where the file of a recorded friend is: the tree's own file, or from that file's folder, or
+    from here."""
+    if not given:
+        return main
+    beside = os.path.join(os.path.dirname(main), given)
+    return given if "://" in given or not os.path.lexists(beside) else beside
+
+
+def _bare(friends: list[tuple[str, list[str]]], own: set[str]) -> dict[str, frozenset[str]]:
+    """By friend the columns that may go without its name: neither the tree nor another friend has
+    one of that name. `friends`: their aliases and columns."""
+    owners: dict[str, list[str]] = {}
+    for alias, names in friends:
+        for name in names:
+            owners.setdefault(name, []).append(alias)
+    found: dict[str, set[str]] = {}
+    for name, aliases in owners.items():
+        if len(aliases) == 1 and name not in own:
+            found.setdefault(aliases[0], set()).add(name)
+    return {alias: frozenset(names) for alias, names in found.items()}

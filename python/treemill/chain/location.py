@@ -1,0 +1,152 @@
+"""From what a user writes for a dataset to (path, tree) pairs: globs, lists, dictionaries,
+"file.root:Events", "@list.txt".
+
+Looks at directories and list files only; opens no ROOT file.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import QueryError, SourceError, UnsupportedError
+
+__all__ = ["Location", "expand", "split_tree"]
+
+
+@dataclass(frozen=True)
+class Location:
+    """A file and, where the user named it, the tree in it (`dir/Events`, `Events;2`)."""
+
+    path: str
+    tree: str | None = None
+    metadata: Mapping[str, Any] | None = field(default=None, compare=False)
+    """Of the dataset that the file belongs to, in a fileset; with its name as `dataset`, if it has
+    one."""
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.tree}" if self.tree else self.path
+
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://[^/]*")
+_GLOB = re.compile(r"[*?\[]")
+_MAX_LIST_DEPTH = 8
+
+
+def expand(files: Any, tree: str | None = None) -> tuple[Location, ...]:
+    """All files of the dataset, in order; those of one glob sorted by name.
+
+    `files`: a path, a glob, "path:tree", "@file" with one of these per line (# comments), a
+    pathlib.Path, a mapping of these to trees, or a list of any of these. `tree` is the tree where
+    none is written with the file. Raises SourceError where there is no such file, UnsupportedError
+    for URLs.
+    """
+    found = tuple(_expand(files, tree, 0))
+    if not found:
+        raise SourceError("a dataset needs at least one file")
+    return found
+
+
+def _expand(files: Any, tree: str | None, depth: int) -> Iterable[Location]:
+    if isinstance(files, (str, Path)):
+        yield from _expand_text(files, tree, depth)
+    elif isinstance(files, Mapping):
+        for path, own_tree in files.items():
+            if own_tree is not None and not isinstance(own_tree, str):
+                raise QueryError(f"the tree of {path} must be a name, not {own_tree!r}")
+            for location in _expand(path, None, depth):
+                yield Location(location.path, _tree(own_tree) or location.tree or _tree(tree))
+    elif hasattr(files, "__fspath__"):
+        yield from _expand_text(Path(files), tree, depth)
+    elif isinstance(files, (bytes, bytearray)) or hasattr(files, "read"):
+        raise _no_path(files)
+    elif isinstance(files, Iterable):
+        for each in files:
+            yield from _expand(each, tree, depth)
+    else:
+        raise _no_path(files)
+
+
+def _no_path(files: Any) -> QueryError:
+    return QueryError(f"a dataset is made of paths, not {type(files).__name__}")
+
+
+def _expand_text(text: str | Path, tree: str | None, depth: int) -> Iterable[Location]:
+    if isinstance(text, str) and text.startswith("@"):
+        yield from _expand_list(text[1:], tree, depth)
+        return
+    path, own_tree = (str(text), None) if isinstance(text, Path) else split_tree(text)
+    tree = _tree(own_tree) or _tree(tree)
+    path = _local(path)
+    if os.path.lexists(path):
+        yield Location(path, tree)
+    elif _GLOB.search(path):
+        matches = sorted(glob.glob(path, recursive=True))
+        if not matches:
+            raise SourceError(f"no file matches {path}", file=path)
+        for match in matches:
+            yield Location(match, tree)
+    else:
+        raise SourceError(f"no such file: {path}", file=path)
+
+
+def _tree(name: str | None) -> str | None:
+    """The name of a tree without spaces around, and without slashes that lead nowhere."""
+    return None if name is None else "/".join(filter(None, name.strip().split("/")))
+
+
+def _expand_list(path: str, tree: str | None, depth: int) -> Iterable[Location]:
+    if depth >= _MAX_LIST_DEPTH:
+        raise SourceError(f"lists of files contain each other: @{path}", file=path)
+    try:
+        lines = Path(path).expanduser().read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(f"cannot read the list of files {path}: {error}", file=path) from None
+    base = os.path.dirname(path)
+    for line in lines:
+        entry = line.strip()
+        if not entry or entry.startswith("#"):
+            continue
+        # As a shell script's, a list's relative paths start at the list's own folder.
+        prefix, entry = ("@", entry[1:]) if entry.startswith("@") else ("", entry)
+        if not _URL.match(entry) and not os.path.isabs(os.path.expanduser(entry)):
+            entry = os.path.join(base, entry)
+        yield from _expand_text(prefix + entry, tree, depth + 1)
+
+
+def _local(path: str) -> str:
+    """The path of a local file; URLs of other kinds are refused by name."""
+    url = _URL.match(path)
+    if url is None:
+        return os.path.expanduser(path)
+    scheme = path.split("://", 1)[0].lower()
+    if scheme == "file":
+        return path[len("file://") :]
+    raise UnsupportedError(
+        f"{scheme}:// sources come with a later version of treemill; this one reads local files",
+        file=path,
+    )
+
+
+def split_tree(text: str) -> tuple[str, str | None]:
+    """Splits "path:tree" at its last colon; the colons of URLs, ports and Windows drives are not
+    such, nor are those in the name of an existing file."""
+    if ":" not in text or os.path.lexists(text):
+        return text, None
+    url = _URL.match(text)
+    begin = url.end() if url else 0
+    head, colon, tail = text[begin:].rpartition(":")
+    if not colon or not tail:
+        return text, None
+    path = text[:begin] + head
+    if len(path) == 1 and path.isalpha():  # C:\data\file.root
+        return text, None
+    # A tree's name does not look like the rest of a path to a file.
+    if tail.endswith(".root") or "\\" in tail:
+        return text, None
+    return path, tail

@@ -1,0 +1,192 @@
+"""Open trees of a dataset: opens files when needed, keeps the most recent ones, notices when a file
+was written anew. The only module that asks the core for files.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+from ..errors import QueryError, SourceError, TreemillError
+from ..machine.cache import prepare
+from ..tree.defaults import ERROR, Missing
+from ..tree.file_tree import FileTree, Sample
+from ..tree.open_tree import OpenTree, Stamp, shared, stamp
+from ..tree.uproot_fallback import Known
+from .location import Location
+
+__all__ = ["OpenTrees", "Remembered", "tree_names"]
+
+Value = TypeVar("Value")
+
+_KEPT = 64
+"""Open files at most: below the number that systems allow, above any number of workers."""
+
+
+class OpenTrees:
+    """The dataset's trees by their number. Thread-safe."""
+
+    def __init__(
+        self, locations: Sequence[Location], missing: Missing = ERROR, kept: int = _KEPT
+    ) -> None:
+        self.locations = tuple(locations)
+        self.missing = missing
+        self._kept = kept
+        self._known: Known = {}
+        self._open: OrderedDict[int, tuple[Stamp, FileTree]] = OrderedDict()
+        self._remembered: dict[int, tuple[Stamp, dict[str, Any]]] = {}
+        self._lock = threading.Lock()
+
+    def __getitem__(self, number: int) -> FileTree:
+        """The tree of file `number`, as it is now."""
+        location = self.locations[number]
+        now = self._stamp(number)
+        with self._lock:
+            known = self._open.get(number)
+            if known is not None and known[0] == now:
+                self._open.move_to_end(number)
+                return known[1]
+        self._check_same(number, now)
+        # Opened outside the lock: another thread may do the same at the same time, once.
+        found = shared(location.path, location.tree, now, lambda: _open(location))
+        others = _Others(self, number)
+        tree = FileTree(found, location.path, self.missing, others, self._known)
+        with self._lock:
+            self._open[number] = (now, tree)
+            self._open.move_to_end(number)
+            while len(self._open) > self._kept:
+                self._open.popitem(last=False)
+        return tree
+
+    def remembered(self, number: int) -> dict[str, Any]:
+        """What was worked out from the metadata of file `number` as it is now; opens nothing.
+        Raises SourceError where it is gone."""
+        now = self._stamp(number)
+        with self._lock:
+            known = self._remembered.get(number)
+            if known is None or known[0] != now:
+                known = self._remembered[number] = (now, {})
+        return known[1]
+
+    def pinned(self) -> OpenTrees:
+        """The same trees for one pass, which looks at each file's identity once."""
+        return _Pinned(self)
+
+    def _stamp(self, number: int) -> Stamp:
+        return stamp(self.locations[number].path)
+
+    def _check_same(self, number: int, expected: Stamp) -> None:
+        """Before a file is opened that is to have this stamp."""
+
+
+class _Pinned(OpenTrees):
+    """Shares what the others have open and remember."""
+
+    def __init__(self, trees: OpenTrees) -> None:
+        self.__dict__.update(trees.__dict__)
+        self._stamps: dict[int, Stamp] = {}
+
+    def pinned(self) -> OpenTrees:
+        return self
+
+    def _stamp(self, number: int) -> Stamp:
+        known = self._stamps.get(number)
+        if known is None:
+            known = self._stamps.setdefault(number, super()._stamp(number))
+        return known
+
+    def _check_same(self, number: int, expected: Stamp) -> None:
+        # The pass may have closed the file since it looked.
+        if super()._stamp(number) != expected:
+            path = self.locations[number].path
+            raise SourceError(f"{path} was written to while it was read: run again", file=path)
+
+
+class _Others:
+    """The dataset's files but for one; implements filetree.Others."""
+
+    def __init__(self, trees: OpenTrees, besides: int) -> None:
+        self._trees = trees
+        self._numbers = [n for n in range(len(trees.locations)) if n != besides]
+
+    def sample(self, branch: str) -> Sample | None:
+        from ..arrays.columns import kind_of  # heavy: numpy
+
+        for tree in self._opened():
+            try:
+                if branch in tree.by_name:
+                    (empty,) = tree.read([branch], 0, 0)
+                    return tree.by_name[branch], kind_of(empty)
+            except TreemillError:
+                continue
+        return None
+
+    def names(self) -> Iterable[str]:
+        for tree in self._opened():
+            return tree.by_name
+        return ()
+
+    def _opened(self) -> Iterator[FileTree]:
+        """Those that can be opened: what is wrong with others is for whoever reads them."""
+        for number in self._numbers:
+            try:
+                tree = self._trees[number]
+            except TreemillError:
+                continue
+            yield tree
+
+
+def _open(location: Location) -> OpenTree:
+    from treemill import _core  # heavy: core
+
+    if os.path.isdir(location.path):
+        raise SourceError(
+            f"{location.path} is a directory; its files are {location.path}/*.root",
+            file=location.path,
+        )
+    prepare()
+    file = _core.File(location.path)
+    name = location.tree
+    if name is None:
+        name = _only_tree(location.path, tree_names(file))
+    return OpenTree(file.tree(name), name)
+
+
+def tree_names(file: Any) -> list[str]:
+    """Names of the file's trees, with their directories; cycles of one tree count once."""
+    return list(dict.fromkeys(str(tree["path"]) for tree in file.trees()))
+
+
+def _only_tree(path: str, names: list[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise QueryError(f"{path} has no tree", file=path)
+    shown = ", ".join(names[:10]) + (" …" if len(names) > 10 else "")
+    raise QueryError(
+        f"{path} has {len(names)} trees; say which: {shown}", file=path, suggestions=names[:10]
+    )
+
+
+class Remembered(Generic[Value]):
+    """Values worked out from a file's metadata, kept while the file stays as it is. Thread-safe."""
+
+    def __init__(self, trees: OpenTrees, name: str, make: Callable[[FileTree], Value]) -> None:
+        """`name`: what the trees keep the values by."""
+        self._trees = trees
+        self._name = name
+        self._make = make
+
+    def peek(self, number: int) -> Value | None:
+        """The value if it is known and still true, else None; opens nothing."""
+        return self._trees.remembered(number).get(self._name)
+
+    def __getitem__(self, number: int) -> Value:
+        known = self._trees.remembered(number)
+        if self._name not in known:
+            known[self._name] = self._make(self._trees[number])
+        value: Value = known[self._name]
+        return value

@@ -1,0 +1,183 @@
+"""Columns of a dataset, read now: as Arrow, awkward or NumPy. Expressions among them are
+computed by the dataset's query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..faces import face
+from .chain import Chain
+
+if TYPE_CHECKING:
+    import awkward
+    import numpy.typing as npt
+    import pyarrow
+
+    from .read_columns import Columns
+    from .reading import Names
+
+__all__ = ["Reads"]
+
+
+@face()
+class Reads:
+    """The methods of datasets."""
+
+    chain: Chain
+
+    def _computed(self, exprs: Sequence[str], start: int | None, stop: int | None) -> list[Any]:
+        """An awkward array for each expression, of entries `[start, stop)`."""
+        raise NotImplementedError
+
+    def read(
+        self,
+        names: Names = None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> Columns:
+        """Read columns now, of one type over all files.
+
+        Parameters
+        ----------
+        names
+            Names of branches, globs or expressions, or a mapping of names to them; None: all that
+            can be read (what turns out to be unreadable is left out, with a warning).
+        start, stop
+            Entries `[start, stop)`, counted over the whole chain; negative ones from its end.
+
+        Returns
+        -------
+        Columns
+            They become Arrow, awkward or NumPy.
+
+        Raises
+        ------
+        QueryError
+            For an unknown name.
+        UnsupportedError
+            For a branch that treemill cannot read.
+
+        Examples
+        --------
+        >>> events.read(["MET_pt"], stop=10).names
+        ('MET_pt',)
+        """
+        return self._read(names, start, stop)
+
+    def _read(
+        self,
+        names: Names,
+        start: int | None,
+        stop: int | None,
+        flags: bool = False,
+    ) -> Columns:
+        from .reading import read  # heavy: core
+
+        return read(self.chain, names, start, stop, self._computed, flags)
+
+    def arrays(
+        self,
+        names: Names = None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> awkward.Array:
+        """Read columns now, as an awkward array of records with uproot's layout and field names.
+
+        Parameters
+        ----------
+        names
+            Names of branches, globs or expressions, or a mapping of names to them; None: all that
+            can be read (what turns out to be unreadable is left out, with a warning).
+        start, stop
+            Entries `[start, stop)`, counted over the whole chain; negative ones from its end.
+
+        Returns
+        -------
+        awkward.Array
+            Records.
+
+        Raises
+        ------
+        QueryError
+            For an unknown name.
+        UnsupportedError
+            For a branch that treemill cannot read.
+
+        Examples
+        --------
+        >>> events.arrays(["Muon_pt", "MET_pt"], start=0, stop=1000).fields
+        ['Muon_pt', 'MET_pt']
+        """
+        return self._read(names, start, stop, flags=True).to_awkward()
+
+    def to_arrow(
+        self,
+        names: Names = None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> pyarrow.Table:
+        """Read columns now, as an Arrow table. It needs pyarrow: `pip install "treemill[arrow]"`.
+
+        Parameters
+        ----------
+        names
+            Names of branches, globs or expressions, or a mapping of names to them; None: all that
+            can be read (what turns out to be unreadable is left out, with a warning).
+        start, stop
+            Entries `[start, stop)`, counted over the whole chain; negative ones from its end.
+
+        Returns
+        -------
+        pyarrow.Table
+            One chunk per file.
+
+        Raises
+        ------
+        QueryError
+            For an unknown name.
+        UnsupportedError
+            For a branch that treemill cannot read.
+
+        Examples
+        --------
+        >>> events.to_arrow("MET_pt", stop=5).num_rows
+        5
+        """
+        return self.read(names, start, stop).to_arrow()
+
+    def to_numpy(
+        self,
+        names: Names = None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Read columns now, as NumPy arrays by name.
+
+        Parameters
+        ----------
+        names
+            Names of branches, globs or expressions, or a mapping of names to them; None: all that
+            can be read (what turns out to be unreadable is left out, with a warning).
+        start, stop
+            Entries `[start, stop)`, counted over the whole chain; negative ones from its end.
+
+        Returns
+        -------
+        dict
+            Jagged branches are object arrays of arrays.
+
+        Raises
+        ------
+        QueryError
+            For an unknown name.
+        UnsupportedError
+            For a branch that treemill cannot read.
+
+        Examples
+        --------
+        >>> events.to_numpy("MET_pt", stop=5)["MET_pt"].dtype
+        dtype('float32')
+        """
+        return self._read(names, start, stop, flags=True).to_numpy()

@@ -1,0 +1,1 @@
+"""Commands of the shell, and completion in IPython."""

@@ -1,0 +1,117 @@
+"""`treemill demo`: writes a dataset, runs a query of several histograms over it on all cores,
+prints what came out, draws it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ..dataset import Dataset
+    from ..query.node import Booking
+
+__all__ = ["book", "command"]
+
+
+@click.command("demo")
+@click.option(
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("demo-data"),
+    show_default=True,
+    help="Where the dataset is, or is written to.",
+)
+@click.option("--files", type=click.IntRange(1), default=4, show_default=True)
+@click.option(
+    "--events", type=click.IntRange(1), default=500_000, show_default=True, help="Per file."
+)
+@click.option("--workers", type=click.IntRange(1), help="Threads; default: one per core.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The picture; default: demo.png beside the dataset.",
+)
+def command(
+    folder: Path, files: int, events: int, workers: int | None, output: Path | None
+) -> None:
+    """Write a dataset, run a query over it on all cores, draw it."""
+    from ..bench.generate import Recipe, paths, write_dataset  # heavy: numpy
+    from ..dataset import dataset  # start-up
+    from ..session.front import connect  # heavy: numpy
+
+    recipe = Recipe(files, events)
+    for line in write_dataset(folder, recipe):
+        click.echo(line)
+    data = dataset([str(path) for path in paths(folder, recipe)], tree="Events")
+    histograms, numbers = book(data)
+    with connect(workers=workers) as session:
+        values = session.run(*histograms.values(), *numbers.values(), progress=True)
+        report = session.report
+    drawn = dict(zip(histograms, values, strict=False))
+    counted = dict(zip(numbers, values[len(histograms) :], strict=True))
+    _tell(report, counted)
+    _draw(drawn, output or folder / "demo.png")
+
+
+def book(data: Dataset) -> tuple[dict[str, Booking], dict[str, Booking]]:
+    """The query: histograms and numbers by their titles."""
+    import boost_histogram as bh
+
+    jets = data.define("ht", "sum(Jet_pt[(Jet_pt > 30) & (abs(Jet_eta) < 2.4)])")
+    good = jets.filter("nMuon >= 2 and sum(Jet_pt > 30) >= 1", name="two muons and a jet")
+    good = good.define("mass", "(Muon[0] + Muon[1]).mass")
+    pair = good.filter("Muon_charge[0] != Muon_charge[1]", name="opposite charges")
+    gev = "[GeV]"
+    histograms = {
+        "MET, all events": data.hist("MET_pt", bins=(100, 0, 200), label=f"MET {gev}"),
+        "Jets, all events": data.hist("Jet_pt", bins=(100, 0, 200), label=f"jet $p_T$ {gev}"),
+        "Number of jets": data.hist("nJet", bins=bh.axis.Integer(0, 15), label="jets"),
+        "Two muons and a jet: MET, weighted": good.hist(
+            "MET_pt", bins=(100, 0, 200), weight="genWeight", label=f"MET {gev}"
+        ),
+        "Opposite charges: dimuon mass": pair.hist(
+            "mass", bins=(120, 30, 150), weight="genWeight", label=f"dimuon mass {gev}"
+        ),
+        "Two muons and a jet: MET and $H_T$": good.hist(
+            "MET_pt",
+            "ht",
+            bins=[(50, 0, 150), (50, 0, 500)],
+            weight="genWeight",
+            label=[f"MET {gev}", f"$H_T$ {gev}"],
+        ),
+    }
+    numbers = {
+        "events": data.count(),
+        "with two muons and a jet": good.count(),
+        "of opposite charges": pair.count(),
+        "mean H_T of these, GeV": pair.mean("ht"),
+    }
+    return histograms, numbers
+
+
+def _tell(report: Any, numbers: dict[str, Any]) -> None:
+    click.echo()
+    for title, value in numbers.items():
+        shown = f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+        click.echo(f"{shown:>14}  {title}")
+    click.echo()
+    click.echo(str(report))
+    click.echo()
+
+
+def _draw(histograms: dict[str, Any], path: Path) -> None:
+    from ..monitor.display import show  # start-up
+    from ..monitor.pictures import save  # start-up
+
+    title = "Opposite charges: dimuon mass"
+    show(histograms[title], title)
+    click.echo()
+    try:
+        save(list(histograms.values()), list(histograms), path)
+    except ImportError as error:
+        click.echo(f"no picture: {error} (pip install 'treemill[plot]')", err=True)
+        return
+    click.echo(f"picture: {path.resolve()}")

@@ -1,0 +1,70 @@
+"""Writes a histogram to a file, in the form that the file's suffix says."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from ..session.draw import Drawn
+
+__all__ = ["check", "write"]
+
+
+def check(path: str) -> None:
+    """Raises UnsupportedError where `write` could not write such a file: before the work, not
+    after it."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _WRITERS:
+        raise UnsupportedError(f"cannot write {path}: give it one of {' '.join(_WRITERS)}")
+    if _WRITERS[suffix] is _picture:
+        for module in ("matplotlib", "mplhep"):
+            if importlib.util.find_spec(module) is None:
+                raise UnsupportedError(f"pictures need {module}: pip install 'treemill[plot]'")
+
+
+def write(drawn: Drawn, path: str, log: bool = False) -> None:
+    """Writes it. Raises OSError where the disk does not let it. `log`: a picture has a logarithmic
+    scale."""
+    _WRITERS[Path(path).suffix.lower()](drawn, path, log)
+
+
+def _picture(drawn: Drawn, path: str, log: bool) -> None:
+    from ..monitor.pictures import save  # start-up
+
+    save([drawn.histogram], [drawn.title], path, log)
+
+
+def _root(drawn: Drawn, path: str, _log: bool) -> None:
+    import uproot
+
+    with uproot.recreate(path) as file:
+        file[_object_name(drawn.name)] = drawn.histogram
+
+
+def _object_name(words: str) -> str:
+    """A name that ROOT's prompt can use: of letters, digits and underscores."""
+    name = "".join(c if c.isascii() and c.isalnum() else "_" for c in words).strip("_")
+    return name if name and not name[0].isdigit() else f"h_{name}"
+
+
+def _json(drawn: Drawn, path: str, _log: bool) -> None:
+    import json
+
+    import uhi.io.json
+
+    text = json.dumps(drawn.histogram, default=uhi.io.json.default, allow_nan=False)
+    Path(path).write_text(text + "\n", encoding="utf-8")
+
+
+_WRITERS: dict[str, Callable[[Drawn, str, bool], None]] = {
+    ".png": _picture,
+    ".pdf": _picture,
+    ".svg": _picture,
+    ".root": _root,
+    ".json": _json,
+}

@@ -1,0 +1,234 @@
+"""The command `treemill`. Parses arguments, calls the library, prints; heavy imports wait until a
+command needs them.
+
+Exit status: 0; 1 for an error of treemill's, said on standard error in one line (and the expression
+with the place, where that is wrong); 2 for wrong usage; 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any, ClassVar, NoReturn
+
+import click
+
+from ..errors import TreemillError
+
+__all__ = ["cli", "main"]
+
+
+class _Lazy(click.Group):
+    """A group whose further commands live in modules that are imported when they are called."""
+
+    HOMES: ClassVar = {"demo": ".demo:command", "bench": "..bench.commands:bench"}
+    HELP: ClassVar = {
+        "demo": "Write a dataset, run a query over it on all cores, draw it.",
+        "bench": "Measure this machine and treemill on it.",
+    }
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *self.HOMES]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        home = self.HOMES.get(cmd_name)
+        if home is None:
+            return super().get_command(ctx, cmd_name)
+        module, name = home.split(":")
+        command: click.Command = getattr(importlib.import_module(module, __package__), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # Not by asking each command: that would import it.
+        own = [(n, c.get_short_help_str(80)) for n, c in sorted(self.commands.items())]
+        with formatter.section("Commands"):
+            formatter.write_dl([*own, *sorted(self.HELP.items())])
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="treemill")
+def cli() -> None:
+    """ROOT files to histograms and selections at interactive speed."""
+
+
+@cli.command()
+@click.argument("file", metavar="FILE[:TREE]")
+@click.argument("names", metavar="[GLOB]...", nargs=-1)
+def show(file: str, names: tuple[str, ...]) -> None:
+    """List the branches of a tree: C++ type, how they read, sizes, titles.
+
+    GLOBs in quotes choose branches by their names. Without TREE, of the file's only tree; where
+    there are several, they are listed.
+    """
+    from ..dataset import dataset  # start-up
+
+    events = dataset(file)
+    if events.chain.locations[0].tree is None and _list_trees(events.files[0]):
+        return
+    events.show(*names)
+    click.echo(f"{events.num_entries:,} entries")
+
+
+def _list_trees(path: str) -> bool:
+    """Lists the trees of a file that has several; says whether it had."""
+    from treemill import _core  # heavy: core
+
+    from ..chain.open_trees import tree_names  # start-up
+
+    file = _core.File(path)
+    names = tree_names(file)
+    if len(names) < 2:
+        return False
+    titles = {tree["path"]: tree["title"] for tree in reversed(file.trees())}
+    click.echo(f"{path} has {len(names)} trees:")
+    for name in names:
+        click.echo(f"  {path}:{name}  {titles[name]}".rstrip())
+    return True
+
+
+class _Bins(click.ParamType[Any]):
+    """N or N,LO,HI."""
+
+    name = "N,LO,HI"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, float, float] | int:
+        parts = str(value).split(",")
+        try:
+            if len(parts) == 1:
+                return int(parts[0])
+            count, low, high = parts
+            return int(count), float(low), float(high)
+        except ValueError:
+            self.fail(f"{value!r} is not N or N,LO,HI", param, ctx)
+
+
+class _Default(click.ParamType[Any]):
+    """NAME=VALUE, the value as Python writes it."""
+
+    name = "NAME=VALUE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Any]:
+        import ast
+
+        name, _, text = str(value).partition("=")
+        try:
+            if not name.strip():
+                raise ValueError("no name")
+            return name.strip(), ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            words = "is not NAME=VALUE with a number, True, False, None or []"
+            self.fail(f"{value!r} {words}", param, ctx)
+
+
+@cli.command()
+@click.argument("files", metavar="FILE:TREE", nargs=-1, required=True)
+@click.argument("expr")
+@click.option(
+    "--where",
+    metavar="E",
+    help="Only entries (or items) for which this is true; a number is a weight.",
+)
+@click.option(
+    "--bins",
+    type=_Bins(),
+    multiple=True,
+    help="Bins and range; N alone finds the range. For two dimensions give it twice: x, then y.",
+)
+@click.option("--weight", metavar="E", help="Weight of each entry.")
+@click.option("--profile", is_flag=True, help='Of "y:x" the mean of y over x.')
+@click.option("--log", is_flag=True, help="Draw on a logarithmic scale.")
+@click.option(
+    "--missing",
+    type=_Default(),
+    multiple=True,
+    help="What a branch counts as in files that lack it: a number, True, False, None (fills "
+    "nothing) or []. NAME may be a glob. May be given several times.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=click.Path(dir_okay=False),
+    help="Write a picture (.png .pdf .svg), a ROOT histogram (.root) or JSON (.json, UHI's form) "
+    "instead of drawing in the terminal.",
+)
+def draw(
+    files: tuple[str, ...],
+    expr: str,
+    where: str | None,
+    bins: tuple[Any, ...],
+    weight: str | None,
+    profile: bool,
+    log: bool,
+    missing: tuple[tuple[str, Any], ...],
+    output: str | None,
+) -> None:
+    """Fill a histogram of EXPR over a tree and draw it, as TTree::Draw does.
+
+    FILE may be a glob in quotes, and there may be several. EXPR may be "y:x" for two
+    dimensions, "z:y:x" for three, and end in ">>h(100,0,1)". A selection that is a number
+    is a weight.
+    """
+    from ..dataset import dataset  # start-up
+    from ..language.clike import dimensions  # start-up
+    from ..query.draw_request import Drawing  # start-up
+    from ..session.draw import drawn  # start-up
+    from .histogram_file import check, write  # start-up
+
+    if output is not None:
+        check(output)
+    axes = _all_bins(bins, len(dimensions(expr)) - profile)
+    places: Any = files[0] if len(files) == 1 else list(files)
+    node = dataset(places, missing=dict(missing) or "error").node
+    made = drawn(node, Drawing(expr, where, bins=axes, weight=weight, profile=profile))
+    if output is None:
+        from ..monitor.display import show as show_text  # start-up
+
+        show_text(made.histogram, made.title, log)
+    else:
+        write(made, output, log)
+        click.echo(output)
+
+
+def _all_bins(bins: tuple[Any, ...], dimensions: int) -> Any:
+    if not bins:
+        return None
+    if len(bins) == 1:
+        return bins[0] if dimensions == 1 else [bins[0]] * dimensions
+    if len(bins) != dimensions:
+        raise click.UsageError(f"--bins given {len(bins)} times for {dimensions} dimension(s)")
+    return list(bins)
+
+
+def main() -> NoReturn:
+    """The command's entry: never a traceback for what a user can do wrong."""
+    try:
+        # standalone_mode=False: this function decides how errors look.
+        cli.main(standalone_mode=False)
+    except click.exceptions.Exit as end:
+        sys.exit(end.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except TreemillError as error:
+        _complain(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader has gone, as `head` does: nothing more to say, and nothing on exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except (OSError, ImportError) as error:
+        _complain(str(error))
+    sys.exit(0)
+
+
+def _complain(message: str) -> NoReturn:
+    click.echo(f"treemill: {message}", err=True)
+    sys.exit(1)

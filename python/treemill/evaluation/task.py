@@ -1,0 +1,100 @@
+"""A query in a form that can be sent: its specification, and on which data. Implements
+worker.task.Task; knows no packet and no transport.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..arrays.rows import Sink
+from ..worker.workload import SpanWorkload
+from .row_collection import CollectingWorkload, load
+
+if TYPE_CHECKING:
+    from .._core import Control
+    from ..chain.chain import Chain
+    from ..query.specification import Specification
+    from ..worker.workload import Span, Workload
+
+__all__ = ["QueryTask"]
+
+
+class QueryTask:
+    """Bookings, as the core's specification."""
+
+    commit_seconds = 1.0
+    least_seconds = 0.0
+    inputs: Any = None
+
+    def __init__(
+        self,
+        specification: Specification,
+        chain: Chain,
+        workers: int,
+        spans: Sequence[Span] | None,
+        sinks: Mapping[int, Sink] | None = None,
+        *,
+        remember: bool = False,
+    ) -> None:
+        """`sinks`: where rows go, by the booking's index in the specification. `remember`: whether
+        workers find what this process remembers of files."""
+        self._remember = remember
+        self._sinks = sinks or {}
+        self._specification = specification
+        self._chain = chain.pinned()
+        self._workers = workers
+        self._spans = spans
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._lock = threading.Lock()
+        self._workload: Workload[Any] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("_specification", "_chain", "_workers", "_spans", "_sinks", "_remember")
+        return {name: self.__dict__[name] for name in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._prepare()
+
+    def preload(self) -> None:
+        """The core."""
+        from . import workload as bindings  # noqa: F401  # start-up
+
+        if self._sinks:
+            from ..arrays import columns  # noqa: F401  # heavy: numpy
+
+    def control(self) -> Control:
+        """The core's."""
+        from treemill import _core  # heavy: core
+
+        return _core.Control()
+
+    def workload(self, number: int) -> Workload[Any]:
+        """One for all workers of a process."""
+        from .file_query import PerFile  # start-up
+        from .workload import QueryWorkload  # start-up
+
+        with self._lock:
+            if self._workload is None:
+                query = PerFile(self._specification)
+                workload: Workload[Any] = QueryWorkload(
+                    query, self._chain, self._workers, remember=self._remember
+                )
+                if self._sinks:
+                    workload = CollectingWorkload(workload, self._sinks)
+                if self._spans is not None:
+                    workload = SpanWorkload(workload, self._spans)
+                self._workload = workload
+            return self._workload
+
+    def load(self, data: bytes) -> Any:
+        """The core's, with rows where there are some."""
+        from treemill import _core  # heavy: core
+
+        if not self._sinks:
+            return _core.Partial.loads(data)
+        return load(data, _core.Partial.loads)

@@ -1,0 +1,89 @@
+"""A query bound to a dataset's trees, file by file: what workers of one process share."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from ..errors import QueryError
+from ..worker.packet_borders import packet_borders
+
+if TYPE_CHECKING:
+    from ..chain.chain import Chain
+    from .file_query import PerFile
+
+__all__ = ["QueryWorkload"]
+
+
+class QueryWorkload:
+    """Implements worker.workload.Workload. Thread-safe."""
+
+    def __init__(
+        self, query: PerFile, chain: Chain, workers: int, *, remember: bool = False
+    ) -> None:
+        """`query` binds itself to one tree after another. `remember`: whether the workers find what
+        this process remembers of files."""
+        self._query = query
+        self._chain = chain
+        self._workers = workers
+        self._remember = remember
+        self._bound: OrderedDict[int, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """Nothing to do."""
+
+    def place(self, file: int) -> tuple[str, int]:
+        """The path; packets count from the file's first entry."""
+        return self._chain.locations[file].path, 0
+
+    def finish(self, partial: Any) -> Any:
+        """The partial as it is."""
+        return partial
+
+    def discard(self, partial: Any) -> None:
+        """Nothing to do."""
+
+    def bound(self, file: int) -> Any:
+        """core.Bound of the query to the tree of this file."""
+        with self._lock:
+            known = self._bound.get(file)
+            if known is not None:
+                self._bound.move_to_end(file)
+                return known
+        try:
+            made = self._query.bind(
+                self._chain.trees[file],
+                self._chain.foreign(file),
+                lambda: self._chain.first_entry(file),
+            )
+        except QueryError as error:
+            # Files of a dataset may differ, so say which one lacks a branch.
+            if error.file is None and len(self._chain.locations) > 1:
+                error.file = self._chain.locations[file].path
+            raise
+        with self._lock:
+            made = self._bound.setdefault(file, made)
+            # Each holds the buffers of its columns: memory is to grow with workers, not with files.
+            while len(self._bound) > self._workers:
+                self._bound.popitem(last=False)
+        return made
+
+    def size(self, file: int) -> tuple[int, tuple[int, ...]]:
+        """The tree's entries, and where packets are best cut."""
+        entries, clusters = self._chain.sizes[file]
+
+        def fewest_baskets() -> int:
+            counts = self._chain.baskets[file]
+            found = [counts[name] for name in self.bound(file).columns if name in counts]
+            return min(found, default=1)
+
+        return entries, packet_borders(
+            entries,
+            clusters,
+            fewest_baskets,
+            self._workers,
+            files=len(self._chain.locations),
+            remembered=lambda: self._remember and self.bound(file).is_remembered(),
+        )

@@ -1,0 +1,194 @@
+"""C's `&&`, `||` and `!`, for those who come from TTree::Draw, rewritten as Python's operators;
+what else is TTreeFormula's goes through treeformula.py.
+
+Pure text to text, with a map that leads every place of the new text back to the user's own. Knows
+tokens only as far as it must to leave strings alone; grammar is the parser's affair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from unicodedata import normalize
+
+from ..errors import QueryError
+from . import tokens as in_pieces
+from . import treeformula
+from .tokens import Piece
+
+__all__ = ["Rewritten", "dimensions", "rewrite"]
+
+_TOKENS = re.compile(
+    r"""
+      (?P<string> '''(?:\\.|[^\\])*?''' | \"\"\"(?:\\.|[^\\])*?\"\"\"
+                | '(?:\\.|[^'\\\n])*' | "(?:\\.|[^"\\\n])*" )
+    | (?P<quoted> `[^`\n]+` )
+    | (?P<hash> \# )
+    | (?P<space> \\?\r?\n | [\r\t\f\v] )
+    | (?P<and> && )
+    | (?P<or> \|\| )
+    | (?P<bang> !(?!=) )
+    | (?P<empty> (?<=\[)(?=\s*\]) )
+    | (?P<open> [(\[{] )
+    | (?P<close> [)\]}] )
+    | (?P<comma> , )
+    | (?P<dollar> [^\W\d]\w*\$ )
+    | (?P<strstr> \bstrstr(?=\s*\() )
+    | (?P<scoped> (?<!\w)(?<!::)[^\W\d]\w*+(?:::[^\W\d]\w*+)++(?=\s*\() )
+    | (?P<size> @[^\W\d][\w.]*\.(?:size|GetEntries|GetEntriesFast)\(\)
+              | (?<![\w.])[^\W\d][\w.]*+@\.size\(\) )
+    | (?P<word> [^\W\d]\w* )
+    | (?P<method> (?:->\s*[^\W\d]|\.[A-Z])\w*(?=\s*\() | \.[a-z]\w*(?=\s*\(\s*\)) | -> )
+    | (?P<power> \^ )
+    | (?P<bit> [&|] )
+    | (?P<question> \? )
+    | (?P<colon> : )
+    | (?P<foreign> [$`@] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+# What people write who think in another language, and what they should write here.
+_FOREIGN = {
+    "$": "names with $ are TTree::Draw's; write sum(x), len(x), min(x) or max(x)",
+    "`": "` begins a column's name, and no other ` ends it",
+    "@": "@ has no meaning here; the size of a collection is len(x)",
+}
+_NAME_WITH_HASH = re.compile(r"(?<![\w.])[\w.]*#[\w.#]*")
+_OPERATORS = {"and": " and ", "or": " or "}
+_OF_TREE_FORMULA = {"dollar", "strstr", "scoped", "size", "method", "empty", "question"}
+_OF_DRAW = {*_OF_TREE_FORMULA, "power", "bit"}
+
+_MAX_NESTING = 100
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """The text for Python's parser, and how to come back from it."""
+
+    text: str
+    """One line of Python."""
+    bangs: frozenset[int]
+    """Places in `text` where a `~` stands for the user's `!`."""
+    names: Mapping[str, str]
+    """Columns' names, by the words that stand for them in `text`: names in backticks, and such as
+    Python would spell otherwise."""
+    _places: list[int] | None
+    """Per byte of `text` in UTF-8, and its end: the user's character. None: the same."""
+
+    def place(self, byte: int) -> int:
+        """The character in the user's text for a byte of `text` in UTF-8."""
+        if self._places is None:
+            return byte
+        return self._places[min(max(byte, 0), len(self._places) - 1)]
+
+
+def rewrite(text: str, draw: bool = False) -> Rewritten:
+    """`text` with `&&`, `||` as `and`, `or`, `!` as a marked `~` (which binds as tightly as C's
+    `!`), line ends as blanks, names in backticks as words, and TTreeFormula's own words in the
+    language's. With `draw`, `^` is the power, and `&` and `|` bind as loosely as C's. Raises
+    QueryError for brackets nested too deeply and for signs that the language does not have."""
+    pieces = [_checked(text, piece) for piece in _nested(text, _pieces(text))]
+    kinds = {piece.kind for piece in pieces}
+    names = {p.text.strip(): _name_at(text, p.at) for p in pieces if p.kind == "quoted"}
+    if kinds & (_OF_DRAW if draw else _OF_TREE_FORMULA):
+        pieces = treeformula.translate(text, pieces, draw)
+    elif text.isascii() and not kinds & {*_OPERATORS, "bang", "space", "quoted"}:
+        return Rewritten(text, frozenset(), {}, None)
+    return _joined(text, pieces, names)
+
+
+def dimensions(text: str) -> list[str]:
+    """The expressions of TTree::Draw's "y:x" or "z:y:x", x first; of any other text itself."""
+    return [text[start:stop].strip() for start, stop in in_pieces.dimensions(_pieces(text))]
+
+
+def _pieces(text: str) -> Iterator[Piece]:
+    """All of the text, as tokens and what is between them."""
+    done, word = 0, _stand_in(text)
+    for token in _TOKENS.finditer(text):
+        kind, at = str(token.lastgroup), token.start()
+        if kind == "word":
+            if token.group().isascii() or normalize("NFKC", token.group()) == token.group():
+                continue  # it goes with what is between tokens
+            kind = "quoted"
+        if done < at:
+            yield Piece(text[done:at], done)
+        done = token.end()
+        if kind in _OPERATORS:
+            yield Piece(_OPERATORS[kind], at, False, kind)
+        elif kind == "bang":
+            yield Piece("~", at, True, kind)
+        elif kind == "space":
+            yield Piece(" " * (done - at), at, True, kind)
+        elif kind == "quoted":
+            yield Piece(f" {word}{at}", at, False, kind)
+            if text[done : done + 1].isalnum() or text[done : done + 1] in ("_", "`"):
+                yield Piece(" ", done, False)
+        else:
+            yield Piece(token.group(), at, True, kind)
+    if done < len(text):
+        yield Piece(text[done:], done)
+
+
+def _stand_in(text: str) -> str:
+    """How words that stand for names begin, and nothing in the text."""
+    start = "quoted"
+    while start in text:
+        start += "_"
+    return start
+
+
+def _name_at(text: str, at: int) -> str:
+    token = _TOKENS.match(text, at)
+    assert token is not None
+    return token.group().strip("`")
+
+
+def _nested(text: str, pieces: Iterator[Piece]) -> Iterator[Piece]:
+    """The pieces, as long as brackets are not nested too deeply."""
+    depth = 0
+    for piece in pieces:
+        depth += (piece.kind == "open") - (piece.kind == "close")
+        if depth > _MAX_NESTING:
+            raise QueryError(
+                f"brackets are nested more than {_MAX_NESTING} deep",
+                text=text,
+                span=(piece.at, piece.at + 1),
+            )
+        yield piece
+
+
+def _checked(text: str, piece: Piece) -> Piece:
+    if piece.kind == "hash":
+        name = next(m for m in _NAME_WITH_HASH.finditer(text) if m.end() > piece.at)
+        example = name.group() if 1 < len(name.group()) < 80 else "Muon#0.index"
+        message = f"# stands in names only, and such names in backticks: `{example}`"
+        raise QueryError(message, text=text, span=name.span())
+    if piece.kind == "foreign":
+        raise QueryError(_FOREIGN[piece.text], text=text, span=(piece.at, piece.at + 1))
+    return piece
+
+
+def _joined(text: str, pieces: list[Piece], names: Mapping[str, str]) -> Rewritten:
+    places: list[int] = []
+    bangs: set[int] = set()
+    for piece in pieces:
+        size = len(piece.text)
+        if piece.kind == "bang":
+            bangs.add(len(places))
+        places.extend(range(piece.at, piece.at + size) if piece.stays else [piece.at] * size)
+    places.append(len(text))
+    result = "".join(piece.text for piece in pieces)
+    if result.isascii():
+        return Rewritten(result, frozenset(bangs), names, places)
+    by_byte: list[int] = []
+    byte_bangs: set[int] = set()
+    for i, character in enumerate(result):
+        if i in bangs:
+            byte_bangs.add(len(by_byte))
+        # A lone surrogate is refused by the parser; here it only must not raise.
+        by_byte.extend([places[i]] * len(character.encode("utf-8", "surrogatepass")))
+    by_byte.append(len(text))
+    return Rewritten(result, frozenset(byte_bangs), names, by_byte)

@@ -1,0 +1,60 @@
+"""`treemill.function`: functions of the user's own, as expressions.
+
+Standard library, errors, registry and expression only.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+
+from ..errors import QueryError
+from . import function_registry as registry
+from .expression import measured
+
+__all__ = ["function"]
+
+
+def function(signature: str, body: str) -> None:
+    """Make a function that expressions written from now on can call.
+
+    It sees none of the variables of the place where it is called. It may call functions made
+    before, and so never itself. A name that is used again means the new function in what is written
+    after.
+
+    Parameters
+    ----------
+    signature
+        Its name and parameters, as "mt(a, met)".
+    body
+        An expression over the parameters and the dataset's columns.
+
+    Raises
+    ------
+    QueryError
+        For what is no signature or no expression.
+
+    Examples
+    --------
+    >>> tm.function("mt(a, met)", "sqrt(2 * a.pt * met.pt * (1 - cos(a.phi - met.phi)))")
+    >>> masses = events.filter("nMuon >= 1").hist("mt(Muon[0], MET)", bins=(100, 0, 200))
+    """
+    name, params = _signature(signature)
+    expression, depth, json, size = measured(body, params)
+    registry.register(registry.UserFunction(name, params, expression.to_json(), depth, json, size))
+
+
+def _signature(text: str) -> tuple[str, tuple[str, ...]]:
+    wrong = f"a function's signature is like 'mt(a, met)', not {text!r}"
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise QueryError(wrong) from None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.keywords:
+        raise QueryError(wrong)
+    params = tuple(arg.id for arg in call.args if isinstance(arg, ast.Name))
+    if len(params) != len(call.args) or not params or len(set(params)) != len(params):
+        raise QueryError(f"{wrong}: it takes one or more different names")
+    if any(keyword.iskeyword(param) for param in params):
+        raise QueryError(wrong)
+    return call.func.id, params

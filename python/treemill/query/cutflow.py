@@ -1,0 +1,83 @@
+"""Cut flows, as the user gets them. Standard library only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Cut", "CutFlow"]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One named filter: how many entries came and how many it let through. With a weight these are
+    sums of weights, and the variances are the sums of their squares."""
+
+    name: str
+    total: float
+    passed: float
+    total_variance: float
+    passed_variance: float
+
+    @property
+    def efficiency(self) -> float:
+        """Passed over total; NaN where none came."""
+        return self.passed / self.total if self.total else math.nan
+
+
+class CutFlow(Sequence[Cut]):
+    """The named filters from the dataset down, as RDataFrame's Report."""
+
+    def __init__(self, cuts: Sequence[Cut]) -> None:
+        self._cuts = tuple(cuts)
+
+    def __getitem__(self, index: Any) -> Any:
+        """By place, or by the filter's name."""
+        if isinstance(index, str):
+            for cut in self._cuts:
+                if cut.name == index:
+                    return cut
+            raise KeyError(index)
+        return self._cuts[index]
+
+    def __len__(self) -> int:
+        return len(self._cuts)
+
+    def __iter__(self) -> Iterator[Cut]:
+        return iter(self._cuts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CutFlow) and self._cuts == other._cuts
+
+    def __hash__(self) -> int:
+        return hash(self._cuts)
+
+    def cumulative(self, cut: Cut) -> float:
+        """What this cut let through, over what came to the first one."""
+        first = self._cuts[0].total
+        return cut.passed / first if first else math.nan
+
+    def __str__(self) -> str:
+        width = max(len(cut.name) for cut in self._cuts)
+        lines = []
+        for cut in self._cuts:
+            passed, total = (f"{_number(n):<12}" for n in (cut.passed, cut.total))
+            lines.append(
+                f"{cut.name:<{width}}: pass={passed} all={total} -- "
+                f"eff={100 * cut.efficiency:.2f} % "
+                f"cumulative eff={100 * self.cumulative(cut):.2f} %"
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from ..monitor.html import of_cuts  # start-up
+
+        return of_cuts(self._cuts, self.cumulative)
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.6g}"

@@ -1,0 +1,94 @@
+"""Columns in numbers, as `describe` gives them, and how single values look in tables. Computes
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass, fields
+from typing import Any
+
+from ..monitor.branch_table import plain
+
+__all__ = ["Column", "Description", "shown"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column in numbers. `values`: how many finite ones there are, in all lists together; then
+    how many are NaN or infinite, and how many missing. The quartiles are approximate, as
+    `approx_quantiles`; `bytes` and `bytes_in_file` are a branch's, None of other columns."""
+
+    values: int
+    not_finite: int
+    missing: int
+    mean: float | None
+    std: float | None
+    min: Any
+    quartile: float | None
+    median: float | None
+    upper_quartile: float | None
+    max: Any
+    bytes: int | None
+    bytes_in_file: int | None
+
+
+_HEADS = {"quartile": "25 %", "upper_quartile": "75 %", "bytes_in_file": "in file"}
+
+
+class Description(Mapping[str, Column]):
+    """Columns in numbers, by name; a table when it is printed."""
+
+    def __init__(self, entries: int, columns: Mapping[str, Column]) -> None:
+        self.entries = entries
+        self._columns = dict(columns)
+
+    def __getitem__(self, name: str) -> Column:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        names = [each.name for each in fields(Column)]
+        head = ["column", *(_HEADS.get(name, name.replace("_", " ")) for name in names)]
+        rows = [
+            [name, *(_cell(*each) for each in zip(names, astuple(column), strict=True))]
+            for name, column in self.items()
+        ]
+        return head, rows
+
+    def __str__(self) -> str:
+        return f"{plain(*self._table())}\n{self.entries:,} entries"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from ..monitor.html import table  # start-up
+
+        return table(*self._table(), f"{self.entries:,} entries")
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if name.startswith("bytes"):
+        from ..monitor.branch_table import size  # start-up
+
+        return size(value)
+    if isinstance(value, int) and name not in ("min", "max"):
+        return f"{value:,}"
+    return shown(value)
+
+
+def shown(value: Any) -> str:
+    """A value in a cell."""
+    if value is None:
+        return "missing"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = str(value)
+    return text if len(text) <= 32 else text[:31] + "…"

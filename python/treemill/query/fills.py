@@ -1,0 +1,160 @@
+"""Histograms and profiles as the user books them, for nodes and datasets. Fills nothing.
+
+Pure: standard library, errors and the query only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import QueryError
+from ..faces import face
+from ..language.expression import Weight, parse, weighted
+from .axes import axes_from_bins, names_of
+from .booking import Booking, Located
+from .quantities import Hist
+from .steps import Params
+from .storages import storage_like, storage_of
+
+if TYPE_CHECKING:
+    from hist import Hist as Filled
+
+__all__ = ["Fills"]
+
+Labels = str | Sequence[str | None] | None
+
+
+@face()
+class Fills(Located):
+    """The methods of nodes, and so of datasets."""
+
+    __slots__ = ()
+
+    def hist(
+        self,
+        *exprs: str,
+        bins: Any = None,
+        weight: Weight = None,
+        range: Any = None,  # noqa: A002 - as numpy and matplotlib call it
+        name: str | None = None,
+        label: Labels = None,
+        storage: Any = None,
+        params: Params = None,
+    ) -> Booking[Filled[Any]]:
+        """Book a histogram.
+
+        Parameters
+        ----------
+        *exprs
+            One expression per dimension. Each value fills; of lists each item does.
+        bins
+            Per dimension the number of bins, `(number, low, high)`, a list of edges, or an axis of
+            hist or boost-histogram; for one dimension alone, or in a list for several.
+        weight
+            An expression, or a number. Bins then hold sums of weights and of their squares
+            (storage Weight), else counts (storage Double).
+        range
+            `(low, high)`, for one dimension alone or in a list for several. Without a range, of an
+            axis that needs one, a first pass over the same columns finds it.
+        name
+            The histogram's name.
+        label
+            The axis's label, or a list of one for each axis.
+        storage
+            One of hist's storages or its name, such as "Weight" for a histogram without weights
+            that is to be added to others with weights. Else that of a histogram which `bins` is,
+            if it is not Double.
+        params
+            Constants by name, as for `with_params`.
+
+        Returns
+        -------
+        Booking
+            Its value is a `hist.Hist`; below `vary`, a `Variations` of these.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense, with the place in the expression; for unknown columns when the
+            query is run.
+
+        Examples
+        --------
+        >>> pt = events.hist("Muon_pt", bins=(50, 0, 100), weight="1.5")
+        >>> muons = events.filter("nMuon >= 1")
+        >>> both = muons.hist("Muon_eta[0]", "MET_pt", bins=[20, (10, 0, 200)])
+        >>> pt.value.axes[0].size, both.value.ndim
+        (50, 2)
+        """
+        return self._binned("hist", exprs, bins, range, weight, name, label, storage, params)
+
+    def profile(
+        self,
+        *exprs: str,
+        sample: str,
+        bins: Any = None,
+        weight: Weight = None,
+        range: Any = None,  # noqa: A002 - as for hist
+        name: str | None = None,
+        label: Labels = None,
+        storage: Any = None,
+        params: Params = None,
+    ) -> Booking[Filled[Any]]:
+        """Book the mean of `sample` in each bin, as ROOT's TProfile.
+
+        Parameters
+        ----------
+        sample
+            The expression whose mean is taken.
+        *exprs, bins, weight, range, name, label, storage, params
+            As for `hist`.
+
+        Returns
+        -------
+        Booking
+            Its value is a `hist.Hist` with storage Mean; with a weight WeightedMean.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense.
+
+        Examples
+        --------
+        >>> response = events.profile("MET_pt", sample="sum(Jet_pt)", bins=(10, 0, 100))
+        >>> response.value.kind.name
+        'MEAN'
+        """
+        more = (name, label, storage, params, sample)
+        return self._binned("profile", exprs, bins, range, weight, *more)
+
+    def _binned(
+        self,
+        method: str,
+        exprs: Sequence[str],
+        bins: Any,
+        limits: Any,
+        weight: Weight,
+        name: str | None,
+        label: Labels,
+        storage: Any,
+        params: Params,
+        sample: str | None = None,
+    ) -> Booking:
+        if not exprs:
+            raise QueryError(f"{method}() needs an expression to fill with")
+        parsed = tuple(parse(expr) for expr in exprs)
+        axes = tuple(axes_from_bins(bins, len(parsed), limits))
+        names_of(axes)
+        labels = tuple(label) if isinstance(label, list | tuple) else (label,)
+        if not all(word is None or isinstance(word, str) for word in (name, *labels)):
+            raise QueryError(f"names and labels are strings; got {name!r}, {label!r}")
+        if len(labels) > len(parsed):
+            raise QueryError(f"{len(labels)} labels for {len(parsed)} axes")
+        labels += (None,) * (len(parsed) - len(labels))
+        sampled = None if sample is None else parse(sample)
+        kind = sample is not None, weight is not None
+        kept = storage_of(storage_like(bins, *kind) if storage is None else storage, *kind)
+        wanted = Hist(parsed, axes, weighted(weight), name, labels, sampled, kept)
+        return Booking(self._with(params), wanted)

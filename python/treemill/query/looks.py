@@ -1,0 +1,184 @@
+"""What is looked at at once, as TTree::Draw and TTree::Scan have it, for nodes and datasets:
+described here, and made by the services of the dataset (services.py).
+
+Pure: standard library and errors only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..faces import face
+from .booking import Located
+from .draw_request import Drawing
+
+if TYPE_CHECKING:
+    import hist
+
+    from .description import Description
+
+__all__ = ["Looks"]
+
+
+@face()
+class Looks(Located):
+    """The methods of nodes, and so of datasets."""
+
+    __slots__ = ()
+
+    def draw(
+        self,
+        expr: str | Sequence[str],
+        where: str | None = None,
+        option: str = "",
+        *,
+        bins: Any = None,
+        range: Any = None,  # noqa: A002 - as numpy and matplotlib call it
+        weight: str | None = None,
+        profile: bool = False,
+        log: bool = False,
+        params: Any = None,
+    ) -> hist.Hist[Any]:
+        """Fill a histogram now, show it, and give it back, as TTree::Draw.
+
+        Parameters
+        ----------
+        expr
+            What to fill with; "y:x" or a list, `["x", "y"]`, for several dimensions. It may end in
+            ">>h(100,0,1)", the histogram's name and bins.
+        where
+            The selection. It selects entries; if it has one value per item it selects items, as in
+            `draw("Jet_pt", "Jet_pt > 30")`. A number, unlike a condition, is a weight.
+        option
+            TTree::Draw's: "goff" shows nothing, "prof" is `profile`; how ROOT paints ("colz",
+            "hist", "e" …) changes nothing.
+        bins, range
+            As for `hist`; but without a range far tails are not shown: the range holds at least
+            99.9 % of the values, and what is outside is said.
+        weight
+            An expression, besides a selection that is a number.
+        profile
+            Of "y:x" the mean of y over x.
+        log
+            With a logarithmic scale.
+        params
+            Constants by name, as for `with_params`.
+
+        Returns
+        -------
+        hist.Hist
+            The histogram.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense, with the place in the expression.
+
+        Examples
+        --------
+        >>> pairs = events.draw("Jet_pt:Jet_eta", "Jet_pt > 30", "goff", bins=[(50, -5, 5), 40])
+        >>> pairs.ndim
+        2
+        """
+        # A drawing is wanted now and alone, so what else is booked stays booked.
+        wanted = Drawing(expr, where, option, bins, range, weight, profile, log)
+        node = self._with(params)
+        made: hist.Hist[Any] = node.origin.services.draw(node, wanted)
+        return made
+
+    def scan(
+        self, *columns: str, where: str | None = None, n: int = 20, params: Any = None
+    ) -> None:
+        """Print the first entries, with a line for each item of lists, as TTree::Scan.
+
+        Parameters
+        ----------
+        *columns
+            Expressions or globs, also as "a:b"; without them the first eight branches with numbers.
+        where
+            The selection of entries.
+        n
+            How many entries are listed. No more is read than it takes to find them.
+        params
+            Constants by name, as for `with_params`.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense, with the place in the expression.
+
+        Examples
+        --------
+        >>> events.define("half", "0.5").scan("half", n=2)
+        Row  half
+        ───  ────
+          0   0.5
+          1   0.5
+        """
+        node = self._with(params)
+        node.origin.services.scan(node, columns, where, n)
+
+    def head(
+        self, columns: str | Sequence[str] | Mapping[str, str] = "*", n: int = 5, params: Any = None
+    ) -> Any:
+        """Compute the first entries that arrive here; no more is read than it takes to find them.
+
+        Parameters
+        ----------
+        columns
+            As for `arrays`.
+        n
+            How many entries.
+        params
+            Constants by name, as for `with_params`.
+
+        Returns
+        -------
+        awkward.Array
+            Records.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense, with the place in the expression.
+
+        Examples
+        --------
+        >>> len(events.filter("nMuon >= 2").head(["MET_pt", "Muon_pt"], n=3))
+        3
+        """
+        node = self._with(params)
+        return node.origin.services.head(node, columns, n)
+
+    def describe(self, *columns: str, params: Any = None) -> Description:
+        """Put columns in numbers, by one pass over the data.
+
+        Parameters
+        ----------
+        *columns
+            Expressions or globs; without them all branches with numbers.
+        params
+            Constants by name, as for `with_params`.
+
+        Returns
+        -------
+        Description
+            A mapping of names to how many values there are, how many are missing or not finite,
+            mean, standard deviation (of a sample, ddof=1), extremes, approximate quartiles, and
+            sizes of branches. It prints as a table.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense, with the place in the expression.
+
+        Examples
+        --------
+        >>> numbers = events.describe("MET_pt", "Jet_*")
+        >>> numbers["MET_pt"].max == events.max("MET_pt").value
+        True
+        """
+        node = self._with(params)
+        found: Description = node.origin.services.describe(node, columns)
+        return found

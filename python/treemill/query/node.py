@@ -1,0 +1,297 @@
+"""A query's description: filters and defined columns as a graph of immutable nodes, and bookings
+(histograms, counts, sums …) at them. Nothing here reads, computes or draws.
+
+A description can be made and sent anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import QueryError
+from ..faces import face
+from ..language.expression import Constant, Weight, constant, parse, weighted
+from ..quoting import unquoted
+from .booking import Booking, Origin, Place, steps_to
+from .collecting import Collects
+from .fills import Fills
+from .looks import Looks
+from .quantities import Flow
+from .saving import Saves
+from .statistics import Statistics
+from .steps import Define, Filter, Params, Step, Vary, vary_step
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from .cutflow import CutFlow
+
+    Array = npt.NDArray[Any]
+
+__all__ = ["Bookable", "Booking", "Node", "Origin", "steps_to"]
+
+
+def _column_name(name: object) -> str:
+    """What a column is called that a user calls so."""
+    found = unquoted(name) if isinstance(name, str) else None
+    if found is None:
+        raise QueryError(
+            "a column's name is an identifier as Python's, with or without dots, or in backticks: "
+            f"`x-y`; not {name!r}"
+        )
+    return found
+
+
+def _check_no_array(expr: object) -> None:
+    if not isinstance(expr, str) and hasattr(expr, "__len__"):
+        raise QueryError(
+            "an array goes with all entries of the dataset: define it there, before filters and "
+            "other definitions"
+        )
+
+
+@face("node")
+class Bookable(Fills, Statistics, Collects, Looks, Saves):
+    """What is filtered, gets columns and has things booked: a node, and a dataset, which does it at
+    its root."""
+
+    __slots__ = ()
+
+    @property
+    def node(self) -> Node:
+        """The place of the query that all methods mean."""
+        raise NotImplementedError
+
+    def _with(self, params: Params) -> Node:
+        return self.with_params(params) if params else self.node
+
+    def filter(
+        self,
+        expr: str,
+        name: str | None = None,
+        params: Params = None,
+    ) -> Node:
+        """Keep the entries for which an expression is true.
+
+        Parameters
+        ----------
+        expr
+            One bool per entry.
+        name
+            For reports: see `report`.
+        params
+            Constants by name, as for `with_params`.
+
+        Returns
+        -------
+        Node
+            The entries that pass.
+
+        Raises
+        ------
+        QueryError
+            For an expression that makes no sense.
+
+        Examples
+        --------
+        >>> good = events.filter("nMuon >= 2 and MET_pt > cut", params={"cut": 20}, name="good")
+        """
+        return self._with(params).below(Filter(parse(expr), name))
+
+    def define(self, name: str, expr: str, params: Params = None) -> Node:
+        """Add a column.
+
+        Parameters
+        ----------
+        name
+            An identifier, with or without dots, or any name in backticks. If there is a column of
+            this name, it is the new one from here on.
+        expr
+            One value or one list per entry. An array is a column of a dataset: see
+            `Dataset.define`.
+        params
+            Constants by name, as for `with_params`.
+
+        Returns
+        -------
+        Node
+            The same entries, with one more column.
+
+        Raises
+        ------
+        QueryError
+            For an expression that makes no sense.
+
+        Examples
+        --------
+        >>> events.define("ht", "sum(Jet_pt[Jet_pt > 30])").mean("ht").value > 0
+        True
+        """
+        _check_no_array(expr)
+        return self._with(params).below(Define(_column_name(name), parse(expr)))
+
+    def with_params(self, params: Mapping[str, Constant | Sequence[Constant]]) -> Node:
+        """Give names to constants, for all expressions below.
+
+        Parameters
+        ----------
+        params
+            Numbers, bools, strings, or lists of these, by name. No branch may be called so:
+            `define` gives columns anew.
+
+        Returns
+        -------
+        Node
+            The same entries.
+
+        Raises
+        ------
+        QueryError
+            For a name that is none, and what is no constant.
+
+        Examples
+        --------
+        >>> hard = events.with_params({"cut": 30, "ids": [1, 2]}).filter("MET_pt > cut")
+        """
+        node = self.node
+        for name, value in params.items():
+            node = node.below(Define(_column_name(name), constant(value), is_param=True))
+        return node
+
+    def vary(
+        self,
+        columns: str | Sequence[str],
+        variations: Mapping[str, Any],
+        name: str | None = None,
+        params: Params = None,
+    ) -> Node:
+        """Vary columns: what is booked below is computed with them, too, in the same pass.
+
+        Parameters
+        ----------
+        columns
+            A column, or a list of columns that vary together.
+        variations
+            A mapping of tags to expressions; for several columns, of tags to a mapping of columns
+            to expressions, or to a list of these.
+        name
+            What stands before the colon; else the first column's name.
+        params
+            Constants by name, as for `with_params`.
+
+        Returns
+        -------
+        Node
+            The value of a booking below is a `Variations`: of "nominal", "Jet_pt:up" … to what it
+            would be alone, for those that can change it. Of several `vary`, one is applied at a
+            time, as in RDataFrame; equal names and tags go together.
+
+        Raises
+        ------
+        QueryError
+            For a column that there is not, when the query is run.
+
+        Examples
+        --------
+        >>> jets = events.vary("Jet_pt", {"up": "Jet_pt * 1.02", "down": "Jet_pt * 0.98"})
+        >>> list(jets.sum("Jet_pt").value)
+        ['nominal', 'Jet_pt:up', 'Jet_pt:down']
+        """
+        return self._with(params).below(vary_step(columns, variations, name))
+
+    def report(self, weight: Weight = None) -> Booking[CutFlow]:
+        """Book how many entries each named filter down to here lets through.
+
+        Parameters
+        ----------
+        weight
+            One number per event, known at the first of these filters, by which entries are counted.
+
+        Returns
+        -------
+        Booking
+            Its value is a `CutFlow`.
+
+        Raises
+        ------
+        QueryError
+            If no filter down to here has a name.
+
+        Examples
+        --------
+        >>> flow = events.filter("nMuon >= 2", name="two muons").report()
+        >>> [cut.name for cut in flow.value]
+        ['two muons']
+        """
+        names = [n.step.name for n in steps_to(self.node) if isinstance(n.step, Filter)]
+        if not any(names):
+            raise QueryError('no filter down to here has a name: filter(expr, name="two muons")')
+        return Booking(self.node, Flow(weighted(weight)))
+
+    def _names(self) -> Iterable[str]:
+        """Names of all columns here that have values which expressions can use; the dataset's come
+        from its first file."""
+        branches = self.node.origin.chain.branches.values()
+        # The numbers of items of a collection whose members are columns themselves.
+        counts = {b.counter for b in branches if b.counter and b.name.startswith(f"{b.counter}.")}
+        names = [b.name for b in branches if b.name not in counts and b.has_values]
+        steps = [place.step for place in steps_to(self.node)]
+        names += [step.name for step in steps if isinstance(step, Define) and not step.is_param]
+        return dict.fromkeys(names)
+
+    def explain(self) -> str:
+        """Explain in words the pass over what is booked and not computed; if nothing is, the pass
+        that would count the entries here.
+
+        Returns
+        -------
+        str
+            Columns read, filters, lists, what is computed once. No entry is read.
+
+        Raises
+        ------
+        QueryError
+            For what is wrong with the query.
+
+        Examples
+        --------
+        >>> print(events.filter("nMuon >= 2").explain())
+        filters:
+          1. (nMuon >= 2)
+        reads for filters:
+          nMuon
+        books:
+          count
+        """
+        origin = self.node.origin
+        return origin.explain(None if origin.companions() else self.count())
+
+
+@face("below", "node", "origin", "parent", "step")
+class Node(Place, Bookable):
+    """The entries of a dataset that passed the filters above, with the columns defined above.
+    Immutable: every method gives a new node or a booking."""
+
+    __slots__ = ()
+
+    @property
+    def node(self) -> Node:
+        """Itself."""
+        return self
+
+    def below(self, step: Step) -> Node:
+        """The node after one more step."""
+        return Node(self.origin, self, step)
+
+    def __repr__(self) -> str:
+        steps = [repr(self.origin.chain)]
+        for node in steps_to(self):
+            step = node.step
+            if isinstance(step, Filter):
+                steps.append(f".filter({step.expr.text!r})")
+            elif isinstance(step, Define):
+                steps.append(f".define({step.name!r}, {step.expr.text!r})")
+            elif isinstance(step, Vary):
+                steps.append(f".vary({', '.join(step.variation_names())})")
+        return "".join(steps)

@@ -1,0 +1,230 @@
+"""Bookings of one pass as a specification: steps numbered, variations
+unfolded, and which of the core's results make which booking's value.
+
+Pure: standard library, errors, axes and the query's description only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from ..errors import QueryError
+from ..quoting import near
+from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
+from .axis_ranges import MOST_OF_ALL
+from .booking import Booking, Place, steps_to
+from .quantities import Flow, Hist, Quantiles, Rows, Scalar, Unique, Wanted
+from .specification import Specification
+from .steps import Counters, Define, Filter, Step, Vary, affects
+
+__all__ = ["NOMINAL", "Plan", "extents", "plan"]
+
+NOMINAL = "nominal"
+
+
+@dataclass
+class Plan:
+    """A pass."""
+
+    specification: Specification = field(default_factory=Specification)
+    slots: dict[int, dict[str, list[int]]] = field(default_factory=dict)
+    """By the booking's number and the variation: indices of the core's results."""
+    rows: dict[int, Rows] = field(default_factory=dict)
+    """By index of the core's results, those that are rows."""
+
+    def varied(self, booking: Booking) -> bool:
+        """Whether its value is one for each variation."""
+        return any(isinstance(step, Vary) for step in _steps(booking.node))
+
+    def unchanged(self, booking: Booking) -> set[str]:
+        """Names of the variations that cannot change its value."""
+        return set(_varied(_steps(booking.node))) - self.slots[booking.number].keys()
+
+
+class _Numbering:
+    """Numbers the nodes' steps, each once per variation that it differs in, parents first."""
+
+    def __init__(self) -> None:
+        self.steps: list[dict[str, Any]] = []
+        self.words: set[str] = set()
+        """In all expressions."""
+        self._index: dict[tuple[int, str | None], int | None] = {}
+
+    def at(self, node: Place, variation: str) -> int | None:
+        index: int | None = None
+        seen: str | None = None
+        for each in steps_to(node):
+            step = each.step
+            assert step is not None
+            varied = step.defines(variation) if isinstance(step, Vary) else []
+            seen = variation if varied else seen
+            key = (id(each), seen)
+            if key in self._index:
+                index = self._index[key]
+                continue
+            added: Sequence[Filter | Define] = varied if isinstance(step, Vary) else [step]
+            for one in added:
+                self.words |= one.expr.words
+                made = {"parent": index, "action": one.to_json()}
+                self.steps.append(made | ({"variation": seen} if seen else {}))
+                index = len(self.steps) - 1
+            self._index[key] = index
+        return index
+
+
+def plan(
+    bookings: Sequence[Booking],
+    axes: Mapping[int, Sequence[FixedAxis]] | None = None,
+) -> Plan:
+    """The pass for these bookings. `axes` has, by the booking's number, the axes of those
+    histograms that had automatic ones."""
+    numbering = _Numbering()
+    booked: list[dict[str, Any]] = []
+    made = Plan()
+    counts: dict[tuple[int | None, str | None], int] = {}
+    for booking in bookings:
+        _check_constants(booking.node)
+        _check_varied(booking.node)
+        wanted = booking.wanted
+        numbering.words.update(*(expr.words for expr in wanted.expressions()))
+        if isinstance(wanted, Hist):
+            fixed = (axes or {}).get(booking.number) or wanted.axes
+            result = wanted.to_json([_known(axis) for axis in fixed])
+        else:
+            result = wanted.to_json()
+        slots = made.slots.setdefault(booking.number, {})
+        for variation in _variations(booking):
+            slots[variation] = found = []
+            for node in _places(booking):
+                at = numbering.at(node, variation)
+                if isinstance(wanted, Flow):
+                    # What leaves one filter arrives at the next.
+                    key = (at, wanted.weight.text if wanted.weight else None)
+                    found.append(counts.setdefault(key, len(booked)))
+                    if found[-1] < len(booked):
+                        continue
+                else:
+                    found.append(len(booked))
+                if isinstance(wanted, Rows):
+                    made.rows[len(booked)] = wanted
+                named = {} if variation == NOMINAL else {"variation": variation}
+                booked.append({"at": at, "result": result, **named})
+    made.specification = Specification(numbering.steps, booked, numbering.words)
+    return made
+
+
+def _places(booking: Booking) -> list[Place]:
+    """The nodes at which the core is asked: of a cut flow before and after each named filter."""
+    if not isinstance(booking.wanted, Flow):
+        return [booking.node]
+    places: list[Place] = []
+    for node in steps_to(booking.node):
+        if isinstance(node.step, Filter) and node.step.name is not None:
+            assert node.parent is not None
+            places += [node.parent, node]
+    return places
+
+
+def _steps(node: Place) -> list[Step]:
+    return [each.step for each in steps_to(node) if each.step is not None]
+
+
+def _variations(booking: Booking) -> list[str]:
+    steps = _steps(booking.node)
+    exprs = booking.wanted.expressions()
+    counters = _counters(booking.node)
+    return [NOMINAL, *(n for n in _varied(steps) if affects(steps, exprs, n, counters))]
+
+
+def _counters(node: Place) -> Counters:
+    @cache
+    def counters(collection: str) -> frozenset[str]:
+        starts = (f"{collection}_", f"{collection}.")
+        branches = node.origin.chain.branches.values()
+        found = (each.counter for each in branches if each.name.startswith(starts))
+        return frozenset(counter for counter in found if counter is not None)
+
+    return counters
+
+
+def _varied(steps: Sequence[Step]) -> list[str]:
+    """Names of all variations, each once."""
+    names = (step.variation_names() for step in steps if isinstance(step, Vary))
+    return list(dict.fromkeys(name for each in names for name in each))
+
+
+def _known(axis: Axis) -> FixedAxis:
+    if not isinstance(axis, FixedAxis):
+        raise QueryError("the range of an automatic axis is not known before a pass over the data")
+    return axis
+
+
+def extents(
+    bookings: Sequence[Booking],
+) -> tuple[Specification, dict[tuple[int, int], list[int]]]:
+    """The pass that finds automatic ranges: one `extent` (with quantiles beside it where
+    far tails may be left out; for categories that grow, `unique`) per node and expression, and for
+    each (booking's number, dimension) with such an axis the indices of its results. All
+    variations share an axis, so that they can be compared bin by bin: ranges are the nominal ones,
+    categories those of all of them, because what is in none would be lost."""
+    numbering = _Numbering()
+    booked: list[dict[str, Any]] = []
+    known: dict[tuple[int | None, str], int] = {}
+    places: dict[tuple[int, int], list[int]] = {}
+    for booking in bookings:
+        wanted = booking.wanted
+        if not isinstance(wanted, Hist):
+            continue
+        for dimension, (axis, expr) in enumerate(zip(wanted.axes, wanted.exprs, strict=True)):
+            if isinstance(axis, FixedAxis):
+                continue
+            # Of categories that grow all values are wanted, not the first and the last.
+            grows = isinstance(axis, GrowingAxis)
+            wanted_here: list[Wanted] = [Scalar("extent", expr)]
+            if grows:
+                # A value beside which something is missing fills nothing.
+                beside = (each for i, each in enumerate(wanted.expressions()) if i != dimension)
+                wanted_here = [Unique(expr, beside=tuple(beside))]
+            if isinstance(axis, AutomaticAxis) and axis.most:
+                wanted_here.append(Quantiles(expr, MOST_OF_ALL, bounded=True))
+            found = places.setdefault((booking.number, dimension), [])
+            for variation in _variations(booking) if grows else [NOMINAL]:
+                at = numbering.at(booking.node, variation)
+                for asked in wanted_here:
+                    numbering.words.update(*(expr.words for expr in asked.expressions()))
+                    key = (at, json.dumps(asked.to_json()))
+                    if key not in known:
+                        known[key] = len(booked)
+                        booked.append({"at": at, "result": asked.to_json()})
+                    found.append(known[key])
+    return Specification(numbering.steps, booked, numbering.words), places
+
+
+def _check_constants(node: Place) -> None:
+    """Raises QueryError where a constant for expressions is called as a branch is: one of the two
+    would be meant, and which one is not to be seen."""
+    for each in steps_to(node):
+        if isinstance(each.step, Define) and each.step.is_param:
+            name = each.step.name
+            if name in each.origin.chain.branches:
+                message = f"the constant {name} hides the branch of this name: call it otherwise, "
+                raise QueryError(f"{message}or define() the column anew")
+
+
+def _check_varied(node: Place) -> None:
+    """Raises QueryError where a column is varied that there is not: it would change nothing."""
+    for each in steps_to(node):
+        if not isinstance(each.step, Vary) or each.parent is None:
+            continue
+        known = {*each.origin.chain.branches, *each.origin.chain.aliases}
+        above = [node.step for node in steps_to(each)]
+        known |= {step.name for step in above if isinstance(step, Define)}
+        for name in each.step.columns:
+            starts = (f"{name}_", f"{name}.")
+            if name not in known and not any(column.startswith(starts) for column in known):
+                message = f"there is no column {name} that vary() could change"
+                raise QueryError(message, suggestions=near(name, known))

@@ -1,0 +1,194 @@
+"""What a snapshot's path and options mean: the kind of file, its compression, what stands for
+missing values; and what a snapshot leaves. Pure.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, TypeAlias
+
+from ..errors import MissingPackageError, QueryError, UnsupportedError
+
+__all__ = [
+    "Fill",
+    "SnapshotFile",
+    "Target",
+    "check_target",
+    "check_tree",
+    "compression_of",
+    "copied_names",
+    "snapshot_format",
+    "titles_of",
+    "unfit",
+]
+
+_SUFFIXES = {
+    ".root": ("ttree", "rntuple"),
+    ".parquet": ("parquet",),
+    ".feather": ("feather",),
+    ".arrow": ("feather",),
+}
+"""The kinds of file that have a suffix, the usual one first."""
+
+_OF_ARROW = ("parquet", "feather")
+"""What pyarrow writes."""
+
+_ROOTS = {"zstd": 5, "zlib": 1, "lzma": 7, "lz4": 4}
+_CODECS: dict[str, Mapping[str, int | None]] = {
+    "ttree": _ROOTS,
+    "rntuple": _ROOTS,
+    "parquet": {"zstd": None, "zlib": None, "lz4": None},
+    "feather": {"lz4": None, "zstd": None},
+}
+"""By kind of file the codecs, the usual one first, with their usual levels."""
+
+_HIGHEST = {"zlib": 9, "lzma": 9, "lz4": 9, "zstd": 19}
+
+Number: TypeAlias = float | bool | str
+Fill: TypeAlias = Number | Mapping[str, Number] | None
+"""What missing values become: one value for all columns, or by column; None: each type's own."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The file that a snapshot makes. `kind`: ttree, rntuple, parquet, feather; `tree`: the name of
+    the tree in it; `codec`: the name of the compression and its level."""
+
+    path: str
+    kind: str
+    tree: str = "Events"
+    codec: tuple[str | None, int | None] = (None, None)
+    fill: Fill = None
+    copied: tuple[str, ...] = ()
+    """Names of other trees of the same files that go along."""
+    titles: Mapping[str, str] | None = None
+    """Of columns, for those that have one of their own."""
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether this kind of file has missing values of its own."""
+        return self.kind not in ("ttree", "rntuple")
+
+
+def snapshot_format(path: str | os.PathLike[str], kind: str | None = None) -> tuple[str, str]:
+    """The absolute path, and the kind: ttree, rntuple, parquet, feather. Raises UnsupportedError
+    for other suffixes, MissingPackageError for those that nothing installed can write, QueryError
+    for a kind that the suffix contradicts."""
+    name = os.path.abspath(os.fspath(path))
+    kinds = _SUFFIXES.get(PurePath(name).suffix.lower())
+    if kinds is None:
+        raise UnsupportedError(f"cannot write {path}: give it one of {' '.join(_SUFFIXES)}")
+    if kinds[0] in _OF_ARROW and not _is_installed("pyarrow"):
+        raise MissingPackageError(
+            f"cannot write {path} without pyarrow: pip install 'treemill[arrow]', or write .root"
+        )
+    if kind is None:
+        return name, kinds[0]
+    if kind.lower() not in kinds:
+        raise QueryError(f"{path} is not a file of kind {kind!r}", suggestions=list(kinds))
+    return name, kind.lower()
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ImportError:
+        return False
+
+
+def compression_of(kind: str, given: str | None) -> tuple[str | None, int | None]:
+    """Codec and level from "zstd:5", "lz4", "default" or None (not compressed), as a file of this
+    kind has them; level None: the usual one. Raises QueryError for what it has not."""
+    codecs = _CODECS[kind]
+    if given is None:
+        return None, None
+    if not isinstance(given, str):
+        raise QueryError(f'compression is a text such as "zstd:5", or None, not {given!r}')
+    name, _, level = given.lower().partition(":")
+    if name == "default" and not level:
+        name = next(iter(codecs))
+    if name not in codecs:
+        raise QueryError(
+            f"a {_WORDS[kind]} cannot be compressed by {given!r}",
+            suggestions=[*codecs, "None"],
+        )
+    if not level:
+        return name, codecs[name]
+    if not level.isdecimal() or not 1 <= int(level) <= _HIGHEST[name]:
+        raise QueryError(f"{name} has levels from 1 to {_HIGHEST[name]}, not {level!r}")
+    return name, int(level)
+
+
+_WORDS = {
+    "ttree": "TTree",
+    "rntuple": "RNTuple",
+    "parquet": "Parquet file",
+    "feather": "Feather file",
+}
+
+
+def check_target(target: str, read: Iterable[str]) -> None:
+    """Raises QueryError where a file would be written over one that is read for it."""
+    place = os.path.realpath(target)
+    if any(os.path.realpath(path) == place for path in read if "://" not in path):
+        raise QueryError(f"snapshot() would replace {target}, which it reads: give another path")
+
+
+def unfit(name: str) -> str | None:
+    """What an RNTuple's and its fields' names cannot have in them, of this name; None: nothing."""
+    signs = (sign for sign in name if sign in "./\\ " or sign < " " or sign == "\x7f")
+    return next(signs, None)
+
+
+def check_tree(name: object, kind: str = "ttree") -> None:
+    """Raises QueryError for names by which ROOT finds no tree of this kind in a file."""
+    if not isinstance(name, str) or not name:
+        raise QueryError(f"a tree's name is a text, not {name!r}")
+    sign = unfit(name) if kind == "rntuple" else next((s for s in name if s in "/;"), None)
+    if sign is not None:
+        raise QueryError(f"a {_WORDS[kind]}'s name cannot be {name!r}, because of {sign!r}: tree=")
+
+
+def copied_names(kind: str, tree: str, given: str | Sequence[str]) -> tuple[str, ...]:
+    """The names of trees that are copied. Raises QueryError where this kind of file has no place
+    for them."""
+    names = (given,) if isinstance(given, str) else tuple(given)
+    if names and kind not in ("ttree", "rntuple"):
+        raise QueryError(f"a {_WORDS[kind]} has one table: copy_trees= is for .root")
+    if tree in names:
+        raise QueryError(f"copy_trees= names {tree}, which is what the snapshot itself is called")
+    for name in names:
+        check_tree(name, kind)
+    return names
+
+
+def titles_of(branches: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, str]:
+    """The titles of columns that are branches, for those that have one that says more than their
+    leaves. `columns`: of each column the branch."""
+    found = {}
+    for name, branch in columns.items():
+        title = branches[branch].title if branch in branches else ""
+        is_leaves = title.startswith(branch) and "/" in title
+        if title and title != branch and not is_leaves:
+            found[name] = title
+    return found
+
+
+@dataclass(frozen=True)
+class SnapshotFile:
+    """A file that was written."""
+
+    path: str
+    kind: str
+    """ttree, rntuple, parquet or feather."""
+    entries: int
+    columns: tuple[str, ...]
+    tree: str | None
+    """The name of the tree or RNTuple in it."""
+
+    def __fspath__(self) -> str:
+        return self.path

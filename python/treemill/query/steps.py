@@ -1,0 +1,160 @@
+"""The steps from a dataset to a booking: filters, defined columns, variations of columns; and which
+bookings a variation changes.
+
+Pure: standard library, errors and expression only. Names stay names here: what a collection's
+members are is not known, so a mention of `Jet` counts as one of all that begins with `Jet_`, and a
+mention of `Jet_pt` as one of `Jet`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import QueryError
+from ..language.expression import Constant, Expression, column, parse
+from ..quoting import unquoted
+
+__all__ = ["Define", "Filter", "Params", "Step", "Vary", "affects", "vary_step"]
+
+Params = Mapping[str, Constant | Sequence[Constant]] | None
+"""Constants, or lists of them, by name, for the expressions of one call: see `Node.with_params`."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Keeps the entries for which the expression is true."""
+
+    expr: Expression
+    name: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As the core reads it."""
+        return {"kind": "filter", "expr": self.expr.to_json(), "name": self.name}
+
+
+@dataclass(frozen=True)
+class Define:
+    """A new column, for what comes after."""
+
+    name: str
+    expr: Expression
+    is_param: bool = False
+    """Whether it is a constant for expressions only, and no column that a pattern finds."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As the core reads it."""
+        return {"kind": "define", "name": self.name, "expr": self.expr.to_json()}
+
+
+@dataclass(frozen=True)
+class Vary:
+    """Other values of columns, one set of them for each tag. Nominal results do not see it."""
+
+    columns: tuple[str, ...]
+    variations: tuple[tuple[str, tuple[Expression, ...]], ...]
+    """Tags, each with one expression per column."""
+    name: str
+
+    def variation_names(self) -> list[str]:
+        """`name:tag`, as RDataFrame's VariationsFor gives them."""
+        return [f"{self.name}:{tag}" for tag, _ in self.variations]
+
+    def defines(self, variation: str) -> list[Define]:
+        """The steps that stand for this one in a variation; none where it is not one of its own.
+        All expressions see the columns as they were before any of them changes."""
+        for tag, exprs in self.variations:
+            if variation != f"{self.name}:{tag}":
+                continue
+            varied = [f"{name}@{variation}" for name in self.columns]
+            values = [Define(new, expr) for new, expr in zip(varied, exprs, strict=True)]
+            named = zip(self.columns, varied, strict=True)
+            return values + [Define(name, column(new)) for name, new in named]
+        return []
+
+
+Step = Filter | Define | Vary
+
+
+def vary_step(columns: Any, variations: Mapping[str, Any], name: str | None) -> Vary:
+    """See Node.vary."""
+    alone = isinstance(columns, str)
+    given = (columns,) if alone else tuple(columns)
+    names = tuple(unquoted(name) or name if isinstance(name, str) else name for name in given)
+    if not names or len(set(names)) != len(names) or not all(isinstance(c, str) for c in names):
+        raise QueryError("vary() takes a column's name, or a list of different ones")
+    if not isinstance(variations, Mapping) or not variations:
+        raise QueryError('variations are a mapping of tags to expressions: {"up": …, "down": …}')
+    made = []
+    for tag, given in variations.items():
+        if not isinstance(tag, str) or not tag or ":" in tag:
+            raise QueryError(f"a variation's tag is a word without a colon, not {tag!r}")
+        made.append((tag, tuple(_expressions(names, alone, tag, given))))
+    return Vary(names, tuple(made), name or "_".join(names))
+
+
+def _expressions(names: Sequence[str], alone: bool, tag: str, given: Any) -> list[Expression]:
+    if alone:
+        return [parse(given)]
+    if isinstance(given, Mapping):
+        texts = {unquoted(name) or name: text for name, text in given.items()}
+        unknown = set(texts) - set(names)
+        if unknown:
+            raise QueryError(f"{tag!r} varies {', '.join(sorted(unknown))}, which is not listed")
+        return [parse(texts[name]) if name in texts else column(name) for name in names]
+    if isinstance(given, (list, tuple)) and len(given) == len(names):
+        return [parse(text) for text in given]
+    raise QueryError(f"{tag!r} needs {len(names)} expressions: a list, or a mapping by column")
+
+
+Counters = Callable[[str], Collection[str]]
+"""The columns that count the items of a collection of this name."""
+
+
+def affects(
+    steps: Sequence[Step], exprs: Iterable[Expression], variation: str, counters: Counters
+) -> bool:
+    """Whether a booking of these expressions, after these steps, can change in the variation."""
+    changed: set[str] = set()
+    for step in steps:
+        if isinstance(step, Vary):
+            if step.defines(variation):
+                changed |= set(step.columns)
+        elif isinstance(step, Filter):
+            if _mentions(step.expr, changed, counters):
+                return True
+        elif _mentions(step.expr, changed, counters):
+            changed.add(step.name)
+        else:
+            changed.discard(step.name)
+    return any(_mentions(expr, changed, counters) for expr in exprs)
+
+
+def _mentions(expr: Expression, columns: set[str], counters: Counters) -> bool:
+    if not columns:
+        return False
+    return any(
+        name == column
+        or _is_part(column, name)
+        or _is_part(name, column)
+        or name in counters(column)
+        for name in set(_names(expr.tree))
+        for column in columns
+    )
+
+
+def _is_part(name: str, of: str) -> bool:
+    """Whether it is `of_…` or `of.…`."""
+    return name.startswith((f"{of}_", f"{of}."))
+
+
+def _names(tree: Any) -> Iterator[str]:
+    if isinstance(tree, Mapping):
+        if tree.get("kind") == "name":
+            yield tree["id"]
+        for value in tree.values():
+            yield from _names(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from _names(value)

@@ -1,0 +1,297 @@
+"""Results of selectors that are files: each worker writes parts of its own, and at the end they are
+put together in the order of the entries that they were made of, all or nothing.
+
+Knows files, no worker and no session.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..arrays.kinds import Kind, Kinds
+from ..arrays.kinds import number as of_number
+from ..arrays.stored import Store, Stored
+from ..errors import QueryError, SourceError
+from ..query.snapshot_target import check_tree, compression_of
+from ..tree.file_tree import UNORDERED
+from .parts import claim, hidden_folder, remove, remove_abandoned, remove_if_empty
+
+__all__ = ["FileOutput", "file_outputs", "writing_at"]
+
+Place = tuple[int, int]
+"""Number of the file in the dataset, and an entry in the file."""
+
+_local = threading.local()
+
+
+def writing_at(place: Place | None) -> None:
+    """What this thread writes from now on is made of the entries that begin there; None: of no
+    entries in particular."""
+    _local.place = place
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What one call of write has written."""
+
+    tree: str
+    place: Place | None
+    number: int
+    """Of the piece among those of its worker, for those of the same place."""
+    kinds: Kinds
+    lists: Mapping[str, bytes]
+    unequal: frozenset[tuple[str, str]]
+    stored: Stored
+
+    @property
+    def order(self) -> tuple[bool, Place, int]:
+        """Those without a place come last."""
+        return self.place is None, self.place or (0, 0), self.number
+
+
+@dataclass
+class _Part:
+    """A ROOT file for a folder of them."""
+
+    path: str
+    order: tuple[bool, Place, int]
+
+
+@dataclass
+class _Open:
+    """What is being written."""
+
+    store: Store | None = None
+    pieces: list[_Piece] = field(default_factory=list)
+
+
+class FileOutput:
+    """A ROOT file of trees, written by many workers: `self.output["skim"] =
+    FileOutput("skim.root")` in begin_worker, `self.output["skim"].write(events[good])` in process.
+
+    Parts lie in a hidden folder beside the file until the query has ended well; then the file
+    appears, complete, its entries in the order of those that they were made of. An older one is
+    replaced in the same moment. Without an end there is no file.
+
+    `as_dataset`: a folder of that name with files in it, one for each that a worker has handed
+    over; then there is no order from one to the next, which the trees say of themselves: such a
+    dataset is no friend by entry number. `compression`: as for `snapshot`.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        as_dataset: bool = False,
+        compression: str | None = "default",
+    ) -> None:
+        self.path = os.path.abspath(os.fspath(path))
+        self.as_dataset = as_dataset
+        self._codec = compression_of("ttree", compression)
+        self._folder = hidden_folder(self.path)
+        self._pieces: list[_Piece] = []
+        self._parts: list[_Part] = []
+        self._open = _Open()
+
+    def write(self, columns: Any, tree: str = "Events") -> None:
+        """Adds entries to a tree: a mapping of names to arrays, or an awkward array of records.
+        Raises UnsupportedError or QueryError, which name the column, for what a tree cannot
+        hold."""
+        from ..writing.given import lists_of, table_of  # heavy: numpy
+        from ..writing.tables import planned, unequal_counts  # heavy: numpy
+
+        check_tree(tree)
+        table = table_of(columns)
+        if not any(piece.kinds == table.kinds for piece in self._open.pieces):
+            planned(_known(table.kinds), {}, {})  # says what cannot be written
+        if self._open.store is None:
+            self._open.store = self._store()
+        place, number = getattr(_local, "place", None), len(self._open.pieces)
+        stored = self._open.store.add(table)
+        unequal = frozenset(unequal_counts(table))
+        piece = _Piece(tree, place, number, table.kinds, lists_of(table), unequal, stored)
+        self._open.pieces.append(piece)
+
+    def _store(self) -> Store:
+        try:
+            if not os.path.isdir(self._folder):
+                remove_abandoned(os.path.dirname(self.path))
+                claim(self._folder)
+        except OSError as error:
+            raise self._failed(error) from error
+        return Store(self._folder, self.path)
+
+    def _failed(self, error: OSError) -> SourceError:
+        return SourceError(f"cannot write: {error.strerror or error}", file=self.path)
+
+    def close(self) -> None:
+        """Ends this part; what is written later goes into another one."""
+        ended, self._open = self._open, _Open()
+        if ended.store is None:
+            return
+        ended.store.close()
+        if not self.as_dataset:
+            self._pieces += ended.pieces
+            return
+        part = _Part(f"{ended.pieces[0].stored.path}.root", min(p.order for p in ended.pieces))
+        self._parts.append(part)
+        self._written(part.path, os.path.basename(part.path), ended.pieces, UNORDERED)
+        ended.store.discard()
+
+    def discard(self) -> None:
+        """Removes what was written and not handed over."""
+        discarded, self._open = self._open, _Open()
+        if discarded.store is not None:
+            discarded.store.discard()
+        self._remove_parts()
+        remove_if_empty(self._folder)
+
+    def _remove_parts(self) -> None:
+        paths = {piece.stored.path for piece in self._pieces} | {part.path for part in self._parts}
+        for path in paths:
+            Path(path).unlink(missing_ok=True)
+        self._pieces, self._parts = [], []
+
+    def merge(self, other: FileOutput) -> None:
+        """The other's parts belong to this file, too."""
+        if other.path != self.path:
+            raise QueryError(f"{other.path} and {self.path} are different files")
+        self._pieces += other._pieces
+        self._parts += other._parts
+
+    def finish(self) -> None:
+        """All workers have ended: makes the file. Raises SourceError where the disk does not let
+        it; then the parts are gone, and an older file is as it was."""
+        try:
+            if self._parts:
+                self._make_folder()
+            elif self._pieces:
+                made = f"{self._folder}/whole"
+                is_ordered = all(piece.place is not None for piece in self._pieces)
+                title = "" if is_ordered else UNORDERED
+                self._written(made, os.path.basename(self.path), self._pieces, title)
+                os.replace(made, self.path)
+        except OSError as error:
+            raise self._failed(error) from error
+        finally:
+            self.drop()
+
+    def drop(self) -> None:
+        """Removes the parts."""
+        self._remove_parts()
+        remove(self._folder)
+
+    def _make_folder(self) -> None:
+        made, old = f"{self._folder}/whole", f"{self._folder}/old"
+        os.mkdir(made)
+        for number, part in enumerate(sorted(self._parts, key=lambda part: part.order)):
+            os.replace(part.path, f"{made}/part-{number:05d}.root")
+        # A folder that is not empty cannot be replaced, so the older one steps aside.
+        if os.path.isdir(self.path):
+            os.replace(self.path, old)
+        try:
+            os.replace(made, self.path)
+        except BaseException:
+            if os.path.isdir(old):
+                os.rename(old, self.path)
+            raise
+
+    def _written(self, path: str, name: str, pieces: Sequence[_Piece], title: str) -> None:
+        """Writes a ROOT file of these pieces."""
+        from ..writing.codecs import Codec  # start-up
+        from ..writing.file import RootFile  # start-up
+
+        codec, level = self._codec
+        try:
+            file = RootFile(path, name, Codec(codec, level or 0))
+            try:
+                for tree in dict.fromkeys(piece.tree for piece in pieces):
+                    _write_tree(file, tree, [p for p in pieces if p.tree == tree], title)
+            finally:
+                file.close()
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_open": _Open()}
+
+    def __deepcopy__(self, memory: dict[int, Any]) -> FileOutput:
+        copied = FileOutput(self.path, as_dataset=self.as_dataset)
+        copied._codec, copied._folder = self._codec, self._folder
+        copied._pieces, copied._parts = list(self._pieces), list(self._parts)
+        return copied
+
+    def __repr__(self) -> str:
+        return f"FileOutput({self.path!r})"
+
+
+def _write_tree(file: Any, name: str, pieces: Sequence[_Piece], title: str) -> None:
+    from ..writing.tables import TableTree, chunks, planned  # heavy: numpy
+
+    pieces = sorted(pieces, key=lambda piece: piece.order)
+    kinds = _common(name, [piece.kinds for piece in pieces])
+    numbers: dict[tuple[bytes | None, ...], int] = {}
+    groups: dict[str, Hashable] = {}
+    for column in kinds:
+        lists = tuple(piece.lists.get(column) for piece in pieces)
+        if any(lists):
+            groups[column] = numbers.setdefault(lists, len(numbers))
+    unequal = {pair for piece in pieces for pair in piece.unequal}
+    tree = TableTree(file, name, planned(kinds, groups, {}, unequal=unequal), title)
+    for table in chunks(_cast(piece.stored.table(), kinds) for piece in pieces):
+        tree.write(table)
+    tree.close()
+
+
+def _common(tree: str, pieces: Sequence[Kinds]) -> Kinds:
+    """The columns of all pieces, each of a kind that holds the values of all."""
+    from ..arrays.common_type import widest  # heavy: numpy
+
+    names = list(pieces[0])
+    if any(set(kinds) != set(names) for kinds in pieces):
+        shown = " and ".join(sorted({", ".join(kinds) for kinds in pieces}))
+        raise QueryError(f"the tree {tree} was given other columns from time to time: {shown}")
+    found = {}
+    for name in names:
+        given = [kinds[name] for kinds in pieces]
+        kind = widest(given)
+        if kind is None:
+            shown = " and ".join(sorted(set(map(str, given))))
+            raise QueryError(
+                f"{name} of the tree {tree} was given types that no type holds: {shown}",
+                branch=name,
+            )
+        found[name] = kind
+    return _known(found)
+
+
+def _known(kinds: Kinds) -> Kinds:
+    """Numbers of which there was none are float64, as awkward has it."""
+
+    def known(kind: Kind) -> Kind:
+        if kind.form == "nothing":
+            return of_number("float64")
+        return kind.of(known(kind.item)) if kind.form == "list" else kind
+
+    return {name: known(kind) for name, kind in kinds.items()}
+
+
+def _cast(table: Any, kinds: Kinds) -> Any:
+    from ..arrays.columns import Table  # heavy: numpy
+    from ..arrays.common_type import cast  # heavy: numpy
+
+    return Table({name: cast(table.columns[name], kind) for name, kind in kinds.items()})
+
+
+def file_outputs(output: Any) -> Iterator[FileOutput]:
+    """All in an output."""
+    if isinstance(output, FileOutput):
+        yield output
+    elif isinstance(output, Mapping):
+        for value in output.values():
+            yield from file_outputs(value)

@@ -1,0 +1,141 @@
+"""What users show histograms with: as text in a terminal, as pictures. Knows in which forms one may
+have histograms; how they are drawn is monitor's affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from ..faces import short_errors
+from ..query.booking import Booking
+from .histograms import checked, is_stack, plot_variations, saved
+from .variations import Variations
+
+__all__ = ["plot", "show"]
+
+
+@short_errors
+def show(histogram: Any, title: str = "", log: bool = False) -> None:
+    """Print a histogram as text, as wide as the terminal.
+
+    Parameters
+    ----------
+    histogram
+        Of hist or boost-histogram, or one that is booked, which is computed if it was not yet. Of
+        `Variations` the nominal one.
+    title
+        Else that of the booking.
+    log
+        With a logarithmic scale.
+
+    Raises
+    ------
+    TypeError
+        For what is no histogram.
+
+    Examples
+    --------
+    >>> tm.show(events.hist("MET_pt", bins=(5, 0, 100)))  # doctest: +ELLIPSIS
+    MET_pt...
+    """
+    from ..monitor.display import show as show_text  # start-up
+
+    title = title or _title(histogram)
+    show_text(_histogram(histogram), title, log)
+
+
+@short_errors
+def plot(
+    histograms: Any,
+    path: str | PathLike[str] | None = None,
+    *,
+    title: str = "",
+    log: bool = False,
+    ratio: bool = False,
+) -> Any:
+    """Draw histograms into one picture, with a legend if they are several.
+
+    Parameters
+    ----------
+    histograms
+        One, a list, a hist.Stack, or a mapping of the legend's words to them; each as for `show`.
+        Of one `Variations` the nominal one, with a band of the others.
+    path
+        Where the picture is written to, in the format that the suffix says.
+    title
+        Above the picture.
+    log
+        With a logarithmic scale.
+    ratio
+        With the ratios to the first one in a panel below.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Notebooks show it.
+
+    Raises
+    ------
+    TypeError
+        For what is no histogram.
+    ValueError
+        If they have different axes, or more than one dimension and are several.
+    ImportError
+        If matplotlib or mplhep is missing.
+
+    Examples
+    --------
+    >>> first = tm.run(events.hist("MET_pt", bins=(50, 0, 200)))
+    >>> figure = tm.plot({"all": first, "again": first}, "met.png", ratio=True)
+    """
+    from ..monitor import pictures  # start-up
+
+    named = _named(histograms)
+    if not named:
+        raise TypeError("plot() needs a histogram")
+    (first, *_), count = named.values(), len(named)
+    title = title or (_title(histograms) if count == 1 else "")
+    value = histograms.value if isinstance(histograms, Booking) else histograms
+    if isinstance(value, Variations):
+        return plot_variations(
+            value, value.band, path, "band", title or _title(histograms), log, ratio
+        )
+    if count == 1 and first.ndim > 1:
+        figure = pictures.paneled([first], [title], log)
+    else:
+        figure = pictures.overlaid(named, title, log, ratio)
+    return saved(figure, path)
+
+
+def _named(given: Any) -> dict[str, Any]:
+    """Histograms by the words for them."""
+    if isinstance(given, Booking):
+        given = given.value
+    if isinstance(given, Mapping):
+        return {str(label): _histogram(each) for label, each in given.items()}
+    if not isinstance(given, (list, tuple)) and not is_stack(given):
+        return {_label(given): _histogram(given)}
+    named: dict[str, Any] = {}
+    for number, each in enumerate(given, 1):
+        label = _label(each)
+        named[label if label and label not in named else f"{label} ({number})"] = _histogram(each)
+    return named
+
+
+def _histogram(given: Any) -> Any:
+    found = given.value if isinstance(given, Booking) else given
+    return checked(found.nominal if isinstance(found, Variations) else found)
+
+
+def _title(given: Any) -> str:
+    return given.title if isinstance(given, Booking) else ""
+
+
+def _label(given: Any) -> str:
+    if isinstance(given, Booking):
+        return given.title
+    axes = getattr(given, "axes", ())
+    labels = [str(getattr(axis, "label", "") or getattr(axis, "name", "")) for axis in axes]
+    return str(getattr(given, "name", None) or " : ".join(labels[::-1]))

@@ -1,0 +1,100 @@
+"""Writes rows to the files that users read, in their order, with a value for what is missing. A
+file appears under its name when it is complete.
+
+Knows pieces of rows as tables; knows no worker and no session.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from ..arrays.kinds import Kinds
+from ..arrays.rows import Collected
+from ..errors import SourceError
+from ..query.snapshot_target import SnapshotFile, Target
+from ..writing.tables import chunks
+from .parts import remove
+from .snapshot_files import FILES, Columns
+from .snapshot_values import Filled
+
+__all__ = ["Copied", "check", "write"]
+
+
+class Copied(Protocol):
+    """Another tree that goes along as it is."""
+
+    @property
+    def name(self) -> str:
+        """Of the tree."""
+
+    @property
+    def kinds(self) -> Kinds:
+        """Of its columns."""
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """Of columns, for those that have one of their own."""
+
+    @property
+    def counters(self) -> Mapping[str, str]:
+        """Of lists, the columns that count them."""
+
+    def tables(self) -> Iterator[Any]:
+        """Its entries."""
+
+
+def write(
+    rows: Collected, target: Target, folder: str, others: Sequence[Copied] = ()
+) -> SnapshotFile:
+    """Makes the file from all rows and from other trees, and removes the folder of parts. Raises
+    SourceError where the disk does not let it: then an older file is as it was."""
+    made, path = f"{folder}/whole", target.path
+    try:
+        entries = 0
+        filled = _filled(rows, target)
+        file = FILES[target.kind](made, target)
+        try:
+            columns = replace(_columns(rows, target), unequal=rows.unequal)
+            tree = file.tree(target.tree, columns)
+            for table in chunks(rows.tables()):
+                entries += len(table)
+                tree.write(filled.table(table))
+            tree.close()
+            for other in others:
+                copied = file.tree(other.name, _copied(other))
+                for table in other.tables():
+                    copied.write(table)
+                copied.close()
+        finally:
+            file.close()
+        os.replace(made, path)
+    except OSError as error:
+        raise SourceError(f"cannot write: {error.strerror or error}", file=path) from error
+    finally:
+        remove(folder)
+    named = target.tree if target.kind in ("ttree", "rntuple") else None
+    return SnapshotFile(path, target.kind, entries, rows.names, named)
+
+
+def check(rows: Collected, target: Target, others: Sequence[Copied] = ()) -> None:
+    """Raises UnsupportedError or QueryError, which name the column, where a file of this kind
+    cannot hold what `rows` describe."""
+    kind = FILES[target.kind]
+    kind.check(_columns(rows, target))
+    for other in others:
+        kind.check(_copied(other))
+
+
+def _columns(rows: Collected, target: Target) -> Columns:
+    return Columns(_filled(rows, target).kinds, rows.groups, target.titles or {})
+
+
+def _copied(other: Copied) -> Columns:
+    return Columns(other.kinds, titles=other.titles, counters=other.counters)
+
+
+def _filled(rows: Collected, target: Target) -> Filled:
+    return Filled(rows.kinds, target.fill, always=not target.has_missing)

@@ -1,0 +1,62 @@
+"""Bookings that a selector takes along: done by the core, in the same pass, on the same packets.
+
+Knows the query's description and how the core's results become values; runs nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..arrays.rows import Sink
+from ..errors import QueryError, UnsupportedError
+from ..evaluation.task import QueryTask
+from ..query.axes import FixedAxis
+from ..query.node import Booking
+from ..query.planning import plan
+from ..query.quantities import Hist, Rows
+from ..results.values import result
+from ..results.variations import Variations
+
+if TYPE_CHECKING:
+    from ..chain.chain import Chain
+
+__all__ = ["Beside"]
+
+
+class Beside:
+    """The bookings of one run of a selector, by the names of their places in the output."""
+
+    def __init__(self, booked: Mapping[str, Any], chain: Chain | None, workers: int) -> None:
+        for name, booking in booked.items():
+            _check(name, booking, chain)
+        self._booked = dict(booked)
+        self._plan = plan(list(self._booked.values()))
+        sinks = {index: Sink(rows.limit) for index, rows in self._plan.rows.items()}
+        assert chain is not None
+        self.task = QueryTask(self._plan.specification, chain, workers, None, sinks)
+
+    def values(self, raw: Sequence[Any]) -> dict[str, Any]:
+        """From the core's results."""
+        return {name: self._value(booking, raw) for name, booking in self._booked.items()}
+
+    def _value(self, booking: Booking, raw: Sequence[Any]) -> Any:
+        values = Variations()
+        for variation, slots in self._plan.slots[booking.number].items():
+            values[variation] = result(booking, [raw[slot] for slot in slots])
+        return values if self._plan.varied(booking) else values.nominal
+
+
+def _check(name: str, booking: Any, chain: Chain | None) -> None:
+    if not isinstance(booking, Booking):
+        raise QueryError(
+            f"book({name!r}, …) takes a booking, as events.hist(…) gives it, "
+            f"not {type(booking).__name__}"
+        )
+    if chain is None or booking.node.origin.chain is not chain:
+        raise QueryError(f"{name} is booked on another dataset than the selector runs on")
+    wanted = booking.wanted
+    if isinstance(wanted, Hist) and not all(isinstance(axis, FixedAxis) for axis in wanted.axes):
+        raise QueryError(f"{name}: a histogram beside a selector needs bins=(number, low, high)")
+    if isinstance(wanted, Rows) and wanted.form == "snapshot":
+        raise UnsupportedError(f"{name}: snapshots beside a selector: write a treemill.FileOutput")

@@ -1,0 +1,158 @@
+"""Nodes of a query as data for selectors: which entries of a chunk pass the filters, and the
+columns that were defined, both found by the core.
+
+Knows the query's description, one file's binding and rows; knows no selector and no session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..arrays.rows import Sink
+from ..errors import QueryError, UnsupportedError
+from ..evaluation.file_query import PerFile
+from ..evaluation.row_collection import Collecting
+from ..language.expression import column
+from ..query.node import Booking, Node, steps_to
+from ..query.planning import plan
+from ..query.quantities import Rows
+from ..query.specification import Specification
+from ..query.steps import Define, Vary
+from ..tree.foreign import Field, joined
+
+if TYPE_CHECKING:
+    from ..chain.chain import Chain
+
+__all__ = ["Derivation", "Derived", "derivation"]
+
+_ENTRY = "treemill_number_of_entry"
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """What a node adds to its chain, ready to be sent."""
+
+    specification: Specification
+    names: tuple[str, ...]
+    """Of the columns that it defines."""
+    limit: int
+    anew: tuple[str, ...] = ()
+    """The dataset's columns that it has defined anew, or put in doubt: members of a collection that
+    was, and what counts its items."""
+
+
+def derivation(node: Node, chain: Chain) -> Derivation | None:
+    """Of a node; None where it is the dataset itself. Columns that are neither numbers nor lists of
+    them (elements, combinations) are for expressions only and are left out. Raises what is wrong
+    with the filters; opens the first file."""
+    steps = [each.step for each in steps_to(node) if each.step is not None]
+    if not steps:
+        return None
+    if any(isinstance(step, Vary) for step in steps):
+        raise UnsupportedError("a selector below vary() is not supported: run it on a node above")
+    defined = dict.fromkeys(step.name for step in steps if isinstance(step, Define))
+    _bind(_described(node, ()), chain, 0)
+    names = tuple(name for name in defined if _is_column(node, name, chain))
+    return replace(_described(node, names), anew=tuple(_anew(node, defined, chain)))
+
+
+def _anew(node: Node, defined: Iterable[str], chain: Chain) -> Iterator[str]:
+    """The dataset's columns that are not to be seen beside these definitions."""
+    branches = chain.branches
+    for name in defined:
+        if name in branches:
+            yield name
+        members = [b for b in branches.values() if b.name.startswith((f"{name}_", f"{name}."))]
+        counters = {b.counter for b in members if b.counter is not None}
+        for member in (*counters, *(b.name for b in members)):
+            found = _is_column(node, member, chain, found=True)
+            if found and not _is_column(node, member, chain):
+                yield member
+
+
+def _is_column(node: Node, name: str, chain: Chain, found: bool = False) -> bool:
+    try:
+        _bind(_described(node, (name,), found), chain, 0)
+    except (QueryError, UnsupportedError):
+        return False
+    return True
+
+
+def _described(node: Node, names: tuple[str, ...], found: bool = False) -> Derivation:
+    columns = tuple((name, column(name, found)) for name in (_ENTRY, *names))
+    booking = Booking(node, Rows("arrays", columns))
+    made = plan([booking])
+    node.origin.discard(booking)
+    (wanted,) = made.rows.values()
+    return Derivation(made.specification, names, wanted.limit)
+
+
+def _bind(derivation: Derivation, chain: Chain, file: int) -> Any:
+    foreign = joined([_Numbers(), chain.foreign(file)])
+    first = partial(chain.first_entry, file)
+    return PerFile(derivation.specification).bind(chain.trees[file], foreign, first)
+
+
+class _Numbers:
+    """Implements foreign.Foreign: each entry's number in its file."""
+
+    def schema(self) -> Sequence[Field]:
+        """See Foreign."""
+        return [Field(_ENTRY, self.read(_ENTRY, 0, 0), listed=False)]
+
+    def read(self, name: str, start: int, stop: int) -> Any:
+        """See Foreign."""
+        import numpy as np
+
+        return np.arange(start, stop)
+
+
+class Derived:
+    """A worker's."""
+
+    def __init__(self, derivation: Derivation, chain: Chain) -> None:
+        self._derivation = derivation
+        self._chain = chain
+        self._bound: tuple[int, Any] | None = None
+        self.refused = {name: _refusal(name) for name in derivation.anew}
+        """The dataset's columns that are not to be read, with what is raised instead."""
+
+    def bound(self, file: int) -> Any:
+        """core.Bound, with rows."""
+        if self._bound is None or self._bound[0] != file:
+            self._bound = (file, _bind(self._derivation, self._chain, file))
+        return self._bound[1]
+
+    def within(self, file: int, start: int, stop: int) -> tuple[Any, dict[str, Any]]:
+        """Which of the entries `[start, stop)` pass, counted from `start`, ascending, and the
+        defined columns of these, as awkward layouts by name."""
+        import numpy as np
+
+        from treemill import _core  # heavy: core
+
+        from ..arrays.columns import Table, numbers  # heavy: numpy
+        from ..arrays.from_core import layout  # heavy: awkward
+
+        collecting = Collecting(self.bound(file), file, {0: Sink(self._derivation.limit)})
+        partial = collecting.partial()
+        collecting.run(start, stop, partial, _core.Control())
+        (found,) = partial.results()
+        tables = list(found.tables())
+        if not tables:
+            return np.zeros(0, np.int64), {}
+        whole = Table.joined(tables).columns
+        columns = {
+            name: layout(whole[name], name in found.optional) for name in self._derivation.names
+        }
+        return numbers(whole[_ENTRY]) - start, columns
+
+
+def _refusal(name: str) -> QueryError:
+    return QueryError(
+        f"{name} is a column of the file, and it, or what it is a member of, was defined anew: "
+        'give what the selector needs a name of its own, as in define("good_pt", "Jet.pt")',
+        branch=name,
+    )

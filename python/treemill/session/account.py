@@ -1,0 +1,117 @@
+"""A query's title, progress and report, without its results: what a session keeps of it when it has
+ended.
+
+Asks a pass; runs none, and holds nothing that a result is made from.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from ..backend.base import Pass
+from ..monitor.progress import Progress
+from ..monitor.report import MissingEntries, Report
+from ..packetizer import Coverage
+from ..worker.workload import Span
+
+__all__ = ["Account"]
+
+
+class Account:
+    """Of one query, while it runs and afterwards."""
+
+    title: str = ""
+    """What the query is, in a few words."""
+
+    def __init__(self, files: Sequence[str], spans: Sequence[Span] | None) -> None:
+        """`spans`: the parts of files that are wanted; None: all of all files."""
+        self.phase = "processing"
+        self.final_phase = True
+        self.running: Pass | None = None
+        self._files = files
+        self._spans = spans
+        self._began = time.monotonic()
+        self._ended: float | None = None
+        self._settled: tuple[Progress, Report] | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether the query ended, well or not."""
+        return self._ended is not None
+
+    def end(self) -> None:
+        """The query has ended."""
+        self._ended = time.monotonic()
+
+    def settle(self) -> None:
+        """After the end: writes down what will be asked, and lets go of the pass."""
+        if self._settled is None:
+            self._settled = self._progress(), self._report()
+            self.running = None
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+        return self._progress() if self._settled is None else self._settled[0]
+
+    @property
+    def report(self) -> Report:
+        """What is in the result so far and what is not, and why; rates."""
+        return self._report() if self._settled is None else self._settled[1]
+
+    def place(self, number: int) -> tuple[str, int]:
+        """The file that the pass calls by this number, and the entry that it calls 0."""
+        if self._spans is None:
+            return self._files[number], 0
+        file, first, _ = self._spans[number]
+        return self._files[file], first
+
+    def _progress(self) -> Progress:
+        running = self.running
+        now = self._ended or time.monotonic()
+        seconds = now - self._began
+        if running is None:
+            return Progress(self.phase, 0, 0, 0, 0, seconds, 0, 0.0)
+        counters = running.control
+        return Progress(
+            phase=self.phase,
+            entries=running.entries,
+            expected=running.expected_entries,
+            bytes_read=counters.bytes_read,
+            bytes_decompressed=counters.bytes_decompressed,
+            bytes_from_cache=counters.bytes_from_cache,
+            seconds=seconds,
+            workers=0 if self.done else running.workers,
+            pass_seconds=now - running.began,
+        )
+
+    def _report(self) -> Report:
+        running = self.running
+        coverage = Coverage({}, []) if running is None else running.coverage()
+        entries = coverage.entries if self.final_phase else 0
+        processed: dict[str, list[tuple[int, int]]] = {}
+        for number, ranges in coverage.processed.items():
+            path, first = self.place(number)
+            done = processed.setdefault(path, [])
+            done += [(start + first, stop + first) for start, stop in ranges]
+        missing = []
+        for each in coverage.missing:
+            path, first = self.place(each.file)
+            stop = None if each.stop is None else each.stop + first
+            missing.append(MissingEntries(path, each.start + first, stop, each.reason))
+        progress = self._progress()
+        return Report(
+            entries=entries,
+            processed=processed,
+            missing=missing,
+            seconds=progress.seconds,
+            bytes_read=progress.bytes_read,
+            bytes_decompressed=progress.bytes_decompressed,
+            bytes_from_cache=progress.bytes_from_cache,
+            workers=0 if running is None else running.workers,
+            trace=None if running is None else running.trace,
+        )
+
+    def __repr__(self) -> str:
+        return f"<query {self.title}: {'done' if self.done else 'running'}>"

@@ -1,0 +1,92 @@
+"""The files that bookings make: their folders of parts, what cannot be written, the files
+themselves when the pass has ended. Knows bookings and their rows; knows no session and no worker.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..arrays.rows import Sink
+from ..errors import QueryError, SourceError
+from ..query.node import Booking
+from ..query.planning import Plan
+from ..query.quantities import Rows
+from ..query.snapshot_target import Target
+from ..results.parts import claim, client_here, hidden_folder, remove, remove_abandoned
+from .copied_trees import CopiedTree, copied
+
+if TYPE_CHECKING:
+    from ..chain.chain import Chain
+
+__all__ = ["BookedFiles"]
+
+
+class BookedFiles:
+    """Of the bookings of one query. False where these make none."""
+
+    def __init__(self, bookings: Sequence[Booking], chain: Chain, is_whole: bool) -> None:
+        """`is_whole`: whether the query goes through all of the chain, or fails."""
+        self._bookings = bookings
+        self._chain = chain
+        self._is_whole = is_whole
+        self._targets = {
+            place: booking.wanted.target
+            for place, booking in enumerate(bookings)
+            if isinstance(booking.wanted, Rows) and booking.wanted.target is not None
+        }
+        client = client_here() if self._targets else None
+        self._folders = {
+            place: hidden_folder(target.path, client) for place, target in self._targets.items()
+        }
+        self._indices: dict[int, int] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._targets)
+
+    def sinks(self, plan: Plan) -> dict[int, Sink]:
+        """Where rows go, by the place of their results."""
+        for place in self._targets:
+            (self._indices[place],) = plan.slots[self._bookings[place].number]["nominal"]
+        folders = {self._indices[place]: folder for place, folder in self._folders.items()}
+        return {index: Sink(rows.limit, folders.get(index)) for index, rows in plan.rows.items()}
+
+    def begin(self, empty: Sequence[Any]) -> None:
+        """Says what cannot be written before anything is read, and makes the folders of parts.
+        `empty`: results of no entries."""
+        from ..results.snapshot import check  # heavy: numpy
+
+        for place, target in self._targets.items():
+            check(empty[self._indices[place]], target, self._copied(target))
+        for place, folder in self._folders.items():
+            try:
+                remove_abandoned(os.path.dirname(folder))
+                claim(folder)
+            except OSError as error:
+                self.drop()
+                message = f"cannot write: {error.strerror or error}"
+                raise SourceError(message, file=self._targets[place].path) from error
+
+    def made(self, values: Sequence[Any], raw: Sequence[Any]) -> tuple[Any, ...]:
+        """The values, with the files, which are made now."""
+        from ..results.snapshot import write  # heavy: numpy
+
+        found = list(values)
+        for place, target in self._targets.items():
+            rows, folder = raw[self._indices[place]], self._folders[place]
+            found[place] = write(rows, target, folder, self._copied(target))
+        return tuple(found)
+
+    def _copied(self, target: Target) -> list[CopiedTree]:
+        if target.copied and not self._is_whole:
+            raise QueryError(
+                "copy_trees= is for snapshots of whole datasets, because their other trees are "
+                'copied whole: leave out entries=, max_files= and on_error="skip"'
+            )
+        return copied(self._chain, target.copied)
+
+    def drop(self) -> None:
+        """Removes what was written for files that will not be made."""
+        for folder in self._folders.values():
+            remove(folder)

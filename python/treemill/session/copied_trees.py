@@ -1,0 +1,52 @@
+"""Other trees of a dataset's files, such as NanoAOD's Runs, as they go along into a file that is
+written: all entries of all files, all columns that can be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..chain.reading import read
+from ..query.snapshot_target import titles_of
+
+if TYPE_CHECKING:
+    from ..chain.chain import Chain
+
+__all__ = ["CopiedTree", "copied"]
+
+_STEP_BYTES = 32 << 20
+
+
+class CopiedTree:
+    """Implements what `snapshots` copies."""
+
+    def __init__(self, chain: Chain, name: str) -> None:
+        self.name = name
+        self._trees = chain.sibling(list(chain.files), name)
+        self.kinds = read(self._trees, None, 0, 0).to_table().kinds
+        branches = self._trees.branches
+        names = list(self.kinds)
+        self.titles = titles_of(branches, {name: name for name in names})
+        self.counters: dict[str, str] = {}
+        for name in names:
+            counter = branches[name].counter if name in branches else None
+            if counter is not None and counter in names:
+                self.counters[name] = counter
+
+    def tables(self) -> Iterator[Any]:
+        """Its entries, some at a time."""
+        trees = self._trees
+        first = 0
+        for file, entries in enumerate(trees.entries):
+            each = sum(trees.bytes[file].values()) // max(entries, 1)
+            step = max(_STEP_BYTES // max(each, 1), 1)
+            for start in range(first, first + entries, step):
+                stop = min(start + step, first + entries)
+                yield read(trees, list(self.kinds), start, stop).to_table()
+            first += entries
+
+
+def copied(chain: Chain, names: Sequence[str]) -> list[CopiedTree]:
+    """The dataset's other trees of these names. Raises QueryError where a file has none."""
+    return [CopiedTree(chain, name) for name in names]

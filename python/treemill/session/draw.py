@@ -1,0 +1,322 @@
+"""TTree::Draw: one histogram, filled now. Knows what a selection may be there that a filter may
+not, what a drawing asks for besides (`>>h(100,0,1)`, a profile), and which of the user's words an
+error is about. Shows nothing: that is display.py's affair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import QueryError
+from ..language.clike import dimensions
+from ..language.expression import Expression, Tree, parse
+from ..language.treeformula import ENTRIES
+from ..query.axes import MOST, axes_from_bins
+from ..query.draw_request import Drawing
+from ..query.node import Booking, Node
+from ..query.quantities import Hist
+from ..query.steps import Filter
+from ..query.storages import storage_of
+
+__all__ = ["Drawn", "drawn"]
+
+# Behind a varexp: the histogram's name, and its bins.
+_TARGET = re.compile(r">>\s*(\+?)\s*([^\W\d]\w*)\s*(?:\(([^()]*)\))?\s*$")
+_CONDITIONS = {"any", "all", "isnan", "isinf", "isfinite", "signbit", "is_missing", "bool"}
+
+# TTree::Draw's options: those that change what is filled or whether it is shown, and those that say
+# how ROOT would paint it, which change nothing here.
+_QUIET, _PROFILE = "goff", "prof"
+_PAINT = {"hist", "e", "e1", "p", "l", "c", "b", "bar", "text", "scat", "box", "arr"}
+_PAINT |= {"col", "colz", "cont", "contz", "lego", "lego2", "surf", "surf1", "surf2", "iso"}
+_ADVICE = {
+    "same": "several histograms go into one picture by tm.plot([first, second])",
+    "norm": "divide the result: h / h.sum()",
+    "logy": "say log=True",
+}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What came out: the histogram (hist.Hist), its title, and a name for it in a file."""
+
+    histogram: Any
+    title: str
+    name: str
+    quiet: bool = False
+
+
+def drawn(node: Node, wanted: Drawing) -> Drawn:
+    """Fills the histogram. Raises QueryError where the expressions cannot be understood, about that
+    one of them that is wrong."""
+    asked = _asked(wanted)
+    texts = [text for text in (*asked.exprs, asked.where, asked.weight) if text is not None]
+    counted = any("Entries$" in text for text in texts)
+    node = node.with_params({ENTRIES: _entries(node)} if counted else {})
+    result = _run(node, asked)
+    name = asked.name or ":".join(asked.exprs[::-1])
+    return Drawn(result, _title(node, asked), name, asked.quiet)
+
+
+def _title(node: Node, asked: _Asked) -> str:
+    """The expressions as TTree::Draw has them, y before x, and what selects and weights."""
+    title = " : ".join(asked.exprs[::-1])
+    weights = [asked.weight] if asked.weight is not None else []
+    if asked.where is not None:
+        if _condition(node, asked.where):
+            title += f"  where {asked.where}"
+        else:
+            weights.insert(0, asked.where)
+    joined = " * ".join(weights if len(weights) == 1 else [f"({each})" for each in weights])
+    return title + (f"  weighted by {joined}" if weights else "")
+
+
+def _entries(node: Node) -> int:
+    """Those of all files, as TTree::Draw counts them under an entry list, too."""
+    chain = node.origin.chain
+    return sum(chain.entries)
+
+
+# What is asked for.
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be drawn, in words: values with x first."""
+
+    exprs: tuple[str, ...]
+    where: str | None
+    weight: str | None
+    bins: Any
+    range: Any
+    name: str | None
+    profile: bool
+    quiet: bool
+
+
+def _asked(wanted: Drawing) -> _Asked:
+    quiet, profile = _options(wanted.option)
+    made = _Asked(
+        exprs=_expressions(wanted.expr),
+        # TTree::Draw's users write "" where nothing is selected.
+        where=wanted.where if wanted.where is None or _text(wanted.where).strip() else None,
+        weight=wanted.weight,
+        bins=wanted.bins,
+        range=wanted.range,
+        name=None,
+        profile=wanted.profile or profile,
+        quiet=quiet,
+    )
+    return _split(made, made.exprs[0]) if len(made.exprs) == 1 else made
+
+
+def _text(where: Any) -> str:
+    if isinstance(where, str):
+        return where
+    message = f"a selection is an expression, not {where!r}"
+    if isinstance(where, (list, tuple)):
+        message += '; several axes are "y:x", or draw(["x", "y"])'
+    raise QueryError(message)
+
+
+def _expressions(expr: Any) -> tuple[str, ...]:
+    exprs = tuple(expr) if isinstance(expr, (list, tuple)) else (expr,)
+    if not exprs or not all(isinstance(each, str) for each in exprs):
+        raise QueryError(f'draw() takes an expression, "y:x", or a list of them, not {expr!r}')
+    return exprs
+
+
+def _options(text: str) -> tuple[bool, bool]:
+    """Whether nothing is shown, and whether it is a profile."""
+    if not isinstance(text, str):
+        raise QueryError(f"an option is a word of TTree::Draw's, not {text!r}")
+    words = {word.lower() for word in re.split(r"[\s,;]+", text) if word}
+    for word in sorted(words - _PAINT - {_QUIET, _PROFILE}):
+        more = _ADVICE.get(word, 'several axes are "z:y:x", or draw(["x", "y", "z"])')
+        raise QueryError(f"draw() knows no option {word!r}: {more}", text=text)
+    return _QUIET in words, _PROFILE in words
+
+
+def _split(asked: _Asked, whole: str) -> _Asked:
+    """A single expression may be "z:y:x" and end in ">>name(n,lo,hi)"."""
+    text, name, bins = whole, None, asked.bins
+    if (target := _TARGET.search(whole)) is not None:
+        text, (more, name, numbers) = whole[: target.start()], target.groups()
+        if more:
+            message = ">>+ adds to a histogram of before: add the results, first + second"
+            raise QueryError(message, text=whole, span=target.span())
+        if numbers is not None:
+            if bins is not None or asked.range is not None:
+                message = "bins are given twice: behind >> and by bins= or range="
+                raise QueryError(message, text=whole, span=target.span())
+            bins = _bins(whole, numbers, target.span(3))
+    return replace(asked, exprs=tuple(dimensions(text)), name=name, bins=bins)
+
+
+def _bins(text: str, numbers: str, span: tuple[int, int]) -> Any:
+    """The bins of `>>h(100,0,1)`, or for more dimensions `>>h(10,0,1,20,0,2)`, x first."""
+    parts = [part.strip() for part in numbers.split(",")]
+    try:
+        each = [
+            (int(parts[i]), float(parts[i + 1]), float(parts[i + 2]))
+            for i in range(0, len(parts), 3)
+        ]
+    except (ValueError, IndexError):
+        message = "bins behind >>h are numbers, (n, low, high), of each dimension: x first"
+        raise QueryError(message, text=text, span=span) from None
+    return each if len(each) > 1 else each[0]
+
+
+# How it is filled.
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """An expression that is put together from the user's, and where these lie in it."""
+
+    text: str
+    parts: tuple[tuple[int, str], ...]
+
+    @staticmethod
+    def of(form: str, *parts: str | _Joined) -> _Joined:
+        """`form` with each {} replaced; behind texts of the user's a line end, which closes
+        comments."""
+        text, *between = form.split("{}")
+        places: list[tuple[int, str]] = []
+        for part, after in zip(parts, between, strict=True):
+            if isinstance(part, str):
+                places.append((len(text), part))
+                text += f"{part}\n{after}"
+            else:
+                places += [(len(text) + at, own) for at, own in part.parts]
+                text += part.text + after
+        return _Joined(text, tuple(places))
+
+    def blamed(self, error: QueryError) -> None:
+        """Makes an error about this text one about the user's own part of it."""
+        start, stop = error.span or (0, len(self.text))
+        for at, own in self.parts:
+            if at <= start and stop <= at + len(own):
+                error.text, error.span = own, (start - at, stop - at)
+                return
+        # Of several parts that do not go together the last one is the selection.
+        error.text, error.span = self.parts[-1][1], None
+
+
+def _run(node: Node, asked: _Asked) -> Any:
+    """The first of the ways that may be meant which can be. Which it is only the core knows, when
+    it has seen the columns' types."""
+    from .front import run  # heavy: numpy
+
+    if asked.where is None:
+        return run(_booking(node, asked, asked.exprs, asked.weight))
+    ways = _Ways(node, asked, asked.where)
+    try:
+        return run(ways.of_entries())
+    except QueryError as error:
+        if not ways.selects_no_entries(error):
+            raise ways.blamed(error) from None
+    try:
+        return run(ways.of_items())
+    except QueryError as error:
+        raise ways.blamed(error) from None
+
+
+class _Ways:
+    """A selection of entries, or of items. One that is a number is a weight besides."""
+
+    def __init__(self, node: Node, asked: _Asked, where: str) -> None:
+        self._node = node
+        self._asked = asked
+        condition: str | _Joined = where
+        weight: str | _Joined | None = asked.weight
+        if not _condition(node, where):
+            number = _Joined.of("({})", where)
+            weight = number if weight is None else _Joined.of("{} * ({})", number, weight)
+            condition = _Joined.of("{} != 0", number)
+        first, *self._others = asked.exprs
+        self._selected = _Joined.of("only(({}), ({}))", first, condition)
+        self._condition = _written(condition)
+        self._weight = None if weight is None else _written(weight)
+        joined = (each for each in (condition, weight, self._selected) if isinstance(each, _Joined))
+        self._joined = {each.text: each for each in joined}
+
+    def of_entries(self) -> Booking:
+        passing = Filter(parse(self._condition, draw=True))
+        node = Node(self._node.origin, self._node, passing)
+        return _booking(node, self._asked, self._asked.exprs, self._weight)
+
+    def of_items(self) -> Booking:
+        exprs = (self._selected.text, *self._others)
+        return _booking(self._node, self._asked, exprs, self._weight)
+
+    def selects_no_entries(self, error: QueryError) -> bool:
+        """Whether it is the selection as a whole that a filter cannot be."""
+        text = self._condition
+        start, stop = error.span or (0, 0)
+        return error.text == text and not text[:start].strip() and not text[stop:].strip()
+
+    def blamed(self, error: QueryError) -> QueryError:
+        joined = self._joined.get(error.text or "")
+        if joined is not None:
+            joined.blamed(error)
+        return error
+
+
+def _written(words: str | _Joined) -> str:
+    return words if isinstance(words, str) else words.text
+
+
+def _booking(node: Node, asked: _Asked, exprs: Sequence[str], weight: str | None) -> Booking:
+    values = [parse(expr, draw=True) for expr in exprs]
+    sample: Expression | None = None
+    if asked.profile:
+        if len(values) < 2:
+            raise QueryError('a profile is of "y:x", the mean of y over x', text=asked.exprs[0])
+        sample = values.pop()
+    axes = tuple(axes_from_bins(asked.bins, len(values), asked.range or MOST))
+    weights = None if weight is None else parse(weight, draw=True)
+    labels = asked.exprs[: len(values)]
+    storage = storage_of(None, asked.profile, weight is not None)
+    return Booking(node, Hist(tuple(values), axes, weights, asked.name, labels, sample, storage))
+
+
+def _condition(node: Node, where: str) -> bool:
+    return _is_condition(parse(where, draw=True).tree, node.origin.chain.branches)
+
+
+def _is_condition(tree: Tree, branches: Mapping[str, Any]) -> bool:
+    """Whether it can be seen to be true or false, and no number. Names of the user's own are taken
+    for numbers, as whose weight a bool counts the same."""
+
+    def is_bool(name: str) -> bool:
+        branch = branches.get(name)
+        return branch is not None and "bool" in (branch.dtype, branch.item)
+
+    def each(*trees: Tree) -> bool:
+        return all(_is_condition(tree, branches) for tree in trees)
+
+    match tree:
+        case {"kind": "compare" | "bool"} | {"kind": "unary", "op": "not"}:
+            return True
+        case {"kind": "const", "value": value}:
+            return isinstance(value, bool)
+        case {"kind": "binary", "op": "&" | "|" | "^", "left": left, "right": right}:
+            return each(left, right)
+        case {"kind": "chain", "first": first, "rest": rest}:
+            is_logic = all(part["op"] in ("&", "|", "^") for part in rest)
+            return is_logic and each(first, *(part["right"] for part in rest))
+        case {"kind": "if_else", "body": body, "otherwise": otherwise}:
+            return each(body, otherwise)
+        case {"kind": "call", "function": {"kind": "name", "id": name}}:
+            return name in _CONDITIONS
+        case {"kind": "index", "value": value}:
+            return each(value)
+        case {"kind": "attribute", "value": {"kind": "name", "id": of}, "name": name}:
+            return is_bool(f"{of}_{name}") or is_bool(f"{of}.{name}")
+        case {"kind": "name", "id": name}:
+            return is_bool(name)
+    return False

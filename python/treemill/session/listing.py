@@ -1,0 +1,147 @@
+"""The first entries and the statistics of columns: TTree::Scan, and what pandas calls head and
+describe. Books and runs; how tables look is monitor's affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import QueryError
+from ..language.clike import dimensions
+from ..language.expression import parse
+from ..monitor.branch_table import plain
+from ..query.description import Column, Description, shown
+from ..query.node import Booking, Node
+from ..query.quantities import MOST_BYTES, Quantiles, Rows, Scalar, named_columns
+from ..quoting import quoted
+
+if TYPE_CHECKING:
+    from ..tree.branch import Branch
+
+__all__ = ["described", "first_entries", "scanned"]
+
+_FIRST_LOOK = 1000
+"""Entries that are looked at first; then ever more, until enough have passed the filters."""
+_SCANNED = 8
+"""Columns that are listed where none are named."""
+_NUMBER = "entry_number"
+
+
+def first_entries(node: Node, columns: Any, count: int) -> Any:
+    """An awkward array of records of the first `count` entries that arrive at the node; no more is
+    read than it takes to find them."""
+    from .front import run  # heavy: numpy
+
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise QueryError(f"the number of entries is 0 or more, not {count!r}")
+    total = node.origin.chain.num_entries
+    stop = max(_FIRST_LOOK, 4 * count)
+    while True:
+        stop = min(stop, total)
+        booking = Booking(node, Rows("arrays", tuple(columns), MOST_BYTES))
+        found = run(booking, entries=(0, stop), progress=False)
+        if len(found) >= count or stop >= total:
+            return found[:count]
+        stop *= 8
+
+
+def _columns(node: Node, names: Sequence[str], most: int | None = None) -> list[tuple[str, Any]]:
+    """Expressions or globs, "a:b" for two; without names the branches with numbers."""
+    if not names:
+        names = [quoted(branch.name) for branch in _numbers(node)][:most]
+    texts = [text for name in names for text in (dimensions(name)[::-1] or [name])]
+    return list(named_columns(texts, node._names))
+
+
+def _numbers(node: Node) -> Iterator[Branch]:
+    """Branches whose values are numbers, alone, in lists and in arrays."""
+    for branch in node.origin.chain.branches.values():
+        plain_items = branch.kind in ("number", "list", "array") and branch.item is None
+        if branch.readable and branch.dtype is not None and plain_items and not branch.is_member:
+            yield branch
+
+
+# TTree::Scan.
+
+
+def scanned(node: Node, names: Sequence[str], where: str | None, count: int) -> str:
+    """A table of the first entries, with one line for each item of lists."""
+    passing = node if where is None else node.filter(where)
+    columns = _columns(node, names, _SCANNED)
+    asked = [(_NUMBER, parse(_NUMBER)), *(each for each in columns if each[0] != _NUMBER)]
+    entries = first_entries(passing, asked, count).to_list()
+    titles = [title for title, _ in asked[1:]]
+    rows: list[list[str]] = []
+    jagged = False
+    for entry in entries:
+        number, *values = (entry[title] for title, _ in asked)
+        lists = [value if isinstance(value, list) else None for value in values]
+        jagged = jagged or any(each is not None for each in lists)
+        lines = max((len(each) for each in lists if each is not None), default=1)
+        for instance in range(lines or 1):
+            cells = [
+                _item(value, each, instance) for value, each in zip(values, lists, strict=True)
+            ]
+            rows.append([str(number) if instance == 0 else "", str(instance), *cells])
+    head = ["Row", "Instance", *titles]
+    if not jagged:
+        head, rows = [head[0], *head[2:]], [[row[0], *row[2:]] for row in rows]
+    return plain(head, rows)
+
+
+def _item(value: Any, items: list[Any] | None, instance: int) -> str:
+    """As it stands in a line: the event's values in the first one."""
+    if items is None:
+        return shown(value) if instance == 0 else ""
+    return shown(items[instance]) if instance < len(items) else ""
+
+
+# Statistics.
+
+
+def described(node: Node, names: Sequence[str]) -> Description:
+    """The columns in numbers, all by one pass."""
+    from .front import run  # heavy: numpy
+
+    columns = [(name, expr.text) for name, expr in _columns(node, names)]
+    count = node.count()
+    booked = {name: _statistics(node, text) for name, text in columns}
+    flat = [count, *(booking for each in booked.values() for booking in each)]
+    values = dict(zip((id(booking) for booking in flat), _tuple(run(*flat)), strict=True))
+    made = {}
+    for name, bookings in booked.items():
+        extent, strange, missing, mean, std, quantiles = (values[id(each)] for each in bookings)
+        low, high, number = extent or (None, None, 0)
+        lower, median, upper = (None, None, None) if quantiles is None else map(float, quantiles)
+        counts = (number, int(strange), int(missing))
+        spread = (mean, std, low, lower, median, upper, high)
+        made[name] = Column(*counts, *spread, *_sizes(node, name))
+    return Description(values[id(count)], made)
+
+
+def _statistics(node: Node, text: str) -> list[Booking]:
+    expr = parse(text)
+    finite = f"({text}\n)"
+    return [
+        Booking(node, Scalar("extent", expr)),
+        node.sum(f"~isfinite{finite}"),
+        node.sum(f"is_missing{finite}"),
+        node.mean(text),
+        node.std(text, ddof=1),
+        Booking(node, Quantiles(expr, (0.25, 0.5, 0.75), bounded=True)),
+    ]
+
+
+def _tuple(values: Any) -> tuple[Any, ...]:
+    return values if isinstance(values, tuple) else (values,)
+
+
+def _sizes(node: Node, name: str) -> tuple[int | None, int | None]:
+    """A branch's bytes in all files, uncompressed and in the files."""
+    chain = node.origin.chain
+    if name not in chain.branches:
+        return None, None
+    files = (chain.trees[file].described() for file in range(len(chain.files)))
+    found = [branch for file in files for branch in file if branch["name"] == name]
+    return sum(b["total_bytes"] for b in found), sum(b["zip_bytes"] for b in found)

@@ -1,0 +1,125 @@
+"""A selector while it runs: its begin here, one pass on the workers, its end here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..backend.base import Pass, Pool
+from ..errors import TreemillError
+from ..machine.interrupt import raising
+from ..packetizer import FileSize
+from ..query.node import Node
+from ..selector.bookings import Beside
+from ..selector.node_columns import derivation
+from ..selector.partial import drop_files, finish_files
+from ..selector.selector import Selector, take_booked
+from ..selector.task import SelectorTask
+from ..selector.workload import blocks
+from .options import RunOptions
+from .run import Query
+from .subset import known_sizes
+
+if TYPE_CHECKING:
+    from ..chain.chain import Chain
+
+__all__ = ["SelectorQuery"]
+
+_NOTHING = object()
+
+
+class SelectorQuery(Query):
+    """The handle on a selector's query. Its result is the merged output."""
+
+    def __init__(
+        self,
+        selector: Selector,
+        chain: Chain | None,
+        pool: Pool,
+        options: RunOptions,
+        *,
+        node: Node | None = None,
+    ) -> None:
+        """`node`: of the dataset's query; the selector sees what arrives there."""
+        files = ("cycles",) if chain is None else chain.files
+        super().__init__(files, pool, options.skip_errors, options.spans(chain))
+        self.title = self.account.title = selector.title
+        self._selector = selector
+        self._chain = chain
+        self._inputs = {} if options.inputs is None else options.inputs
+        self._node = node
+        self._beside: Beside | None = None
+        self._cycles = options.cycles or 0
+        self._seed = options.seed
+        self._schema = options.schema
+        self._value: Any = _NOTHING
+        self.account.phase = (
+            selector.title if chain is None else f"{selector.title} on {chain.name}"
+        )
+
+    def start(self) -> None:
+        """Runs `begin` and starts the pass. Raises what `begin` raises."""
+        with raising():
+            self._selector.begin(self._inputs)
+        booked = take_booked(self._selector)
+        if booked:
+            self._beside = Beside(booked, self._chain, self._pool.size)
+        derived = None
+        if self._node is not None and self._chain is not None:
+            derived = derivation(self._node, self._chain)
+        self._task = SelectorTask(
+            self._selector,
+            self._inputs,
+            self._chain,
+            cycles=self._cycles,
+            seed=self._seed,
+            workers=self._pool.size,
+            spans=self._spans,
+            derivation=derived,
+            beside=None if self._beside is None else self._beside.task,
+            schema=self._schema,
+        )
+        self._start_pass(self._task, self._sizes())
+
+    def _sizes(self) -> list[FileSize | None]:
+        if self._chain is None:
+            step = blocks(self._cycles)
+            return [FileSize(self._cycles, tuple(range(step, self._cycles, step)))]
+        try:
+            _ = self._chain.sizes[0]  # a wrong name shows here, before any worker has to start
+        except TreemillError:
+            if not self._skip_errors:
+                raise
+        return known_sizes(self._chain, self._task.workload(0), self._spans)
+
+    def _next(self, ended: Pass) -> bool:
+        return False
+
+    def _results(self, raw: list[Any] | None) -> Any:
+        if raw is None and self._stopped is not None:
+            # What begin_worker makes is not to be had: it may be what the query was stopped for.
+            raise TreemillError(f"the query was {self._stopped} before it had results")
+        if raw is None:  # not one entry
+            raw = self._task.workload(0).bound(0).partial().results()
+        output = raw[0]
+        if self._beside is not None:
+            output |= self._beside.values(raw[1:])
+        return output
+
+    def _finish(self, raw: list[Any] | None) -> Any:
+        with self._lock:
+            if self._value is _NOTHING:
+                output = self._results(raw)
+                finish_files(output)
+                with raising():
+                    changed = self._selector.end(output)
+                self._value = output if changed is None else changed
+            return self._value
+
+    def final(self) -> Any:
+        """The result of a query that is done."""
+        try:
+            return super().final()
+        except BaseException:
+            if self._value is _NOTHING and self._pass is not None:
+                drop_files((self._merged.results() or [{}])[0])
+            raise

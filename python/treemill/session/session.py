@@ -1,0 +1,397 @@
+"""A session: the user's handle on workers, which are threads of this process or processes."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ..backend.base import Pool
+from ..errors import QueryError
+from ..faces import face
+from ..monitor.together import Together
+from ..monitor.watch import Feedback, Watch
+from ..query.node import Bookable, Booking, Node, Origin
+from .account import Account
+from .booking_run import BookedQuery
+from .options import RunOptions, refuse
+from .packages import Package, PackageStore
+from .run import Query
+from .shapes import is_shape, leaves, mapped
+from .typed_run import typed
+from .wait import hearing, wait, watch_aside
+
+if TYPE_CHECKING:
+    from ..chain.chain import Chain
+
+__all__ = ["Session"]
+
+_REMEMBERED = 100
+"""Queries of which a session keeps the account."""
+
+
+@face()
+class Session:
+    """Workers, and the queries that run on them. Use it as a context manager, or `close` it."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.workers = pool.size
+        self._pool = pool
+        self._accounts: deque[Account] = deque(maxlen=_REMEMBERED)
+        self._running: weakref.WeakSet[Query] = weakref.WeakSet()  # and others that somebody holds
+        self._store = PackageStore()
+
+    def upload(self, path: str | os.PathLike[str]) -> Package:
+        """Put a folder with Python modules and data, or a wheel, on every worker's path, for the
+        runs to come.
+
+        It is known by its content: what has changed is sent anew. A module `treemill_setup` in it
+        is run once per worker, before anything else. It is for sessions with `mode="processes"`;
+        threads import what this process can.
+
+        Parameters
+        ----------
+        path
+            Of the folder or wheel.
+
+        Returns
+        -------
+        Package
+            Its name and content's hash.
+
+        Raises
+        ------
+        SourceError
+            If there is no such folder.
+
+        Examples
+        --------
+        >>> import pathlib
+        >>> pathlib.Path("mine").mkdir(exist_ok=True)
+        >>> _ = pathlib.Path("mine/helper.py").write_text("CUT = 20")
+        >>> with tm.connect(workers=1, mode="processes") as session:
+        ...     session.upload("mine").name
+        'mine'
+        """
+        package = self._store.add(path)
+        self._pool.set_paths([each.path for each in self._store])
+        return package
+
+    def remove(self, name: str) -> None:
+        """Take a package off the workers' path.
+
+        Parameters
+        ----------
+        name
+            As `upload` gave it.
+
+        Raises
+        ------
+        QueryError
+            If there is none of this name.
+
+        Examples
+        --------
+        >>> import pathlib
+        >>> pathlib.Path("mine").mkdir(exist_ok=True)
+        >>> with tm.connect(workers=1, mode="processes") as session:
+        ...     package = session.upload("mine")
+        ...     session.remove(package.name)
+        """
+        self._store.remove(name)
+        self._pool.set_paths([each.path for each in self._store])
+
+    @property
+    def packages(self) -> tuple[Package, ...]:
+        """What was uploaded."""
+        return tuple(self._store)
+
+    @property
+    def queries(self) -> tuple[Account, ...]:
+        """The last hundred queries of this session, oldest first, finished or not: the title,
+        progress and report of each. Results live as long as the caller holds them."""
+        return tuple(self._accounts)
+
+    @property
+    def report(self) -> Any:
+        """The report of the query that was started last; None before the first."""
+        return self._accounts[-1].report if self._accounts else None
+
+    @typed
+    def run(
+        self,
+        *what: Any,
+        inputs: Mapping[str, Any] | None = None,
+        progress: bool | None = None,
+        feedback: Feedback | None = None,
+        on_error: str = "stop",
+        entries: Any = None,
+        max_files: int | None = None,
+        cycles: int | None = None,
+        seed: int = 0,
+        schema: Any = None,
+        **others: Any,
+    ) -> Any:
+        """Compute bookings, or run a selector.
+
+        Bookings are computed as they are given, and no others; those of one dataset are done in one
+        pass (after a first one for automatic ranges). Ctrl-C ends the query within a batch and
+        raises QueryInterrupted, a KeyboardInterrupt with `partial_result` and `report`; a second
+        one does not wait for the workers.
+
+        Parameters
+        ----------
+        *what
+            Bookings, alone or in dicts, lists and tuples, in one another; or a selector and a
+            dataset, node or fileset of coffea's: a `treemill.Selector`, a function of a chunk of
+            events that gives a dict, or a coffea processor (docs/coffea.md).
+        inputs
+            What the selector's methods get; sent to workers once.
+        progress
+            Show a progress bar, one for all datasets; None: after 0.3 s on a terminal and in
+            notebooks, or at once if many short runs follow one another on a terminal.
+        feedback
+            Called about every second with the values, or the output, so far; or the name of a
+            histogram among them (True: the first one), which is drawn under the progress bar.
+        on_error
+            "stop" raises the first error; "skip" leaves out the entries that cannot be read or
+            processed, and the report names them.
+        entries, max_files
+            Go through a part of the dataset: a number of entries, a pair (start, stop) or a range
+            over the whole chain; the first files.
+        cycles
+            Instead of a dataset: how often to generate something.
+        seed
+            Of the selector's `self.rng`.
+        schema
+            One of coffea's, which makes the selector's events (docs/coffea.md).
+        **others
+            Options of coffea's Runner: the error says what to write here.
+
+        Returns
+        -------
+        Any
+            The values, a tuple if there are several, or in the containers that they came in; of a
+            selector the merged output, or what its `end` returns.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense.
+        WorkerError
+            If the user's code fails.
+        SourceError, FormatError, UnsupportedError
+            For files that cannot be read.
+        QueryInterrupted
+            After Ctrl-C.
+
+        Examples
+        --------
+        >>> n, pt = tm.run(events.count(), events.hist("Muon_pt", bins=(50, 0, 100)))
+        >>> tm.run({"all": events.count()})["all"] == n
+        True
+        >>> tm.run(lambda chunk: {"n": len(chunk)}, events)["n"] == n
+        True
+        """
+        refuse(others)
+        options = RunOptions(inputs, on_error, entries, max_files, cycles, seed, schema)
+        if _is_selector(what):
+            with hearing() as news:
+                query = self._select(what, options)
+                with closing(Watch(query, progress, feedback)) as watch:
+                    return wait(query, news, watch)
+        options.for_bookings()
+        groups = _by_dataset(what)
+        if options.whole:  # else values that are there are no part's
+            groups = [todo for group in groups if (todo := [b for b in group if not b.done])]
+        values = self._computed(groups, options, progress, feedback)
+
+        def value(booking: Booking) -> Any:
+            if booking.number in values:
+                return values[booking.number]
+            return booking.value
+
+        return mapped(what[0] if len(what) == 1 else what, value)
+
+    def _computed(
+        self,
+        groups: Sequence[Sequence[Booking]],
+        options: RunOptions,
+        progress: bool | None,
+        feedback: Feedback | None,
+    ) -> dict[int, Any]:
+        """Values by the bookings' numbers. Each group is of one dataset."""
+        values: dict[int, Any] = {}
+        if not groups:
+            return values
+        chains = [group[0].node.origin.chain for group in groups]
+        together = Together([(each.name, len(each.files)) for each in chains])
+        watch: Watch | None = None
+        try:
+            for group in groups:
+                with hearing() as news:
+                    query = self._start(BookedQuery(group, self._pool, options))
+                    together.start(query)
+                    if watch is None:
+                        watch = Watch(together if len(groups) > 1 else query, progress, feedback)
+                    found = wait(query, news, watch)
+                values |= {each.number: value for each, value in zip(group, found, strict=True)}
+        finally:
+            if watch is not None:
+                watch.close()
+        return values
+
+    def submit(
+        self,
+        *what: Any,
+        inputs: Mapping[str, Any] | None = None,
+        feedback: Feedback | None = None,
+        on_error: str = "stop",
+        entries: Any = None,
+        max_files: int | None = None,
+        cycles: int | None = None,
+        seed: int = 0,
+        schema: Any = None,
+        **others: Any,
+    ) -> Query:
+        """Start a selector, or bookings of one dataset, and return at once.
+
+        Parameters
+        ----------
+        *what
+            Bookings, alone or in dicts, lists and tuples, in one another; or a selector and a
+            dataset, node or fileset of coffea's: a `treemill.Selector`, a function of a chunk of
+            events that gives a dict, or a coffea processor (docs/coffea.md).
+        inputs
+            What the selector's methods get; sent to workers once.
+        feedback
+            As for `run`; a function is called on a thread of its own.
+        on_error
+            "stop" raises the first error; "skip" leaves out the entries that cannot be read or
+            processed, and the report names them.
+        entries, max_files
+            Go through a part of the dataset: a number of entries, a pair (start, stop) or a range
+            over the whole chain; the first files.
+        cycles
+            Instead of a dataset: how often to generate something.
+        seed
+            Of the selector's `self.rng`.
+        schema
+            One of coffea's, which makes the selector's events (docs/coffea.md).
+        **others
+            Options of coffea's Runner: the error says what to write here.
+
+        Returns
+        -------
+        Query
+            Its `result()` gives what `run` would, always a tuple for bookings.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense; other errors are raised by `result()`.
+
+        Examples
+        --------
+        >>> with tm.connect(workers=2) as session:
+        ...     query = session.submit(events.count())
+        ...     query.result() == (events.num_entries,)
+        True
+        """
+        query = self._started(what, RunOptions(inputs, on_error, entries, max_files, cycles, seed))
+        if feedback:
+            watch_aside(query, Watch(query, None if not callable(feedback) else False, feedback))
+        return query
+
+    def _started(self, what: Sequence[Any], options: RunOptions) -> Query:
+        if _is_selector(what):
+            return self._select(what, options)
+        options.for_bookings()
+        groups = _by_dataset(what)
+        if len(groups) != 1:
+            raise QueryError(f"submit() takes bookings of one dataset, not of {len(groups)}")
+        return self._start(BookedQuery(groups[0], self._pool, options))
+
+    def close(self) -> None:
+        """Stop what runs and end the workers.
+
+        Examples
+        --------
+        >>> session = tm.connect(workers=1)
+        >>> session.close()
+        """
+        for query in list(self._running):
+            query.stop("the session was closed")
+        self._pool.close()
+        self._store.close()
+
+    def _select(self, what: Sequence[Any], options: RunOptions) -> Query:
+        from ..selector.selector import as_selector  # start-up
+        from .selector_run import SelectorQuery  # heavy: numpy
+
+        chain, node = _data_of(what, options.cycles)
+        selector = as_selector(what[0])
+        return self._start(SelectorQuery(selector, chain, self._pool, options, node=node))
+
+    def _start(self, query: Query) -> Query:
+        self._accounts.append(query.account)
+        self._running.add(query)
+        query.start()
+        return query
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<session of {self.workers} {self._pool.kind}>"
+
+
+def _is_selector(what: Sequence[Any]) -> bool:
+    return bool(what) and not isinstance(what[0], Booking) and not is_shape(what[0])
+
+
+def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Chain | None, Node | None]:
+    if cycles is not None:
+        if len(what) != 1:
+            raise QueryError("cycles= is instead of a dataset: run(selector, cycles=…)")
+        return None, None
+    if len(what) == 2 and isinstance(what[1], Bookable):
+        data = what[1]
+        return data.node.origin.chain, data if isinstance(data, Node) else None
+    if len(what) == 2 and (isinstance(what[1], Mapping) or hasattr(what[1], "model_dump")):
+        from ..chain.chain import chain_of  # start-up
+
+        return chain_of(what[1]), None
+    names = ", ".join(type(each).__name__ for each in what)
+    raise QueryError(
+        "run() takes bookings, as events.hist(…) and events.count() give them, or a selector and "
+        f"a dataset, not {names}"
+    )
+
+
+def _by_dataset(bookings: Sequence[Any]) -> list[list[Booking]]:
+    """Groups in order, each booking once."""
+    groups: dict[int, tuple[Origin, dict[int, Booking]]] = {}
+    for booking in leaves(tuple(bookings)):
+        if not isinstance(booking, Booking):
+            raise QueryError(
+                "run() takes bookings, as events.hist(…) and events.count() give them, "
+                f"alone or in dicts, lists and tuples, not {type(booking).__name__}"
+            )
+        origin = booking.node.origin
+        groups.setdefault(id(origin), (origin, {}))[1][booking.number] = booking
+    if not bookings:
+        raise QueryError("run() needs at least one booking")
+    return [list(group.values()) for _, group in groups.values()]

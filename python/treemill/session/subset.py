@@ -1,0 +1,71 @@
+"""Which entries of a dataset a query goes through: all, some files, a range of the chain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..chain.reading import spans
+from ..errors import QueryError, TreemillError
+from ..packetizer import FileSize
+from ..worker.workload import Span
+
+if TYPE_CHECKING:
+    from ..chain.chain import Chain
+    from ..worker.workload import Workload
+
+__all__ = ["known_sizes", "subset"]
+
+
+def subset(chain: Chain, entries: Any, max_files: int | None) -> list[Span] | None:
+    """The parts of files that are meant; None for all. `entries` is a number of entries from the
+    start, a pair (start, stop) or a range or slice, counted over the chain; negative ones from its
+    end. Opens the files that a range of entries needs to know, and no others."""
+    files = len(chain.files)
+    if max_files is not None:
+        if isinstance(max_files, bool) or not isinstance(max_files, int) or max_files < 1:
+            raise QueryError(f"max_files must be 1 or more, not {max_files!r}")
+        files = min(files, max_files)
+    if chain.selected is not None:
+        selected = chain.selected
+        chosen = selected if entries is None else selected.sliced(*_range(entries))
+        parts = chosen.spans(chain.sizes.__getitem__)
+        found: list[Span] = [span for span in parts if span[0] < files]
+        return found or [(0, 0, 0)]
+    if entries is None:
+        if max_files is None:
+            return None
+        return [(file, 0, None) for file in range(files)]
+    start, stop = _range(entries)
+    return [span for span in spans(chain, start, stop) if span[0] < files] or [(0, 0, 0)]
+
+
+def _range(entries: Any) -> tuple[int | None, int | None]:
+    if isinstance(entries, int) and not isinstance(entries, bool):
+        if entries < 0:
+            raise QueryError(
+                f"entries={entries} is no number of entries: ({entries}, None) are the last ones, "
+                f"(None, {entries}) all but these"
+            )
+        return 0, entries
+    if isinstance(entries, (range, slice)) and entries.step in (None, 1):
+        return entries.start, entries.stop
+    if isinstance(entries, tuple) and len(entries) == 2:
+        return entries
+    raise QueryError(f"entries are a number, a pair (start, stop) or a range, not {entries!r}")
+
+
+def known_sizes(
+    chain: Chain, workload: Workload[Any], parts: Sequence[Span] | None
+) -> list[FileSize | None]:
+    """Of the files, or parts of files, that were opened before. Opens none."""
+    numbers = range(len(chain.files)) if parts is None else [file for file, _, _ in parts]
+    known: list[FileSize | None] = []
+    for place, number in enumerate(numbers):
+        try:
+            unknown = chain.sizes.peek(number) is None
+            size = None if unknown else FileSize(*workload.size(place))
+        except TreemillError:  # gone since: the worker that opens it will say so
+            size = None
+        known.append(size)
+    return known
