@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import QueryError
+from ..errors import QueryError, UnsupportedError
 from ..tree.foreign import Field
 
 if TYPE_CHECKING:
+    from ..arrays.kinds import Kind
     from .location import Location
     from .matching import Index
 
@@ -166,6 +167,8 @@ class FriendColumns:
         self._lock = threading.Lock()
         self._schema: Sequence[Field] | None = None
         self._names: dict[str, str] = {}
+        self._kinds: dict[str, Kind] = {}
+        """By the branch's name, of the friend's first file."""
         self._alignment: Alignment | None = None
         self._matches: dict[tuple[int, int], Any] = {}
 
@@ -177,6 +180,8 @@ class FriendColumns:
             return self._schema
 
     def _look(self) -> Sequence[Field]:
+        from ..arrays.columns import kind_of  # heavy: numpy
+
         friend = self._friend
         branches = [b for b in friend.chain.branches.values() if b.readable]
         columns = friend.chain.table(0).read([b.name for b in branches], 0, 0)
@@ -186,6 +191,7 @@ class FriendColumns:
         fields = []
         counted = Counter(branch.counter for branch in branches)
         for branch, column in zip(branches, columns, strict=True):
+            self._kinds[branch.name] = kind_of(column).given()
             # One that counts a single list ties it to none, under whichever of its names.
             ties = branch.counter is not None and counted[branch.counter] > 1
             counter = f"{friend.alias}.{branch.counter}" if ties else None
@@ -214,8 +220,27 @@ class FriendColumns:
     def _united(self, column: str, parts: list[tuple[int, int, int]]) -> Any:
         from ..arrays.columns import joined  # heavy: numpy
 
-        tables = self._friend.chain.table
-        return joined([tables(file).read([column], first, last)[0] for file, first, last in parts])
+        return joined([self._part(column, *part) for part in parts])
+
+    def _part(self, column: str, file: int, first: int, last: int) -> Any:
+        """Of one of the friend's files, of the kind that its first file has."""
+        from ..arrays.columns import kind_of  # heavy: numpy
+        from ..arrays.common_type import cast, widest  # heavy: numpy
+
+        chain = self._friend.chain
+        (found,) = chain.table(file).read([column], first, last)
+        own, kind = kind_of(found), self._kinds[column]
+        if own.given() == kind:
+            return found
+        if widest([own.given(), kind]) != kind:
+            raise UnsupportedError(
+                f"the friend {self._friend.alias} has {column} as {kind} in {chain.files[0]}, and "
+                f"as {own} in {chain.files[file]}, whose values that does not hold exactly: make "
+                "its files alike",
+                branch=column,
+                file=chain.files[file],
+            )
+        return cast(found, kind.given(own.optional or found.null_count > 0))
 
     def _matched(self, column: str, start: int, stop: int, alignment: Alignment) -> Any:
         import numpy as np
