@@ -9,7 +9,7 @@ import hist
 import pytest
 import treemill as tm
 from treemill.backend.threads import ThreadPass
-from treemill.session.session import booking_run as booked_module
+from treemill.session import booking_run as booked_module
 from treemill.worker import worker as worker_module
 
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 import treemill as tm
 from treemill.errors import QueryError, UnsupportedError
+from treemill.results import parts
 from treemill.results.file_output import FileOutput
-from treemill.results.values import parts
 
 
 @pytest.fixture(params=["threads", "processes"])

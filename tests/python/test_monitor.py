@@ -9,9 +9,10 @@ from treemill.backend.merged import Merged
 from treemill.monitor import watch
 from treemill.monitor.branch_table import size
 from treemill.monitor.display import text
+from treemill.monitor.feedback import pick
 from treemill.monitor.pictures import save
-from treemill.monitor.progress import pick
-from treemill.monitor.progress_bar import Progress, ProgressBar, numbers
+from treemill.monitor.progress import Progress
+from treemill.monitor.progress_bar import ProgressBar, numbers
 from treemill.monitor.report import MissingEntries, Report
 from treemill.monitor.together import Together
 from treemill.monitor.watch import Watch

@@ -80,7 +80,7 @@ class Table(tm.Selector):
 
 
 def test_inputs_are_sent_once(session, events, monkeypatch):
-    from treemill.backend.processes.pool import messages
+    from treemill.backend.processes import messages
 
     sent = []
     send = Channel.send

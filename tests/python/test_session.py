@@ -15,8 +15,8 @@ import pytest
 import treemill as tm
 from treemill.backend.merged import Merged
 from treemill.backend.threads import ThreadPass
+from treemill.session import booking_run as booked_module
 from treemill.session.front import connect, default_session
-from treemill.session.session import booking_run as booked_module
 from treemill.worker import worker as worker_module
 
 
