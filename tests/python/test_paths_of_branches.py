@@ -33,7 +33,7 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "said"), SAID, ids=[str(asked) for asked, _ in SAID])
+@pytest.mark.parametrize(("asked", "said"), SAID, ids=[said for _, said in SAID])
 def test_what_is_no_path(split, asked, said):
     with pytest.raises(tm.QueryError, match=said):
         split[0].arrays(asked)
