@@ -187,7 +187,7 @@ import sys, time
 import treemill as tm
 events = tm.dataset({paths!r}, "Events")
 if __name__ == "__main__":
-    from treemill import rows
+    from treemill.arrays import rows
     def hold(self):
         print("holds", flush=True)
         time.sleep(600)

@@ -21,7 +21,7 @@ from treemill.bench.generate import write  # noqa: E402
 from treemill.selector.coffea import coffea_reader  # noqa: E402
 
 FILES = ["demo", "opendata", "coffea-nano_dy.root", "nanoAOD_2015_CMS_Open_Data_ttbar.root"]
-METADATA = {"dataset": "dy", "filename": "f", "treename": "Events", "entrystart": 0}
+METADATA = {"dataset": "dy", "treename": "Events", "entrystart": 0}
 
 
 class Lenient(NanoAODSchema):
@@ -245,11 +245,12 @@ def both(request, tmp_path_factory):
         path = tmp_path_factory.mktemp("nano") / f"{name}.root"
         write(path, events=300, index=0, cluster=100, schema=name)
     data = tm.dataset(f"{path}:Events")
+    metadata = METADATA | {"filename": str(path)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ours = coffea_reader(data.chain.table(0), set()).chunk(0, len(data), METADATA)
+        ours = coffea_reader(data.chain.table(0), set()).chunk(0, len(data), metadata)
         factory = NanoEventsFactory.from_root(
-            {str(path): "Events"}, mode="virtual", schemaclass=Lenient, metadata=METADATA
+            {str(path): "Events"}, mode="virtual", schemaclass=Lenient, metadata=metadata
         )
         yield ours, factory.events(), {}
 

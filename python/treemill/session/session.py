@@ -302,7 +302,9 @@ class Session:
         ...     query.result() == (events.num_entries,)
         True
         """
-        query = self._started(what, RunOptions(inputs, on_error, entries, max_files, cycles, seed))
+        refuse(others)
+        options = RunOptions(inputs, on_error, entries, max_files, cycles, seed, schema)
+        query = self._started(what, options)
         if feedback:
             watch_aside(query, Watch(query, None if not callable(feedback) else False, feedback))
         return query
