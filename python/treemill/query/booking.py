@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol
 
 from ..errors import TreemillError
@@ -26,26 +26,10 @@ else:  # Python's own has no defaults before 3.13
 
     Value = TypeVar("Value", covariant=True)
 
-__all__ = ["Booking", "Data", "Located", "Origin", "Place", "Services", "steps_to"]
+__all__ = ["Booking", "Located", "Origin", "Place", "Services", "steps_to"]
 
 Groups = dict[int, "int | None"]
 """Which bookings are computed together, by their numbers; None: what no query has begun."""
-
-
-class Data(Protocol):
-    """What a query asks of the files that it is over: the columns that there are."""
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The files' paths."""
-
-    @property
-    def branches(self) -> Mapping[str, Any]:
-        """Of the first file."""
-
-    @property
-    def aliases(self) -> Mapping[str, str]:
-        """Names and expressions of TTree::SetAlias."""
 
 
 class Services(Protocol):
@@ -86,7 +70,8 @@ class Origin:
     for itself."""
 
     def __init__(self, chain: Any, services: Services) -> None:
-        """`chain`: chain.Chain, of which a query's description uses no more than `Data`."""
+        """`chain`: chain.Chain, of which a query's description asks for files, branches and aliases
+        only."""
         self.chain = chain
         self.services = services
         self._open: dict[int, weakref.ref[Booking]] = {}
