@@ -2,6 +2,7 @@
 
 import os
 import pickle
+from types import SimpleNamespace
 
 import awkward as ak
 import numpy as np
@@ -23,13 +24,13 @@ def path(core, tmp_path):
 def looks(monkeypatch):
     """The paths of files whose identity was looked at."""
     seen = []
-    true_stamp = opened.stamp
+    true_identity = opened.identity
 
-    def stamp(path):
+    def identity(path):
         seen.append(path)
-        return true_stamp(path)
+        return true_identity(path)
 
-    monkeypatch.setattr(opened, "stamp", stamp)
+    monkeypatch.setattr(opened, "identity", identity)
     return seen
 
 
@@ -91,3 +92,18 @@ def test_methods_of_datasets_have_help():
     assert "automatic" in tm.Dataset.hist.__doc__ or "range" in tm.Dataset.hist.__doc__
     for name in ("filter", "hist", "snapshot", "draw", "take", "vary"):
         assert getattr(tm.Dataset, name) is getattr(tm.Node, name)
+
+
+def test_a_snapshot_does_not_replace_a_file_that_it_reads(path, tmp_path):
+    link = tmp_path / "link.root"
+    link.symlink_to(path)
+    events = tm.dataset(path)
+    with pytest.raises(tm.QueryError, match="which it reads"):
+        events.snapshot(link, ["x"])
+
+
+def test_a_recorded_friend_on_a_server_is_left_out(path):
+    chain = tm.dataset(path).chain
+    tree = SimpleNamespace(core=SimpleNamespace(friends=[("far", "t", "root://host//far.root")]))
+    with pytest.warns(UserWarning, match="its friend far is left out: root:// sources come"):
+        assert chain.friends._of_file(chain, 0, tree) == []

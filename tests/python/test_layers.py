@@ -64,6 +64,24 @@ ONLY = {
 PURE = ["errors", "quoting", "faces", "language", "packetizer", "bench/simulation"]
 NO_CLOCK = ["packetizer", "language", "bench/simulation"]
 
+# Who may ask the operating system about files. What a dataset reads may lie on a server, so that
+# tree/source.py alone asks about it; the others ask about files that they write, or that belong to
+# this machine.
+ASKS_ABOUT_FILES = {
+    "tree/source.py",
+    "results/parts.py",
+    "results/file_output.py",
+    "session/packages.py",
+    "machine",
+    "bench",
+    "cli",
+}
+QUESTIONS = {
+    *("stat", "lstat", "scandir", "listdir", "walk", "readlink"),
+    *("exists", "lexists", "isfile", "isdir", "islink", "realpath", "samefile"),
+    *("getsize", "getmtime", "expanduser", "is_file", "is_dir", "glob", "rglob", "iglob"),
+}
+
 REASON = re.compile(r"# (start-up|heavy: \w+)")
 
 
@@ -128,6 +146,27 @@ def test_a_module_keeps_to_its_folder(path):
         assert not any(name == "treemill._core" for name, _ in imports(path))
     if within(path, NO_CLOCK):
         assert not libraries & {"threading", "time", "os", "socket"}
+
+
+def asked(path):
+    """Lines that ask the operating system about files."""
+    tree = ast.parse((PACKAGE / path).read_text())
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    found = [
+        call.lineno
+        for call in calls
+        if isinstance(call, ast.Attribute)
+        and call.attr in QUESTIONS
+        and getattr(call.value, "id", "") not in ("source", "ast")
+    ]
+    imported = [node for name, node in imports(path) if name in ("os.path", "glob")]
+    return found + [node.lineno for node in imported]
+
+
+def test_one_module_asks_about_the_files_that_are_read():
+    assert asked(Path("tree/source.py")), "the test finds what it looks for"
+    wrong = {path.as_posix(): asked(path) for path in MODULES if not within(path, ASKS_ABOUT_FILES)}
+    assert not {path: lines for path, lines in wrong.items() if lines}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=str)

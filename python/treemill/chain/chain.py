@@ -16,6 +16,7 @@ from ..tree.branch import Branches, branch_list
 from ..tree.defaults import ERROR, Missing
 from ..tree.file_tree import UNORDERED, FileTree
 from ..tree.foreign import Foreign, Table, joined
+from ..tree.source import is_same
 from .entry_list import Selection, selection
 from .filesets import fileset
 from .friends import Friends
@@ -72,6 +73,10 @@ class Chain:
     def files(self) -> tuple[str, ...]:
         """The files' paths."""
         return tuple(location.path for location in self.locations)
+
+    def has_file(self, path: str) -> bool:
+        """Whether one of the files lies at this path, by whatever name."""
+        return any(is_same(file, path) for file in self.files)
 
     @property
     def num_entries(self) -> int:

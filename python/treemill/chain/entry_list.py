@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import QueryError, SourceError, UnsupportedError
+from ..tree import source
 from ..tree.foreign import Field
 from .location import Location, split_tree
 
@@ -146,6 +147,7 @@ def _from_root(locations: Sequence[Location], count: Entries, text: str) -> Sele
     path, name = split_tree(text)
     if name is None:
         raise QueryError(f'which list of {path}? Write "{path}:name"')
+    path = source.address(path)
     try:
         found = uproot.open(path)[name]
     except (OSError, KeyError) as error:
@@ -177,11 +179,7 @@ def _number(locations: Sequence[Location], path: str, tree: str) -> int | None:
     that."""
     if not path:
         return None
-    same = [
-        i
-        for i, location in enumerate(locations)
-        if os.path.realpath(location.path) == os.path.realpath(path)
-    ]
+    same = [i for i, each in enumerate(locations) if source.is_same(each.path, path)]
     if not same:
         base = os.path.basename(path)
         same = [i for i, each in enumerate(locations) if os.path.basename(each.path) == base]

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import QueryError, SourceError, UnsupportedError
+from ..tree import source
 from .location import Location, expand
 
 __all__ = ["Fileset", "fileset"]
@@ -78,12 +80,11 @@ def fileset(files: Any, tree: str | None = None) -> Fileset | None:
 def _plain(files: Any) -> Any:
     """As mappings: coffea's specifications of files are pydantic's models, and may be in JSON."""
     if isinstance(files, str | Path) and str(files).endswith((".json", ".json.gz")):
-        opened = gzip.open if str(files).endswith(".gz") else open
+        path = source.address(str(files))
         try:
-            with opened(Path(files).expanduser(), "rt", encoding="utf-8") as file:
-                return json.load(file)
-        except (OSError, ValueError) as error:
-            path = str(files)
+            data = source.content(path)
+            return json.loads(gzip.decompress(data) if path.endswith(".gz") else data)
+        except (SourceError, OSError, EOFError, ValueError, zlib.error) as error:
             raise SourceError(f"cannot read the fileset {path}: {error}", file=path) from None
     return files.model_dump() if hasattr(files, "model_dump") else files
 

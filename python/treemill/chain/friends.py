@@ -5,14 +5,14 @@ records go with the tree of that file.
 
 from __future__ import annotations
 
-import os
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..errors import QueryError, SourceError
+from ..errors import QueryError, SourceError, UnsupportedError
+from ..tree import source
 from ..tree.foreign import Foreign, joined
 from .array_columns import ArrayColumns
 from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, Names
@@ -163,7 +163,7 @@ class Friends:
             try:
                 friend = chain.sibling({path: name}, name=alias)
                 _ = friend.sizes[0]
-            except (SourceError, QueryError) as error:
+            except (SourceError, QueryError, UnsupportedError) as error:
                 message = f"{location}: its friend {alias} is left out: {error}"
                 warnings.warn(message, stacklevel=2)
                 continue
@@ -190,8 +190,10 @@ def _resolved(given: str, main: str) -> str:
     from here."""
     if not given:
         return main
-    beside = os.path.join(os.path.dirname(main), given)
-    return given if "://" in given or not os.path.lexists(beside) else beside
+    if source.is_url(given):
+        return given
+    beside = source.beside(given, main)
+    return beside if source.exists(beside) else given
 
 
 def _bare(friends: list[tuple[str, list[str]]], own: set[str]) -> dict[str, frozenset[str]]:

@@ -1,20 +1,18 @@
 """From what a user writes for a dataset to (path, tree) pairs: globs, lists, dictionaries,
 "file.root:Events", "@list.txt".
 
-Looks at directories and list files only; opens no ROOT file.
+Asks tree/source.py for directories and list files; opens no ROOT file.
 """
 
 from __future__ import annotations
 
-import glob
-import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import QueryError, SourceError, UnsupportedError
+from ..errors import QueryError, SourceError
+from ..tree import source
 
 __all__ = ["Location", "expand", "split_tree"]
 
@@ -33,8 +31,6 @@ class Location:
         return f"{self.path}:{self.tree}" if self.tree else self.path
 
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://[^/]*")
-_GLOB = re.compile(r"[*?\[]")
 _MAX_LIST_DEPTH = 8
 
 
@@ -82,11 +78,11 @@ def _expand_text(text: str | Path, tree: str | None, depth: int) -> Iterable[Loc
         return
     path, own_tree = (str(text), None) if isinstance(text, Path) else split_tree(text)
     tree = _tree(own_tree) or _tree(tree)
-    path = _local(path)
-    if os.path.lexists(path):
+    path = source.address(path)
+    if source.exists(path):
         yield Location(path, tree)
-    elif _GLOB.search(path):
-        matches = sorted(glob.glob(path, recursive=True))
+    elif source.is_glob(path):
+        matches = source.matching(path)
         if not matches:
             raise SourceError(f"no file matches {path}", file=path)
         for match in matches:
@@ -103,43 +99,26 @@ def _tree(name: str | None) -> str | None:
 def _expand_list(path: str, tree: str | None, depth: int) -> Iterable[Location]:
     if depth >= _MAX_LIST_DEPTH:
         raise SourceError(f"lists of files contain each other: @{path}", file=path)
+    path = source.address(path)
     try:
-        lines = Path(path).expanduser().read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = source.content(path).decode("utf-8").splitlines()
+    except (SourceError, UnicodeDecodeError) as error:
         raise SourceError(f"cannot read the list of files {path}: {error}", file=path) from None
-    base = os.path.dirname(path)
     for line in lines:
         entry = line.strip()
         if not entry or entry.startswith("#"):
             continue
         # As a shell script's, a list's relative paths start at the list's own folder.
         prefix, entry = ("@", entry[1:]) if entry.startswith("@") else ("", entry)
-        if not _URL.match(entry) and not os.path.isabs(os.path.expanduser(entry)):
-            entry = os.path.join(base, entry)
-        yield from _expand_text(prefix + entry, tree, depth + 1)
-
-
-def _local(path: str) -> str:
-    """The path of a local file; URLs of other kinds are refused by name."""
-    url = _URL.match(path)
-    if url is None:
-        return os.path.expanduser(path)
-    scheme = path.split("://", 1)[0].lower()
-    if scheme == "file":
-        return path[len("file://") :]
-    raise UnsupportedError(
-        f"{scheme}:// sources come with a later version of treemill; this one reads local files",
-        file=path,
-    )
+        yield from _expand_text(prefix + source.beside(entry, path), tree, depth + 1)
 
 
 def split_tree(text: str) -> tuple[str, str | None]:
     """Splits "path:tree" at its last colon; the colons of URLs, ports and Windows drives are not
     such, nor are those in the name of an existing file."""
-    if ":" not in text or os.path.lexists(text):
+    begin = len(source.server(text))
+    if ":" not in text or (not begin and source.exists(text)):
         return text, None
-    url = _URL.match(text)
-    begin = url.end() if url else 0
     head, colon, tail = text[begin:].rpartition(":")
     if not colon or not tail:
         return text, None

@@ -4,7 +4,6 @@ was written anew. The only module that asks the core for files.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,7 +13,8 @@ from ..errors import QueryError, SourceError, TreemillError
 from ..machine.cache import prepare
 from ..tree.defaults import ERROR, Missing
 from ..tree.file_tree import FileTree, Sample
-from ..tree.open_tree import OpenTree, Stamp, shared, stamp
+from ..tree.open_tree import OpenTree, shared
+from ..tree.source import Identity, identity, is_directory
 from ..tree.uproot_fallback import Known
 from .location import Location
 
@@ -36,14 +36,14 @@ class OpenTrees:
         self.missing = missing
         self._kept = kept
         self._known: Known = {}
-        self._open: OrderedDict[int, tuple[Stamp, FileTree]] = OrderedDict()
-        self._remembered: dict[int, tuple[Stamp, dict[str, Any]]] = {}
+        self._open: OrderedDict[int, tuple[Identity, FileTree]] = OrderedDict()
+        self._remembered: dict[int, tuple[Identity, dict[str, Any]]] = {}
         self._lock = threading.Lock()
 
     def __getitem__(self, number: int) -> FileTree:
         """The tree of file `number`, as it is now."""
         location = self.locations[number]
-        now = self._stamp(number)
+        now = self._identity(number)
         with self._lock:
             known = self._open.get(number)
             if known is not None and known[0] == now:
@@ -64,7 +64,7 @@ class OpenTrees:
     def remembered(self, number: int) -> dict[str, Any]:
         """What was worked out from the metadata of file `number` as it is now; opens nothing.
         Raises SourceError where it is gone."""
-        now = self._stamp(number)
+        now = self._identity(number)
         with self._lock:
             known = self._remembered.get(number)
             if known is None or known[0] != now:
@@ -75,11 +75,11 @@ class OpenTrees:
         """The same trees for one pass, which looks at each file's identity once."""
         return _Pinned(self)
 
-    def _stamp(self, number: int) -> Stamp:
-        return stamp(self.locations[number].path)
+    def _identity(self, number: int) -> Identity:
+        return identity(self.locations[number].path)
 
-    def _check_same(self, number: int, expected: Stamp) -> None:
-        """Before a file is opened that is to have this stamp."""
+    def _check_same(self, number: int, expected: Identity) -> None:
+        """Called before a file is opened that must have this identity."""
 
 
 class _Pinned(OpenTrees):
@@ -87,20 +87,20 @@ class _Pinned(OpenTrees):
 
     def __init__(self, trees: OpenTrees) -> None:
         self.__dict__.update(trees.__dict__)
-        self._stamps: dict[int, Stamp] = {}
+        self._identities: dict[int, Identity] = {}
 
     def pinned(self) -> OpenTrees:
         return self
 
-    def _stamp(self, number: int) -> Stamp:
-        known = self._stamps.get(number)
+    def _identity(self, number: int) -> Identity:
+        known = self._identities.get(number)
         if known is None:
-            known = self._stamps.setdefault(number, super()._stamp(number))
+            known = self._identities.setdefault(number, super()._identity(number))
         return known
 
-    def _check_same(self, number: int, expected: Stamp) -> None:
+    def _check_same(self, number: int, expected: Identity) -> None:
         # The pass may have closed the file since it looked.
-        if super()._stamp(number) != expected:
+        if super()._identity(number) != expected:
             path = self.locations[number].path
             raise SourceError(f"{path} was written to while it was read: run again", file=path)
 
@@ -142,7 +142,7 @@ class _Others:
 def _open(location: Location) -> OpenTree:
     from treemill import _core  # heavy: core
 
-    if os.path.isdir(location.path):
+    if is_directory(location.path):
         raise SourceError(
             f"{location.path} is a directory; its files are {location.path}/*.root",
             file=location.path,

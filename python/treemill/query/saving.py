@@ -98,7 +98,7 @@ class Saves(Located):
             raise QueryError("snapshot() below vary() is not supported: book it above")
         node = self._with(params)
         place, kind = snapshot_format(path, format)
-        check_target(place, node.origin.chain.files)
+        check_target(place, node.origin.chain)
         check_tree(tree, kind)
         defined = {step.name for step in steps if isinstance(step, Define)}
         named = _columns(columns, self._names, steps)

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ..errors import MissingPackageError, QueryError, UnsupportedError
 
@@ -131,10 +131,16 @@ _WORDS = {
 }
 
 
-def check_target(target: str, read: Iterable[str]) -> None:
-    """Raises QueryError where a file would be written over one that is read for it."""
-    place = os.path.realpath(target)
-    if any(os.path.realpath(path) == place for path in read if "://" not in path):
+class Files(Protocol):
+    """Files that are read, as a chain has them."""
+
+    def has_file(self, path: str) -> bool:
+        """Whether one of them lies at this path."""
+
+
+def check_target(target: str, read: Files) -> None:
+    """Raise QueryError if a file would be written over one that is read for it."""
+    if read.has_file(target):
         raise QueryError(f"snapshot() would replace {target}, which it reads: give another path")
 
 

@@ -5,7 +5,6 @@ alone. Knows files by their paths; knows no dataset.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -13,17 +12,13 @@ from functools import cached_property
 from typing import Any
 from weakref import WeakValueDictionary
 
-from ..errors import SourceError
+from .source import Identity, identity
 
-__all__ = ["OpenTree", "Stamp", "shared", "stamp"]
-
-Stamp = tuple[int, int, int, int, int]
-"""Device, inode, size, and when content and inode were changed last; another one means another
-file, or one that was written to."""
+__all__ = ["OpenTree", "shared"]
 
 _SETTLED = 2.0
-"""So many seconds after a change another one gives a file another stamp for certain, however slowly
-its file system's clock ticks."""
+"""Seconds after a change from which on the next change is sure to give the file another identity,
+however slowly the clock of its file system ticks."""
 
 
 class OpenTree:
@@ -53,23 +48,13 @@ class OpenTree:
         return found
 
 
-_open: WeakValueDictionary[tuple[str, str | None, Stamp], OpenTree] = WeakValueDictionary()
+_open: WeakValueDictionary[tuple[str, str | None, Identity], OpenTree] = WeakValueDictionary()
 _lock = threading.Lock()
 
 
-def stamp(path: str) -> Stamp:
-    """Of the file as it is now. Raises SourceError where it is gone."""
-    try:
-        found = os.stat(path)
-    except OSError as error:
-        reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
-        raise SourceError(f"{reason}: {path}", file=path) from None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
-
-
-def shared(path: str, tree: str | None, now: Stamp, make: Callable[[], OpenTree]) -> OpenTree:
-    """The tree of the file that has this stamp now: one that somebody has open, or a new one as
-    `make` gives it. Of files that have just been written everybody gets one of their own."""
+def shared(path: str, tree: str | None, now: Identity, make: Callable[[], OpenTree]) -> OpenTree:
+    """The tree of the file that has this identity now: one that is open already, or a new one as
+    `make` gives it. A tree of a file that has just been written is not shared."""
     key = path, tree, now
     with _lock:
         known = _open.get(key)
@@ -77,8 +62,7 @@ def shared(path: str, tree: str | None, now: Stamp, make: Callable[[], OpenTree]
         return known
     # Made outside the lock: another thread may do the same at the same time, once.
     made = make()
-    *_, content, inode = now
-    if time.time_ns() - max(content, inode) > _SETTLED * 1e9 and stamp(path) == now:
+    if time.time_ns() - now.changed > _SETTLED * 1e9 and identity(path) == now:
         with _lock:
             _open[key] = made
     return made
