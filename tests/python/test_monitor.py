@@ -8,13 +8,13 @@ import pytest
 from treemill.backend.merged import Merged
 from treemill.monitor import watch
 from treemill.monitor.branch_table import size
-from treemill.monitor.display import text
 from treemill.monitor.feedback import pick
 from treemill.monitor.pictures import save
 from treemill.monitor.progress import Progress
 from treemill.monitor.progress_bar import ProgressBar, numbers
 from treemill.monitor.report import MissingEntries, Report
-from treemill.monitor.together import Together
+from treemill.monitor.several_queries import SeveralQueries
+from treemill.monitor.text_histogram import text
 from treemill.monitor.watch import Watch
 from treemill.session.front import connect
 
@@ -107,7 +107,7 @@ def test_a_bar_over_several_datasets():
     first, second = Query(), Query()
     first.progress = progress(entries=100, expected=100, seconds=1.0, workers=0)
     second.progress = progress(entries=50, expected=200, seconds=0.5)
-    together = Together([("dy", 2), ("tt", 4), ("ww", 2)])
+    together = SeveralQueries([("dy", 2), ("tt", 4), ("ww", 2)])
     assert together.progress.entries == 0
     together.start(first)
     now = together.progress

@@ -5,8 +5,9 @@ import hist
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.monitor.display import outside, text
+from treemill.monitor.histogram_labels import outside
 from treemill.monitor.pictures import overlaid, paneled
+from treemill.monitor.text_histogram import text
 
 axis = hist.axis.Regular(10, 0, 10, label="x")
 

@@ -95,7 +95,7 @@ def simulate_command(
             done.append(outcome)
         rows.append(simulations.panels(f"{scenario.name}: {scenario.title}", done))
     if output is not None:
-        from ..monitor.figures import save  # start-up
+        from ..monitor.line_charts import save  # start-up
 
         save(rows, output)
         click.echo(output)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ..monitor.figures import Panel, Series
+from ..monitor.line_charts import Panel, Series
 from .simulation import Outcome, Scenario, simulate
 
 __all__ = ["HEADER", "outcomes", "panels", "row"]

@@ -103,8 +103,8 @@ def _tell(report: Any, numbers: dict[str, Any]) -> None:
 
 
 def _draw(histograms: dict[str, Any], path: Path) -> None:
-    from ..monitor.display import show  # start-up
     from ..monitor.pictures import save  # start-up
+    from ..monitor.text_histogram import show  # start-up
 
     title = "Opposite charges: dimuon mass"
     show(histograms[title], title)

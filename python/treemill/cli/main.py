@@ -187,7 +187,7 @@ def draw(
     node = dataset(places, missing=dict(missing) or "error").node
     made = drawn(node, Drawing(expr, where, bins=axes, weight=weight, profile=profile))
     if output is None:
-        from ..monitor.display import show as show_text  # start-up
+        from ..monitor.text_histogram import show as show_text  # start-up
 
         show_text(made.histogram, made.title, log)
     else:

@@ -1,4 +1,4 @@
-"""This process and what it runs on: the processor, memory, the cache, Ctrl-C.
+"""This process and its machine: the processor, memory, the cache, Ctrl-C.
 
-Knows nothing of ours but errors.
+Must not know anything of treemill but its errors and its core's cache.
 """

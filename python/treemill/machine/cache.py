@@ -1,8 +1,8 @@
-"""`treemill.cache`: what this process remembers of the files that it has read, and how much it may.
+"""`treemill.cache`: the decompressed columns that this process keeps, and the limit of their size.
 
-A query over columns that earlier queries have read takes them from memory. The cache is
-one for the whole process, whatever sessions and datasets there are. The core has it (Rust,
-treemill-read's cache.rs); here is what the user says of it, and what holds where he says nothing.
+A query takes columns that earlier queries have read from memory. The process has one cache for all
+sessions and datasets. The cache itself is in the core (treemill-read's cache.rs); this module sets
+its limit, from the user's word or by default.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Cache", "cache", "prepare", "size_of", "turn_off"]
 
 _SHARE = 16
 _MOST = 2 << 30
-"""Without a word of the user: a sixteenth of the memory that the process may use, at most 2 GiB."""
+"""The default limit: a sixteenth of the memory that the process may use, at most 2 GiB."""
 _VARIABLE = "TREEMILL_CACHE"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {f"{prefix}i": 1 << 10 * power for power, prefix in enumerate("kmgt", 1)}
@@ -27,18 +27,18 @@ _is_set = False
 
 
 class Cache:
-    """Decompressed columns that this process keeps in memory for the queries to come.
+    """Decompressed columns that this process keeps in memory for later queries.
 
-    `cache.limit = "500 MB"` (or a number of bytes; 0: keep nothing) holds from then on; before, it
-    is what the environment variable TREEMILL_CACHE says, in the same form, or a sixteenth of the
-    memory that the process may use, at most 2 GiB. `cache.held` is what is there, `cache.clear()`
-    lets go of it."""
+    `cache.limit = "500 MB"` sets the limit; it may also be a number of bytes, and 0 switches the
+    cache off. The limit is at first the value of the environment variable TREEMILL_CACHE, in the
+    same form. Without that variable it is a sixteenth of the memory that the process may use, at
+    most 2 GiB. `cache.held` is the size of what is held, and `cache.clear()` frees it."""
 
     __slots__ = ()
 
     @property
     def limit(self) -> int:
-        """How many bytes may be held."""
+        """The number of bytes that the cache may hold."""
         from treemill import _core  # heavy: core
 
         prepare()
@@ -50,13 +50,13 @@ class Cache:
 
     @property
     def held(self) -> int:
-        """How many bytes are held now."""
+        """The number of bytes that the cache holds now."""
         from treemill import _core  # heavy: core
 
         return _core.cache_held()
 
     def clear(self) -> None:
-        """Lets go of all that is held. The limit stays."""
+        """Frees all that is held. The limit stays."""
         from treemill import _core  # heavy: core
 
         _core.clear_cache()
@@ -69,7 +69,9 @@ cache = Cache()
 
 
 def size_of(size: int | str) -> int:
-    """Bytes: of a number of them, or of a text like "500 MB", "1.5 GiB". Raises QueryError."""
+    """A size in bytes, from a number or from a text such as "500 MB" or "1.5 GiB".
+
+    Raises QueryError for anything else."""
     if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
         return size
     found = _SIZE.fullmatch(size) if isinstance(size, str) else None
@@ -84,13 +86,13 @@ def size_of(size: int | str) -> int:
 
 
 def prepare() -> None:
-    """Sets the limit where nobody has done so. Called before the first file is opened."""
+    """Sets the default limit if none was set. Called before the first file is opened."""
     if not _is_set:
         _set(_default())
 
 
 def turn_off() -> None:
-    """For a process that makes one pass and ends: it would remember for nobody."""
+    """Switches the cache off, for a process that makes one pass and ends."""
     _set(0)
 
 

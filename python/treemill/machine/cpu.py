@@ -1,7 +1,7 @@
-"""Whether this processor can run the core as it is built by default. Knows nothing else.
+"""Checks that this processor can run the core as it is built by default.
 
-The core is compiled for x86-64-v3 (docs/decisions/0002-processor.md). An older processor would end
-the process without a word at some instruction it lacks, so it is said before.
+The core is compiled for x86-64-v3 (docs/decisions/0002-processor.md). On an older processor the
+process would end without a message at the first instruction that the processor lacks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ _NEEDED = {"avx2", "bmi2", "fma"}
 
 
 def missing(cpuinfo: str) -> set[str]:
-    """Features that the first processor of /proc/cpuinfo's text lacks; none where it lists none."""
+    """Features that the first processor in the text of /proc/cpuinfo lacks. Empty if the text lists
+    no features."""
     for line in cpuinfo.splitlines():
         name, _, values = line.partition(":")
         if name.strip() == "flags":
@@ -24,11 +25,11 @@ def missing(cpuinfo: str) -> set[str]:
 
 
 def warn_if_too_old() -> None:
-    """Warns where the default build cannot run."""
+    """Warns if the processor cannot run the default build."""
     if sys.platform != "linux":
         return
     try:
-        # The first processor's part is enough; there may be hundreds.
+        # The first processor's part is enough: there may be hundreds of processors.
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
             lacks = missing(file.read(8192))
     except OSError:

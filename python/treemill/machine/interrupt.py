@@ -1,4 +1,4 @@
-"""Ctrl-C as a message instead of an exception out of nowhere, while a query runs."""
+"""Turns Ctrl-C into a message while a query runs, in place of an exception at an unknown point."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["interrupts", "raising"]
 
 
 class _Note:
-    """The handler that puts the word into `news`."""
+    """A signal handler that puts the word "interrupt" into `news`."""
 
     def __init__(self, news: SimpleQueue[str]) -> None:
         self._news = news
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        # SimpleQueue.put may be called from a handler, even one that interrupts get.
+        # A handler may call SimpleQueue.put, even if it interrupts get.
         self._news.put("interrupt")
 
 
 @contextmanager
 def interrupts(news: SimpleQueue[str]) -> Iterator[None]:
-    """Inside, SIGINT puts the word "interrupt" into `news`. Only in the main thread, and only where
-    SIGINT raises KeyboardInterrupt otherwise: a program's own handler is left alone."""
+    """Inside, SIGINT puts the word "interrupt" into `news`. This holds in the main thread only, and
+    only if SIGINT would raise KeyboardInterrupt: a program's own handler stays in place."""
     if (
         threading.current_thread() is not threading.main_thread()
         or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
@@ -43,8 +43,8 @@ def interrupts(news: SimpleQueue[str]) -> Iterator[None]:
 
 @contextmanager
 def raising() -> Iterator[None]:
-    """Inside, Ctrl-C raises KeyboardInterrupt again: for code of the user's that this thread runs
-    in the midst of a query, which nothing else could end."""
+    """Inside, Ctrl-C raises KeyboardInterrupt again. This is for the user's code that this thread
+    runs in the middle of a query: nothing else could end it."""
     noted = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not isinstance(noted, _Note):
         yield

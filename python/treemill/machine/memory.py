@@ -1,5 +1,5 @@
-"""How much memory this process may use: the machine's, or what its control group leaves it. Knows
-nothing of treemill.
+"""How much memory this process may use: that of the machine, or less if its control group has a
+limit. Knows nothing of treemill.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["available"]
 
 
 def available(root: str = "/") -> int | None:
-    """Bytes; None where the system does not say. `root`: where /proc and /sys are."""
+    """Bytes of memory; None if the system does not say. `root` is the folder of proc and sys."""
     with contextlib.suppress(ValueError, OSError):
         pages = os.sysconf("SC_PHYS_PAGES")
         return min([pages * os.sysconf("SC_PAGE_SIZE"), *_limits(Path(root))])
@@ -21,9 +21,9 @@ def available(root: str = "/") -> int | None:
 
 
 def _limits(root: Path) -> Iterator[int]:
-    """Of the control groups that the process is in, from its own to the outermost that is seen."""
+    """The limits of the process's control groups, from its own to the outermost visible one."""
     for file in _files(root):
-        # "max" is no limit, and no file is none either.
+        # The word "max" means that there is no limit, and so does a missing file.
         with contextlib.suppress(OSError, ValueError):
             yield int(file.read_text())
 
@@ -42,7 +42,7 @@ def _files(root: Path) -> Iterator[Path]:
         else:
             continue
         folder = base / group.lstrip("/")
-        # A container may see only the lower end of the path, at its top.
+        # A container may see only the lower end of the path, as its own top folder.
         for each in (folder, *folder.parents):
             yield each / name
             if each == base:

@@ -1,4 +1,4 @@
-"""Tables for people: the branches of a tree."""
+"""Tables of branches for a terminal, and tables of text in general."""
 
 from __future__ import annotations
 
@@ -6,41 +6,60 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-__all__ = ["plain", "print_branches", "size"]
+__all__ = ["BranchRow", "plain", "print_branches", "size"]
 
-# A list of leaves, as ROOT has it for titles of branches: "x", "pt[n]/F", "a/I:b[3]/F".
+# A list of leaves, as ROOT writes it into the titles of branches: "x", "pt[n]/F", "a/I:b[3]/F".
 _LEAF = r"[\w.#]+(\[[^\]]*\])*(/[A-Za-z])?"
 _LEAVES = re.compile(rf"({_LEAF}(:{_LEAF})*)?")
 _ORDER = {"core": 0, "uproot": 1, "no": 2}
 
 
-class _Branch(Protocol):
-    """What is said of a branch."""
+class BranchRow(Protocol):
+    """What a table says of one branch."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The branch's name."""
+
     @property
-    def cpp_type(self) -> str: ...
+    def cpp_type(self) -> str:
+        """Its C++ type."""
+
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """Its title, as ROOT wrote it."""
+
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """ "group" if it only has branches of its own."""
+
     @property
-    def reads_as(self) -> str: ...
+    def reads_as(self) -> str:
+        """The type that it reads as."""
+
     @property
-    def how(self) -> str: ...
+    def how(self) -> str:
+        """Its reader: "core", "uproot" or "no"."""
+
     @property
-    def readable(self) -> bool: ...
+    def readable(self) -> bool:
+        """Whether it can be read."""
+
     @property
-    def reason(self) -> str | None: ...
+    def reason(self) -> str | None:
+        """Why it cannot be read by the core."""
+
     @property
-    def total_bytes(self) -> int: ...
+    def total_bytes(self) -> int:
+        """Bytes in memory."""
+
     @property
-    def zip_bytes(self) -> int: ...
+    def zip_bytes(self) -> int:
+        """Bytes in the file."""
 
 
 def plain(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table as lines of text, numbers to the right."""
+    """Lays out a table as lines of text, aligned to the right."""
     lines = [list(head), *map(list, rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     texts = ["  ".join(f"{c:>{w}}" for c, w in zip(line, widths, strict=True)) for line in lines]
@@ -48,11 +67,12 @@ def plain(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def print_branches(
-    title: str, branches: Iterable[_Branch], aliases: Mapping[str, str] | None = None
+    title: str, branches: Iterable[BranchRow], aliases: Mapping[str, str] | None = None
 ) -> None:
-    """Name, C++ type, how it reads, who reads it (the core, or uproot, which is slower), and sizes,
-    one branch a line; those that nobody reads last, with the reason; titles, where there are some
-    that say more than ROOT writes by itself. Then the tree's aliases."""
+    """Prints a line for each branch: its name, its C++ type, the type that it reads as, its reader
+    (the core, or uproot, which is slower) and its sizes. Unreadable branches come last. A column of
+    titles is added if one of them says more than ROOT writes by itself. The tree's aliases
+    follow."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -81,7 +101,7 @@ def print_branches(
         )
     console = Console()
     if not console.is_terminal:
-        # Nothing is folded in a file or a pipe, where somebody may grep.
+        # A file or a pipe gets one line per branch, which grep can find.
         console = Console(width=4 + _widest(rows), highlight=False)
     console.print(Text(title, style="bold"))
     console.print(table)
@@ -95,20 +115,20 @@ def print_branches(
         console.print(Text(f"{unread} of {len(rows)} branches cannot be read", style="dim"))
 
 
-def _widest(rows: list[_Branch]) -> int:
+def _widest(rows: list[BranchRow]) -> int:
     texts = ((b.name, b.cpp_type, b.reads_as, _title(b)) for b in rows)
     widths = [max((len(text) for text in column), default=0) for column in zip(*texts, strict=True)]
     return max(sum(widths) + 40, 80)
 
 
-def _title(branch: _Branch) -> str:
-    """Its title, unless that is the list of its leaves, `Muon_pt[nMuon]/F`, or its name."""
+def _title(branch: BranchRow) -> str:
+    """The title; empty if it is only the branch's name, or its leaves, `Muon_pt[nMuon]/F`."""
     title = branch.title.strip()
     return "" if _LEAVES.fullmatch(title) else title
 
 
 def size(count: int) -> str:
-    """Bytes in few characters."""
+    """A number of bytes in few characters."""
     for unit, letters in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
         if count >= unit:
             return f"{count / unit:.1f} {letters}"

@@ -1,25 +1,53 @@
-"""What notebooks show of treemill's objects: tables, and pictures of histograms. Knows no more of
-them than what they say of themselves.
+"""HTML that notebooks show for treemill's objects: tables, and pictures of histograms. Knows these
+objects by the protocols below.
 """
 
 from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, TypeGuard, TypeVar
 
-from .branch_table import size
+from .branch_table import BranchRow, size
+
+if TYPE_CHECKING:
+    from hist import Hist
+    from matplotlib.figure import Figure
 
 __all__ = ["of_branches", "of_cuts", "of_value", "of_variations", "picture", "table"]
 
 _MOST = 200
-"""Lines of a table; pages with thousands of branches are slow."""
+"""Rows of a table; notebooks with thousands of rows are slow."""
+
+
+class _Cut(Protocol):
+    """One filter of a cut flow."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def total(self) -> float: ...
+    @property
+    def passed(self) -> float: ...
+    @property
+    def efficiency(self) -> float: ...
+
+
+C = TypeVar("C", bound=_Cut)
+
+
+class _Variations(Protocol):
+    """Values by the names of variations, which can draw themselves."""
+
+    def __iter__(self) -> Iterator[str]: ...
+    def items(self) -> Iterable[tuple[str, object]]: ...
+    def plot(self) -> Figure: ...
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> str:
-    """A table. Texts may be anything."""
+    """A table of these texts, which are escaped."""
     lines = list(rows)
     cells = ["".join(f"<td style='text-align:left'>{escape(c)}</td>" for c in row) for row in lines]
     body = "".join(f"<tr>{each}</tr>" for each in cells[:_MOST])
@@ -30,9 +58,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -
     return f"<div>{heading}<table>{rows_of_it}</table>{more}</div>"
 
 
-def picture(title: str, histogram: Any) -> str:
-    """A histogram; as text where there is no matplotlib."""
-    from . import display  # start-up
+def picture(title: str, histogram: Hist) -> str:
+    """A picture of the histogram, or text if matplotlib is not installed."""
+    from . import text_histogram  # start-up
 
     target = io.BytesIO()
     try:
@@ -40,7 +68,7 @@ def picture(title: str, histogram: Any) -> str:
 
         pictures.save([histogram], [title], target)
     except ImportError:
-        return f"<pre>{escape(display.text(histogram, title))}</pre>"
+        return f"<pre>{escape(text_histogram.text(histogram, title))}</pre>"
     return _image(target, title)
 
 
@@ -49,15 +77,15 @@ def _image(target: io.BytesIO, title: str) -> str:
     return f'<img src="data:image/png;base64,{data}" alt="{escape(title)}" width="480">'
 
 
-def of_branches(title: str, branches: Iterable[Any], entries: str = "") -> str:
-    """Those of a tree, with their types, titles and sizes."""
+def of_branches(title: str, branches: Iterable[BranchRow], entries: str = "") -> str:
+    """A table of a tree's branches, with their types, titles and sizes."""
     head = ["branch", "reads as", "title", "size", "in file"]
     rows = [[b.name, b.reads_as, b.title, size(b.total_bytes), size(b.zip_bytes)] for b in branches]
     return table(head, rows, title) + (f"<p>{escape(entries)}</p>" if entries else "")
 
 
-def of_cuts(cuts: Iterable[Any], cumulative: Any) -> str:
-    """A cut flow."""
+def of_cuts(cuts: Iterable[C], cumulative: Callable[[C], float]) -> str:
+    """A table of a cut flow. `cumulative` gives the efficiency of all filters down to this one."""
     rows = [
         [
             cut.name,
@@ -71,9 +99,9 @@ def of_cuts(cuts: Iterable[Any], cumulative: Any) -> str:
     return table(["cut", "all", "passed", "efficiency", "cumulative"], rows)
 
 
-def of_value(title: str, value: Any) -> str:
-    """What a booking computed: a histogram as a picture, what shows itself as it does, else
-    text."""
+def of_value(title: str, value: object) -> str:
+    """A booking's value: a histogram as a picture, an object with HTML of its own as that, anything
+    else as text."""
     if _is_histogram(value):
         return picture(title, value)
     own = getattr(value, "_repr_html_", None)
@@ -83,13 +111,13 @@ def of_value(title: str, value: Any) -> str:
     return f"<div><b>{escape(title)}</b>: <code>{escape(text)}</code></div>"
 
 
-def of_variations(values: Mapping[str, Any]) -> str:
-    """Values by the names of variations; of histograms of one dimension the picture."""
-    first: Any = next(iter(values.values()))
+def of_variations(values: _Variations) -> str:
+    """A picture of the variations if they are histograms of one dimension, else a table."""
+    _, first = next(iter(values.items()))
     if _is_histogram(first) and first.ndim == 1:
         try:
             target = io.BytesIO()
-            values.plot().savefig(target)  # type: ignore[attr-defined]
+            values.plot().savefig(target)
             return _image(target, ", ".join(values))
         except ImportError:
             pass
@@ -97,7 +125,7 @@ def of_variations(values: Mapping[str, Any]) -> str:
     return table(["variation", "value"], rows)
 
 
-def _summary(value: Any) -> str:
+def _summary(value: object) -> str:
     if _is_histogram(value):
         total = value.sum(flow=True)
         return (
@@ -106,7 +134,7 @@ def _summary(value: Any) -> str:
     return _number(value) if isinstance(value, (int, float)) else repr(value)
 
 
-def _is_histogram(value: Any) -> bool:
+def _is_histogram(value: object) -> TypeGuard[Hist]:
     return hasattr(value, "axes") and hasattr(value, "storage_type")
 
 

@@ -1,20 +1,23 @@
-"""A running query in a notebook: one output that is drawn anew, a bar and a picture. The only
-module that imports IPython."""
+"""The progress bar of notebooks: one output, drawn anew by each update, with a bar and a picture.
+The only module that imports IPython."""
 
 from __future__ import annotations
 
 import html
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .html import picture
 from .progress import Progress
 from .progress_bar import numbers
 
+if TYPE_CHECKING:
+    from hist import Hist
+
 __all__ = ["NotebookBar"]
 
 
 class NotebookBar:
-    """Draws when told to, under the cell that is running."""
+    """A bar below the running cell."""
 
     def __init__(self) -> None:
         from IPython.display import HTML
@@ -24,15 +27,15 @@ class NotebookBar:
         self._handle = show(HTML(""), display_id=True)
         self._picture = ""
 
-    def draw(self, name: str, histogram: Any) -> None:
-        """The picture under the bar, from the next update on."""
+    def draw(self, name: str, histogram: Hist) -> None:
+        """Sets the picture below the bar, which the next update shows."""
         self._picture = picture(name, histogram)
 
     def update(self, progress: Progress) -> None:
-        """Shows these numbers."""
+        """Draws the bar with these numbers."""
         bar = f'<progress value="{progress.entries}" max="{max(progress.expected, 1)}"></progress>'
         words = html.escape(f"{progress.phase}: {numbers(progress)}")
         self._handle.update(self._html(f"<div>{bar} {words}</div>{self._picture}"))
 
     def close(self) -> None:
-        """Leaves the last state there."""
+        """Ends the display. The last state stays below the cell."""

@@ -1,5 +1,5 @@
-"""Pictures of histograms by matplotlib in mplhep's style: each in a panel of its own, or several in
-one with a legend and their ratios. Knows hist.Hist and labels only.
+"""Draws histograms with matplotlib in mplhep's style: each in a panel of its own, or several in one
+panel with a legend and their ratios. Knows hist.Hist and labels only.
 """
 
 from __future__ import annotations
@@ -7,21 +7,34 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from .display import axis_label, in_notebook, is_profile, outside, quantity
+from .histogram_labels import axis_label, is_profile, outside, quantity
+from .screen import in_notebook
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import numpy as np
+    from boost_histogram.axis import Axis
+    from hist import Hist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    Edges = Sequence[float] | NDArray[np.float64]
 
 __all__ = ["Band", "overlaid", "paneled", "save"]
 
 
 @dataclass(frozen=True)
 class Band:
-    """What is drawn around the first histogram: from `low` to `high` in each bin."""
+    """An area around the first histogram: from `low` to `high` in each bin."""
 
     low: Sequence[float]
     high: Sequence[float]
@@ -29,19 +42,20 @@ class Band:
 
 
 def save(
-    histograms: Sequence[Any],
+    histograms: Sequence[Hist],
     titles: Sequence[str],
     path: str | Path | BinaryIO,
     log: bool = False,
 ) -> None:
-    """Writes one picture with a panel for each histogram to `path`; its suffix says in which
-    format; PNG to an open file. Of more than two dimensions the projections on each axis are drawn.
-    Raises ImportError where matplotlib or mplhep is missing."""
+    """Writes one picture with a panel for each histogram to `path`. The suffix decides the format;
+    an open file gets PNG. A histogram of more than two dimensions is drawn as its projections.
+
+    Raises ImportError if matplotlib or mplhep is missing."""
     paneled(histograms, titles, log).savefig(path)
 
 
-def paneled(histograms: Sequence[Any], titles: Sequence[str], log: bool = False) -> Any:
-    """The picture that `save` writes, a matplotlib Figure."""
+def paneled(histograms: Sequence[Hist], titles: Sequence[str], log: bool = False) -> Figure:
+    """Draws the picture that `save` writes."""
     panels = [
         each
         for histogram, title in zip(histograms, titles, strict=True)
@@ -62,15 +76,16 @@ def paneled(histograms: Sequence[Any], titles: Sequence[str], log: bool = False)
 
 
 def overlaid(
-    histograms: Mapping[str, Any],
+    histograms: Mapping[str, Hist],
     title: str = "",
     log: bool = False,
     ratio: bool = False,
     band: Band | None = None,
-) -> Any:
-    """A matplotlib Figure of histograms of one dimension and of equal axes, by the labels that
-    stand in its legend; with `ratio` their ratios to the first one below. Raises ValueError where
-    they cannot be drawn together."""
+) -> Figure:
+    """Draws histograms of one dimension with equal axes into one panel. The keys are the labels in
+    the legend. `ratio` adds a panel with the ratios to the first histogram.
+
+    Raises ValueError if the histograms cannot be drawn together."""
     first = next(iter(histograms.values()))
     _check(histograms, first)
     with _drawing(16) as plt:
@@ -87,7 +102,7 @@ def overlaid(
         edges = _drawn_edges(first.axes[0], last)
         if band is not None:
             _band(main, edges, band, band.low, band.high)
-        # Names of colours would be looked up when the picture is saved, in another style.
+        # A colour's name, such as C1, would be looked up in the style of the time of saving.
         cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
         colors = [cycle[i % len(cycle)] for i in range(len(histograms))]
         for (label, histogram), color in zip(histograms.items(), colors, strict=True):
@@ -104,35 +119,35 @@ def overlaid(
         return _finished(plt, figure)
 
 
-def _finished(plt: Any, figure: Any) -> Any:
-    # Ticks get their looks when they are drawn first, which is now, while the style holds.
+def _finished(plt: ModuleType, figure: Figure) -> Figure:
+    # Ticks take their style when they are first drawn: draw them while the style is active.
     figure.canvas.draw()
     plt.close(figure)
     return figure
 
 
-def _check(histograms: Mapping[str, Any], first: Any) -> None:
+def _check(histograms: Mapping[str, Hist], first: Hist) -> None:
     if any(histogram.ndim != 1 for histogram in histograms.values()):
         raise ValueError("only histograms of one dimension can be drawn into one picture")
     if any(histogram.axes[0] != first.axes[0] for histogram in histograms.values()):
-        # Labels and names count for axes, and nothing for a picture.
+        # Axes with different labels or names are unequal, but have the same bins.
         others = [_places(histogram.axes[0]) for histogram in histograms.values()]
         if any(other != others[0] for other in others):
             raise ValueError("histograms with different axes cannot be drawn into one picture")
 
 
-def _places(axis: Any) -> list[Any]:
+def _places(axis: Axis) -> list[object]:
     if axis.traits.continuous:
         return [float(edge) for edge in axis.edges]
     return [axis.value(i) for i in range(axis.size)]
 
 
 @contextmanager
-def _drawing(size: int) -> Iterator[Any]:
-    """pyplot, in mplhep's style. mplhep's sizes are made for one large picture."""
+def _drawing(size: int) -> Iterator[ModuleType]:
+    """Gives pyplot, in mplhep's style, with sizes of its own: mplhep's suit one large picture."""
     import matplotlib
 
-    if not in_notebook():  # which shows the user's own pictures by another backend
+    if not in_notebook():  # a notebook shows the user's own pictures with another backend
         matplotlib.use("Agg", force=False)
     import matplotlib.pyplot as plt
     import mplhep
@@ -142,14 +157,14 @@ def _drawing(size: int) -> Iterator[Any]:
         yield plt
 
 
-def _panels(histogram: Any, title: str) -> list[tuple[Any, str]]:
+def _panels(histogram: Hist, title: str) -> list[tuple[Hist, str]]:
     if histogram.ndim <= 2:
         return [(histogram, title)]
     axes = enumerate(histogram.axes)
     return [(histogram.project(i), f"{title}: {axis_label(axis)}") for i, axis in axes]
 
 
-def _picture(histogram: Any, title: str, place: Any, figure: Any, log: bool) -> None:
+def _picture(histogram: Hist, title: str, place: Axes, figure: Figure, log: bool) -> None:
     if histogram.ndim == 1:
         edges = _drawn_edges(histogram.axes[0], place)
         if is_profile(histogram):
@@ -166,7 +181,7 @@ def _picture(histogram: Any, title: str, place: Any, figure: Any, log: bool) -> 
     _title(place, title, histogram)
 
 
-def _field(histogram: Any, place: Any, figure: Any, log: bool) -> None:
+def _field(histogram: Hist, place: Axes, figure: Figure, log: bool) -> None:
     import numpy as np
     from matplotlib.colors import LogNorm
 
@@ -189,9 +204,9 @@ def _field(histogram: Any, place: Any, figure: Any, log: bool) -> None:
 
 
 def _line(
-    place: Any, histogram: Any, edges: Any, label: str | None = None, color: str | None = None
+    place: Axes, histogram: Hist, edges: Edges, label: str | None = None, color: str | None = None
 ) -> None:
-    """Steps; of a profile points with the errors of the means."""
+    """Draws steps; for a profile points with the errors of the means."""
     values, errors = histogram.values(), _errors(histogram)
     if not is_profile(histogram):
         place.stairs(values, edges, linewidth=1.4, label=label, color=color)
@@ -212,28 +227,29 @@ def _line(
     )
 
 
-def _errors(histogram: Any) -> list[float]:
-    """Of a bin: the square root of its variance; 0 where that is not known."""
+def _errors(histogram: Hist) -> list[float]:
+    """The square root of each bin's variance; 0 if that is not known."""
     variances = histogram.variances()
     if variances is None:
         return [0.0] * len(histogram.values())
     return [math.sqrt(v) if v > 0 and math.isfinite(v) else 0.0 for v in map(float, variances)]
 
 
-def _band(place: Any, edges: Any, band: Band, low: Any, high: Any) -> None:
+def _band(place: Axes, edges: Edges, band: Band, low: Edges, high: Edges) -> None:
     place.stairs(
         high, edges, baseline=low, fill=True, color="0.7", alpha=0.6, linewidth=0, label=band.label
     )
 
 
 def _ratios(
-    place: Any,
-    histograms: Sequence[Any],
-    edges: Any,
+    place: Axes,
+    histograms: Sequence[Hist],
+    edges: Edges,
     band: Band | None,
     colors: Sequence[str],
 ) -> None:
-    """Of each to the first, with its own errors relative to the first's content."""
+    """Draws the ratio of each histogram to the first. The errors are its own, over the first's
+    contents."""
     import numpy as np
 
     first, *others = histograms
@@ -249,14 +265,15 @@ def _ratios(
     for histogram, color in zip(others, colors[1:], strict=True):
         found = np.array(histogram.values(), float) / base
         errors = np.array(_errors(histogram)) / abs(base)
-        looks = {"fmt": "o", "markersize": 3, "linewidth": 1.0, "color": color}
-        place.errorbar(middles, found, yerr=errors, **looks)
+        place.errorbar(
+            middles, found, yerr=errors, fmt="o", markersize=3, linewidth=1.0, color=color
+        )
     place.set_ylabel("ratio", loc="center")
     _ratio_range(place, shown)
 
 
-def _ratio_range(place: Any, found: Sequence[Any]) -> None:
-    """Around 1, of most points: single bins may have any ratio."""
+def _ratio_range(place: Axes, found: Sequence[NDArray[np.float64]]) -> None:
+    """Sets a range around 1 that shows most points: single bins may have any ratio."""
     import numpy as np
 
     values = np.concatenate([np.ones(1), *found])
@@ -265,8 +282,8 @@ def _ratio_range(place: Any, found: Sequence[Any]) -> None:
     place.set_ylim(1 - reach, 1 + reach)
 
 
-def _vertical(place: Any, histograms: Any, log: bool) -> None:
-    """The vertical axis: from 0, or for logarithms from below the smallest content."""
+def _vertical(place: Axes, histograms: Iterable[Hist], log: bool) -> None:
+    """Sets the vertical range: from 0, or from below the smallest content if `log`."""
     shown = [float(v) for h in histograms for v in h.values() if math.isfinite(v)]
     positive = [value for value in shown if value > 0]
     if log and positive:
@@ -276,12 +293,16 @@ def _vertical(place: Any, histograms: Any, log: bool) -> None:
         place.set_ylim(bottom=min(0.0, min(shown, default=0.0)))
 
 
-def _drawn_edges(axis: Any, place: Any, direction: str = "x") -> Any:
-    """Where bins are drawn; for whole numbers and categories around the number or the name."""
+def _drawn_edges(axis: Axis, place: Axes, direction: str = "x") -> Edges:
+    """The edges at which bins are drawn. Bins of whole numbers and categories are centred on the
+    number or the name."""
+    edges: NDArray[np.float64]
     if axis.traits.continuous:
-        return axis.edges
+        edges = axis.edges
+        return edges
     if axis.traits.ordered and type(axis).__name__ == "Integer":
-        return axis.edges - 0.5
+        edges = axis.edges - 0.5
+        return edges
     marks = place.xaxis if direction == "x" else place.yaxis
     marks.set_ticks(range(axis.size), [str(axis.value(i)) for i in range(axis.size)])
     marks.set_ticks([], minor=True)
@@ -291,9 +312,9 @@ def _drawn_edges(axis: Any, place: Any, direction: str = "x") -> Any:
 # Words.
 
 
-def _title(place: Any, title: str, histogram: Any) -> None:
-    """The title, and under it in small what the picture does not show."""
-    size = place.title.get_fontsize() * 0.75
+def _title(place: Axes, title: str, histogram: Hist) -> None:
+    """Sets the title, with a line that says what the picture does not show."""
+    size = float(place.title.get_fontsize()) * 0.75
     lines = textwrap.wrap(title, 62, max_lines=3, placeholder=" …")
     beyond = "" if histogram is None else outside(histogram)
     if beyond:
@@ -302,7 +323,7 @@ def _title(place: Any, title: str, histogram: Any) -> None:
         place.set_title("\n".join(lines), fontsize=size, loc="left")
 
 
-def _contents_label(histogram: Any) -> str:
+def _contents_label(histogram: Hist) -> str:
     what = quantity(histogram)
     axis = histogram.axes[0]
     if histogram.ndim > 1 or is_profile(histogram) or type(axis).__name__ != "Regular":

@@ -1,4 +1,4 @@
-"""How far a query is, as plain numbers."""
+"""How far a running query is, as plain numbers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ __all__ = ["Progress"]
 
 @dataclass(frozen=True)
 class Progress:
-    """A look at a running query."""
+    """The state of a running query at one moment."""
 
     phase: str
     """What the pass is for: finding ranges, or filling."""
     entries: int
-    """Processed in this pass."""
+    """Number of entries processed in this pass."""
     expected: int
-    """Of the dataset; an estimate while not all files are open."""
+    """Number of entries of the dataset; an estimate until all files have been opened."""
     bytes_read: int
     bytes_decompressed: int
     seconds: float
@@ -25,20 +25,20 @@ class Progress:
     pass_seconds: float
     """Since this pass began."""
     bytes_from_cache: int = 0
-    """Decompressed before this pass: taken from memory, not read."""
+    """Bytes that earlier passes have decompressed: they are taken from memory, not read."""
 
     @property
     def events_per_second(self) -> float:
-        """Of this pass."""
+        """Entries per second of this pass."""
         return self.entries / self.pass_seconds if self.pass_seconds > 0 else 0.0
 
     @property
     def megabytes_per_second(self) -> float:
-        """Read from files, 10^6 bytes, of this pass; what was in memory does not count."""
+        """10^6 bytes read from files per second of this pass, without bytes from the cache."""
         return self.bytes_read / 1e6 / self.pass_seconds if self.pass_seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """Of this pass, as it goes now; None before anything is done."""
+        """Estimated rest of this pass, at its average rate; None before any entry is done."""
         rate = self.events_per_second
         return max(self.expected - self.entries, 0) / rate if rate > 0 else None

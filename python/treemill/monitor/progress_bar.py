@@ -1,18 +1,21 @@
-"""The progress bar: events, events/s, MB/s, workers, time left, and a histogram under it. By rich,
-in terminals."""
+"""The progress bar of terminals, drawn by rich: events, events/s, MB/s, workers, time left, and a
+histogram below it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 from rich.progress import Progress as RichProgress
 from rich.text import Text
 
-from .display import text
 from .progress import Progress
+from .text_histogram import text
+
+if TYPE_CHECKING:
+    from hist import Hist
 
 __all__ = ["ProgressBar", "numbers"]
 
@@ -27,10 +30,10 @@ class _WithPicture(RichProgress):
 
 
 class ProgressBar:
-    """Draws when told to; has no thread of its own. Goes to standard error."""
+    """A bar on standard error. It is drawn by `update`; it has no thread of its own."""
 
     def __init__(self, passing: bool = False) -> None:
-        """`passing`: it leaves nothing on the screen."""
+        """`passing` removes the bar from the screen at the end."""
         self._rich = _WithPicture(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
@@ -44,12 +47,12 @@ class ProgressBar:
         self._task = self._rich.add_task("", total=None, numbers="")
         self._rich.start()
 
-    def draw(self, name: str, histogram: Any) -> None:
-        """The histogram under the bar, from the next update on."""
+    def draw(self, name: str, histogram: Hist) -> None:
+        """Sets the histogram below the bar, which the next update shows."""
         self._rich.picture = text(histogram, name, self._rich.console.width)
 
     def update(self, progress: Progress) -> None:
-        """Shows these numbers."""
+        """Draws the bar with these numbers."""
         self._rich.update(
             self._task,
             description=progress.phase,
@@ -60,7 +63,7 @@ class ProgressBar:
         self._rich.refresh()
 
     def close(self) -> None:
-        """Leaves the last state on the screen, if it does not pass."""
+        """Ends the display. The last state stays on the screen unless the bar is `passing`."""
         self._rich.stop()
 
 

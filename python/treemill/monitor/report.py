@@ -1,17 +1,34 @@
-"""What a query did: which entries are in its result, which are missing and why, how fast it was."""
+"""The report of a query: which entries are in its result, which are missing and why, rates."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Protocol
 
 __all__ = ["MissingEntries", "Report"]
 
 
+class _Record(Protocol):
+    @property
+    def time(self) -> float: ...
+    @property
+    def event(self) -> object: ...
+    @property
+    def actions(self) -> tuple[object, ...]: ...
+
+
+class _Trace(Protocol):
+    @property
+    def records(self) -> Collection[_Record]: ...
+    @property
+    def dropped(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class MissingEntries:
-    """Entries `[start, stop)` of a file that are not in the result; `stop` None: all of a file that
-    was not opened."""
+    """Entries `[start, stop)` of a file that are not in the result. `stop` is None if all entries
+    are missing because the file could not be opened."""
 
     file: str
     start: int
@@ -25,22 +42,22 @@ class MissingEntries:
 
 @dataclass(frozen=True)
 class Report:
-    """The account of a query."""
+    """What a query has done so far, or in all if it has ended."""
 
     entries: int
-    """In the result."""
+    """Number of entries in the result."""
     processed: dict[str, list[tuple[int, int]]]
-    """By file, half-open ranges, ascending."""
+    """The entries in the result as half-open ranges, ascending, by file."""
     missing: list[MissingEntries]
     seconds: float
     bytes_read: int
     bytes_decompressed: int
     workers: int
     bytes_from_cache: int = 0
-    """Neither read nor decompressed: earlier queries have left them in `treemill.cache`."""
-    trace: Any = field(default=None, repr=False)
-    """The last records of what workers said and were told (`treemill.packetizer.Trace`), in a
-    session that keeps them (`connect(trace=10_000)`)."""
+    """Bytes that were taken from `treemill.cache`, and so neither read nor decompressed."""
+    trace: _Trace | None = field(default=None, repr=False)
+    """The last events of the workers and the answers to them (`treemill.packetizer.Trace`), if the
+    session keeps them (`connect(trace=10_000)`)."""
 
     @property
     def complete(self) -> bool:
@@ -54,7 +71,7 @@ class Report:
 
     @property
     def megabytes_per_second(self) -> float:
-        """10^6 bytes read from files per second of wall time; what was in memory does not count."""
+        """10^6 bytes read from files per second of wall time, without bytes from the cache."""
         return self.bytes_read / 1e6 / self.seconds if self.seconds > 0 else 0.0
 
     def __str__(self) -> str:

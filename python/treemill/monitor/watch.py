@@ -1,23 +1,21 @@
 """Looks at a running query now and then, for the progress bar and for feedback.
 
-A query that ends soon is not looked at: nothing is imported or drawn before 0.3 s. Where many that
-end soon follow one another, as in a loop over bookings, there is a bar after a second, which says
-how many there were.
+Nothing is imported or drawn in a query's first 0.3 s. If many short queries follow one another, as
+in a loop over bookings, a bar appears after a second and says how many there were.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from .display import in_notebook
 from .feedback import pick
 from .progress import Progress
+from .screen import in_notebook, wants_bar
 
 if TYPE_CHECKING:
     from .notebook_bar import NotebookBar
@@ -28,45 +26,47 @@ __all__ = ["Feedback", "Watch", "Watched"]
 _FIRST_LOOK = 0.3
 _BAR_EVERY = 0.1
 _ROW = 1.0
-"""Seconds that runs follow one another before each has a bar at once."""
+"""Seconds for which runs must have followed one another before each has a bar at once."""
 _PAUSE = 0.3
-"""Seconds between two runs that do not follow one another."""
+"""Seconds: a run that begins later after the last one does not follow it."""
 _FEEDBACK_EVERY = 1.0
 _LONGEST_MERGE = 0.5
-"""Seconds that the values so far are waited for: this thread is to hear Ctrl-C meanwhile."""
+"""Seconds that `snapshot` may take: this thread also handles Ctrl-C."""
 _ASK_AGAIN = 0.1
-"""While there are no values yet: the first ones are wanted at once."""
+"""Seconds between looks while there are no values yet."""
 
-Feedback = Callable[[Any], object] | str | bool
-"""What gets the values so far, or the name of the histogram that is drawn; True: the first one."""
+Feedback = Callable[..., object] | str | bool
+"""A function that is called with the values so far, or the name of the histogram to draw, or True
+for the first histogram."""
 
 
 class Watched(Protocol):
-    """What is looked at."""
+    """A query, as far as `Watch` needs it."""
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """How far the query is."""
 
     @property
     def titles(self) -> Sequence[str]:
-        """Of its values, where these have no names of their own."""
+        """The values' titles, if they have no names of their own."""
 
-    def snapshot(self, within: float | None = None) -> Any:
-        """Values so far."""
+    def snapshot(self, within: float | None = None) -> object:
+        """The values so far; None if there are none, or none within so many seconds."""
 
 
 class Row:
-    """Runs that follow one another. Is told the time."""
+    """Counts runs that follow one another. The caller gives the time."""
 
     def __init__(self) -> None:
         self.number = 0
-        """How many there were, with the one that runs."""
+        """How many runs there were, including the current one."""
         self._began = self._ended = -math.inf
 
     def begin(self, now: float) -> bool:
-        """A run begins; whether those of this row have lasted so long that it is shown at once."""
-        at_once = self._ended == math.inf  # another one runs
+        """Notes that a run begins. True if the runs of this row have lasted so long that the bar is
+        shown at once."""
+        at_once = self._ended == math.inf  # another run has not ended
         if at_once or now - self._ended > _PAUSE:
             self.number, self._began = 0, now
         self.number += 1
@@ -74,7 +74,7 @@ class Row:
         return self.number > 1 and now - self._began > _ROW
 
     def end(self, now: float) -> None:
-        """The run has ended."""
+        """Notes that the run has ended."""
         self._ended = now
 
 
@@ -82,7 +82,7 @@ _row = Row()
 
 
 class Watch:
-    """Ticks when `delay` says so; the caller waits in between."""
+    """Shows a query. The caller waits for `delay()` seconds and calls `tick()`, again and again."""
 
     def __init__(
         self,
@@ -98,13 +98,13 @@ class Watch:
         if feedback and self._feedback is None and self._wants_bar:
             self._feedback = self._draw
         now = time.monotonic()
-        # Only from a terminal a bar can be taken away again.
+        # Only a terminal can remove a bar again.
         self._row = _row.begin(now) and sys.stderr.isatty() and not in_notebook()
         self._next_bar = now + (0.0 if self._row else _FIRST_LOOK)
         self._next_feedback = now + _FEEDBACK_EVERY
 
     def delay(self) -> float:
-        """Seconds until the next tick; infinite where none is needed."""
+        """Seconds until the next tick; infinite if no tick is needed."""
         times = []
         if self._wants_bar:
             times.append(self._next_bar)
@@ -113,7 +113,7 @@ class Watch:
         return max(min(times, default=math.inf) - time.monotonic(), 0.0)
 
     def tick(self) -> None:
-        """Draws and calls what is due."""
+        """Draws the bar and calls the feedback function, if they are due."""
         now = time.monotonic()
         if self._wants_bar and now >= self._next_bar:
             self._shown().update(self._progress())
@@ -130,7 +130,7 @@ class Watch:
             return progress
         return replace(progress, phase=f"run {_row.number} in a row: {progress.phase}")
 
-    def _draw(self, values: Any) -> None:
+    def _draw(self, values: object) -> None:
         found = pick(values, self._query.titles, self._name)
         if found is not None:
             self._shown().draw(*found)
@@ -141,8 +141,8 @@ class Watch:
         return self._bar
 
     def close(self) -> None:
-        """The query has ended: the bar shows that, and stays; but for those of short runs in a
-        row, which would fill the screen."""
+        """Shows the final state of the query, which has ended. The bar stays on the screen, unless
+        the query is one of several short runs in a row."""
         _row.end(time.monotonic())
         if self._bar is not None:
             if (
@@ -162,10 +162,3 @@ def _bar(passing: bool) -> ProgressBar | NotebookBar:
     from .progress_bar import ProgressBar  # heavy: rich
 
     return ProgressBar(passing)
-
-
-def wants_bar() -> bool:
-    """Whether somebody is looking: a terminal or a notebook."""
-    if os.environ.get("TERM") == "dumb":
-        return False
-    return sys.stderr.isatty() or in_notebook()

@@ -40,7 +40,7 @@ def show(histogram: Any, title: str = "", log: bool = False) -> None:
     >>> tm.show(events.hist("MET_pt", bins=(5, 0, 100)))  # doctest: +ELLIPSIS
     MET_pt...
     """
-    from ..monitor.display import show as show_text  # start-up
+    from ..monitor.text_histogram import show as show_text  # start-up
 
     title = title or _title(histogram)
     show_text(_histogram(histogram), title, log)

@@ -41,7 +41,8 @@ class _Services:
 
     def draw(self, node: Place, wanted: Drawing) -> Any:
         """Fills one histogram and draws it: in a terminal as text; notebooks do by themselves."""
-        from ..monitor.display import in_notebook, show  # start-up
+        from ..monitor.screen import in_notebook  # start-up
+        from ..monitor.text_histogram import show  # start-up
         from .draw import drawn  # start-up
 
         made = drawn(_node(node), wanted)

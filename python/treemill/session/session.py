@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..backend.base import Pool
 from ..errors import QueryError
 from ..faces import face
-from ..monitor.together import Together
+from ..monitor.several_queries import SeveralQueries
 from ..monitor.watch import Feedback, Watch
 from ..query.node import Bookable, Booking, Node, Origin
 from .account import Account
@@ -229,7 +229,7 @@ class Session:
         if not groups:
             return values
         chains = [group[0].node.origin.chain for group in groups]
-        together = Together([(each.name, len(each.files)) for each in chains])
+        together = SeveralQueries([(each.name, len(each.files)) for each in chains])
         watch: Watch | None = None
         try:
             for group in groups:

@@ -1,15 +1,20 @@
 """Draws histograms as text for a terminal, from the bins' edges and contents alone, so that a shell
-command need not import a plotting library. Pictures: pictures.py.
+command need not import a plotting library. pictures.py makes pictures.
 """
 
 from __future__ import annotations
 
 import math
 import shutil
-import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
-__all__ = ["axis_label", "in_notebook", "is_profile", "outside", "quantity", "show", "text"]
+from .histogram_labels import axis_label, in_digits, is_profile, outside, total
+
+if TYPE_CHECKING:
+    from boost_histogram.axis import Axis
+    from hist import Hist
+
+__all__ = ["show", "text"]
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _SHADES = " ░▒▓█"
@@ -18,22 +23,15 @@ _HEIGHT = 14
 _GUTTER = 11
 
 
-def in_notebook() -> bool:
-    """Whether values are drawn by a notebook by themselves. Libraries import ipykernel elsewhere,
-    too: what counts is a kernel that runs."""
-    ipython = sys.modules.get("IPython")
-    shell = getattr(ipython, "get_ipython", lambda: None)()
-    return hasattr(shell, "kernel")
-
-
-def show(histogram: Any, title: str = "", log: bool = False) -> None:
-    """Prints a hist.Hist, as wide as the terminal."""
+def show(histogram: Hist, title: str = "", log: bool = False) -> None:
+    """Prints a histogram, as wide as the terminal."""
     print(text(histogram, title, shutil.get_terminal_size((80, 24)).columns, log))
 
 
-def text(histogram: Any, title: str = "", width: int = 80, log: bool = False) -> str:
-    """A hist.Hist as lines of text: bars for one dimension (for profiles points), shades for two,
-    the projections on each axis for more. `log`: on a logarithmic scale."""
+def text(histogram: Hist, title: str = "", width: int = 80, log: bool = False) -> str:
+    """Draws a histogram as lines of text: with bars (for profiles with points) if it has one
+    dimension, with shades if it has two. Of more dimensions it draws the projection on each axis.
+    `log` asks for a logarithmic scale."""
     width = max(width, 40)
     if histogram.ndim == 1:
         lines = _chart(histogram, title, width, log)
@@ -51,7 +49,7 @@ def text(histogram: Any, title: str = "", width: int = 80, log: bool = False) ->
 # One dimension.
 
 
-def _chart(histogram: Any, title: str, width: int, log: bool) -> list[str]:
+def _chart(histogram: Hist, title: str, width: int, log: bool) -> list[str]:
     axis = histogram.axes[0]
     groups = _groups(axis.size, max(width - _GUTTER - 1, 10))
     repeat = max((width - _GUTTER - 1) // max(len(groups), 1), 1)
@@ -60,17 +58,18 @@ def _chart(histogram: Any, title: str, width: int, log: bool) -> list[str]:
     cell = _point if is_profile(histogram) else _bar
     lines = []
     for row in range(_HEIGHT, 0, -1):
-        mark = f"{_number(scale.at(row))} " if row in (_HEIGHT, _HEIGHT // 2) else ""
+        mark = f"{in_digits(scale.at(row))} " if row in (_HEIGHT, _HEIGHT // 2) else ""
         lines.append(f"{mark:>{_GUTTER - 1}}│{''.join(cell(scale, v, row) for v in values)}")
-    lines.append(f"{_number(scale.low) + ' ':>{_GUTTER - 1}}└{'─' * len(values)}")
+    lines.append(f"{in_digits(scale.low) + ' ':>{_GUTTER - 1}}└{'─' * len(values)}")
     lines.append(" " * _GUTTER + _ends(axis, len(values)))
     if axis_label(axis) and axis_label(axis) != title:
         lines.append(" " * _GUTTER + axis_label(axis).center(len(values)).rstrip())
     return lines
 
 
-def _contents(histogram: Any, groups: list[range]) -> list[float]:
-    """The bins' contents, added up where several are one column; of a profile their means."""
+def _contents(histogram: Hist, groups: list[range]) -> list[float]:
+    """The contents of each column of characters. If a column stands for several bins it is their
+    sum, or for a profile their mean."""
     values = [float(v) for v in histogram.values()]
     if not is_profile(histogram):
         return [sum(values[i] for i in group) for group in groups]
@@ -85,7 +84,8 @@ def _contents(histogram: Any, groups: list[range]) -> list[float]:
 
 
 class _Scale:
-    """Rows of a chart: from `low` under the first one to `high` at the top of the last one."""
+    """Maps values to rows of a chart, from `low` below the first row to `high` at the top of the
+    last row."""
 
     def __init__(self, values: list[float], log: bool, bottom: float | None) -> None:
         finite = [value for value in values if math.isfinite(value)]
@@ -105,7 +105,7 @@ class _Scale:
         return self.low + (self.high - self.low) * part
 
     def height(self, value: float) -> float | None:
-        """In rows; None where there is nothing to be seen."""
+        """The value's height in rows; None if nothing is to be drawn."""
         if not math.isfinite(value) or (self.log and value <= 0):
             return None
         if self.log:
@@ -118,7 +118,7 @@ def _bar(scale: _Scale, value: float, row: int) -> str:
     if height is None or height <= 0:
         return " "
     eighths = (height - (row - 1)) * 8
-    # A bin that is not empty shows, however small.
+    # A bin that is not empty is visible, however small it is.
     if row == 1:
         eighths = max(eighths, 1)
     return _EIGHTHS[min(max(int(eighths), 0), 8)]
@@ -132,7 +132,7 @@ def _point(scale: _Scale, value: float, row: int) -> str:
 # Two dimensions.
 
 
-def _field(histogram: Any, title: str, width: int, log: bool) -> list[str]:
+def _field(histogram: Hist, title: str, width: int, log: bool) -> list[str]:
     across, up = histogram.axes
     wide = _groups(across.size, width - _GUTTER - 1)
     high = _groups(up.size, 2 * _HEIGHT)
@@ -151,7 +151,7 @@ def _field(histogram: Any, title: str, width: int, log: bool) -> list[str]:
     return lines
 
 
-def _cells(histogram: Any, wide: list[range], high: list[range]) -> list[list[float]]:
+def _cells(histogram: Hist, wide: list[range], high: list[range]) -> list[list[float]]:
     grid = [[float(v) for v in row] for row in histogram.values()]
     if not is_profile(histogram):
         return [[sum(grid[i][j] for i in group for j in other) for group in wide] for other in high]
@@ -179,83 +179,28 @@ def _shade(scale: _Scale, value: float, is_mean: bool) -> str:
 
 
 def _groups(count: int, room: int) -> list[range]:
-    """Bins that go into one character."""
+    """Splits the bins into groups, so that at most `room` characters stand for all of them."""
     group = max(-(-count // max(room, 1)), 1)
     return [range(i, min(i + group, count)) for i in range(0, count, group)]
 
 
-# Words.
+# Numbers beside the chart.
 
 
-def is_profile(histogram: Any) -> bool:
-    """Whether bins hold means."""
-    return "Mean" in type(histogram.storage_type()).__name__
-
-
-def quantity(histogram: Any) -> str:
-    """What bins hold: entries, sums of weights, or means of what."""
-    if is_profile(histogram):
-        return f"Mean of {histogram.label}" if histogram.label else "Mean"
-    return "Sum of weights" if "Weight" in type(histogram.storage_type()).__name__ else "Entries"
-
-
-def axis_label(axis: Any) -> str:
-    """An axis' label, or its name."""
-    return str(axis.label or axis.name or "")
-
-
-def outside(histogram: Any) -> str:
-    """What lies outside of the axes, in a few words; nothing where nothing does."""
-    inside, everything = _total(histogram, False), _total(histogram, True)
-    if everything == inside:
-        return ""
-    axis = histogram.axes[0]
-    beyond = [("outside", everything - inside)]
-    if histogram.ndim == 1 and axis.traits.ordered and not axis.traits.circular:
-        flow = _flow(histogram)
-        first = int(axis.traits.underflow)
-        below = sum(flow[:first])
-        above = sum(flow[first + axis.size :])
-        beyond = [("below", below), ("above", above)]
-    return ", ".join(
-        f"{_number(value)} {where}{_share(value, everything)}" for where, value in beyond if value
-    )
-
-
-def _share(part: float, whole: float) -> str:
-    return f" ({100 * part / whole:.2g} %)" if 0 < part < whole else ""
-
-
-def _sums(histogram: Any) -> str:
-    inside = _number(_total(histogram, False))
+def _sums(histogram: Hist) -> str:
+    inside = in_digits(total(histogram, False))
     beyond = outside(histogram)
     first = f"{inside} entries" if is_profile(histogram) else f"sum {inside}"
     return first + (f", {beyond}" if beyond else "")
 
 
-def _flow(histogram: Any) -> list[float]:
-    """Contents (of a profile numbers of entries) of all bins with those outside."""
-    contents = histogram.counts if is_profile(histogram) else histogram.values
-    return [float(value) for value in contents(flow=True).ravel()]
-
-
-def _total(histogram: Any, flow: bool) -> float:
-    contents = histogram.counts if is_profile(histogram) else histogram.values
-    return float(contents(flow=flow).sum())
-
-
-def _ends(axis: Any, width: int) -> str:
+def _ends(axis: Axis, width: int) -> str:
     low, high = _edge_texts(axis)
     return low + high.rjust(max(width - len(low), len(high) + 1))
 
 
-def _edge_texts(axis: Any) -> tuple[str, str]:
+def _edge_texts(axis: Axis) -> tuple[str, str]:
     if axis.traits.ordered and hasattr(axis, "edges"):
         return f"{axis.edges[0]:.5g}", f"{axis.edges[-1]:.5g}"
     names = [str(axis.value(i)) for i in range(axis.size)]
     return (names[0], names[-1]) if names else ("", "")
-
-
-def _number(value: float) -> str:
-    """Large ones with all digits before the point."""
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e8 else f"{value:.4g}"

@@ -1,40 +1,40 @@
-"""Several queries, one after another, as one that is looked at: the progress of a run over several
-datasets. Pure."""
+"""The progress of several queries that run one after another, as that of one query: a run over
+several datasets has one progress bar. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .progress import Progress
 
 if TYPE_CHECKING:
     from .watch import Watched
 
-__all__ = ["Together"]
+__all__ = ["SeveralQueries"]
 
 
-class Together:
-    """Is told when the next one starts."""
+class SeveralQueries:
+    """Implements `Watched` for a sequence of queries. `start` must be called for each of them."""
 
     def __init__(self, datasets: Sequence[tuple[str, int]]) -> None:
-        """Name and number of files of each, in the order in which they start."""
+        """`datasets` gives the name and the number of files of each dataset, in running order."""
         self._datasets = datasets
-        self._over: list[Progress] = []
-        self._now: Watched | None = None
+        self._ended: list[Progress] = []
+        self._current: Watched | None = None
 
     def start(self, query: Watched) -> None:
-        """The one before has ended."""
-        if self._now is not None:
-            self._over.append(self._now.progress)
-        self._now = query
+        """Makes this query the current one. The previous query has ended."""
+        if self._current is not None:
+            self._ended.append(self._current.progress)
+        self._current = query
 
     @property
     def progress(self) -> Progress:
-        """Of all; those that did not start yet count as many entries for each file as the
-        others."""
-        now = None if self._now is None else self._now.progress
-        begun = self._over if now is None else [*self._over, now]
+        """The sums over all queries. A query that has not started is estimated: its files are taken
+        to have as many entries as the files of the others have on average."""
+        now = None if self._current is None else self._current.progress
+        begun = self._ended if now is None else [*self._ended, now]
         files = [number for _, number in self._datasets]
         expected = sum(each.expected for each in begun)
         rest = sum(files[len(begun) :])
@@ -57,9 +57,9 @@ class Together:
 
     @property
     def titles(self) -> Sequence[str]:
-        """Of the values of the one that runs."""
-        return () if self._now is None else self._now.titles
+        """The titles of the current query's values."""
+        return () if self._current is None else self._current.titles
 
-    def snapshot(self, within: float | None = None) -> Any:
-        """The values so far of the one that runs; see Query.snapshot."""
-        return None if self._now is None else self._now.snapshot(within)
+    def snapshot(self, within: float | None = None) -> object:
+        """The current query's values so far; see `Query.snapshot`."""
+        return None if self._current is None else self._current.snapshot(within)

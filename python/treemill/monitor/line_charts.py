@@ -1,17 +1,20 @@
-"""Draws line charts with matplotlib, a row of panels per subject. Knows numbers and labels only."""
+"""Draws line charts with matplotlib, a row of panels per subject. Knows only numbers and labels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Panel", "Series", "save"]
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line; a dashed one is what the others are compared with."""
+    """One line of a chart. The other lines are compared with a dashed one."""
 
     label: str
     x: Sequence[float]
@@ -21,7 +24,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """One chart. `marked`: its points are measurements, not a curve."""
+    """One chart. `marked` says that its points are measurements, not a curve."""
 
     title: str
     x: str
@@ -31,7 +34,7 @@ class Panel:
 
 
 def save(rows: Sequence[Sequence[Panel]], path: str) -> None:
-    """Writes a picture in the format of the path's ending."""
+    """Writes the panels to `path`, whose suffix decides the format."""
     from matplotlib.figure import Figure
 
     columns = max(len(row) for row in rows)
@@ -51,9 +54,9 @@ def save(rows: Sequence[Sequence[Panel]], path: str) -> None:
     figure.savefig(path, dpi=110)
 
 
-def _draw(axis: Any, panel: Panel) -> None:
+def _draw(axes: Axes, panel: Panel) -> None:
     for number, series in enumerate(panel.series):
-        axis.plot(
+        axes.plot(
             series.x,
             series.y,
             color="0.4" if series.dashed else f"C{number}",
@@ -63,8 +66,8 @@ def _draw(axis: Any, panel: Panel) -> None:
             linewidth=1.2,
             label=series.label,
         )
-    axis.set_title(panel.title, fontsize=8)
-    axis.set_xlabel(panel.x, fontsize=8)
-    axis.set_ylabel(panel.y, fontsize=8)
-    axis.set_ylim(bottom=0)
-    axis.tick_params(labelsize=7)
+    axes.set_title(panel.title, fontsize=8)
+    axes.set_xlabel(panel.x, fontsize=8)
+    axes.set_ylabel(panel.y, fontsize=8)
+    axes.set_ylim(bottom=0)
+    axes.tick_params(labelsize=7)

@@ -1,0 +1,69 @@
+"""What titles and axes of a drawn histogram say: what its bins hold, what an axis shows, how much
+lies outside. Knows histograms only by their attributes; draws nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from boost_histogram.axis import Axis
+    from hist import Hist
+
+__all__ = ["axis_label", "in_digits", "is_profile", "outside", "quantity", "total"]
+
+
+def is_profile(histogram: Hist) -> bool:
+    """Whether the bins hold means."""
+    return "Mean" in type(histogram.storage_type()).__name__
+
+
+def quantity(histogram: Hist) -> str:
+    """What the bins hold: entries, sums of weights, or means, and of which quantity."""
+    if is_profile(histogram):
+        return f"Mean of {histogram.label}" if histogram.label else "Mean"
+    return "Sum of weights" if "Weight" in type(histogram.storage_type()).__name__ else "Entries"
+
+
+def axis_label(axis: Axis) -> str:
+    """The axis' label, or its name if it has no label."""
+    return str(axis.label or axis.name or "")
+
+
+def outside(histogram: Hist) -> str:
+    """Says in a few words what lies outside of the axes; empty if nothing does."""
+    inside, everything = total(histogram, False), total(histogram, True)
+    if everything == inside:
+        return ""
+    axis = histogram.axes[0]
+    beyond = [("outside", everything - inside)]
+    if histogram.ndim == 1 and axis.traits.ordered and not axis.traits.circular:
+        flow = _flow(histogram)
+        first = int(axis.traits.underflow)
+        below = sum(flow[:first])
+        above = sum(flow[first + axis.size :])
+        beyond = [("below", below), ("above", above)]
+    return ", ".join(
+        f"{in_digits(value)} {where}{_share(value, everything)}" for where, value in beyond if value
+    )
+
+
+def _share(part: float, whole: float) -> str:
+    return f" ({100 * part / whole:.2g} %)" if 0 < part < whole else ""
+
+
+def _flow(histogram: Hist) -> list[float]:
+    """The contents of all bins, including underflow and overflow; for a profile the entries."""
+    contents = histogram.counts if is_profile(histogram) else histogram.values
+    return [float(value) for value in contents(flow=True).ravel()]
+
+
+def total(histogram: Hist, flow: bool) -> float:
+    """The sum of the bins, with underflow and overflow if `flow`; for a profile the entries."""
+    contents = histogram.counts if is_profile(histogram) else histogram.values
+    return float(contents(flow=flow).sum())
+
+
+def in_digits(value: float) -> str:
+    """The number with four digits; a large one with all digits before the point."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e8 else f"{value:.4g}"
