@@ -11,7 +11,7 @@ from typing import Any
 from ..arrays.columns import Table
 from ..arrays.rows import Collected, Order, Sink
 from ..arrays.stored import Store, Stored
-from ..worker.workload import Forwarding, Workload
+from ..worker.workload import Forwarding, Partial, Workload
 
 __all__ = ["Collecting", "CollectingWorkload", "load"]
 
@@ -102,7 +102,7 @@ def load(data: bytes, loads: Callable[[bytes], Any]) -> Any:
     return made
 
 
-class CollectingWorkload(Forwarding["_RowsPartial"]):
+class CollectingWorkload(Forwarding[Partial]):
     """A workload with rows around one whose partials are the core's."""
 
     def __init__(self, inner: Workload[Any], sinks: Mapping[int, Sink]) -> None:

@@ -1,2 +1,2 @@
-"""One worker: carries out the packetizer's orders with a workload. Says what a workload and a task
-must be able to do; must not know queries, selectors, files, other workers, sessions, transports."""
+"""One worker: carries out the packetizer's orders with a workload. Defines the protocols of
+workloads and tasks. Must not know queries, selectors, files, other workers, sessions or transports."""

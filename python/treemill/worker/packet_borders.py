@@ -1,4 +1,5 @@
-"""Where packets may end, from a file's clusters and baskets. Pure arithmetic; knows no file."""
+"""Decides before which entries packets may end, from a file's clusters and baskets. Arithmetic only:
+knows no file."""
 
 from __future__ import annotations
 
@@ -8,13 +9,13 @@ from itertools import pairwise
 __all__ = ["packet_borders"]
 
 _PLENTY = 16
-"""Pieces for each worker, of which it matters little that the last ones end at different times."""
+"""Pieces per worker: with so many it matters little that workers end at different times."""
 _ENOUGH = 4
-"""The same, where more of them cost something."""
+"""Pieces per worker that are enough if more of them would mean that baskets are read twice."""
 _BATCH = 32 * 1024
-"""Entries that the core takes at once at most."""
+"""Entries that the core processes at once at most."""
 _LEAST = 4 * 1024
-"""Entries below which a piece costs more than it is worth."""
+"""Entries: smaller pieces cost more than they gain."""
 
 
 def packet_borders(
@@ -28,10 +29,11 @@ def packet_borders(
 ) -> tuple[int, ...]:
     """The entries before which packets may end, ascending. Packets end at cluster borders. If there
     are too few clusters for all workers, they may also end inside a cluster, provided that little
-    is read twice: the clusters are `remembered`, or the baskets are much smaller than they.
+    is read twice: the clusters are `remembered`, or the baskets are much smaller than the clusters.
 
-    `baskets` gives the number of baskets of the branch that has fewest. `files`: so many files of
-    this size there are. `baskets` and `remembered` are asked only if clusters are too few."""
+    `baskets` gives the number of baskets of the branch that has the fewest. `files` is the number
+    of files of about this size. `baskets` and `remembered` are called only if the clusters are too
+    few."""
     cuts = tuple(start for start in clusters if 0 < start < entries)
     pieces = len(cuts) + 1
     if workers > 1 and pieces * files < _PLENTY * workers and remembered():
@@ -47,8 +49,8 @@ def packet_borders(
 
 
 def _parts(borders: Sequence[int], most: int) -> Iterator[int]:
-    """The first entries of pieces of at most `most` entries, as even as can be between two borders,
-    without that of the first piece."""
+    """The first entries of pieces of at most `most` entries, without that of the first piece. The
+    pieces between two borders differ by at most one entry."""
     for start, stop in pairwise(borders):
         parts = -(-(stop - start) // most)
         for part in range(start == 0, parts):

@@ -1,11 +1,12 @@
-"""What a pass computes, in a form that can be sent to workers: the protocol that query and selector
-tasks implement. Knows how workers come by workloads and partials; knows no packet, no transport."""
+"""The protocol of tasks: what a pass computes, in a form that can be sent to workers. Queries and
+selectors implement it. Knows workloads and partials; knows no packet and no transport."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
 
-from .workload import Workload
+from .workload import Partial, Workload
 
 if TYPE_CHECKING:
     from treemill._core import Control
@@ -14,23 +15,25 @@ __all__ = ["Task"]
 
 
 class Task(Protocol):
-    """One pass's work. Pickled by cloudpickle if workers are other processes; the inputs travel
-    apart, because they may be large and are often the same as last time."""
+    """One pass's work. It is pickled by cloudpickle if workers are other processes. The inputs are
+    sent separately: they may be large, and are often the same as in the last pass."""
 
     commit_seconds: float
+    """Seconds between two commits of a worker."""
     least_seconds: float
-    """What a packet costs, however small: shorter ones are not worth handing out."""
-    inputs: Any
+    """Seconds that a packet should take at least, because each packet has a fixed cost."""
+    inputs: Mapping[str, object] | None
+    """The user's inputs of a selector. A task that was sent has None until its inputs arrive."""
 
     def preload(self) -> None:
-        """Imports what workers will need."""
+        """Imports the modules that workers will need."""
 
     def control(self) -> Control:
-        """A stop flag and counters for one process."""
+        """Makes a stop flag and counters for one process."""
 
-    def workload(self, number: int) -> Workload[Any]:
-        """The workload of the worker with this number. Its partials are of a kind of their own,
-        which only the task and its workloads know."""
+    def workload(self, number: int) -> Workload[Partial]:
+        """Makes or gives the workload of the worker with this number. The caller must give it no
+        partials but its own: only the task knows their class."""
 
-    def load(self, data: bytes) -> Any:
+    def load(self, data: bytes) -> Partial:
         """Rebuilds a partial from the bytes of its `dumps()`."""

@@ -1,6 +1,6 @@
 """A worker: carries out the packetizer's orders with its workload, and answers with events.
 
-Knows no other worker, no session, no transport.
+Knows no other worker, no session and no transport.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Worker"]
 
-# Another try gives the same bytes and the same question, so the same error.
+# Errors that another try would raise again, from the same bytes and the same question.
 _FINAL = (FormatError, UnsupportedError, QueryError, MemoryError)
 
 
 class Worker(Generic[P]):
-    """One worker's state: a partial that grows from packet to packet until it is committed."""
+    """A worker with its partial, which grows from packet to packet until it is committed."""
 
     def __init__(
         self, number: int, workload: Workload[P], control: Control, commit: Callable[[P], None]
     ) -> None:
-        """`commit` takes a partial to the one that merges it, and the word Committed with it."""
+        """`commit` hands over a partial to be merged, and the event `Committed` with it."""
         self.number = number
         self._workload = workload
         self._control = control
@@ -50,8 +50,8 @@ class Worker(Generic[P]):
         self._partial: P | None = None
 
     def perform(self, order: Order) -> Event | None:
-        """Carries out the order and gives the answer; None if a partial has taken the answer along.
-        Errors of the data or the query are events too, not exceptions."""
+        """Carries out the order and gives the answering event. None if the answer was sent along
+        with a partial. Errors of the data or the query become events, not exceptions."""
         if isinstance(order, Process):
             return self._process(order.packet)
         if isinstance(order, OpenFile):
@@ -61,7 +61,7 @@ class Worker(Generic[P]):
         if isinstance(order, Discard):
             self._throw_away()
             return Discarded(self.number)
-        raise TypeError(f"not for a worker: {order!r}")
+        raise TypeError(f"not an order for a worker: {order!r}")
 
     def _process(self, packet: Packet) -> Event:
         began = time.perf_counter()
@@ -71,7 +71,7 @@ class Worker(Generic[P]):
                 self._partial = bound.partial()
             stop = bound.run(packet.start, packet.stop, self._partial, self._control)
         except Exception as error:
-            # Some batches of the packet may be in the partial: none of it can be trusted now.
+            # The partial may hold a part of the packet: it cannot be used any more.
             self._throw_away()
             retry = not isinstance(error, _FINAL)
             if isinstance(error, MemoryError):
@@ -82,7 +82,7 @@ class Worker(Generic[P]):
         return PacketDone(self.number, packet.number, stop, seconds)
 
     def leave(self) -> None:
-        """The pass is over: what was not handed over is nobody's."""
+        """Drops what was not committed. The pass is over."""
         self._throw_away()
 
     def _throw_away(self) -> None:
@@ -91,7 +91,7 @@ class Worker(Generic[P]):
             self._partial = None
 
     def out_of_memory(self, packet: Packet, words: str = "ran out of memory") -> WorkerError:
-        """Names the packet."""
+        """An error that names the packet."""
         path, first = self._workload.place(packet.file)
         span = (packet.start + first, packet.stop + first)
         return WorkerError(

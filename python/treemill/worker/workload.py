@@ -1,82 +1,84 @@
-"""What a worker works with: a query or a selector, bound to one file after another. Protocols,
-which queries and selectors implement, and wrappers that change a part of another workload."""
+"""The protocols of workloads: a query or a selector that is bound to one file after another. Wrappers
+change a part of another workload."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar, cast
 
 if TYPE_CHECKING:
     from treemill._core import Control
 
-__all__ = ["Bound", "Forwarding", "Partial", "Span", "SpanWorkload", "Workload"]
+__all__ = ["Bound", "Forwarding", "Partial", "Span", "SpanWorkload", "Workload", "opaque"]
 
 Span = tuple[int, int, int | None]
-"""Entries `[first, stop)` of a file of the dataset; stop None: to its end."""
+"""A file's number in the dataset, and its entries `[first, stop)`; stop None: to the file's end."""
 
 
 class Partial(Protocol):
-    """What a worker has accumulated."""
+    """The results that a worker has accumulated."""
 
     def merge(self, other: Self) -> None:
-        """Takes over what another partial of the same workload has. The other one is used up."""
+        """Adds another partial of the same task, which must not be used afterwards."""
 
-    def results(self) -> list[Any]:
-        """What it comes to, one value per booking."""
+    def results(self) -> list[object]:
+        """The results: one value per booking; of a selector its output comes first."""
 
     def dumps(self) -> bytes:
-        """The partial as it is sent to another process, where `Task.load` reads it."""
+        """The partial in bytes, which `Task.load` reads in another process."""
 
 
 P = TypeVar("P", bound=Partial)
 
 
 class Bound(Protocol[P]):
-    """A workload, bound to one file."""
+    """A workload that is bound to one file."""
 
     def partial(self) -> P:
-        """A new partial, without entries."""
+        """Makes a partial without entries."""
 
     def run(self, start: int, stop: int, partial: P, control: Control) -> int | None:
-        """Adds the entries `[start, stop)` to the partial. Gives the entry before which it has
-        ended, if it was told to stop by `control`; None or `stop` otherwise."""
+        """Adds the entries `[start, stop)` to the partial. Gives the entry before which it ended if
+        it ended early, for instance because `control` is stopped; else None or `stop`."""
 
 
 class Workload(Protocol[P]):
     """What a worker does with packets. One object may serve all workers of a process."""
 
     def begin(self) -> None:
-        """Called before the first packet. Raises what makes any work impossible."""
+        """Called before the first packet. What it raises ends the pass."""
 
     def bound(self, file: int) -> Bound[P]:
-        """The workload, bound to this file; files may stay open."""
+        """The workload bound to this file. Files may stay open."""
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
-        """The file's number of entries, and the entries before which packets are best cut."""
+        """The file's number of entries, and the entries before which packets may end."""
 
     def place(self, file: int) -> tuple[str, int]:
-        """The file's name, and the entry of it that packets call 0."""
+        """The file's name, and the number in the file of the entry that packets count as 0."""
 
     def finish(self, partial: P) -> P:
-        """The partial as it is to be handed over. Raises what makes its results worthless."""
+        """Completes a partial before it is committed. What it raises ends the pass."""
 
     def discard(self, partial: P) -> None:
-        """Called when a partial is thrown away, to remove what it has outside of memory."""
+        """Removes what a partial has outside of memory. Called before it is dropped."""
+
+
+def opaque(workload: Workload[P]) -> Workload[Partial]:
+    """The same workload, for callers that do not know the class of its partials."""
+    # Python has no type for "a workload of some partial": the caller gives it only its own.
+    return cast(Workload[Partial], workload)
 
 
 class Forwarding(Generic[P]):
-    """A workload that does all as another one does. Wrappers inherit it and change a part."""
+    """The part of a wrapper that has nothing to do with partials: all as `inner` does it."""
 
-    def __init__(self, inner: Workload[Any]) -> None:
+    def __init__(self, inner: Workload[P]) -> None:
         self.inner = inner
 
     def begin(self) -> None:
         """See Workload."""
         self.inner.begin()
-
-    def bound(self, file: int) -> Bound[P]:
-        """See Workload."""
-        return self.inner.bound(file)
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See Workload."""
@@ -86,18 +88,9 @@ class Forwarding(Generic[P]):
         """See Workload."""
         return self.inner.place(file)
 
-    def finish(self, partial: P) -> P:
-        """See Workload."""
-        finished: P = self.inner.finish(partial)
-        return finished
-
-    def discard(self, partial: P) -> None:
-        """See Workload."""
-        self.inner.discard(partial)
-
 
 class SpanWorkload(Forwarding[P]):
-    """A workload on parts of files: file `i` is the span `i`, whose entries count from 0."""
+    """A workload on parts of files. Its file `i` is the span `i`, whose entries count from 0."""
 
     def __init__(self, inner: Workload[P], spans: Sequence[Span]) -> None:
         super().__init__(inner)
@@ -120,6 +113,14 @@ class SpanWorkload(Forwarding[P]):
         number, first, _ = self._spans[file]
         path, begin = self.inner.place(number)
         return path, begin + first
+
+    def finish(self, partial: P) -> P:
+        """See Workload."""
+        return self.inner.finish(partial)
+
+    def discard(self, partial: P) -> None:
+        """See Workload."""
+        self.inner.discard(partial)
 
 
 class _Shifted(Generic[P]):
