@@ -161,9 +161,10 @@ def _parse(
     return Expression(text, found), depth, json, nodes
 
 
-# What may be meant as one name, as `tuple.0` and `x.class` and `Aux.` are.
+# What may be meant as one name, as `tuple.0` and `x.class` and `Aux.` are. It is tried at the start of each word
+# only, and never gives letters back, so that a text of one long word takes one look at each letter.
 _QUOTED = re.compile(r"""`[^`]*`|'[^']*'|"[^"]*\"""")
-_DOTTED = re.compile(r"[^\W\d]\w*(?:\.\w*)+")
+_DOTTED = re.compile(r"(?<!\w)[^\W\d]\w*+(?:\.\w*+)+")
 # Comparisons the wrong way round.
 _TURNED = {"=>": ">=", "=<": "<="}
 
