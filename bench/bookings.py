@@ -118,6 +118,7 @@ def filtered(path: Path, codec: str, rounds: int) -> Iterable[Row]:
         def task(name: str, condition: str | None) -> Callable[[], object]:
             def run() -> None:
                 session.run(*book(condition), progress=False)
+                assert session.report is not None
                 read[name] = session.report.bytes_decompressed
 
             return run

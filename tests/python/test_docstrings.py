@@ -20,7 +20,7 @@ def members():
             member = inspect.getattr_static(cls, name)
             if not name.startswith("_") and inspect.isfunction(member):
                 found[f"{cls.__name__}.{name}"] = member
-    internal = {"Node.below"}
+    internal = {"Node.below", "Session.compute"}
     return {name: member for name, member in found.items() if name not in internal}
 
 

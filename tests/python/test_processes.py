@@ -152,6 +152,8 @@ def test_packages(session, events, tmp_path):
     assert [package.name for package in session.packages] == ["stuff"]
     assert session.run(uses_mine, events)["data"] == {"two"}
     session.remove("stuff")
+    with pytest.raises(tm.QueryError, match="no package 'stuff' was uploaded"):
+        session.remove("stuff")
     with pytest.raises(tm.WorkerError, match="No module named 'mine'") as caught:
         session.run(uses_mine, events)
     assert "import mine" in caught.value.traceback

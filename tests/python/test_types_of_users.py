@@ -1,11 +1,14 @@
 """What type checkers know of treemill: a user's script, read by mypy."""
 
+import inspect
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 import treemill as tm
+from treemill.session.options import RunKeywords, RunOptions
 
 SCRIPT = """
 from typing import Any, assert_type
@@ -44,7 +47,7 @@ with tm.connect(workers=2) as session:
     assert_type(session.run(met, n), tuple[Hist[Any], int])
     output = session.run(lambda chunk: {"n": len(chunk)}, events, inputs={"cut": 20.0})
     query: tm.Query = session.submit(n)
-    report: tm.Report = session.report
+    report: tm.Report | None = session.report
 
 
 def integral(booking: tm.Booking[float]) -> float:
@@ -61,6 +64,20 @@ tm.run(n, workers=3)  # type: ignore[call-overload]
 def test_names_are_exported(name):
     assert name in tm.__all__
     assert getattr(tm, name).__name__ == name
+
+
+def test_keywords_of_run_are_the_options():
+    assert RunKeywords.__annotations__.keys() == {field.name for field in fields(RunOptions)}
+    types = {name: each.__forward_arg__ for name, each in RunKeywords.__annotations__.items()}
+    assert types == {field.name: field.type for field in fields(RunOptions)}
+
+
+@pytest.mark.parametrize("function", [tm.run, tm.Session.run, tm.Session.submit])
+def test_signatures_name_the_options(function):
+    taken = inspect.signature(function).parameters
+    for field in fields(RunOptions):
+        assert taken[field.name].default == field.default
+        assert f"\n{field.name}\n" in inspect.getdoc(function)
 
 
 def test_a_users_script(tmp_path):

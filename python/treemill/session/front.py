@@ -1,23 +1,28 @@
-"""Sessions as users get them: by `connect`, or the one that `run` makes by itself."""
+"""Sessions as users get them: `connect` makes one, and `run` has one of its own."""
 
 from __future__ import annotations
 
 import atexit
 import os
 import threading
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError, UnsupportedError
 from ..faces import short_errors
+from ..monitor.watch import Feedback
+from .options import RunKeywords, RunOptions, with_options
 from .session import Session
 from .typed_run import typed
+
+if TYPE_CHECKING:
+    from typing import Unpack
 
 __all__ = ["connect", "run"]
 
 
 @short_errors
 def connect(
-    address: Any = None,
+    address: object = None,
     *,
     workers: int | None = None,
     mode: str = "threads",
@@ -32,28 +37,29 @@ def connect(
     Parameters
     ----------
     address
-        Of a cluster: comes with a later version.
+        The address of a cluster: comes with a later version.
     workers
-        How many; None: one per core.
+        The number of workers; None: one per core.
     mode
-        "threads" of this process, for queries, and for selectors that let go of the GIL; or
+        "threads" of this process, for queries, and for selectors that release the GIL; or
         "processes", forked for each run from a template that has loaded everything, for selectors
-        in Python. Threads share what this process remembers of files (`treemill.cache`); processes,
-        which live for one run, remember nothing.
+        in Python. Threads share what this process remembers of files (`treemill.cache`); processes
+        live for one run and remember nothing.
     memory
         Bytes that each process may take on top of what the template has; None: any number.
     silence
-        Seconds without a sign of life after which a process is given up, as is what takes longer to
-        load.
+        Seconds without a sign of life after which a process is given up, and seconds that a
+        process may take to load something.
     patience
         Seconds for which `stop`, Ctrl-C and `close` wait for the user's code. After that a process
-        is killed; a thread, which Python cannot end, is named in a warning and left behind. What
-        they had in their hands is missing in the result, by name in the report.
+        is killed; a thread, which Python cannot end, is named in a warning and left behind. The
+        entries that the worker has not committed are missing in the result, and the report names
+        them.
     start
-        "fork", or "spawn", which starts each worker as a program of its own: slower and without
-        shared memory, for systems whose libraries do not survive a fork (macOS).
+        "fork"; or "spawn", which starts each worker as a program of its own. That is slower and
+        shares no memory, but suits systems whose libraries do not survive a fork (macOS).
     trace
-        How many records the report of a query keeps of what its workers said and were told
+        The number of records that the report of a query keeps of its workers' events and actions
         (`report.trace`): 10,000 take some MB.
 
     Returns
@@ -66,7 +72,7 @@ def connect(
     QueryError
         For options that make no sense.
     UnsupportedError
-        For addresses.
+        For an address.
 
     Examples
     --------
@@ -125,20 +131,27 @@ def default_session() -> Session:
 
 @typed
 @short_errors
-def run(*what: Any, **options: Any) -> Any:
+@with_options
+def run(
+    *what: object,
+    progress: bool | None = None,
+    feedback: Feedback | None = None,
+    **options: Unpack[RunKeywords],
+) -> object:
     """Compute bookings, or run a selector, on this machine's cores.
 
     The session is made when it is first needed, with one thread per core.
 
     Parameters
     ----------
-    *what, **options
+    *what, progress, feedback
         As for `Session.run`.
+    {options}
 
     Returns
     -------
-    Any
-        As of `Session.run`.
+    object
+        As `Session.run`.
 
     Raises
     ------
@@ -153,4 +166,4 @@ def run(*what: Any, **options: Any) -> Any:
     >>> tm.run(lambda chunk: {"n": len(chunk)}, events)["n"] == n
     True
     """
-    return default_session().run(*what, **options)
+    return default_session().compute(what, RunOptions.of(**options), progress, feedback)

@@ -1,20 +1,48 @@
-"""What a run is asked for beside bookings or a selector: `Session.run`'s keywords, as one value."""
+"""The options that `run` and `submit` share: their names, types, defaults and words, each once.
+
+`RunOptions` has their values, checked; `with_options` gives a function their signature and words.
+Knows chains and spans; knows no query and no session.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ParamSpec, TypedDict, TypeVar
 
 from ..errors import QueryError
-from .subset import subset
+from .subset import Entries, subset
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from ..chain.chain import Chain
     from ..worker.workload import Span
 
-__all__ = ["RunOptions", "refuse"]
+__all__ = ["RunKeywords", "RunOptions", "with_options"]
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+_WORDS = """\
+inputs
+    What the selector's methods get; sent to workers once.
+on_error
+    "stop" raises the first error; "skip" leaves out the entries that cannot be read or processed,
+    and the report names them.
+entries
+    The part of the dataset to go through: a number of entries from the start; or a pair (start,
+    stop), a range or a slice, in which negative numbers count from the end. None: all.
+max_files
+    The number of files to go through, from the first one. None: all.
+cycles
+    Instead of a dataset: how often to generate something.
+seed
+    The seed of the selector's `self.rng`.
+schema
+    One of coffea's schemas, which makes the selector's events (docs/coffea.md)."""
 
 _ENTRIES = "entries= or max_files= of run go through a part of the data"
 _SESSION = "connect(workers=…, mode=…) makes a session, which runs it"
@@ -43,30 +71,42 @@ _OF_COFFEA = {
     "uproot_options": "leave it out: uproot reads what treemill cannot, as treemill asks it to",
     "iteritems_options": "leave it out: all branches can be touched",
 }
-"""Options of coffea's Runner by what is to be written instead."""
+"""Options of coffea's Runner, and what to write here instead."""
 
 
-def refuse(options: Iterable[str]) -> None:
-    """Raises QueryError for a keyword that no run has, with what it is called here."""
-    for name in options:
-        hint = _OF_COFFEA.get(name)
-        if hint is not None:
-            raise QueryError(f"{name} is an option of coffea's Runner. Here {hint}")
-        near = get_close_matches(name, [field.name for field in fields(RunOptions)], 1)
-        raise QueryError(f"run() has no option {name}", suggestions=near)
+class RunKeywords(TypedDict, total=False):
+    """The fields of `RunOptions` for type checkers; a test compares both."""
+
+    inputs: Mapping[str, object] | None
+    on_error: str
+    entries: Entries
+    max_files: int | None
+    cycles: int | None
+    seed: int
+    schema: Callable[..., object] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """`Session.run` says what each means. Raises QueryError for what no run can have."""
+    """What a run is asked for besides bookings or a selector. Raises QueryError for values that no
+    run can have."""
 
-    inputs: Mapping[str, Any] | None = None
+    inputs: Mapping[str, object] | None = None
     on_error: str = "stop"
-    entries: Any = None
+    entries: Entries = None
     max_files: int | None = None
     cycles: int | None = None
     seed: int = 0
-    schema: Any = None
+    schema: Callable[..., object] | None = None
+
+    @classmethod
+    def of(cls, **given: Unpack[RunKeywords]) -> RunOptions:
+        """The options with these values. Raises QueryError for a name that is no option."""
+        known = [field.name for field in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise _unknown(name, known)
+        return cls(**given)
 
     def __post_init__(self) -> None:
         if self.on_error not in ("stop", "skip"):
@@ -88,14 +128,40 @@ class RunOptions:
 
     @property
     def whole(self) -> bool:
-        """Whether all entries are meant."""
+        """Whether the run goes through all entries."""
         return self.entries is None and self.max_files is None
 
     def spans(self, chain: Chain | None) -> list[Span] | None:
-        """The parts of the dataset's files that are meant; None for all."""
+        """The parts of the chain's files that the run goes through; None for all."""
         return None if chain is None else subset(chain, self.entries, self.max_files)
 
     def for_bookings(self) -> None:
-        """Raises QueryError where something is asked for that only selectors have."""
+        """Raises QueryError if an option is set that only selectors have."""
         if self.inputs is not None or self.cycles is not None or self.schema is not None:
             raise QueryError("inputs, cycles and schema are for selectors, not for bookings")
+
+
+def _unknown(name: str, known: list[str]) -> QueryError:
+    """The error about an option that no run has."""
+    hint = _OF_COFFEA.get(name)
+    if hint is not None:
+        return QueryError(f"{name} is an option of coffea's Runner. Here {hint}")
+    return QueryError(f"run() has no option {name}", suggestions=get_close_matches(name, known, 1))
+
+
+def with_options(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """The function, which takes `**options`. Its signature names the fields of `RunOptions`
+    instead, for `help` and for tab completion, and its docstring has their words in place of the
+    line `{options}`."""
+    signature = inspect.signature(function)
+    named = [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type
+        )
+        for field in fields(RunOptions)
+    ]
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    spelled = signature.replace(parameters=[*own, *named])
+    vars(function)["__signature__"] = spelled
+    function.__doc__ = inspect.cleandoc(function.__doc__ or "").replace("{options}", _WORDS)
+    return function

@@ -1,7 +1,7 @@
-"""Packages for workers, as PROOF's PAR files: a folder with modules and data, or a wheel, put under
-a name made of its content, so that workers never meet an old one.
+"""Packages for workers, as PROOF's PAR files: a folder with modules and data, or a wheel. The name
+of a package's copy is made from its content, so that workers never meet an old one.
 
-Files only: knows no session and no worker.
+Knows files only; knows no session and no worker.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import SourceError
+from ..errors import QueryError, SourceError
 
 __all__ = ["Package", "PackageStore"]
 
@@ -28,21 +28,21 @@ class Package:
 
     name: str
     digest: str
-    """Of its content, hexadecimal."""
+    """The hash of its content, hexadecimal."""
     path: str
-    """Where its copy is; comes first in workers' sys.path."""
+    """Where its copy is: this folder comes first in workers' sys.path."""
 
 
 class PackageStore:
-    """The packages of one session, in a folder of their own that goes with it."""
+    """The packages of one session, copied into a folder that `close` removes."""
 
     def __init__(self) -> None:
         self._folder: str | None = None
         self._packages: dict[str, Package] = {}
 
     def add(self, path: str | os.PathLike[str]) -> Package:
-        """Copies it, unless the same content is there. One of the same name is replaced. Raises
-        SourceError where there is no such package."""
+        """Copies the package, unless the same content is there; it replaces one of the same name.
+        Raises SourceError if there is no such package."""
         source = Path(path)
         if source.is_dir():
             files = [(str(p.relative_to(source)), p.read_bytes()) for p in _files(source)]
@@ -64,14 +64,17 @@ class PackageStore:
         return made
 
     def remove(self, name: str) -> None:
-        """Raises KeyError where there is none of this name."""
-        shutil.rmtree(self._packages.pop(name).path, ignore_errors=True)
+        """Removes the copy of the package. Raises QueryError if there is none of this name."""
+        package = self._packages.pop(name, None)
+        if package is None:
+            raise QueryError(f"no package {name!r} was uploaded", suggestions=list(self._packages))
+        shutil.rmtree(package.path, ignore_errors=True)
 
     def __iter__(self) -> Iterator[Package]:
         return iter(self._packages.values())
 
     def close(self) -> None:
-        """Removes the copies."""
+        """Removes all copies."""
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from ..backend.base import Pool
 from ..errors import QueryError
@@ -18,7 +18,7 @@ from ..monitor.watch import Feedback, Watch
 from ..query.node import Bookable, Booking, Node, Origin
 from .account import Account
 from .booking_run import BookedQuery
-from .options import RunOptions, refuse
+from .options import RunKeywords, RunOptions, with_options
 from .packages import Package, PackageStore
 from .run import Query
 from .shapes import is_shape, leaves, mapped
@@ -26,15 +26,20 @@ from .typed_run import typed
 from .wait import hearing, wait, watch_aside
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from ..chain.chain import Chain
+    from ..monitor.report import Report
 
 __all__ = ["Session"]
 
 _REMEMBERED = 100
 """Queries of which a session keeps the account."""
 
+_Started = TypeVar("_Started", bound=Query)
 
-@face()
+
+@face("compute")
 class Session:
     """Workers, and the queries that run on them. Use it as a context manager, or `close` it."""
 
@@ -42,26 +47,26 @@ class Session:
         self.workers = pool.size
         self._pool = pool
         self._accounts: deque[Account] = deque(maxlen=_REMEMBERED)
-        self._running: weakref.WeakSet[Query] = weakref.WeakSet()  # and others that somebody holds
+        self._running: weakref.WeakSet[Query] = weakref.WeakSet()  # ended ones may be in it
         self._store = PackageStore()
 
     def upload(self, path: str | os.PathLike[str]) -> Package:
         """Put a folder with Python modules and data, or a wheel, on every worker's path, for the
         runs to come.
 
-        It is known by its content: what has changed is sent anew. A module `treemill_setup` in it
-        is run once per worker, before anything else. It is for sessions with `mode="processes"`;
-        threads import what this process can.
+        A package is known by its content: if that has changed, it is sent anew. A module
+        `treemill_setup` in it is run once per worker, before anything else. Packages are for
+        sessions with `mode="processes"`; threads import what this process can.
 
         Parameters
         ----------
         path
-            Of the folder or wheel.
+            The folder or wheel.
 
         Returns
         -------
         Package
-            Its name and content's hash.
+            The name of the package and the hash of its content.
 
         Raises
         ------
@@ -87,12 +92,12 @@ class Session:
         Parameters
         ----------
         name
-            As `upload` gave it.
+            The name that `upload` gave.
 
         Raises
         ------
         QueryError
-            If there is none of this name.
+            If there is no package of this name.
 
         Examples
         --------
@@ -107,7 +112,7 @@ class Session:
 
     @property
     def packages(self) -> tuple[Package, ...]:
-        """What was uploaded."""
+        """The packages that were uploaded and not removed."""
         return tuple(self._store)
 
     @property
@@ -117,31 +122,25 @@ class Session:
         return tuple(self._accounts)
 
     @property
-    def report(self) -> Any:
+    def report(self) -> Report | None:
         """The report of the query that was started last; None before the first."""
         return self._accounts[-1].report if self._accounts else None
 
     @typed
+    @with_options
     def run(
         self,
-        *what: Any,
-        inputs: Mapping[str, Any] | None = None,
+        *what: object,
         progress: bool | None = None,
         feedback: Feedback | None = None,
-        on_error: str = "stop",
-        entries: Any = None,
-        max_files: int | None = None,
-        cycles: int | None = None,
-        seed: int = 0,
-        schema: Any = None,
-        **others: Any,
-    ) -> Any:
+        **options: Unpack[RunKeywords],
+    ) -> object:
         """Compute bookings, or run a selector.
 
-        Bookings are computed as they are given, and no others; those of one dataset are done in one
-        pass (after a first one for automatic ranges). Ctrl-C ends the query within a batch and
+        Only the given bookings are computed. Those of one dataset are done in one pass, after a
+        first one if an axis finds its range by itself. Ctrl-C ends the query within a batch and
         raises QueryInterrupted, a KeyboardInterrupt with `partial_result` and `report`; a second
-        one does not wait for the workers.
+        Ctrl-C does not wait for the workers.
 
         Parameters
         ----------
@@ -149,39 +148,24 @@ class Session:
             Bookings, alone or in dicts, lists and tuples, in one another; or a selector and a
             dataset, node or fileset of coffea's: a `treemill.Selector`, a function of a chunk of
             events that gives a dict, or a coffea processor (docs/coffea.md).
-        inputs
-            What the selector's methods get; sent to workers once.
         progress
             Show a progress bar, one for all datasets; None: after 0.3 s on a terminal and in
             notebooks, or at once if many short runs follow one another on a terminal.
         feedback
             Called about every second with the values, or the output, so far; or the name of a
             histogram among them (True: the first one), which is drawn under the progress bar.
-        on_error
-            "stop" raises the first error; "skip" leaves out the entries that cannot be read or
-            processed, and the report names them.
-        entries, max_files
-            Go through a part of the dataset: a number of entries, a pair (start, stop) or a range
-            over the whole chain; the first files.
-        cycles
-            Instead of a dataset: how often to generate something.
-        seed
-            Of the selector's `self.rng`.
-        schema
-            One of coffea's, which makes the selector's events (docs/coffea.md).
-        **others
-            Options of coffea's Runner: the error says what to write here.
+        {options}
 
         Returns
         -------
-        Any
-            The values, a tuple if there are several, or in the containers that they came in; of a
-            selector the merged output, or what its `end` returns.
+        object
+            The values, a tuple if there are several, or in the containers that they came in. A
+            selector gives its merged output, or what its `end` returns.
 
         Raises
         ------
         QueryError
-            For what makes no sense.
+            For what makes no sense; for an option of coffea's Runner it says what to write here.
         WorkerError
             If the user's code fails.
         SourceError, FormatError, UnsupportedError
@@ -197,8 +181,55 @@ class Session:
         >>> tm.run(lambda chunk: {"n": len(chunk)}, events)["n"] == n
         True
         """
-        refuse(others)
-        options = RunOptions(inputs, on_error, entries, max_files, cycles, seed, schema)
+        return self.compute(what, RunOptions.of(**options), progress, feedback)
+
+    @with_options
+    def submit(
+        self,
+        *what: object,
+        feedback: Feedback | None = None,
+        **options: Unpack[RunKeywords],
+    ) -> Query:
+        """Start a selector, or bookings of one dataset, and return at once.
+
+        Parameters
+        ----------
+        *what
+            Bookings of one dataset, or a selector and its data, as for `run`.
+        feedback
+            As for `run`; a function is called on a thread of its own.
+        {options}
+
+        Returns
+        -------
+        Query
+            Its `result()` gives what `run` would, always a tuple for bookings.
+
+        Raises
+        ------
+        QueryError
+            For what makes no sense; other errors are raised by `result()`.
+
+        Examples
+        --------
+        >>> with tm.connect(workers=2) as session:
+        ...     query = session.submit(events.count())
+        ...     query.result() == (events.num_entries,)
+        True
+        """
+        query = self._submitted(what, RunOptions.of(**options))
+        if feedback:
+            watch_aside(query, Watch(query, None if not callable(feedback) else False, feedback))
+        return query
+
+    def compute(
+        self,
+        what: Sequence[object],
+        options: RunOptions,
+        progress: bool | None = None,
+        feedback: Feedback | None = None,
+    ) -> object:
+        """What `run` gives."""
         if _is_selector(what):
             with hearing() as news:
                 query = self._select(what, options)
@@ -206,16 +237,17 @@ class Session:
                     return wait(query, news, watch)
         options.for_bookings()
         groups = _by_dataset(what)
-        if options.whole:  # else values that are there are no part's
+        if options.whole:  # of a part of the data, a booking's value says nothing
             groups = [todo for group in groups if (todo := [b for b in group if not b.done])]
         values = self._computed(groups, options, progress, feedback)
 
-        def value(booking: Booking) -> Any:
+        def value(booking: object) -> object:
+            assert isinstance(booking, Booking)  # _by_dataset has refused everything else
             if booking.number in values:
                 return values[booking.number]
             return booking.value
 
-        return mapped(what[0] if len(what) == 1 else what, value)
+        return mapped(what[0] if len(what) == 1 else tuple(what), value)
 
     def _computed(
         self,
@@ -223,9 +255,9 @@ class Session:
         options: RunOptions,
         progress: bool | None,
         feedback: Feedback | None,
-    ) -> dict[int, Any]:
+    ) -> dict[int, object]:
         """Values by the bookings' numbers. Each group is of one dataset."""
-        values: dict[int, Any] = {}
+        values: dict[int, object] = {}
         if not groups:
             return values
         chains = [group[0].node.origin.chain for group in groups]
@@ -245,71 +277,7 @@ class Session:
                 watch.close()
         return values
 
-    def submit(
-        self,
-        *what: Any,
-        inputs: Mapping[str, Any] | None = None,
-        feedback: Feedback | None = None,
-        on_error: str = "stop",
-        entries: Any = None,
-        max_files: int | None = None,
-        cycles: int | None = None,
-        seed: int = 0,
-        schema: Any = None,
-        **others: Any,
-    ) -> Query:
-        """Start a selector, or bookings of one dataset, and return at once.
-
-        Parameters
-        ----------
-        *what
-            Bookings, alone or in dicts, lists and tuples, in one another; or a selector and a
-            dataset, node or fileset of coffea's: a `treemill.Selector`, a function of a chunk of
-            events that gives a dict, or a coffea processor (docs/coffea.md).
-        inputs
-            What the selector's methods get; sent to workers once.
-        feedback
-            As for `run`; a function is called on a thread of its own.
-        on_error
-            "stop" raises the first error; "skip" leaves out the entries that cannot be read or
-            processed, and the report names them.
-        entries, max_files
-            Go through a part of the dataset: a number of entries, a pair (start, stop) or a range
-            over the whole chain; the first files.
-        cycles
-            Instead of a dataset: how often to generate something.
-        seed
-            Of the selector's `self.rng`.
-        schema
-            One of coffea's, which makes the selector's events (docs/coffea.md).
-        **others
-            Options of coffea's Runner: the error says what to write here.
-
-        Returns
-        -------
-        Query
-            Its `result()` gives what `run` would, always a tuple for bookings.
-
-        Raises
-        ------
-        QueryError
-            For what makes no sense; other errors are raised by `result()`.
-
-        Examples
-        --------
-        >>> with tm.connect(workers=2) as session:
-        ...     query = session.submit(events.count())
-        ...     query.result() == (events.num_entries,)
-        True
-        """
-        refuse(others)
-        options = RunOptions(inputs, on_error, entries, max_files, cycles, seed, schema)
-        query = self._started(what, options)
-        if feedback:
-            watch_aside(query, Watch(query, None if not callable(feedback) else False, feedback))
-        return query
-
-    def _started(self, what: Sequence[Any], options: RunOptions) -> Query:
+    def _submitted(self, what: Sequence[object], options: RunOptions) -> Query:
         if _is_selector(what):
             return self._select(what, options)
         options.for_bookings()
@@ -319,7 +287,7 @@ class Session:
         return self._start(BookedQuery(groups[0], self._pool, options))
 
     def close(self) -> None:
-        """Stop what runs and end the workers.
+        """Stop the queries that run, and end the workers.
 
         Examples
         --------
@@ -331,7 +299,7 @@ class Session:
         self._pool.close()
         self._store.close()
 
-    def _select(self, what: Sequence[Any], options: RunOptions) -> Query:
+    def _select(self, what: Sequence[object], options: RunOptions) -> Query:
         from ..selector.selector import as_selector  # start-up
         from .selector_run import SelectorQuery  # heavy: numpy
 
@@ -339,7 +307,7 @@ class Session:
         selector = as_selector(what[0])
         return self._start(SelectorQuery(selector, chain, self._pool, options, node=node))
 
-    def _start(self, query: Query) -> Query:
+    def _start(self, query: _Started) -> _Started:
         self._accounts.append(query.account)
         self._running.add(query)
         query.start()
@@ -360,11 +328,11 @@ class Session:
         return f"<session of {self.workers} {self._pool.kind}>"
 
 
-def _is_selector(what: Sequence[Any]) -> bool:
+def _is_selector(what: Sequence[object]) -> bool:
     return bool(what) and not isinstance(what[0], Booking) and not is_shape(what[0])
 
 
-def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Chain | None, Node | None]:
+def _data_of(what: Sequence[object], cycles: int | None) -> tuple[Chain | None, Node | None]:
     if cycles is not None:
         if len(what) != 1:
             raise QueryError("cycles= is instead of a dataset: run(selector, cycles=…)")
@@ -383,8 +351,8 @@ def _data_of(what: Sequence[Any], cycles: int | None) -> tuple[Chain | None, Nod
     )
 
 
-def _by_dataset(bookings: Sequence[Any]) -> list[list[Booking]]:
-    """Groups in order, each booking once."""
+def _by_dataset(bookings: Sequence[object]) -> list[list[Booking]]:
+    """The bookings in groups, in order and each once."""
     groups: dict[int, tuple[Origin, dict[int, Booking]]] = {}
     for booking in leaves(tuple(bookings)):
         if not isinstance(booking, Booking):

@@ -1,30 +1,31 @@
-"""Things in dicts, lists and tuples, in one another: what is in them, and the same shape with other
-things in it. Pure."""
+"""Values in dicts, lists and tuples, in one another: the values alone, and the same shape with
+other values. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 __all__ = ["is_shape", "leaves", "mapped"]
 
 
-def is_shape(value: Any) -> bool:
-    """Whether it is one of these, and no thing itself."""
+def is_shape(value: object) -> bool:
+    """Whether it is a dict, a list or a tuple."""
     return isinstance(value, Mapping | list | tuple)
 
 
-def leaves(value: Any) -> Iterator[Any]:
-    """The things, in order."""
-    if not is_shape(value):
+def leaves(value: object) -> Iterator[object]:
+    """Everything in `value` that is no dict, list or tuple, in order."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from leaves(each)
+    else:
         yield value
-        return
-    for each in value.values() if isinstance(value, Mapping) else value:
-        yield from leaves(each)
 
 
-def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Dicts, lists and tuples as they are in `value`, with what `change` makes of each thing."""
+def mapped(value: object, change: Callable[[object], object]) -> object:
+    """Dicts, lists and tuples as they are in `value`, with what `change` makes of each leaf."""
     if isinstance(value, Mapping):
         return {key: mapped(each, change) for key, each in value.items()}
     if isinstance(value, list | tuple):

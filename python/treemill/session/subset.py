@@ -1,9 +1,12 @@
-"""Which entries of a dataset a query goes through: all, some files, a range of the chain."""
+"""Which entries of a dataset a query goes through: all, those of some files, a range of the chain.
+
+Knows chains, and the sizes of files; knows no query.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..chain.reading import spans
 from ..errors import QueryError, TreemillError
@@ -12,15 +15,18 @@ from ..worker.workload import Span
 
 if TYPE_CHECKING:
     from ..chain.chain import Chain
-    from ..worker.workload import Workload
+    from ..worker.workload import P, Workload
 
-__all__ = ["known_sizes", "subset"]
+__all__ = ["Entries", "known_sizes", "subset"]
+
+Entries: TypeAlias = int | tuple[int | None, int | None] | range | slice | None
+"""Entries of a chain: a number from the start, or a pair (start, stop), range or slice, in which
+negative numbers count from the end; None: all."""
 
 
-def subset(chain: Chain, entries: Any, max_files: int | None) -> list[Span] | None:
-    """The parts of files that are meant; None for all. `entries` is a number of entries from the
-    start, a pair (start, stop) or a range or slice, counted over the chain; negative ones from its
-    end. Opens the files that a range of entries needs to know, and no others."""
+def subset(chain: Chain, entries: Entries, max_files: int | None) -> list[Span] | None:
+    """The parts of files that hold these entries; None for all. Opens only the files whose sizes
+    the range of entries depends on."""
     files = len(chain.files)
     if max_files is not None:
         if isinstance(max_files, bool) or not isinstance(max_files, int) or max_files < 1:
@@ -40,7 +46,7 @@ def subset(chain: Chain, entries: Any, max_files: int | None) -> list[Span] | No
     return [span for span in spans(chain, start, stop) if span[0] < files] or [(0, 0, 0)]
 
 
-def _range(entries: Any) -> tuple[int | None, int | None]:
+def _range(entries: object) -> tuple[int | None, int | None]:
     if isinstance(entries, int) and not isinstance(entries, bool):
         if entries < 0:
             raise QueryError(
@@ -56,16 +62,17 @@ def _range(entries: Any) -> tuple[int | None, int | None]:
 
 
 def known_sizes(
-    chain: Chain, workload: Workload[Any], parts: Sequence[Span] | None
+    chain: Chain, workload: Workload[P], parts: Sequence[Span] | None
 ) -> list[FileSize | None]:
-    """Of the files, or parts of files, that were opened before. Opens none."""
+    """Sizes of the files, or of the parts of files, that have been opened before; None for the
+    others. Opens no file."""
     numbers = range(len(chain.files)) if parts is None else [file for file, _, _ in parts]
     known: list[FileSize | None] = []
     for place, number in enumerate(numbers):
         try:
             unknown = chain.sizes.peek(number) is None
             size = None if unknown else FileSize(*workload.size(place))
-        except TreemillError:  # gone since: the worker that opens it will say so
+        except TreemillError:  # the file has gone: the worker that opens it will say so
             size = None
         known.append(size)
     return known

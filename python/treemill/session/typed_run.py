@@ -1,13 +1,19 @@
-"""What type checkers know of `run`: values have the types of their bookings. No code that runs."""
+"""The types of `run` for type checkers: values have the types of their bookings. No code that runs.
+
+What a user's function gets and a user's selector gives is Any: only the user knows its type.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Never, Protocol, TypeVar, cast, overload
+
+from .options import RunKeywords
 
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from ..monitor.watch import Feedback
     from ..query.booking import Booking
     from ..query.node import Bookable
     from ..selector.selector import Selector
@@ -18,34 +24,28 @@ A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
+Key = TypeVar("Key")
 
 
-class Options(TypedDict, total=False):
-    """`Session.run` says what each means."""
+class Options(RunKeywords, total=False):
+    """The keywords of `Session.run`, which says what each means."""
 
-    inputs: Mapping[str, Any] | None
     progress: bool | None
-    feedback: Any
-    on_error: str
-    entries: Any
-    max_files: int | None
-    cycles: int | None
-    seed: int
-    schema: Any
+    feedback: Feedback | None
 
 
 class Processor(Protocol):
-    """As coffea's."""
+    """A coffea processor."""
 
-    def process(self, events: Any, /) -> Any:
+    def process(self, events: Never, /) -> object:
         """See coffea."""
 
-    def postprocess(self, accumulator: Any, /) -> Any:
+    def postprocess(self, accumulator: Never, /) -> object:
         """See coffea."""
 
 
 class Run(Protocol):
-    """As a session's method, and as the function."""
+    """`Session.run`, and the function `treemill.run`."""
 
     @overload
     def __call__(self, a: Booking[A], /, **options: Unpack[Options]) -> A: ...
@@ -74,13 +74,13 @@ class Run(Protocol):
     @overload
     def __call__(
         self,
-        a: Booking[Any],
-        b: Booking[Any],
-        c: Booking[Any],
-        d: Booking[Any],
-        e: Booking[Any],
+        a: Booking,
+        b: Booking,
+        c: Booking,
+        d: Booking,
+        e: Booking,
         /,
-        *more: Booking[Any],
+        *more: Booking,
         **options: Unpack[Options],
     ) -> tuple[Any, ...]: ...
 
@@ -96,19 +96,19 @@ class Run(Protocol):
 
     @overload
     def __call__(
-        self, nested: Mapping[Any, object] | Sequence[object], /, **options: Unpack[Options]
+        self, nested: Mapping[Key, object] | Sequence[object], /, **options: Unpack[Options]
     ) -> Any: ...
 
     @overload
     def __call__(
         self,
         selector: Selector | Processor | Callable[[Any], Any],
-        data: Bookable | Mapping[str, Any] = ...,
+        data: Bookable | Mapping[str, object] = ...,
         /,
         **options: Unpack[Options],
     ) -> Any: ...
 
 
-def typed(run: Callable[..., Any]) -> Run:
-    """The same function, with these types."""
+def typed(run: Callable[..., object]) -> Run:
+    """The function itself, to type checkers a `Run`."""
     return cast(Run, run)
