@@ -1,5 +1,5 @@
-"""Decides before which entries packets may end, from a file's clusters and baskets. Arithmetic only:
-knows no file."""
+"""Decides before which entries packets may end, from a file's clusters and baskets. Arithmetic,
+without files."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The protocols of workloads: a query or a selector that is bound to one file after another. Wrappers
-change a part of another workload."""
+"""The protocols of workloads: a query or a selector that is bound to one file after another. The
+wrappers change a part of another workload."""
 
 from __future__ import annotations
 
