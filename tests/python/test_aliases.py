@@ -5,7 +5,7 @@ import json
 import pytest
 from treemill import QueryError
 from treemill.evaluation.aliases import needed
-from treemill.language.alias_formula import translate
+from treemill.language.dialect import ALIAS
 from treemill.language.expression import parse
 from treemill.language.mentions import mentions, words
 from treemill.query.specification import Specification
@@ -20,13 +20,18 @@ def names(aliases, branches, expression):
     [
         ("TMath::Sqrt(x^2 + y^2)", "sqrt(x**2 + y**2)"),
         ("Sum$(v > 3) && Length$(v) == 2", "sum(flatten(v > 3)) && len(flatten(v)) == 2"),
-        ("fabs(x)*TMath::Pi()", "abs(x)*pi"),
+        ("fabs(x)*TMath::Pi()", "fabs(x)*pi"),
         ("name == 'a^b$'", "name == 'a^b$'"),
         ("(n & 1) == 1", "(n & 1) == 1"),
+        ("n & n == 2", "n & (n == 2)"),
+        ("x > 1 & y > 2", "(x > 1) & (y > 2)"),
+        ("-x^2 + sq(y)", "-x**2 + square(y)"),
+        ("std::pow(x, 2) + std::fabs(y)", "pow(x, 2) + fabs(y)"),
+        ("(x > 1) == (y > 2)", "(x > 1) == (y > 2)"),
     ],
 )
 def test_translation(text, expected):
-    ours, theirs = translate(text).tree, parse(expected).tree
+    ours, theirs = parse(text, ALIAS).tree, parse(expected).tree
 
     def plain(tree):
         return json.loads(json.dumps(tree), object_hook=lambda d: {**d, "at": None})
@@ -36,11 +41,11 @@ def test_translation(text, expected):
 
 @pytest.mark.parametrize(
     "text",
-    ["x%2", "1 < x < 3", "x == 1 == 1", "n & n == 2", "x > 1 & y > 2", "Entries$", "Foo::Bar(x)"],
+    ["2*x%3", "a^b^c", "1 < x < 3", "x == 1 == 1", "(1 < x < 3) + 1", "Entries$", "Foo::Bar(x)"],
 )
 def test_what_would_be_read_otherwise_is_refused(text):
     with pytest.raises(QueryError):
-        translate(text)
+        parse(text, ALIAS)
 
 
 def test_only_what_is_mentioned_is_needed_each_after_those_it_uses():

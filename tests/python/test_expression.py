@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from treemill.errors import QueryError
+from treemill.language.dialect import DRAW, LANGUAGE
 from treemill.language.expression import parse
 
 
@@ -135,22 +136,22 @@ def test_operators_of_c(c, python):
     ],
 )
 def test_operators_of_draw(drawn, python):
-    assert strip(parse(drawn, draw=True).tree) == strip(parse(python).tree)
+    assert strip(parse(drawn, DRAW).tree) == strip(parse(python).tree)
 
 
 def test_functions_whose_arguments_stand_twice_are_bounded():
     """Within itself 60 times, such a function stands for 2**60 of its arguments."""
-    for n, draw in ((60, False), (95, True)):
+    for n, dialect in ((60, LANGUAGE), (95, DRAW)):
         with pytest.raises(QueryError, match="too large"):
-            parse("TVector2::Phi_mpi_pi(" * n + "x" + ")" * n, draw=draw)
+            parse("TVector2::Phi_mpi_pi(" * n + "x" + ")" * n, dialect)
 
 
 def test_remainders_of_remainders_are_bounded():
     """Each stands for five times what is in it."""
-    parse("x%9%8%7", draw=True)
+    parse("x%9%8%7", DRAW)
     for text in ("x" + "%3" * 20, "x%(" * 20 + "y" + ")" * 20):
         with pytest.raises(QueryError, match=r"too large|levels deep"):
-            parse(text, draw=True)
+            parse(text, DRAW)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_remainders_of_remainders_are_bounded():
 )
 def test_draw_refuses_what_means_two_things(text, message):
     with pytest.raises(QueryError, match=message):
-        parse(text, draw=True)
+        parse(text, DRAW)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +303,7 @@ def test_names_in_backticks():
         assert named(f"j.`{name}`") == name
         place = parse(f"1 + `{name}` * 2").tree["right"]["left"]["at"]
         assert place == [4, 6 + len(name)]
-        assert parse(f"sum(`{name}`[`{name}` > 2]) + `x` ? 1 : 2", draw=True)
+        assert parse(f"sum(`{name}`[`{name}` > 2]) + `x` ? 1 : 2", DRAW)
     assert parse("'`x-y`'").tree["value"] == "`x-y`", "strings are left alone"
     assert parse("`x` + quoted0").tree["right"]["id"] == "quoted0"
     # Python spells these otherwise; a file may not.

@@ -1,7 +1,7 @@
-"""The names of TTree::SetAlias in queries: which of them a query needs, as definitions in order.
+"""Decides which names of TTree::SetAlias a query needs, and gives their definitions in order.
 
-Pure. As in ROOT a branch wins over an alias of the same name, aliases may use each other, and none
-may use itself. An alias that the query does not mention is not even parsed.
+Pure. As in ROOT, a branch wins over an alias of the same name, aliases may use each other, and none
+may use itself. An alias that the query does not mention is not parsed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 
 from ..errors import QueryError
-from ..language.alias_formula import translate
+from ..language.dialect import ALIAS
+from ..language.expression import parse
 from ..language.mentions import mentions, words
 from ..query.steps import Define
 
@@ -20,7 +21,7 @@ def needed(
     aliases: Mapping[str, str], branches: Container[str], known: Iterable[str]
 ) -> list[Define]:
     """Definitions of the aliases that expressions of these words use, each after those that it
-    uses itself. Raises QueryError for one that uses itself, and for one that does not parse."""
+    uses itself. Raises QueryError for an alias that uses itself, or that does not parse."""
     usable = {name: text for name, text in aliases.items() if name not in branches}
     made: dict[str, Define] = {}
 
@@ -31,7 +32,7 @@ def needed(
         if name in made:
             return
         try:
-            expression = translate(usable[name])
+            expression = parse(usable[name], ALIAS)
         except QueryError as error:
             error.message = f"the alias {name}: {error.message}"
             raise

@@ -1,4 +1,4 @@
-"""The text of an expression becomes a syntax tree, in Python's words, C's or TTree::Draw's.
+"""Makes a syntax tree of an expression's text, in Python's words, C's or TTree::Draw's.
 
-Knows no branch, no function's meaning and no type: these are the core's, against a file's columns.
+Knows no branch, no function's meaning and no type: the core knows these, from a file's columns.
 """

@@ -1,6 +1,6 @@
-"""C's casts, `(unsigned int)x`, which the language does not have: where they stand in a text that
-does not parse, and what to write instead. TTree::Draw has none either: it refuses types of two
-words, and with a warning leaves the values as they are for those of one.
+"""Finds C's casts, `(unsigned int)x`, in a text that does not parse, and says what to write.
+The language has none. TTree::Draw has none either: it refuses types of two words, and for types of
+one word it warns and leaves the values as they are.
 
 Pure text, standard library only. Knows types, no columns.
 """
@@ -26,8 +26,8 @@ _INT = 32
 
 
 def cast_at(text: str, place: int) -> tuple[tuple[int, int], str] | None:
-    """The cast that the parser stumbled over at this place, as its span and what is said of it;
-    None if there is none."""
+    """The span of the cast at the place of the parser's error, and a message; None if there is no
+    cast."""
     for found in _CAST.finditer(text):
         if found.start() <= place <= found.end():
             words = (found["type"] or found["other"].removeprefix("std::")).split()
@@ -39,7 +39,7 @@ def cast_at(text: str, place: int) -> tuple[tuple[int, int], str] | None:
 
 
 def _spelled(name: str) -> list[str]:
-    """C's words for a type of ROOT's or of the standard library's: `ULong64_t`, `size_t`."""
+    """Spells a type of ROOT's or of the standard library's (`ULong64_t`, `size_t`) in C's words."""
     known = _NAMED.fullmatch(name)
     if known is None:
         return [name]
@@ -55,4 +55,4 @@ def _said(words: list[str]) -> str:
     bits = next((_UNSIGNED[word] for word in words if word in _UNSIGNED), _INT)
     if "unsigned" not in words or bits == max(_UNSIGNED.values()):
         return said
-    return f"{said}, or where values are to wrap around (int(…) & {(1 << bits) - 1:#x})"
+    return f"{said}, or int(…) & {(1 << bits) - 1:#x} if values are to wrap around"

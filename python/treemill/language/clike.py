@@ -1,8 +1,8 @@
-"""C's `&&`, `||` and `!`, for those who come from TTree::Draw, rewritten as Python's operators;
-what else is TTreeFormula's goes through treeformula.py.
+"""Rewrites C's `&&`, `||` and `!`, which users of TTree::Draw write, as Python's operators, and has
+treeformula.py rewrite what else is TTreeFormula's.
 
-Pure text to text, with a map that leads every place of the new text back to the user's own. Knows
-tokens only as far as it must to leave strings alone; grammar is the parser's affair.
+Pure: text to text, with a map from each place of the new text to the user's own. Knows only the
+tokens that keep strings and names whole, and no grammar.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from unicodedata import normalize
 
 from ..errors import QueryError
-from . import tokens as in_pieces
-from . import treeformula
+from . import tokens, treeformula
+from .dialect import LANGUAGE, Dialect
 from .tokens import Piece
 
 __all__ = ["Rewritten", "dimensions", "rewrite"]
@@ -49,7 +49,7 @@ _TOKENS = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-# What people write who think in another language, and what they should write here.
+# Signs of other languages, and what to write here.
 _FOREIGN = {
     "$": "names with $ are TTree::Draw's; write sum(x), len(x), min(x) or max(x)",
     "`": "` begins a column's name, and no other ` ends it",
@@ -58,7 +58,7 @@ _FOREIGN = {
 _NAME_WITH_HASH = re.compile(r"(?<![\w.])[\w.]*#[\w.#]*")
 _OPERATORS = {"and": " and ", "or": " or "}
 _OF_TREE_FORMULA = {"dollar", "strstr", "scoped", "size", "method", "empty", "question"}
-_OF_DRAW = {*_OF_TREE_FORMULA, "power", "bit"}
+_OF_DIALECTS = {*_OF_TREE_FORMULA, "power", "bit"}
 
 _MAX_NESTING = 100
 
@@ -72,10 +72,11 @@ class Rewritten:
     bangs: frozenset[int]
     """Places in `text` where a `~` stands for the user's `!`."""
     names: Mapping[str, str]
-    """Columns' names, by the words that stand for them in `text`: names in backticks, and such as
-    Python would spell otherwise."""
+    """Columns' names, by the words that stand for them in `text`: names in backticks, and those
+    that Python would spell otherwise."""
     _places: list[int] | None
-    """Per byte of `text` in UTF-8, and its end: the user's character. None: the same."""
+    """The user's character for each byte of `text` in UTF-8, and for its end. None: `text` is the
+    user's own, in ASCII."""
 
     def place(self, byte: int) -> int:
         """The character in the user's text for a byte of `text` in UTF-8."""
@@ -84,34 +85,36 @@ class Rewritten:
         return self._places[min(max(byte, 0), len(self._places) - 1)]
 
 
-def rewrite(text: str, draw: bool = False) -> Rewritten:
-    """`text` with `&&`, `||` as `and`, `or`, `!` as a marked `~` (which binds as tightly as C's
-    `!`), line ends as blanks, names in backticks as words, and TTreeFormula's own words in the
-    language's. With `draw`, `^` is the power, and `&` and `|` bind as loosely as C's. Raises
-    QueryError for brackets nested too deeply and for signs that the language does not have."""
+def rewrite(text: str, dialect: Dialect = LANGUAGE) -> Rewritten:
+    """Rewrites `&&`, `||` as `and`, `or`, `!` as a marked `~` (which binds as tightly as C's `!`),
+    line ends as blanks, names in backticks as words, and TTreeFormula's own words as the
+    language's. In a dialect of TTreeFormula's, `^` is the power, and `&` and `|` bind as loosely as
+    C's. Raises QueryError for brackets that are nested too deeply and for signs that the language
+    does not have."""
     pieces = [_checked(text, piece) for piece in _nested(text, _pieces(text))]
     kinds = {piece.kind for piece in pieces}
     names = {p.text.strip(): _name_at(text, p.at) for p in pieces if p.kind == "quoted"}
-    if kinds & (_OF_DRAW if draw else _OF_TREE_FORMULA):
-        pieces = treeformula.translate(text, pieces, draw)
+    if kinds & (_OF_DIALECTS if dialect.formula else _OF_TREE_FORMULA):
+        pieces = treeformula.translate(text, pieces, dialect)
     elif text.isascii() and not kinds & {*_OPERATORS, "bang", "space", "quoted"}:
         return Rewritten(text, frozenset(), {}, None)
     return _joined(text, pieces, names)
 
 
 def dimensions(text: str) -> list[str]:
-    """The expressions of TTree::Draw's "y:x" or "z:y:x", x first; of any other text itself."""
-    return [text[start:stop].strip() for start, stop in in_pieces.dimensions(_pieces(text))]
+    """The expressions of TTree::Draw's "y:x" or "z:y:x", x first; any other text is one
+    expression."""
+    return [text[start:stop].strip() for start, stop in tokens.dimensions(_pieces(text))]
 
 
 def _pieces(text: str) -> Iterator[Piece]:
-    """All of the text, as tokens and what is between them."""
+    """Splits the text into tokens and what is between them."""
     done, word = 0, _stand_in(text)
     for token in _TOKENS.finditer(text):
         kind, at = str(token.lastgroup), token.start()
         if kind == "word":
             if token.group().isascii() or normalize("NFKC", token.group()) == token.group():
-                continue  # it goes with what is between tokens
+                continue  # part of what is between tokens
             kind = "quoted"
         if done < at:
             yield Piece(text[done:at], done)
@@ -133,7 +136,7 @@ def _pieces(text: str) -> Iterator[Piece]:
 
 
 def _stand_in(text: str) -> str:
-    """How words that stand for names begin, and nothing in the text."""
+    """The beginning of words that stand for names, which the text does not contain."""
     start = "quoted"
     while start in text:
         start += "_"
@@ -147,7 +150,7 @@ def _name_at(text: str, at: int) -> str:
 
 
 def _nested(text: str, pieces: Iterator[Piece]) -> Iterator[Piece]:
-    """The pieces, as long as brackets are not nested too deeply."""
+    """The same pieces. Raises QueryError if brackets are nested too deeply."""
     depth = 0
     for piece in pieces:
         depth += (piece.kind == "open") - (piece.kind == "close")
@@ -188,7 +191,7 @@ def _joined(text: str, pieces: list[Piece], names: Mapping[str, str]) -> Rewritt
     for i, character in enumerate(result):
         if i in bangs:
             byte_bangs.add(len(by_byte))
-        # A lone surrogate is refused by the parser; here it only must not raise.
+        # The parser refuses lone surrogates, with a better message.
         by_byte.extend([places[i]] * len(character.encode("utf-8", "surrogatepass")))
     by_byte.append(len(text))
     return Rewritten(result, frozenset(byte_bangs), names, by_byte)

@@ -1,7 +1,7 @@
 """An expression's text to its syntax tree (`syntax_tree.py`), by Python's own parser.
 
-Only the shape is judged here. Names, types and functions are resolved later, by the core, against
-a dataset's columns: this module must know no branch, no function and no type.
+Only the shape of an expression is judged here. The core resolves names, types and functions later,
+against a dataset's columns: this module must know no branch, no function and no type.
 """
 
 from __future__ import annotations
@@ -11,21 +11,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 from ..errors import QueryError
 from ..quoting import is_plain, quoted
-from . import function_registry as registry
-from . import treeformula_operators as draw_operators
+from . import function_registry
 from .casts import cast_at
 from .clike import Rewritten, rewrite
+from .dialect import LANGUAGE, Dialect
 from .mentions import words
-from .syntax_tree import Tree, reduced, too_deep
+from .syntax_tree import reduced
+from .tree_bounds import Reduction, too_deep
+from .tree_node import Tree
+from .treeformula_operators import APART, handlers
 
 __all__ = [
     "Constant",
     "Expression",
-    "Tree",
     "Weight",
     "column",
     "constant",
@@ -53,23 +54,22 @@ class Expression:
     text: str
     tree: Tree
     found: bool = False
-    """Whether a pattern has found the name that it is: of what was defined anew it means the new
-    one's."""
+    """Whether it is a name that a pattern has found. If a column of that name is defined anew, it
+    means the new one."""
 
     @cached_property
     def words(self) -> frozenset[str]:
         """All names and attributes in it."""
         return words(self.tree)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Tree:
         """As the core reads it."""
         return {"text": self.text, "tree": self.tree}
 
 
-def parse(text: str, draw: bool = False) -> Expression:
-    """Parses an expression: Python's syntax, with `&& || !` besides `and or not`, and `true`,
-    `false` besides `True`, `False`. With `draw`, signs mean what they do to TTree::Draw: `^` is the
-    power, `%` C's remainder, and `&`, `|` bind more loosely than comparisons.
+def parse(text: str, dialect: Dialect = LANGUAGE) -> Expression:
+    """Parses an expression: Python's syntax, with `&& || !` besides `and or not`, `true`, `false`
+    besides `True`, `False`, TTreeFormula's functions, and signs as in this dialect.
 
     Raises QueryError with `text` and `span` for what is not in the language, for more than 100,000
     characters, and for more than 100 levels of nesting.
@@ -81,7 +81,7 @@ def parse(text: str, draw: bool = False) -> Expression:
             f"the expression has {len(text)} characters; {MAX_LENGTH} is the limit",
             text=text[:60] + "…",
         )
-    return _parse(text, registry.version(), draw=draw)[0]
+    return _parse(text, function_registry.version(), dialect)[0]
 
 
 def column(name: str, found: bool = False) -> Expression:
@@ -93,7 +93,7 @@ def column(name: str, found: bool = False) -> Expression:
 def constant(value: Constant | Sequence[Constant]) -> Expression:
     """A constant, or a list of them, as an expression; NumPy's count as Python's. Raises QueryError
     for what is no finite number, no bool and no string."""
-    plain: Any = value.tolist() if hasattr(value, "tolist") else value
+    plain: object = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(plain, (list, tuple)):
         return _list(plain)
     return _single(plain)
@@ -103,11 +103,16 @@ def weighted(by: Weight) -> Expression | None:
     """A weight as the user gives it, an expression or one number for all; None: there is none."""
     if by is None:
         return None
+    if isinstance(by, str):
+        return parse(by)
+    # NumPy's numbers too, but no arrays.
     is_number = hasattr(by, "__float__") and not getattr(by, "ndim", 0)
-    return constant(by) if is_number else parse(by)  # type: ignore[arg-type]
+    if not is_number:
+        raise QueryError(f"a weight is an expression or a number, not {type(by).__name__}")
+    return constant(by)
 
 
-def _list(values: Sequence[Any]) -> Expression:
+def _list(values: Sequence[object]) -> Expression:
     if not 1 <= len(values) <= MAX_ITEMS:
         raise QueryError(f"a list of constants has 1 to {MAX_ITEMS} items, not {len(values)}")
     items = [_single(value).tree for value in values]
@@ -115,37 +120,36 @@ def _list(values: Sequence[Any]) -> Expression:
     return Expression(text, {"kind": "sequence", "items": items, "at": [0, len(text)]})
 
 
-def _single(value: Constant) -> Expression:
-    fits = isinstance(value, (bool, str)) or (
-        -(1 << 63) <= value < 1 << 64 if isinstance(value, int) else _is_finite(value)
-    )
-    if not fits:
-        raise QueryError(f"a constant is a bool, a finite number or a string, not {value!r}")
-    text = repr(value)
-    return Expression(text, {"kind": "const", "value": value, "at": [0, len(text)]})
+def _single(value: object) -> Expression:
+    if isinstance(value, (bool, int, float, str)) and _fits(value):
+        text = repr(value)
+        return Expression(text, {"kind": "const", "value": value, "at": [0, len(text)]})
+    raise QueryError(f"a constant is a bool, a finite number or a string, not {value!r}")
 
 
-def _is_finite(value: object) -> bool:
-    return isinstance(value, float) and abs(value) <= _LARGEST
+def _fits(value: Constant) -> bool:
+    """Whether 64 bits can hold it."""
+    if isinstance(value, int):
+        return -(1 << 63) <= value < 1 << 64
+    return isinstance(value, str) or abs(value) <= _LARGEST
 
 
-def measured(text: str, params: tuple[str, ...]) -> tuple[Expression, int, int, int]:
-    """The body of a function of these parameters, with the levels of its tree, those of its JSON,
-    and its number of nodes."""
-    parse(text)  # the checks of its length
-    return _parse(text, registry.version(), params)
+def measured(text: str, params: tuple[str, ...]) -> tuple[Expression, Reduction]:
+    """The body of a function of these parameters, with its size."""
+    parse(text)  # checks its length
+    return _parse(text, function_registry.version(), LANGUAGE, params)
 
 
 @lru_cache(maxsize=4096)
 def _parse(
-    text: str, version: int, bound: tuple[str, ...] = (), draw: bool = False
-) -> tuple[Expression, int, int, int]:
-    """`version` of the registry: expressions mean the functions that are known when they are
-    written. `bound`: names that are no functions here."""
+    text: str, version: int, dialect: Dialect, bound: tuple[str, ...] = ()
+) -> tuple[Expression, Reduction]:
+    """`version` is the function registry's, because an expression means the functions that are
+    known when it is written. `bound`: names that are no functions here."""
     if not text.strip():
         raise QueryError("the expression is empty", text=text)
-    rewritten = rewrite(text, draw)
-    # Python refuses indentation before an expression: count it off instead.
+    rewritten = rewrite(text, dialect)
+    # Python refuses an expression that is indented.
     body = rewritten.text.lstrip(" ")
     indent = len(rewritten.text) - len(body)
     try:
@@ -156,13 +160,13 @@ def _parse(
         raise too_deep(text, None, "or has too many operators in a row") from None
     except ValueError as error:  # null bytes, lone surrogates
         raise QueryError(f"not text that can be parsed: {error}", text=ascii(text)) from None
-    others = (draw_operators.HANDLERS, draw_operators.APART) if draw else ({}, ())
-    found, depth, json, nodes = reduced(tree, text, rewritten, indent, bound, *others)
-    return Expression(text, found), depth, json, nodes
+    apart = APART if dialect.formula else ()
+    made = reduced(tree, text, rewritten, indent, bound, handlers(dialect), apart)
+    return Expression(text, made.tree), made
 
 
-# What may be meant as one name, as `tuple.0` and `x.class` and `Aux.` are. It is tried at the start of each word
-# only, and never gives letters back, so that a text of one long word takes one look at each letter.
+# What may be meant as one name: `tuple.0`, `x.class`, `Aux.`. It is tried at the start of each word only, and never
+# gives letters back, so that a text of one long word takes one look at each letter.
 _QUOTED = re.compile(r"""`[^`]*`|'[^']*'|"[^"]*\"""")
 _DOTTED = re.compile(r"(?<!\w)[^\W\d]\w*+(?:\.\w*+)+")
 # Comparisons the wrong way round.
@@ -189,7 +193,8 @@ def _syntax_error(
     start = place(error.offset)
     if start is None:
         return QueryError(message, text=text, span=(len(text), len(text) + 1))
-    # Python's own words tell of assignments and of :=, which are not in here, and of no casts.
+    # Python's own message tells of assignments and of :=, which the language does not have, and not
+    # of casts.
     cast = cast_at(text, start)
     sign = text[start : start + 2]
     if sign in _TURNED:

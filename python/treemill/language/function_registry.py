@@ -1,11 +1,12 @@
-"""The functions that the user has written, by name. Standard library only: how their text is read
-is others' affair.
+"""The functions that the user has written, by name. Standard library only: knows no text and
+no grammar.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from .tree_node import Tree
 
 __all__ = ["UserFunction", "find", "names", "register", "remove", "version"]
 
@@ -16,7 +17,7 @@ class UserFunction:
 
     name: str
     params: tuple[str, ...]
-    body: dict[str, Any]
+    body: Tree
     """Text and tree, as the core reads them."""
     depth: int
     """Levels of the tree."""

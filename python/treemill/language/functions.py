@@ -1,7 +1,4 @@
-"""`treemill.function`: functions of the user's own, as expressions.
-
-Standard library, errors, registry and expression only.
-"""
+"""`treemill.function`: functions of the user's own, as expressions."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import ast
 import keyword
 
 from ..errors import QueryError
-from . import function_registry as registry
+from . import function_registry
 from .expression import measured
 
 __all__ = ["function"]
@@ -40,8 +37,12 @@ def function(signature: str, body: str) -> None:
     >>> masses = events.filter("nMuon >= 1").hist("mt(Muon[0], MET)", bins=(100, 0, 200))
     """
     name, params = _signature(signature)
-    expression, depth, json, size = measured(body, params)
-    registry.register(registry.UserFunction(name, params, expression.to_json(), depth, json, size))
+    expression, size = measured(body, params)
+    function_registry.register(
+        function_registry.UserFunction(
+            name, params, expression.to_json(), size.depth, size.json, size.nodes
+        )
+    )
 
 
 def _signature(text: str) -> tuple[str, tuple[str, ...]]:

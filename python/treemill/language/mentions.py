@@ -6,26 +6,38 @@ Pure: standard library only.
 from __future__ import annotations
 
 import re
-from collections.abc import Set
-from typing import Any
+from collections.abc import Iterator, Mapping, Set
 
-__all__ = ["mentions", "words"]
+from .tree_node import Json, Tree
+
+__all__ = ["mentions", "names", "words"]
 
 
-def words(tree: Any) -> frozenset[str]:
+_NAMED = {"name": "id", "attribute": "name"}
+"""By kind of node the key of the name that it has."""
+
+
+def words(tree: Tree) -> frozenset[str]:
     """All names and attributes in a syntax tree."""
-    found: set[str] = set()
-    pending = [tree]
+    return frozenset(_named(tree, _NAMED))
+
+
+def names(tree: Tree) -> frozenset[str]:
+    """All names in a syntax tree, without attributes."""
+    return frozenset(_named(tree, {"name": "id"}))
+
+
+def _named(tree: Tree, keys: Mapping[str, str]) -> Iterator[str]:
+    pending: list[Json] = [tree]
     while pending:
         each = pending.pop()
-        if isinstance(each, dict):
-            kind = each.get("kind")
-            found |= {each["id"]} if kind == "name" else set()
-            found |= {each["name"]} if kind == "attribute" else set()
+        if isinstance(each, Mapping):
+            key = keys.get(str(each.get("kind")))
+            if key is not None:
+                yield str(each[key])
             pending += each.values()
         elif isinstance(each, list):
             pending += each
-    return frozenset(found)
 
 
 def mentions(known: Set[str], name: str) -> bool:

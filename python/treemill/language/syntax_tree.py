@@ -1,50 +1,35 @@
-"""Python's syntax tree to that of the core's query format (crates/treemill-query/src/spec.rs,
-`Expr`), as JSON-able dictionaries.
+"""Reduces Python's syntax tree to that of the core's query format, as JSON-able dictionaries.
 
-Only its shape is judged here, and its size. Names, types and functions are resolved later, by the
-core, against a dataset's columns: this module must know no branch, no function and no type.
+Only the shape of an expression and its size are judged here. The core resolves names, types and
+functions later, against a dataset's columns: this module must know no branch and no type.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NoReturn
 from unicodedata import normalize
 
 from ..errors import QueryError
-from . import function_registry as registry
+from . import function_registry
 from .clike import Rewritten
 from .operators import BINARY, BITWISE, COMPARE, REFUSED, SPELLED, UNARY, constant_word
+from .tree_bounds import MAX_DEPTH, MAX_JSON_DEPTH, MAX_NODES, Reduction, too_deep
+from .tree_node import Json, Tree
 
-__all__ = ["Handlers", "Tree", "reduced", "too_deep"]
+__all__ = ["Handlers", "Reducer", "reduced"]
 
-Tree = dict[str, Any]
-
-MAX_DEPTH = 100
-"""Levels of an expression's tree."""
-MAX_NODES = 200_000
-"""Nodes of its tree, with those of the user's functions that it calls."""
-# The JSON of a whole query nests at most 127 deep in the core's parser; a list of arguments is a
-# level of JSON as well as the node in it, and the query around an expression takes eight.
-_MAX_JSON_DEPTH = 116
 _LONG_ROW = 8
-"""Operators one after another that are a tree of their own."""
+"""Operators in a row: so many of them are still a tree; more are one node."""
 _MAX_TUPLES = 3
 """Tuples within tuples that `for` takes apart."""
 
 
-def too_deep(text: str, span: tuple[int, int] | None, otherwise: str = "") -> QueryError:
-    """What is said of an expression that nests too many levels; `otherwise`: or what it does."""
-    return QueryError(
-        f"the expression is nested more than {MAX_DEPTH} levels deep{otherwise and ', '}{otherwise}"
-        "; define() parts of it as columns",
-        text=text,
-        span=span,
-    )
-
-
-Handlers = Mapping[type[ast.AST], Callable[[Any, Any, int, int], Tree]]
+Handlers = Mapping[type[ast.AST], Callable[..., Tree]]
+"""By a node's type the function that makes a tree of the reducer and such a node."""
+_Place = ast.expr | ast.keyword | ast.arg
+"""What errors can point at."""
 
 
 def reduced(
@@ -55,24 +40,23 @@ def reduced(
     bound: tuple[str, ...],
     others: Handlers,
     apart: tuple[type[ast.operator], ...] = (),
-) -> tuple[Tree, int, int, int]:
-    """The tree of an expression, with the levels of the tree, those of its JSON, and its number of
-    nodes.
+) -> Reduction:
+    """Reduces Python's tree of an expression to the query format's.
 
-    `tree` is Python's of `rewritten`, but for an `indent`; `text` what the user wrote. `bound`:
-    names that are no functions here. `others`: what is done with nodes that mean something else
-    than to Python, among them operators that are `apart`. Raises QueryError with `text` and `span`
-    for what is not in the language or too large.
+    `tree` is Python's tree of `rewritten`, without its first `indent` bytes; `text` is what the
+    user wrote. `bound`: names that are no functions here. `others`: handlers of nodes that mean
+    something else than in Python; operators that these handlers replace are `apart`. Raises
+    QueryError with `text` and `span` for what is not in the language or too large.
     """
-    reducer = _Reducer(text, rewritten, indent, bound, {**_HANDLERS, **others}, apart)
+    reducer = Reducer(text, rewritten, indent, bound, {**_HANDLERS, **others}, apart)
     if rewritten.names:
         reducer.variables = {*bound, *map(reducer.own, _variables(tree))}
-    found = reducer.reduce(tree, 1, 1)
-    return found, reducer.depth, reducer.json, reducer.nodes
+    found = reducer.reduce(tree)
+    return Reduction(found, reducer.depth, reducer.json, reducer.nodes)
 
 
-class _Reducer:
-    """Python's tree to ours. `depth` counts levels of nodes, `json` those of the JSON made."""
+class Reducer:
+    """Makes the query format's tree of Python's, and bounds its size as it grows."""
 
     def __init__(
         self,
@@ -91,52 +75,72 @@ class _Reducer:
         self.variables: set[str] = set()
         self.apart = apart
         self.depth = self.json = self.nodes = 0
+        self._level = 0, 0
+        """Of the node that is being reduced: its depth in the tree, and in the JSON."""
 
-    def reduce(self, node: ast.AST, depth: int, json: int) -> Tree:
-        self.note(node, depth, json, 1)
+    def reduce(self, node: ast.expr, json: int = 0, depth: int = 0) -> Tree:
+        """The tree of a child of the current node. `json`, `depth`: levels between the two beyond
+        the child's own."""
+        parent = self._level
+        self._level = parent[0] + depth + 1, parent[1] + json + 1
+        self.note(node)
         handler = self.handlers.get(type(node))
         if handler is None:
             reason = REFUSED.get(type(node), f"{type(node).__name__} is not in the language")
             self.refuse(reason, node)
-        return handler(self, node, depth + 1, json + 1)
+        made = handler(self, node)
+        self._level = parent
+        return made
 
-    def note(self, node: ast.AST, depth: int, json: int, nodes: int) -> None:
-        """Bounds are checked as the tree grows."""
+    def note(self, node: ast.expr, nodes: int = 1, json: int = 0, depth: int = 0) -> None:
+        """Counts nodes that reach so many levels below the current one. Raises QueryError if they
+        are too many or too deep."""
+        depth, json = self._level[0] + depth, self._level[1] + json
         self.depth, self.json = max(self.depth, depth), max(self.json, json)
         self.nodes += nodes
-        if depth > MAX_DEPTH or json > _MAX_JSON_DEPTH:
+        if depth > MAX_DEPTH or json > MAX_JSON_DEPTH:
             raise too_deep(self.text, self.span(node))
         if self.nodes > MAX_NODES:
             self.refuse("with the functions that it calls the expression is too large", node)
 
-    def many(self, nodes: list[Any], depth: int, json: int) -> list[Tree]:
-        return [self.reduce(node, depth, json + 1) for node in nodes]
+    def _many(self, nodes: Sequence[ast.expr], json: int = 0) -> list[Tree]:
+        """The trees of a list of children, which is a level of JSON itself."""
+        return [self.reduce(node, json + 1) for node in nodes]
 
-    def optional(self, node: ast.AST | None, depth: int, json: int) -> Tree | None:
-        return None if node is None else self.reduce(node, depth, json)
+    def _optional(self, node: ast.expr | None) -> Tree | None:
+        return None if node is None else self.reduce(node)
 
-    def span(self, node: Any) -> tuple[int, int]:
+    def span(self, node: _Place) -> tuple[int, int]:
+        """Where the user wrote a node, as a half-open range of characters."""
+        assert node.end_col_offset is not None
         start = self.rewritten.place(self.indent + node.col_offset)
         stop = self.rewritten.place(self.indent + node.end_col_offset)
-        # What a translation has added may stand at one place.
+        # All of a node that a translation has added may stand at one place.
         return start, max(stop, start + 1)
 
-    def at(self, node: Any) -> list[int]:
+    def at(self, node: _Place) -> list[int]:
+        """The span, as JSON."""
         return list(self.span(node))
 
-    def refuse(self, message: str, node: Any) -> NoReturn:
+    def in_brackets(self, node: ast.expr) -> bool:
+        """Whether the user wrote brackets around exactly this node."""
+        start, stop = self.span(node)
+        return self.text[:start].rstrip().endswith("(") and self.text[stop:].lstrip()[:1] == ")"
+
+    def refuse(self, message: str, node: _Place) -> NoReturn:
+        """Raises QueryError that points at a node."""
         raise QueryError(message, text=self.text, span=self.span(node))
 
     # One method per kind of node, in the order of spec.rs.
 
-    def name(self, node: ast.Name, depth: int, json: int) -> Tree:
+    def _name(self, node: ast.Name) -> Tree:
         if node.id in SPELLED:
             return {"kind": "const", "value": SPELLED[node.id], "at": self.at(node)}
         return {"kind": "name", "id": self.spelled(node.id), "at": self.at(node)}
 
     def spelled(self, word: str) -> str:
-        """A name as the user spelled it, but for what the expression binds itself: those names are
-        Python's."""
+        """A name as the user spelled it. Names that the expression binds itself are spelled as
+        Python spells them."""
         name = self.rewritten.names.get(word, word)
         return self.own(word) if self.own(word) in self.variables else name
 
@@ -144,14 +148,14 @@ class _Reducer:
         """A name as Python spells it."""
         return normalize("NFKC", self.rewritten.names.get(word, word))
 
-    def variable(self, word: str, node: ast.AST) -> str:
+    def variable(self, word: str, node: _Place) -> str:
         """A name that the expression binds."""
         name = self.own(word)
         if not name.isidentifier():
             self.refuse("names in backticks are columns', and no variables'", node)
         return name
 
-    def constant(self, node: ast.Constant, depth: int, json: int) -> Tree:
+    def _constant(self, node: ast.Constant) -> Tree:
         value = node.value
         if not isinstance(value, (bool, int, float, str)):
             self.refuse(f"{constant_word(value)} is not in the language", node)
@@ -161,23 +165,24 @@ class _Reducer:
             self.refuse("this number is larger than 64 bits can hold", node)
         return {"kind": "const", "value": value, "at": self.at(node)}
 
-    def unary(self, node: ast.UnaryOp, depth: int, json: int) -> Tree:
+    def _unary(self, node: ast.UnaryOp) -> Tree:
         op = UNARY[type(node.op)]
         if op == "~" and self.indent + node.col_offset in self.rewritten.bangs:
             op = "not"
-        operand = self.reduce(node.operand, depth, json)
+        operand = self.reduce(node.operand)
         return {"kind": "unary", "op": op, "operand": operand, "at": self.at(node)}
 
-    def binary(self, node: ast.BinOp, depth: int, json: int) -> Tree:
+    def binary(self, node: ast.BinOp) -> Tree:
+        """Two operands and an operator, or a row of them."""
         row = self.row(node)
         if len(row) > _LONG_ROW:
-            return self.chain(row, depth, json)
-        left = self.reduce(node.left, depth, json)
-        right = self.reduce(node.right, depth, json)
-        op = self.operator(node)
+            return self._chain(row)
+        left = self.reduce(node.left)
+        right = self.reduce(node.right)
+        op = self._operator(node)
         return {"kind": "binary", "op": op, "left": left, "right": right, "at": self.at(node)}
 
-    def operator(self, node: ast.BinOp) -> str:
+    def _operator(self, node: ast.BinOp) -> str:
         op = BINARY.get(type(node.op))
         if op is None:
             self.refuse("@ is not in the language", node)
@@ -185,29 +190,30 @@ class _Reducer:
 
     def row(self, node: ast.BinOp) -> list[ast.BinOp]:
         """The operators of `a + b * 2 - c …` that are done one after another, the last one first.
-        One that a handler makes something else of ends the row."""
+        An operator that a dialect replaces ends the row."""
         row = [node]
         while isinstance(left := row[-1].left, ast.BinOp) and not isinstance(left.op, self.apart):
             row.append(left)
         return row
 
-    def chain(self, row: list[ast.BinOp], depth: int, json: int) -> Tree:
-        """As one node, so that thousands of terms are no deeper than one."""
-        first = self.reduce(row[-1].left, depth, json)
-        rest = []
+    def _chain(self, row: list[ast.BinOp]) -> Tree:
+        """Makes one node of a row, so that thousands of terms are no deeper than one."""
+        first = self.reduce(row[-1].left)
+        rest: list[Tree] = []
         for node in reversed(row):
-            op = self.operator(node)
-            right = self.reduce(node.right, depth, json + 2)
+            op = self._operator(node)
+            right = self.reduce(node.right, 2)
             rest.append({"op": op, "right": right, "at": self.at(node)})
             self.nodes += 1
         return {"kind": "chain", "first": first, "rest": rest, "at": self.at(row[0])}
 
-    def bool(self, node: ast.BoolOp, depth: int, json: int) -> Tree:
+    def _bool(self, node: ast.BoolOp) -> Tree:
         op = "and" if isinstance(node.op, ast.And) else "or"
-        values = self.many(node.values, depth, json)
+        values = self._many(node.values)
         return {"kind": "bool", "op": op, "values": values, "at": self.at(node)}
 
-    def compare(self, node: ast.Compare, depth: int, json: int) -> Tree:
+    def compare(self, node: ast.Compare) -> Tree:
+        """A comparison, or several in a row as Python reads them."""
         ops = [COMPARE.get(type(op)) for op in node.ops]
         if None in ops:
             self.refuse(
@@ -215,17 +221,16 @@ class _Reducer:
             )
         for middle in node.comparators[:-1]:
             self.check_bitwise(middle)
-        left = self.reduce(node.left, depth, json)
-        rights = self.many(node.comparators, depth, json)
+        left = self.reduce(node.left)
+        rights = self._many(node.comparators)
         return {"kind": "compare", "left": left, "ops": ops, "rights": rights, "at": self.at(node)}
 
     def check_bitwise(self, middle: ast.expr) -> None:
-        """`a > 1 & b > 2` is `a > (1 & b) > 2` to Python and `(a > 1) & (b > 2)` to C. Nobody means
-        the first, so nobody gets it in silence."""
+        """Refuses `a > 1 & b > 2`, which is `a > (1 & b) > 2` to Python and `(a > 1) & (b > 2)` to
+        C: the first is hardly ever meant."""
         if not (isinstance(middle, ast.BinOp) and isinstance(middle.op, BITWISE)):
             return
-        start, stop = self.span(middle)
-        if not (self.text[:start].rstrip().endswith("(") and self.text[stop:].lstrip()[:1] == ")"):
+        if not self.in_brackets(middle):
             op = BINARY[type(middle.op)]
             self.refuse(
                 f"{op} binds more tightly than a comparison: put each comparison in parentheses, "
@@ -233,12 +238,13 @@ class _Reducer:
                 middle,
             )
 
-    def call(self, node: ast.Call, depth: int, json: int) -> Tree:
+    def call(self, node: ast.Call) -> Tree:
+        """A call of the core's functions, or of the user's."""
         if not isinstance(node.func, (ast.Name, ast.Attribute)):
             self.refuse("only a name or an attribute can be called", node.func)
         name = self.own(node.func.id) if isinstance(node.func, ast.Name) else None
-        if name is not None and name not in self.bound and (known := registry.find(name)):
-            return self.apply(node, known, depth, json)
+        if name is not None and name not in self.bound and (known := function_registry.find(name)):
+            return self._apply(node, known)
         seen: set[str] = set()
         for keyword in node.keywords:
             if keyword.arg is None:
@@ -248,107 +254,104 @@ class _Reducer:
             seen.add(keyword.arg)
         return {
             "kind": "call",
-            "function": self.reduce(node.func, depth, json),
-            "args": self.many(node.args, depth, json),
-            "keywords": [
-                [keyword.arg, self.reduce(keyword.value, depth, json + 2)]
-                for keyword in node.keywords
-            ],
+            "function": self.reduce(node.func),
+            "args": self._many(node.args),
+            "keywords": [[keyword.arg, self.reduce(keyword.value, 2)] for keyword in node.keywords],
             "at": self.at(node),
         }
 
-    def apply(self, node: ast.Call, known: registry.UserFunction, depth: int, json: int) -> Tree:
+    def _apply(self, node: ast.Call, known: function_registry.UserFunction) -> Tree:
         if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
             self.refuse(f"{known.name}(…) takes its arguments in order, without names", node)
-        # Its text and tree are a level of JSON each.
-        self.note(node, depth + known.depth, json + known.json + 2, known.size)
+        # The function's text and its tree are a level of JSON each, in that of this node.
+        self.note(node, known.size, known.json + 3, known.depth + 1)
         return {
             "kind": "apply",
             "name": known.name,
             "params": list(known.params),
             "body": known.body,
-            "args": self.many(node.args, depth, json),
+            "args": self._many(node.args),
             "at": self.at(node),
         }
 
-    def attribute(self, node: ast.Attribute, depth: int, json: int) -> Tree:
+    def _attribute(self, node: ast.Attribute) -> Tree:
         if node.attr.startswith("_"):
             self.refuse(f"a name with an underscore first goes in backticks: .`{node.attr}`", node)
-        value = self.reduce(node.value, depth, json)
+        value = self.reduce(node.value)
         name = self.rewritten.names.get(node.attr, node.attr)
         return {"kind": "attribute", "value": value, "name": name, "at": self.at(node)}
 
-    def index(self, node: ast.Subscript, depth: int, json: int) -> Tree:
-        value = self.reduce(node.value, depth, json)
-        index = self.reduce(node.slice, depth, json)
+    def _index(self, node: ast.Subscript) -> Tree:
+        value = self.reduce(node.value)
+        index = self.reduce(node.slice)
         return {"kind": "index", "value": value, "index": index, "at": self.at(node)}
 
-    def slice(self, node: ast.Slice, depth: int, json: int) -> Tree:
+    def _slice(self, node: ast.Slice) -> Tree:
         return {
             "kind": "slice",
-            "lower": self.optional(node.lower, depth, json),
-            "upper": self.optional(node.upper, depth, json),
-            "step": self.optional(node.step, depth, json),
+            "lower": self._optional(node.lower),
+            "upper": self._optional(node.upper),
+            "step": self._optional(node.step),
             "at": self.at(node),
         }
 
-    def sequence(self, node: ast.List | ast.Tuple, depth: int, json: int) -> Tree:
-        items = self.many(node.elts, depth, json)
+    def _sequence(self, node: ast.List | ast.Tuple) -> Tree:
+        items = self._many(node.elts)
         return {"kind": "sequence", "items": items, "at": self.at(node)}
 
-    def if_else(self, node: ast.IfExp, depth: int, json: int) -> Tree:
+    def _if_else(self, node: ast.IfExp) -> Tree:
         return {
             "kind": "if_else",
-            "test": self.reduce(node.test, depth, json),
-            "body": self.reduce(node.body, depth, json),
-            "otherwise": self.reduce(node.orelse, depth, json),
+            "test": self.reduce(node.test),
+            "body": self.reduce(node.body),
+            "otherwise": self.reduce(node.orelse),
             "at": self.at(node),
         }
 
-    def lambda_(self, node: ast.Lambda, depth: int, json: int) -> Tree:
+    def _lambda(self, node: ast.Lambda) -> Tree:
         given = node.args
         if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs or given.defaults:
             self.refuse("a lambda takes plain names only", node)
         params = [self.variable(argument.arg, argument) for argument in given.args]
         if len(set(params)) != len(params):
             self.refuse("a lambda's names must differ", node)
-        body = self.reduce(node.body, depth, json)
+        body = self.reduce(node.body)
         return {"kind": "lambda", "params": params, "body": body, "at": self.at(node)}
 
-    def comprehension(self, node: ast.ListComp | ast.GeneratorExp, depth: int, json: int) -> Tree:
-        loops = []
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> Tree:
+        loops: list[Tree] = []
         for loop in node.generators:
             if loop.is_async:
                 self.refuse("async is not in the language", node)
             loops.append(
                 {
-                    "targets": self.targets(loop.target),
-                    "iter": self.reduce(loop.iter, depth, json + 2),
-                    "conditions": self.many(loop.ifs, depth, json + 2),
+                    "targets": self._targets(loop.target),
+                    "iter": self.reduce(loop.iter, 2),
+                    "conditions": self._many(loop.ifs, 2),
                 }
             )
-        element = self.reduce(node.elt, depth, json)
+        element = self.reduce(node.elt)
         return {"kind": "comprehension", "element": element, "loops": loops, "at": self.at(node)}
 
-    def targets(self, target: ast.expr) -> list[Any]:
-        """Names, and lists of names where an item of a tuple is a tuple itself."""
+    def _targets(self, target: ast.expr) -> list[Json]:
+        """The names after `for`; a list of names for an item that is a tuple itself."""
         named = [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
         if len(set(named)) != len(named):
             self.refuse("the names after for must differ", target)
         return (
-            self.parts(target)
+            self._parts(target)
             if isinstance(target, (ast.Tuple, ast.List))
-            else [self.part(target, 0)]
+            else [self._part(target, 0)]
         )
 
-    def parts(self, target: ast.Tuple | ast.List, within: int = 0) -> list[Any]:
+    def _parts(self, target: ast.Tuple | ast.List, within: int = 0) -> list[Json]:
         if not target.elts or within > _MAX_TUPLES:
             self.refuse("for takes a name, or names with commas between them", target)
-        return [self.part(item, within) for item in target.elts]
+        return [self._part(item, within) for item in target.elts]
 
-    def part(self, target: ast.expr, within: int) -> str | list[Any]:
+    def _part(self, target: ast.expr, within: int) -> str | list[Json]:
         if isinstance(target, (ast.Tuple, ast.List)):
-            return self.parts(target, within + 1)
+            return self._parts(target, within + 1)
         if not isinstance(target, ast.Name):
             self.refuse("for takes a name, or names with commas between them", target)
         return self.variable(target.id, target)
@@ -364,20 +367,20 @@ def _variables(tree: ast.expr) -> Iterator[str]:
 
 
 _HANDLERS: Handlers = {
-    ast.Name: _Reducer.name,
-    ast.Constant: _Reducer.constant,
-    ast.UnaryOp: _Reducer.unary,
-    ast.BinOp: _Reducer.binary,
-    ast.BoolOp: _Reducer.bool,
-    ast.Compare: _Reducer.compare,
-    ast.Call: _Reducer.call,
-    ast.Attribute: _Reducer.attribute,
-    ast.Subscript: _Reducer.index,
-    ast.Slice: _Reducer.slice,
-    ast.List: _Reducer.sequence,
-    ast.Tuple: _Reducer.sequence,
-    ast.IfExp: _Reducer.if_else,
-    ast.Lambda: _Reducer.lambda_,
-    ast.ListComp: _Reducer.comprehension,
-    ast.GeneratorExp: _Reducer.comprehension,
+    ast.Name: Reducer._name,
+    ast.Constant: Reducer._constant,
+    ast.UnaryOp: Reducer._unary,
+    ast.BinOp: Reducer.binary,
+    ast.BoolOp: Reducer._bool,
+    ast.Compare: Reducer.compare,
+    ast.Call: Reducer.call,
+    ast.Attribute: Reducer._attribute,
+    ast.Subscript: Reducer._index,
+    ast.Slice: Reducer._slice,
+    ast.List: Reducer._sequence,
+    ast.Tuple: Reducer._sequence,
+    ast.IfExp: Reducer._if_else,
+    ast.Lambda: Reducer._lambda,
+    ast.ListComp: Reducer._comprehension,
+    ast.GeneratorExp: Reducer._comprehension,
 }

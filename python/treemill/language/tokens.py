@@ -1,5 +1,5 @@
-"""An expression's text in pieces, each of which knows its place in the user's own, and their
-brackets as a tree. Knows brackets, commas and colons, no name and no grammar.
+"""Pieces of an expression's text, each with its place in the user's own, and their brackets as a
+tree. Knows brackets, commas and colons, no name and no grammar.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ __all__ = [
 
 
 class Piece(NamedTuple):
-    """Some text that goes to the parser. `at` is the place in the user's text of its first
-    character; the others follow it there if it `stays`, else all are at that place."""
+    """Some text that goes to the parser. `at` is the place of its first character in the user's
+    text. If it `stays`, the other characters follow there; if not, all of it is at that place."""
 
     text: str
     at: int
@@ -37,7 +37,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Bracket:
-    """From an opening bracket to its closing one: what is between the commas."""
+    """A pair of brackets, with the segments between its commas."""
 
     open: Piece
     segments: list[list[Node]]
@@ -49,7 +49,8 @@ Node = Piece | Bracket
 
 
 def tree(pieces: list[Piece]) -> tuple[list[list[Node]], list[Piece]]:
-    """Segments and commas between them. Brackets that do not match are left to the parser."""
+    """Gives the segments and the commas between them. The parser refuses brackets that do not
+    match."""
     stack: list[tuple[Piece | None, list[list[Node]], list[Piece]]] = [(None, [[]], [])]
     for piece in pieces:
         opened, segments, commas = stack[-1]
@@ -74,7 +75,7 @@ def tree(pieces: list[Piece]) -> tuple[list[list[Node]], list[Piece]]:
 
 
 def colon(nodes: list[Node], at: int) -> int | None:
-    """Where the `:` of the `?` at `at` is."""
+    """The place of the `:` that belongs to the `?` at `at`."""
     depth = 0
     for place in range(at, len(nodes)):
         node = nodes[place]
@@ -96,12 +97,12 @@ def indexes(node: Node) -> bool:
 
 
 def inside(node: Node) -> list[Node]:
-    """What is in a bracket, without its commas."""
+    """The nodes in a bracket, without its commas."""
     return [each for part in node.segments for each in part] if isinstance(node, Bracket) else []
 
 
 def first_of(node: Node) -> Piece:
-    """A piece to point at."""
+    """The piece of a node that errors point at."""
     return node.open if isinstance(node, Bracket) else node
 
 
@@ -111,14 +112,14 @@ def start_of(node: Node) -> int:
 
 
 def stop_of(node: Node) -> int:
-    """The place behind it in the user's text."""
+    """The place after it in the user's text."""
     piece = node.close if isinstance(node, Bracket) else node
     return piece.at + (len(piece.text) if piece.stays else 1)
 
 
 def dimensions(pieces: Iterable[Piece]) -> list[tuple[int, int]]:
-    """The places of the expressions of TTree::Draw's "z:y:x", as [start, stop), x first: what is
-    between the colons outside of brackets and lambdas that no ? has claimed."""
+    """The ranges [start, stop) of the expressions of TTree::Draw's "z:y:x", x first. They end at
+    colons that are outside of brackets and belong to no lambda and no ?."""
     depth = claimed = start = stop = 0
     ranges = []
     in_lambda = False

@@ -1,8 +1,9 @@
-"""What TTreeFormula has and Python has not, rewritten in the language: functions with `$`,
-`TMath::` and its like, `c ? a : b`, `@x.size()`, `x[]`, methods of ROOT's vectors, and `y:x`.
+"""Rewrites what TTreeFormula has and Python has not: functions with `$`, functions of `TMath::` and
+other namespaces, `c ? a : b`, `@x.size()`, `x[]`, and methods of ROOT's vectors. What means
+something else once it is parsed is in treeformula_operators.py.
 
-Pure: pieces of text to pieces of text, each of which knows its place in the user's own. Knows
-brackets and commas, no grammar, no branch and no type.
+Pure: pieces of text to pieces of text, each with its place in the user's own. Knows brackets and
+commas, no grammar, no branch and no type.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NoReturn
 
 from ..errors import QueryError
+from .dialect import Dialect
 from .tokens import (
     Bracket,
     Node,
@@ -31,7 +33,7 @@ __all__ = ["ENTRIES", "translate"]
 
 
 ENTRIES = "number_of_entries_"
-"""Stands for `Entries$`: who draws gives it its value."""
+"""Stands for `Entries$`: the drawing gives it its value."""
 _NUMBERS = {"Entry$": "entry_number", "LocalEntry$": "local_entry_number"}
 _KEYWORDS = re.compile(r"\b(for|if|else|lambda)\b")
 _WORDS = re.compile(r"\b(for|if|else|lambda|not|in)\b")
@@ -43,18 +45,18 @@ _MOST_WRITTEN = 100_000
 """Characters of what functions stand for, beyond those that the user wrote."""
 
 
-def translate(text: str, pieces: list[Piece], draw: bool = False) -> list[Piece]:
-    """The pieces of `text` with all that is TTreeFormula's own rewritten; with `draw`, what means
-    something else in Python, too. Raises QueryError for what has no counterpart, with what to
-    write instead."""
+def translate(text: str, pieces: list[Piece], dialect: Dialect) -> list[Piece]:
+    """Rewrites the pieces of `text` that are TTreeFormula's own; in a dialect of TTreeFormula's,
+    also its signs that mean something else to Python. Raises QueryError for what has no
+    counterpart, with what to write instead."""
     if sum(piece.kind == "question" for piece in pieces) > _MOST_CHOICES:
         message = f"more than {_MOST_CHOICES} times a ? b : c; define() parts of it as columns"
         raise QueryError(message, text=text)
     done: list[Piece] = []
     written, most = 0, 2 * len(text) + _MOST_WRITTEN
-    for piece in _Translator(text, draw).segments(*tree(pieces)):
+    for piece in _Translator(text, dialect).segments(*tree(pieces)):
         written += len(piece.text)
-        # Where an argument stands twice, its own arguments stand four times.
+        # If an argument stands twice, its own arguments stand four times.
         if written > most:
             message = "with the functions that it calls the expression is too large"
             raise QueryError(f"{message}; define() parts of it as columns", text=text)
@@ -63,9 +65,9 @@ def translate(text: str, pieces: list[Piece], draw: bool = False) -> list[Piece]
 
 
 class _Translator:
-    def __init__(self, text: str, draw: bool) -> None:
+    def __init__(self, text: str, dialect: Dialect) -> None:
         self.text = text
-        self.draw = draw
+        self.dialect = dialect
 
     def refuse(self, message: str, piece: Piece) -> NoReturn:
         stop = piece.at + max(len(piece.text), 1)
@@ -82,14 +84,14 @@ class _Translator:
             if isinstance(node, Piece) and node.kind == "question":
                 yield from self.choice(nodes, at)
                 return
-        if self.draw and any(isinstance(n, Piece) and n.kind == "bit" for n in nodes):
+        if self.dialect.formula and any(isinstance(n, Piece) and n.kind == "bit" for n in nodes):
             yield from self.loosely(nodes, ["or", "and", "|", "&"])
         else:
             yield from self.plain(nodes)
 
     def loosely(self, nodes: list[Node], operators: list[str]) -> Iterator[Piece]:
-        """`a & b == c` as C has it, `(a) & (b == c)`: operators in the order in which they bind,
-        the loosest first."""
+        """Puts brackets as C reads `a & b == c`, `(a) & (b == c)`. `operators`: in the order in
+        which they bind, the loosest first."""
         if not operators:
             yield from self.plain(nodes)
             return
@@ -116,7 +118,7 @@ class _Translator:
             yield Piece(")", stop_of(part[-1]), False)
 
     def choice(self, nodes: list[Node], at: int) -> Iterator[Piece]:
-        """`c ? a : b` as `(a) if (c) else (b)`."""
+        """Writes `c ? a : b` as `(a) if (c) else (b)`."""
         question = nodes[at]
         assert isinstance(question, Piece)
         for node in nodes:
@@ -151,7 +153,7 @@ class _Translator:
                 yield from self.bracket(node)
                 continue
             if node.kind == "power":
-                yield Piece("**", node.at, False) if self.draw else node
+                yield Piece("**", node.at, False) if self.dialect.formula else node
                 continue
             handler = _HANDLERS.get(node.kind)
             if handler is None:
@@ -170,7 +172,8 @@ class _Translator:
         yield node.close
 
     def every(self, nodes: list[Node]) -> list[Node]:
-        """`x[]` as `x`, and `x[][1]`, an item of each of the lists in x, as a comprehension."""
+        """Writes `x[]` as `x`, and `x[][1]`, an item of each of the lists in x, as a
+        comprehension."""
         done: list[Node] = []
         at = 0
         while at < len(nodes):
@@ -179,7 +182,7 @@ class _Translator:
             if not (indexes(node) and not has_text(inside(node))) or _begins(done):
                 done.append(node)
                 continue
-            # What is indexed: names with dots at the end of what stands before.
+            # The name that is indexed, with its dots, ends the piece before.
             if indexes(done[-1]) and not (at < len(nodes) and indexes(nodes[at])):
                 continue
             before = done.pop()
@@ -207,13 +210,13 @@ class _Translator:
         return done
 
     def arguments(self, name: Piece, bracket: Bracket, count: int) -> list[list[Node]]:
-        """What is in the brackets of a function that takes so many."""
+        """The arguments of a function that takes this many."""
         if len(bracket.segments) != count or not all(map(has_text, bracket.segments)):
             self.refuse(f"{name.text} takes {count} argument{'s' * (count > 1)}", name)
         return bracket.segments
 
     def template(self, name: Piece, bracket: Bracket, template: str, count: int) -> Iterator[Piece]:
-        """A function by its template; what the user did not write stands at its name."""
+        """Writes a function by its template. What the user did not write is placed at its name."""
         segments = self.arguments(name, bracket, count)
         stop = bracket.close.at
         parts = re.split(r"\{(\d)\}", template)
@@ -227,7 +230,7 @@ class _Translator:
                 yield from _opening(part, stop if last else name.at, bracket.open.at)
 
     def dollar(self, name: Piece, bracket: Bracket | None) -> Iterator[Piece]:
-        if name.text == "Entries$" and bracket is None and self.draw:
+        if name.text == "Entries$" and bracket is None and self.dialect.has_entries:
             yield Piece(ENTRIES, name.at, False)
             return
         if name.text in _NUMBERS and bracket is None:
@@ -245,7 +248,7 @@ class _Translator:
         for comma, other in zip(bracket.commas, others, strict=True):
             yield Piece(", " if name.text == "Alt$" else ")[(", comma.at, False)
             yield from self.segment(other)
-        # The 0 of `fill_missing(…, 0)` stands at the closing bracket, the last sign behind it.
+        # The 0 of `fill_missing(…, 0)` is placed at the closing bracket, the last sign after it.
         yield Piece(after[:-1], end, False)
         yield Piece(after[-1], end + (len(after) > 1), False)
 
@@ -273,7 +276,7 @@ class _Translator:
         yield from self.template(name, bracket, *SCOPED[name.text])
 
     def method(self, name: Piece, bracket: Bracket | None) -> Iterator[Piece]:
-        """`.Pt()` as `.pt`; `->` is a dot as well."""
+        """Writes `.Pt()` as `.pt`, and `->` as a dot."""
         called = name.text.lstrip(".->").strip()
         empty = bracket is not None and not any(map(has_text, bracket.segments))
         if called in METHODS and empty:
@@ -294,7 +297,7 @@ class _Translator:
         self.refuse(f"strstr is not in the language: {instead}", name)
 
     def size(self, name: Piece, bracket: Bracket | None) -> Iterator[Piece]:
-        # Not len(x), which of lists in lists has one number for each.
+        # Not len(x), which has one number for each list in a list of lists.
         column = name.text.replace("@", "").rsplit(".", 1)[0]
         yield from _opening("sum(", name.at, name.at + 1)
         yield Piece("1 for item_ in ", name.at, False)
@@ -314,7 +317,7 @@ _HANDLERS: dict[str, Callable[[_Translator, Piece, Bracket | None], Iterable[Pie
 
 
 def _begins(before: list[Node]) -> bool:
-    """Whether an operand comes next: a list, not an index."""
+    """Whether an operand comes next, so that a bracket is a list and not an index."""
     if not before:
         return True
     last = before[-1]
@@ -325,6 +328,6 @@ def _begins(before: list[Node]) -> bool:
 
 
 def _opening(words: str, at: int, bracket: int) -> Iterator[Piece]:
-    """`f(g(`: names at the user's name, brackets at the user's bracket."""
+    """Pieces of `f(g(`: names are placed at the user's name, brackets at the user's bracket."""
     for part in re.findall(r"\w+|\W", words):
         yield Piece(part, bracket if part == "(" else at, False)

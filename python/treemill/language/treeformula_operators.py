@@ -1,42 +1,56 @@
-"""Operators that mean something else to TTree::Draw than to Python: `%` and powers of powers, as
-handlers of the parser's tree. Pure: what the parser gives to them, they give back as the core's
-query format.
+"""Handlers, for `syntax_tree.reduced`, of nodes that mean something else to TTreeFormula than to
+Python: `%`, powers of powers, comparisons in a row, and functions of another name.
+
+Pure: Python's nodes to the core's query format. Knows no text but that between a node's brackets.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
-from typing import Any
 
-__all__ = ["APART", "HANDLERS"]
+from . import function_registry
+from .dialect import Dialect
+from .syntax_tree import Handlers, Reducer
+from .tree_node import Tree
 
-_Tree = dict[str, Any]
+__all__ = ["APART", "handlers"]
+
+APART = (ast.Mod,)
+"""Operators of which something else is made."""
+_FUNCTIONS = {"sq": "square"}
+"""TTreeFormula's functions without a namespace that the language calls otherwise."""
 
 
-def _operator(reducer: Any, node: ast.BinOp, depth: int, json: int) -> _Tree:
+def handlers(dialect: Dialect) -> Handlers:
+    """The handlers that a dialect has instead of Python's."""
+    if not dialect.formula:
+        return {}
+    return _HANDLERS if dialect.has_chains else {**_HANDLERS, ast.Compare: _comparison}
+
+
+def _operator(reducer: Reducer, node: ast.BinOp) -> Tree:
     if isinstance(node.op, ast.Mod):
         _check_remainder(reducer, node)
-        return _remainder(reducer, node, depth, json)
+        return _remainder(reducer, node)
     for each in reducer.row(node):
         _check_remainder(reducer, each)
         if isinstance(each.op, ast.Pow):
             _check_power(reducer, each)
-    made: _Tree = reducer.binary(node, depth, json)
-    return made
+    return reducer.binary(node)
 
 
-def _remainder(reducer: Any, node: ast.BinOp, depth: int, json: int) -> _Tree:
-    """Of numbers without their fractions, with the sign of the dividend: -7 % 3 is -1."""
+def _remainder(reducer: Reducer, node: ast.BinOp) -> Tree:
+    """C's remainder of numbers without their fractions, with the sign of the dividend: -7 % 3 is
+    -1."""
     at = reducer.at(node)
     before = reducer.nodes
-    sides = [reducer.reduce(side, depth + 4, json + 6) for side in (node.left, node.right)]
-    # The sides come up to five times, remainders of remainders five times five; the core computes
-    # equal parts once, but they have to get there.
-    reducer.note(node, depth + 4, json + 6, 20 + 4 * (reducer.nodes - before))
+    sides = [reducer.reduce(side, json=6, depth=4) for side in (node.left, node.right)]
+    # The sides come up to five times, remainders of remainders five times five. The core computes
+    # equal parts once, but the query carries all of them to it.
+    reducer.note(node, 20 + 4 * (reducer.nodes - before), json=7, depth=5)
     left, right = (_call("trunc", side, at) for side in sides)
     floored = _binary("%", left, right, at)
-    zero: _Tree = {"kind": "const", "value": 0, "at": at}
+    zero: Tree = {"kind": "const", "value": 0, "at": at}
     negative = [_compare(side, "<", zero, at) for side in (left, right)]
     moved = [_compare(floored, "!=", zero, at), _compare(negative[0], "!=", negative[1], at)]
     return {
@@ -48,40 +62,50 @@ def _remainder(reducer: Any, node: ast.BinOp, depth: int, json: int) -> _Tree:
     }
 
 
-def _check_remainder(reducer: Any, node: ast.BinOp) -> None:
-    """TTree::Draw's % binds less tightly than * and /, C's and Python's as tightly."""
+def _check_remainder(reducer: Reducer, node: ast.BinOp) -> None:
+    """TTreeFormula's % binds less tightly than * and /, C's and Python's as tightly."""
     left, mixed = node.left, (ast.Mult, ast.Div, ast.Mod)
     if not (isinstance(node.op, mixed) and isinstance(left, ast.BinOp)):
         return
     percents = isinstance(node.op, ast.Mod) + isinstance(left.op, ast.Mod)
-    if percents == 1 and isinstance(left.op, mixed):
-        _, stop = reducer.span(left)
-        if not reducer.text[stop:].lstrip().startswith(")"):
-            reducer.refuse("put a % b in parentheses beside * and /", node)
+    if percents == 1 and isinstance(left.op, mixed) and not reducer.in_brackets(left):
+        reducer.refuse("put a % b in parentheses beside * and /", node)
 
 
-def _check_power(reducer: Any, node: ast.BinOp) -> None:
-    """TTree::Draw takes the left power of a**b**c first, Python the right one."""
+def _check_power(reducer: Reducer, node: ast.BinOp) -> None:
+    """TTreeFormula takes the left power of a**b**c first, Python the right one."""
     right = node.right
-    if isinstance(right, ast.BinOp) and isinstance(right.op, ast.Pow):
-        start, _ = reducer.span(right)
-        if not reducer.text[:start].rstrip().endswith("("):
-            reducer.refuse("a**b**c means (a**b)**c to TTree::Draw: put parentheses", node)
+    is_power = isinstance(right, ast.BinOp) and isinstance(right.op, ast.Pow)
+    if is_power and not reducer.in_brackets(right):
+        reducer.refuse("a**b**c means (a**b)**c to TTreeFormula: put parentheses", node)
 
 
-def _call(name: str, argument: _Tree, at: list[int]) -> _Tree:
-    function = {"kind": "name", "id": name, "at": at}
+def _comparison(reducer: Reducer, node: ast.Compare) -> Tree:
+    if len(node.ops) > 1:
+        reducer.refuse("a < b < c means (a < b) < c to TTreeFormula: put parentheses", node)
+    return reducer.compare(node)
+
+
+def _function(reducer: Reducer, node: ast.Call) -> Tree:
+    called = node.func
+    if not isinstance(called, ast.Name) or function_registry.find(called.id):
+        return reducer.call(node)
+    name = ast.Name(_FUNCTIONS.get(called.id, called.id), called.ctx)
+    call = ast.Call(ast.copy_location(name, called), node.args, node.keywords)
+    return reducer.call(ast.copy_location(call, node))
+
+
+def _call(name: str, argument: Tree, at: list[int]) -> Tree:
+    function: Tree = {"kind": "name", "id": name, "at": at}
     return {"kind": "call", "function": function, "args": [argument], "keywords": [], "at": at}
 
 
-def _binary(op: str, left: _Tree, right: _Tree, at: list[int]) -> _Tree:
+def _binary(op: str, left: Tree, right: Tree, at: list[int]) -> Tree:
     return {"kind": "binary", "op": op, "left": left, "right": right, "at": at}
 
 
-def _compare(left: _Tree, op: str, right: _Tree, at: list[int]) -> _Tree:
+def _compare(left: Tree, op: str, right: Tree, at: list[int]) -> Tree:
     return {"kind": "compare", "left": left, "ops": [op], "rights": [right], "at": at}
 
 
-APART = (ast.Mod,)
-"""Operators of which something else is made."""
-HANDLERS: Mapping[type[ast.AST], Callable[[Any, Any, int, int], _Tree]] = {ast.BinOp: _operator}
+_HANDLERS: Handlers = {ast.BinOp: _operator, ast.Call: _function}

@@ -1,14 +1,14 @@
-"""TTreeFormula's functions and ROOT's methods by name, and what each is in the language. Tables: no
+"""Tables of TTreeFormula's functions and ROOT's methods, and what each is in the language. Knows no
 grammar, no branch and no type.
 
-A template has the arguments as {0}, {1} …, each of which the translator puts in parentheses.
+A template has the arguments as {0}, {1} …; the translator puts each in parentheses.
 """
 
 from __future__ import annotations
 
 __all__ = ["CONSTANTS", "DOLLAR", "INSTEAD", "METHODS", "SCOPED", "TWO_VECTORS"]
 
-# As TTreeFormula: all items, of lists in lists too; the extreme of no items is 0.
+# As in TTreeFormula they take all items, those of lists in lists too; the extreme of none is 0.
 DOLLAR = {
     "Sum$": ("sum(flatten(", "))", 1),
     "Length$": ("len(flatten(", "))", 1),
@@ -21,7 +21,7 @@ DOLLAR = {
 INSTEAD = {
     "Iteration$": "Iteration$ is an item's place in its list: write Jet_pt[:2] for the first "
     "items, or [i for i, j in enumerate(Jet)] for the places",
-    "Entries$": "Entries$ is known to draw alone: write the dataset's num_entries as a number",
+    "Entries$": "Entries$ is known in drawings alone: write the dataset's num_entries as a number",
     "LocalEntries$": "LocalEntries$ is not known: write the number of entries",
     "Length$": "Length$ needs its list: write Length$(x) or len(x)",
     "LocalEntry$": "LocalEntry$ is a number and takes no argument",
@@ -30,7 +30,7 @@ INSTEAD = {
 
 
 def _same(*names: str) -> dict[str, tuple[str, int]]:
-    """Functions of one argument that have the language's name but for capitals."""
+    """Functions of one argument whose names differ from the language's by capitals only."""
     return {name: (f"{name.lower()}({{0}})", 1) for name in names}
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import QueryError
 from ..faces import face
 from ..language.expression import Expression
+from ..language.tree_node import child, word
 from .booking import Booking, Located, steps_to
 from .quantities import Rows, named_columns
 from .snapshot_target import (
@@ -120,7 +121,7 @@ def _titles(
     """Of those columns that are the dataset's own."""
     own = {}
     for name, expr in columns:
-        branch = expr.tree["id"] if expr.tree["kind"] == "name" else ""
+        branch = word(expr.tree, "id") if expr.tree["kind"] == "name" else ""
         if branch and branch not in defined:
             own[name] = branch
     return titles_of(branches, own)
@@ -162,5 +163,5 @@ def _is_list(expr: Expression | None) -> bool:
         return False
     tree = expr.tree
     if tree["kind"] == "comprehension":
-        return bool(tree["element"]["kind"] == "name")
-    return bool(tree["kind"] == "call" and tree["function"].get("id") in ("sorted", "concat"))
+        return child(tree, "element")["kind"] == "name"
+    return tree["kind"] == "call" and child(tree, "function").get("id") in ("sorted", "concat")

@@ -8,12 +8,13 @@ mention of `Jet_pt` as one of `Jet`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import QueryError
 from ..language.expression import Constant, Expression, column, parse
+from ..language.mentions import names
 from ..quoting import unquoted
 
 __all__ = ["Define", "Filter", "Params", "Step", "Vary", "affects", "vary_step"]
@@ -139,7 +140,7 @@ def _mentions(expr: Expression, columns: set[str], counters: Counters) -> bool:
         or _is_part(column, name)
         or _is_part(name, column)
         or name in counters(column)
-        for name in set(_names(expr.tree))
+        for name in names(expr.tree)
         for column in columns
     )
 
@@ -147,14 +148,3 @@ def _mentions(expr: Expression, columns: set[str], counters: Counters) -> bool:
 def _is_part(name: str, of: str) -> bool:
     """Whether it is `of_…` or `of.…`."""
     return name.startswith((f"{of}_", f"{of}."))
-
-
-def _names(tree: Any) -> Iterator[str]:
-    if isinstance(tree, Mapping):
-        if tree.get("kind") == "name":
-            yield tree["id"]
-        for value in tree.values():
-            yield from _names(value)
-    elif isinstance(tree, list):
-        for value in tree:
-            yield from _names(value)

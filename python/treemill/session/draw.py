@@ -12,7 +12,9 @@ from typing import Any
 
 from ..errors import QueryError
 from ..language.clike import dimensions
-from ..language.expression import Expression, Tree, parse
+from ..language.dialect import DRAW
+from ..language.expression import Expression, parse
+from ..language.tree_node import Tree, child, children, word
 from ..language.treeformula import ENTRIES
 from ..query.axes import MOST, axes_from_bins
 from ..query.draw_request import Drawing
@@ -133,10 +135,10 @@ def _options(text: str) -> tuple[bool, bool]:
     """Whether nothing is shown, and whether it is a profile."""
     if not isinstance(text, str):
         raise QueryError(f"an option is a word of TTree::Draw's, not {text!r}")
-    words = {word.lower() for word in re.split(r"[\s,;]+", text) if word}
-    for word in sorted(words - _PAINT - {_QUIET, _PROFILE}):
-        more = _ADVICE.get(word, 'several axes are "z:y:x", or draw(["x", "y", "z"])')
-        raise QueryError(f"draw() knows no option {word!r}: {more}", text=text)
+    words = {each.lower() for each in re.split(r"[\s,;]+", text) if each}
+    for option in sorted(words - _PAINT - {_QUIET, _PROFILE}):
+        more = _ADVICE.get(option, 'several axes are "z:y:x", or draw(["x", "y", "z"])')
+        raise QueryError(f"draw() knows no option {option!r}: {more}", text=text)
     return _QUIET in words, _PROFILE in words
 
 
@@ -245,7 +247,7 @@ class _Ways:
         self._joined = {each.text: each for each in joined}
 
     def of_entries(self) -> Booking:
-        passing = Filter(parse(self._condition, draw=True))
+        passing = Filter(parse(self._condition, DRAW))
         node = Node(self._node.origin, self._node, passing)
         return _booking(node, self._asked, self._asked.exprs, self._weight)
 
@@ -271,21 +273,21 @@ def _written(words: str | _Joined) -> str:
 
 
 def _booking(node: Node, asked: _Asked, exprs: Sequence[str], weight: str | None) -> Booking:
-    values = [parse(expr, draw=True) for expr in exprs]
+    values = [parse(expr, DRAW) for expr in exprs]
     sample: Expression | None = None
     if asked.profile:
         if len(values) < 2:
             raise QueryError('a profile is of "y:x", the mean of y over x', text=asked.exprs[0])
         sample = values.pop()
     axes = tuple(axes_from_bins(asked.bins, len(values), asked.range or MOST))
-    weights = None if weight is None else parse(weight, draw=True)
+    weights = None if weight is None else parse(weight, DRAW)
     labels = asked.exprs[: len(values)]
     storage = storage_of(None, asked.profile, weight is not None)
     return Booking(node, Hist(tuple(values), axes, weights, asked.name, labels, sample, storage))
 
 
 def _condition(node: Node, where: str) -> bool:
-    return _is_condition(parse(where, draw=True).tree, node.origin.chain.branches)
+    return _is_condition(parse(where, DRAW).tree, node.origin.chain.branches)
 
 
 def _is_condition(tree: Tree, branches: Mapping[str, Any]) -> bool:
@@ -304,19 +306,20 @@ def _is_condition(tree: Tree, branches: Mapping[str, Any]) -> bool:
             return True
         case {"kind": "const", "value": value}:
             return isinstance(value, bool)
-        case {"kind": "binary", "op": "&" | "|" | "^", "left": left, "right": right}:
-            return each(left, right)
-        case {"kind": "chain", "first": first, "rest": rest}:
+        case {"kind": "binary", "op": "&" | "|" | "^"}:
+            return each(child(tree, "left"), child(tree, "right"))
+        case {"kind": "chain"}:
+            rest = children(tree, "rest")
             is_logic = all(part["op"] in ("&", "|", "^") for part in rest)
-            return is_logic and each(first, *(part["right"] for part in rest))
-        case {"kind": "if_else", "body": body, "otherwise": otherwise}:
-            return each(body, otherwise)
+            return is_logic and each(child(tree, "first"), *(child(part, "right") for part in rest))
+        case {"kind": "if_else"}:
+            return each(child(tree, "body"), child(tree, "otherwise"))
         case {"kind": "call", "function": {"kind": "name", "id": name}}:
             return name in _CONDITIONS
-        case {"kind": "index", "value": value}:
-            return each(value)
+        case {"kind": "index"}:
+            return each(child(tree, "value"))
         case {"kind": "attribute", "value": {"kind": "name", "id": of}, "name": name}:
             return is_bool(f"{of}_{name}") or is_bool(f"{of}.{name}")
-        case {"kind": "name", "id": name}:
-            return is_bool(name)
+        case {"kind": "name"}:
+            return is_bool(word(tree, "id"))
     return False
