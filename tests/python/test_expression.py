@@ -288,7 +288,7 @@ def test_limits_are_not_in_the_way():
     assert parse("(" * 100 + "x" + ")" * 100).tree["kind"] == "name"
     assert parse("-" * 99 + "x")
     assert parse(" || ".join(f"trigger_{i}" for i in range(3000)))
-    assert parse("x" * 90_000 + "+[]", draw=True), "each letter of a long name is looked at once"
+    assert parse("x" * 90_000 + "+[]", DRAW), "each letter of a long name is looked at once"
     with pytest.raises(QueryError):
         parse("-" * 100 + "x")
 

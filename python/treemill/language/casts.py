@@ -55,4 +55,4 @@ def _said(words: list[str]) -> str:
     bits = next((_UNSIGNED[word] for word in words if word in _UNSIGNED), _INT)
     if "unsigned" not in words or bits == max(_UNSIGNED.values()):
         return said
-    return f"{said}, or int(…) & {(1 << bits) - 1:#x} if values are to wrap around"
+    return f"{said}, or to let values wrap around (int(…) & {(1 << bits) - 1:#x})"

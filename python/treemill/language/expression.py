@@ -165,8 +165,8 @@ def _parse(
     return Expression(text, made.tree), made
 
 
-# What may be meant as one name: `tuple.0`, `x.class`, `Aux.`. It is tried at the start of each word only, and never
-# gives letters back, so that a text of one long word takes one look at each letter.
+# What may be meant as one name: `tuple.0`, `x.class`, `Aux.`. It is tried at the start of each word
+# only, and never gives letters back, so that a text of one long word takes one look at each letter.
 _QUOTED = re.compile(r"""`[^`]*`|'[^']*'|"[^"]*\"""")
 _DOTTED = re.compile(r"(?<!\w)[^\W\d]\w*+(?:\.\w*+)+")
 # Comparisons the wrong way round.
