@@ -113,11 +113,15 @@ STORAGES = [
     (storage.Unlimited(), {"weight": "w"}),
     (bh.storage.AtomicInt64(), {}),
     ("Weight", {}),
+    ("Int64", {"weight": "b"}),
+    ("Int64", {"weight": "i8"}),
+    ("AtomicInt64", {"weight": -1}),
     ("Weight", {"weight": "w"}),
     ("Weight", {"weight": "b"}),
     ("Weight", {"weight": 2}),
     ("Weight", {"weight": np.float32(0.5)}),
     (storage.Mean(), {"sample": "y"}),
+    (storage.Mean(), {"sample": "y", "weight": "w"}),
     (storage.WeightedMean(), {"sample": "y"}),
     (storage.WeightedMean, {"sample": "y", "weight": "w"}),
 ]
@@ -134,6 +138,13 @@ def test_storages(events, columns, kept, more):
         book("x", bins=REALS[0], storage=kept, **more).value,
         filled(columns, ["x"], REALS[:1], theirs, **more),
     )
+
+
+def test_whole_numbers_hold_no_fractions(events):
+    """boost-histogram cuts them off."""
+    for kept in ("Int64", "AtomicInt64"):
+        with pytest.raises(tm.QueryError, match="whole numbers"):
+            tm.run(events.hist("x", bins=5, weight="w", storage=kept), progress=False)
 
 
 def test_growing_categories_of_bools(events, columns):

@@ -56,8 +56,8 @@ def test_storages_as_hist_fills_them(events, truth):
 
 
 def test_storages_that_a_booking_cannot_have(events):
-    with pytest.raises(tm.QueryError, match="Weight or Double or Unlimited, not Int64"):
-        events.hist("MET_pt", weight="genWeight", storage="Int64")
+    with pytest.raises(tm.QueryError, match="Unlimited, not WeightedMean"):
+        events.hist("MET_pt", weight="genWeight", storage="WeightedMean")
     with pytest.raises(tm.QueryError, match="MultiCell"):
         events.hist("MET_pt", storage=hist.storage.MultiCell(2))
     with pytest.raises(tm.QueryError, match="a profile without weights"):

@@ -10,14 +10,17 @@ from typing import Any
 
 from ..errors import QueryError
 
-__all__ = ["storage_like", "storage_of"]
+__all__ = ["COUNTS", "storage_like", "storage_of"]
+
+COUNTS = ("Int64", "AtomicInt64")
+"""Storages of whole numbers."""
 
 # By whether it is a profile and whether it has weights; the first one is that of no storage=.
 _STORAGES = {
-    (False, False): ("Double", "Weight", "Int64", "AtomicInt64", "Unlimited"),
-    (False, True): ("Weight", "Double", "Unlimited"),
+    (False, False): ("Double", "Weight", *COUNTS, "Unlimited"),
+    (False, True): ("Weight", "Double", "Unlimited", *COUNTS),
     (True, False): ("Mean", "WeightedMean"),
-    (True, True): ("WeightedMean",),
+    (True, True): ("WeightedMean", "Mean"),
 }
 
 
@@ -39,6 +42,9 @@ def storage_of(given: Any, profile: bool, weighted: bool) -> str:
 
 def storage_like(histogram: Any, profile: bool, weighted: bool) -> str | None:
     """The storage of a histogram whose axes are taken for a booking, if the booking can have it and
-    it was chosen: Double is what histograms have of themselves. None for what is no histogram."""
+    it was chosen: Double is what histograms have of themselves, and a histogram of counts was not
+    made for weights. None for what is no histogram."""
     name = getattr(getattr(histogram, "storage_type", None), "__name__", "Double")
+    if weighted and name in COUNTS:
+        return None
     return name if name != "Double" and name in _STORAGES[profile, weighted] else None

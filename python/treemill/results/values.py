@@ -12,11 +12,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..arrays.rows import Collected
+from ..errors import QueryError
 from ..query.axes import FixedAxis, names_of
 from ..query.cutflow import Cut, CutFlow
 from ..query.node import Booking, steps_to
 from ..query.quantities import Flow, Hist, Moments, Quantiles, Rows, Unique
 from ..query.steps import Filter
+from ..query.storages import COUNTS
 
 if TYPE_CHECKING:
     import hist
@@ -133,13 +135,30 @@ def _filled(wanted: Hist, histogram: hist.Hist[Any], raw: Any) -> hist.Hist[Any]
     view: Any = histogram.view(flow=True)
     fields = _FIELDS.get(wanted.storage)
     if fields is None:
-        view[...] = raw["values"]
+        is_count = wanted.weight is not None and wanted.storage in COUNTS
+        view[...] = _whole(raw["values"], wanted.storage) if is_count else raw["values"]
         return histogram
     for theirs, ours in fields.items():
         # Without weights each value has weight 1, whose square is 1.
         view[theirs] = raw[_UNWEIGHTED.get(ours, ours) if wanted.weight is None else ours]
     return histogram
 
+
+def _whole(sums: Any, storage: str) -> Any:
+    """Sums of weights that integers hold without loss; boost-histogram would cut off the rest."""
+    import numpy as np
+
+    found = np.asarray(sums)
+    if not np.all((np.abs(found) < _EXACT) & (found == np.rint(found))):
+        raise QueryError(
+            f"storage {storage} holds whole numbers, which the sums of weights are not: "
+            'storage="Weight" or "Double" holds them'
+        )
+    return found
+
+
+_EXACT = 2.0**53
+"""Below it each sum of whole numbers is exact in double precision."""
 
 # Fields of storages that have several, with our names for them.
 _FIELDS = {
