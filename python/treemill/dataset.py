@@ -17,7 +17,7 @@ from .chain.chain import Chain, chain_of
 from .chain.entry_list import SELECTED
 from .chain.friend_columns import Friend
 from .chain.friends import index_names
-from .chain.reads import Reads
+from .chain.read_methods import ReadMethods
 from .errors import QueryError
 from .faces import completed, face, short_errors
 from .query.node import Bookable, Node, Origin
@@ -90,7 +90,7 @@ def _fits(name: str, globs: Sequence[str]) -> bool:
 
 
 @face("chain", "node")
-class Dataset(Reads, Bookable):
+class Dataset(ReadMethods, Bookable):
     """Files and trees, as one. Make it with `treemill.dataset`."""
 
     def __init__(self, chain: Chain) -> None:

@@ -34,7 +34,7 @@ def test_numpys_arrays_of_any_kind(kind, tmp_path):
 @pytest.mark.parametrize("dtype", ["c8", "g"])
 def test_numbers_that_no_column_has(dtype, tmp_path):
     events = tm.dataset(write(tmp_path / "t.root", x=np.arange(3)))
-    with pytest.raises(UnsupportedError, match=r"w holds .*which no column does"):
+    with pytest.raises(UnsupportedError, match=r"w holds .*which no column can hold"):
         events.define("w", np.zeros(3, dtype))
 
 

@@ -7,7 +7,8 @@ import pytest
 import treemill as tm
 from hypothesis import given
 from hypothesis import strategies as st
-from treemill.chain.matching import Index, pieces, runs, starts
+from treemill.chain.entry_index import Index
+from treemill.chain.entry_ranges import parts_between, ranges_of_clusters, starts
 from treemill.errors import QueryError
 
 sizes = st.lists(st.integers(0, 20), min_size=1, max_size=8)
@@ -20,7 +21,7 @@ def test_pieces_are_the_entries_of_the_chain_in_order(each, start, length):
     borders = starts(each)
     chain = [(file, entry) for file, size in enumerate(each) for entry in range(size)]
     stop = min(start + length, len(chain))
-    found = pieces(borders, start, stop)
+    found = parts_between(borders, start, stop)
     assert [(f, i) for f, a, b in found for i in range(a, b)] == chain[start:stop]
     assert all(a < b for _, a, b in found)
 
@@ -28,7 +29,7 @@ def test_pieces_are_the_entries_of_the_chain_in_order(each, start, length):
 @given(st.sets(st.integers(0, 99)), st.lists(st.integers(0, 99)))
 def test_runs_cover_what_is_wanted_and_no_cluster_without_it(wanted, cuts):
     numbers = np.array(sorted(wanted), np.int64)
-    found = runs(numbers, cuts, 100)
+    found = ranges_of_clusters(numbers, cuts, 100)
     read = {i for a, b in found for i in range(a, b)}
     assert wanted <= read
     edges = sorted({0, 100, *cuts})

@@ -1,5 +1,5 @@
-"""Arrow, for those who ask for it: columns as arrays and tables of pyarrow, and arrays of pyarrow,
-or of others that speak Arrow, as columns. pyarrow is an extra: what needs it comes here first.
+"""Arrow: columns as arrays and tables of pyarrow, and columns made of Arrow arrays of any library.
+pyarrow is an extra: this module says so if it is missing.
 
 Knows columns and their kinds; knows no file.
 """
@@ -7,26 +7,31 @@ Knows columns and their kinds; knows no file.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from .._core import Column
 from ..errors import MissingPackageError
 from .kinds import Kind, Kinds
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 __all__ = ["chunked", "column_from", "needed", "record", "schema", "table"]
 
 
-def needed(what: str) -> Any:
-    """pyarrow. Raises MissingPackageError where it is not installed; `what` needs it."""
+def needed(what: str) -> ModuleType:
+    """Import pyarrow. Raises MissingPackageError if it is not installed. `what`: what needs it."""
     try:
         import pyarrow
     except ImportError:
         raise MissingPackageError(f"{what}: pip install 'treemill[arrow]'") from None
-    return pyarrow
+    module: ModuleType = pyarrow
+    return module
 
 
-def column_from(array: Any) -> Any:
-    """A core.Column of an Arrow array of whatever library."""
+def column_from(array: object) -> Column:
+    """A column of an Arrow array of any library."""
     pyarrow = needed("an Arrow array needs pyarrow to be read")
     if not isinstance(array, pyarrow.Array):
         if hasattr(array, "__arrow_c_array__"):
@@ -40,14 +45,14 @@ def column_from(array: Any) -> Any:
     return Column.loads(sink.getvalue().to_pybytes())
 
 
-def chunked(columns: Sequence[Any]) -> Any:
-    """A pyarrow.ChunkedArray of columns behind one another."""
+def chunked(columns: Sequence[Column]) -> pa.ChunkedArray:
+    """An Arrow array with one chunk for each column."""
     pyarrow = needed("Arrow arrays need pyarrow")
     return pyarrow.chunked_array([pyarrow.array(column) for column in columns])
 
 
-def record(names: Sequence[str], members: Sequence[Any]) -> Any:
-    """A pyarrow.ChunkedArray of records, of ChunkedArrays with chunks of the same lengths."""
+def record(names: Sequence[str], members: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """An Arrow array of records with these members, whose chunks have the same lengths."""
     pyarrow = needed("Arrow arrays need pyarrow")
     fields = [
         pyarrow.field(name, member.type, nullable=member.null_count > 0)
@@ -61,23 +66,23 @@ def record(names: Sequence[str], members: Sequence[Any]) -> Any:
     )
 
 
-def table(columns: Mapping[str, Any]) -> Any:
-    """A pyarrow.Table of ChunkedArrays."""
+def table(columns: Mapping[str, pa.ChunkedArray]) -> pa.Table:
+    """An Arrow table of these columns."""
     pyarrow = needed("Arrow tables need pyarrow")
     return pyarrow.table(list(columns.values()), names=list(columns))
 
 
-def schema(kinds: Kinds) -> Any:
-    """A pyarrow.Schema, strings as text."""
+def schema(kinds: Kinds) -> pa.Schema:
+    """The Arrow schema of columns of these kinds, with strings as text."""
     pyarrow = needed("Parquet and Feather files need pyarrow")
     return pyarrow.schema([_field(pyarrow, name, kind) for name, kind in kinds.items()])
 
 
-def _field(pyarrow: Any, name: str, kind: Kind) -> Any:
+def _field(pyarrow: ModuleType, name: str, kind: Kind) -> pa.Field:
     return pyarrow.field(name, _type(pyarrow, kind), kind.optional)
 
 
-def _type(pyarrow: Any, kind: Kind) -> Any:
+def _type(pyarrow: ModuleType, kind: Kind) -> pa.DataType:
     if kind.form == "number":
         return pyarrow.type_for_alias(kind.dtype)
     if kind.form == "list":

@@ -1,16 +1,20 @@
-"""Bools that Arrow packs to bits, as numpy's bytes. Knows numpy alone."""
+"""Bools that Arrow packs into bits, as NumPy's bytes. Knows NumPy only."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["unpacked"]
 
 
-def unpacked(packed: Any, first: int, length: int) -> Any:
-    """`length` bools from the bit `first` on of `packed` bytes, whose lowest bit is the first."""
+def unpacked(packed: NDArray[np.uint8], first: int, length: int) -> NDArray[np.bool_]:
+    """Unpack `length` bools from `packed` bytes, beginning with the bit `first`. The lowest bit of
+    a byte is the first."""
     start, skipped = divmod(first, 8)
     bits = np.unpackbits(packed[start:], count=skipped + length, bitorder="little")
     return bits[skipped:].view(np.bool_)

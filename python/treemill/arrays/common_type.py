@@ -1,16 +1,22 @@
-"""One kind for a column that has other kinds in other files: the smallest that holds every value
-exactly. Knows kinds and columns; knows nothing of files and branches.
+"""The common kind of a column that has different kinds in different files: the smallest one that
+holds every value exactly. Knows kinds and columns; knows no file and no branch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .columns import column_of, empty, made, values_of_node
+from .columns import empty, made, values_of_node
 from .kinds import STRING, Kind, number, of_node
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .._core import Column
+    from .node import List, Node, Option, Record, Regular
 
 __all__ = ["cast", "fitted", "widest"]
 
@@ -19,12 +25,12 @@ _FLOATS = {16: 11, 32: 24, 64: 53}
 
 
 def widest(kinds: Sequence[Kind]) -> Kind | None:
-    """The kind that holds the values of all `kinds` exactly; None where there is none: integers of
-    64 bits beside floats, signed beside unsigned ones of 64 bits, bools beside numbers, lists
-    beside numbers, arrays of other lengths, records of other members.
+    """The kind that holds the values of all `kinds` exactly. None if there is no such kind, as for
+    integers of 64 bits and floats, signed and unsigned integers of 64 bits, bools and numbers,
+    lists and numbers, arrays of different lengths, records of different members.
 
-    Lists and records are widened in their items and members. A kind of no values at all gives way
-    to any other.
+    The items of lists and the members of records are widened. The kind of no values at all goes
+    with any other.
     """
     optional = any(kind.optional for kind in kinds)
     plain = dict.fromkeys(kind.given() for kind in kinds)
@@ -37,9 +43,9 @@ def widest(kinds: Sequence[Kind]) -> Kind | None:
 
 
 def fitted(kinds: Sequence[Kind]) -> Kind | None:
-    """The kind that holds what values mostly are where none holds all that they could be: double
-    for integers of 64 bits beside floats, int64 for signed beside unsigned ones; the same of lists
-    of them. None of other kinds. `cast` to it raises ValueError where a value does not fit.
+    """The kind that holds most values if `widest` finds none: double for integers of 64 bits and
+    floats, int64 for signed and unsigned integers, and lists of them. None for other kinds. `cast`
+    to it raises ValueError if a value does not fit.
     """
     optional = any(kind.optional for kind in kinds)
     if all(kind.form == "list" for kind in kinds):
@@ -50,41 +56,58 @@ def fitted(kinds: Sequence[Kind]) -> Kind | None:
     return number("float64" if any(kind.is_float for kind in kinds) else "int64").given(optional)
 
 
-def cast(column: Any, kind: Kind) -> Any:
-    """A core.Column as a kind that `widest` (or `fitted`) gave for its own and others. Raises
-    ValueError where it does not hold a value."""
-    node = column_of(column).nodes()
+def cast(column: Column, kind: Kind) -> Column:
+    """Convert a column to a kind that `widest` or `fitted` gave for its own kind and others. Raises
+    ValueError if that kind does not hold a value exactly."""
+    node = column.nodes()
     return column if of_node(node) == kind else made(_cast(node, kind))
 
 
-def _cast(node: Any, kind: Kind, there: Any = None) -> Any:
-    """`there`: flags of values that count; None: all do."""
+def _cast(node: Node, kind: Kind, there: NDArray[np.generic] | None = None) -> Node:
+    """`there`: which values are not missing; None: all."""
     own = of_node(node)
     if own == kind:
         return node
-    if own.optional:
+    word = node[0] if isinstance(node, tuple) else "number"
+    if isinstance(node, tuple) and node[0] == "option":
         return _cast_option(node, kind)
     if kind.optional:
-        length = _length(node)
-        return "option", None, _cast(node, kind.given()), length
-    if own.form == "nothing":
+        return "option", None, _cast(node, kind.given()), _length(node)
+    if isinstance(node, tuple) and node[0] == "nothing":
         none = empty(kind)
         return ("places", np.full(node[1], -1), none) if node[1] else none
-    if own.form == kind.form and kind.form == "list":
-        return "list", node[1], _cast(node[2], kind.item)
-    if own.form == kind.form and kind.form == "array" and own.size == kind.size:
-        return "regular", node[1], node[2], _cast(node[3], kind.item)
-    if own.form == kind.form and kind.form == "record":
-        # By name, in whatever order this one has its members.
-        members = dict(zip(own.names, node[2], strict=True))
-        pairs = zip(kind.names, kind.parts, strict=True)
-        return "record", kind.names, [_cast(members[n], part) for n, part in pairs], node[3]
+    if own.form == kind.form and word in _CASTS:
+        return _CASTS[word](node, own, kind)
     if own.form == kind.form == "number":
         return _exactly(values_of_node(node), kind, there)
     raise ValueError(f"{own} is no {kind}")
 
 
-def _cast_option(node: Any, kind: Kind) -> Any:
+def _cast_list(node: List, own: Kind, kind: Kind) -> Node:
+    return "list", node[1], _cast(node[2], kind.item)
+
+
+def _cast_array(node: Regular, own: Kind, kind: Kind) -> Node:
+    if own.size != kind.size:
+        raise ValueError(f"{own} is no {kind}")
+    return "regular", node[1], node[2], _cast(node[3], kind.item)
+
+
+def _cast_record(node: Record, own: Kind, kind: Kind) -> Node:
+    # Members go by name: the two may have them in different orders.
+    members = dict(zip(own.names, node[2], strict=True))
+    pairs = zip(kind.names, kind.parts, strict=True)
+    return "record", kind.names, [_cast(members[name], part) for name, part in pairs], node[3]
+
+
+_CASTS: dict[str, Callable[..., Node]] = {
+    "list": _cast_list,
+    "regular": _cast_array,
+    "record": _cast_record,
+}
+
+
+def _cast_option(node: Option, kind: Kind) -> Node:
     _, bits, values, length = node
     if bits is None:
         made = _cast(values, kind.given())
@@ -94,8 +117,10 @@ def _cast_option(node: Any, kind: Kind) -> Any:
     return "option", bits, _cast(values, kind.given(), values_of_node(bits)), length
 
 
-def _exactly(values: Any, kind: Kind, there: Any) -> Any:
-    """Numbers as another type, which holds each of them."""
+def _exactly(
+    values: NDArray[np.generic], kind: Kind, there: NDArray[np.generic] | None
+) -> NDArray[np.generic]:
+    """Numbers as another type. Raises ValueError if it does not hold each of them."""
     if there is not None:
         values = np.where(there, values, np.zeros(1, values.dtype))
     own = number(values.dtype.name)
@@ -110,7 +135,7 @@ def _exactly(values: Any, kind: Kind, there: Any) -> Any:
 
 
 def _range(kind: Kind) -> tuple[int, int]:
-    """Of integers that a kind holds exactly, all of them."""
+    """The least and the greatest of the integers that a kind holds exactly without a gap."""
     if kind.is_float:
         largest = 1 << _FLOATS[kind.bits]
         return -largest, largest
@@ -118,21 +143,26 @@ def _range(kind: Kind) -> tuple[int, int]:
     return int(limits.min), int(limits.max)
 
 
-def _extremes(values: Any) -> list[int]:
+def _extremes(values: NDArray[np.generic]) -> list[int]:
     return [int(values.min()), int(values.max())] if len(values) else []
 
 
-def _length(node: Any) -> int:
-    if type(node) is not tuple:
-        return len(node)
-    word, *parts = node
-    if word in ("list", "string"):
-        return len(parts[0]) - 1
-    return int(len(parts[0]) if word == "union" else parts[_LENGTHS.get(word, -1)])
+def _length(node: Node) -> int:
+    """The number of a node's values."""
+    return _LENGTHS[node[0]](node) if isinstance(node, tuple) else len(node)
 
 
-_LENGTHS = {"regular": 1}
-"""Where nodes say how many values they have; at their ends but for these."""
+_LENGTHS: dict[str, Callable[..., int]] = {
+    "list": lambda node: len(node[1]) - 1,
+    "string": lambda node: len(node[1]) - 1,
+    "union": lambda node: len(node[1]),
+    "places": lambda node: len(node[1]),
+    "regular": lambda node: node[2],
+    "bits": lambda node: node[3],
+    "record": lambda node: node[3],
+    "option": lambda node: node[3],
+    "nothing": lambda node: node[1],
+}
 
 
 def _widest_number(kinds: Sequence[Kind]) -> Kind | None:

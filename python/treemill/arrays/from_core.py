@@ -1,20 +1,22 @@
-"""The core's columns as awkward layouts, from their buffers as they are, and back; numpy arrays of
-such layouts. Laid out as uproot lays them out: 64-bit offsets, option types only where values may
-be missing (an RNTuple's std::optional, a branch's pointers), fixed-size arrays as regular
-dimensions, strings as awkward strings, std::tuple (a record whose members are called 0, 1, ...) as
-tuples.
+"""The core's columns as awkward layouts, on the same buffers, and back; NumPy arrays of such
+layouts.
 
-Knows core.Column, awkward and numpy; knows nothing of files.
+The layouts are uproot's: 64-bit offsets, option types only if values may be missing (std::optional
+of an RNTuple, pointers of a branch), fixed-size arrays as regular dimensions, strings as awkward
+strings, std::tuple (a record whose members are called 0, 1, ...) as tuples.
+
+Knows core.Column, awkward and NumPy; knows no file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import awkward as ak
 import numpy as np
 from awkward.contents import (
+    Content,
     EmptyArray,
     IndexedOptionArray,
     ListOffsetArray,
@@ -28,22 +30,30 @@ from awkward.index import Index8, Index64
 
 from .bits import unpacked
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .._core import Column
+    from .node import Bits, Leaf, Node
+
+    Array: TypeAlias = NDArray[np.generic]
+
 __all__ = ["layout", "layout_of_node", "node_of", "numpy_of", "record", "records"]
 
 
-def records(names: Sequence[str], layouts: list[Any], length: int) -> Any:
+def records(names: Sequence[str], layouts: list[Content], length: int) -> ak.Array:
     """An awkward array of records from the layouts of their fields."""
     return ak.Array(RecordArray(layouts, list(names), length=length))
 
 
-def record(names: Sequence[str], layouts: list[Any]) -> Any:
-    """The layout of records of these members."""
+def record(names: Sequence[str], layouts: list[Content]) -> Content:
+    """The layout of records with these members."""
     return RecordArray(layouts, list(names))
 
 
-def layout(column: Any, optional: bool | None = None) -> Any:
-    """The awkward layout of a core.Column. `optional`: whether it is an option; None: where the
-    column is one. It always is where values are missing."""
+def layout(column: Column, optional: bool | None = None) -> Content:
+    """The awkward layout of a column. `optional`: whether it is an option; None: if the column is
+    one. It always is an option if values are missing."""
     made = layout_of_node(column.nodes())
     if optional is None or made.is_option == optional or made.is_union:
         return made
@@ -52,59 +62,60 @@ def layout(column: Any, optional: bool | None = None) -> Any:
     return IndexedOptionArray(Index64(np.arange(len(column))), made)
 
 
-def layout_of_node(node: Any) -> Any:
-    """Of core.Values, or of a tuple of what it is and its parts (crates/treemill-py, nodes.rs)."""
-    if type(node) is tuple:
+def layout_of_node(node: Node) -> Content:
+    """The awkward layout of a node."""
+    if isinstance(node, tuple):
         return _MAKERS[node[0]](*node[1:])
     return NumpyArray(np.asarray(node))
 
 
-def _list(offsets: Any, items: Any) -> Any:
+def _list(offsets: Leaf, items: Node) -> Content:
     return ListOffsetArray(Index64(np.asarray(offsets)), layout_of_node(items))
 
 
-def _string(offsets: Any, letters: Any) -> Any:
+def _string(offsets: Leaf, letters: Leaf) -> Content:
     index = Index64(np.asarray(offsets))
     content = NumpyArray(np.asarray(letters), parameters={"__array__": "char"})
     return ListOffsetArray(index, content, parameters={"__array__": "string"})
 
 
-def _regular(size: int, length: int, items: Any) -> Any:
+def _regular(size: int, length: int, items: Node) -> Content:
     return RegularArray(layout_of_node(items), size, zeros_length=length)
 
 
-def _record(names: tuple[str, ...] | None, members: list[Any], length: int) -> Any:
+def _record(names: Sequence[str] | None, members: Sequence[Node], length: int) -> Content:
     return RecordArray([layout_of_node(member) for member in members], names, length=length)
 
 
-def _bits(values: Any, first: int, length: int) -> Any:
+def _bits(values: Leaf, first: int, length: int) -> Content:
     return NumpyArray(unpacked(np.asarray(values), first, length))
 
 
-def _option(there: Any, values: Any, length: int) -> Any:
+def _option(there: Bits | None, values: Node, length: int) -> Content:
     places = np.arange(length)
     if there is not None:
-        places[~unpacked(np.asarray(there[1]), *there[2:])] = -1
+        places[~unpacked(np.asarray(there[1]), there[2], there[3])] = -1
     return IndexedOptionArray(Index64(places), layout_of_node(values))
 
 
-def _nothing(length: int) -> Any:
-    return NumpyArray(np.full(length, np.nan))  # a type for what has none
+def _nothing(length: int) -> Content:
+    return NumpyArray(np.full(length, np.nan))  # a type for values without one
 
 
-def _union(tags: Any, places: Any, alternatives: Sequence[Any]) -> Any:
-    # The first stands for no alternative: as in uproot, one value that is missing.
-    length = max(int(alternatives[0][1]), 1) if alternatives[0][0] == "nothing" else 1
+def _union(tags: Leaf, places: Leaf, alternatives: Sequence[Node]) -> Content:
+    # The first alternative stands for no value: as in uproot, for one that is missing.
+    first = alternatives[0]
+    length = max(int(first[1]), 1) if isinstance(first, tuple) and first[0] == "nothing" else 1
     none = IndexedOptionArray(Index64(np.full(length, -1, np.int64)), EmptyArray())
     parts = [none]
     for alternative in alternatives[1:]:
         part = layout_of_node(alternative)
         parts.append(part if part.is_option or part.is_union else UnmaskedArray(part))
-    # Not simplified: alternatives keep their types, also where numbers could be merged.
+    # Not simplified: alternatives keep their types, even if awkward could merge numbers.
     return UnionArray(Index8(np.asarray(tags)), Index64(np.asarray(places)), parts)
 
 
-_MAKERS: dict[str, Callable[..., Any]] = {
+_MAKERS: dict[str, Callable[..., Content]] = {
     "list": _list,
     "string": _string,
     "regular": _regular,
@@ -116,12 +127,12 @@ _MAKERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def node_of(array: Any) -> Any:
-    """An awkward array as a node for `columns.made`. Raises TypeError for what no column holds."""
+def node_of(array: object) -> Node:
+    """The node of an awkward array. Raises TypeError if no column holds its values."""
     return _node(ak.to_layout(array))
 
 
-def _node(content: Any) -> Any:
+def _node(content: Content) -> Node:
     if content.is_unknown:
         return "nothing", len(content)
     if content.is_indexed and not content.is_option:
@@ -135,7 +146,8 @@ def _node(content: Any) -> Any:
     if content.is_numpy:
         content = content.to_contiguous().to_RegularArray()
         if content.is_numpy:
-            return content.data
+            data: Array = content.data
+            return data
     if content.is_regular and content.parameter("__array__") is None:
         return (
             "regular",
@@ -148,7 +160,7 @@ def _node(content: Any) -> Any:
     raise TypeError(f"no column holds {content.form.type}")
 
 
-def _node_of_list(content: Any) -> Any:
+def _node_of_list(content: Content) -> Node:
     offsets = content.offsets.data
     items = content.content[: offsets[-1]]
     if content.parameter("__array__") in ("string", "bytestring"):
@@ -156,10 +168,10 @@ def _node_of_list(content: Any) -> Any:
     return "list", offsets, _node(items)
 
 
-def numpy_of(layout: Any) -> Any:
-    """A numpy array from an awkward layout: one or more dimensions where every entry has the same
-    number of values, a structured array of records of such, else an object array: of arrays,
-    strings, what Python has for them, and None for what is missing."""
+def numpy_of(layout: Content) -> Array:
+    """The NumPy array of an awkward layout. It has several dimensions if every entry has the same
+    number of values, and is a structured array if the entries are records of such values. Else it
+    is an object array of arrays, strings or other objects, with None for missing values."""
     if _is_regular(layout):
         return _values(layout)
     entries = _entries(ak.to_packed(layout, highlevel=False))
@@ -169,8 +181,8 @@ def numpy_of(layout: Any) -> Any:
     return made
 
 
-def _is_regular(layout: Any) -> bool:
-    """Whether all entries have as many values, so that numpy has a type for them."""
+def _is_regular(layout: Content) -> bool:
+    """Whether all entries have the same number of values, so that NumPy has a type for them."""
     if layout.is_record:
         names = layout.fields
         return 0 < len(names) == len(set(names)) and all(map(_is_regular, layout.contents))
@@ -178,8 +190,8 @@ def _is_regular(layout: Any) -> bool:
     return layout.is_numpy or (layout.is_regular and not is_text and _is_regular(layout.content))
 
 
-def _values(layout: Any) -> Any:
-    """What `_is_regular` is true of, as it lies in a numpy array."""
+def _values(layout: Content) -> Array:
+    """The NumPy array of a layout for which `_is_regular` holds."""
     if layout.is_record:
         members = {name: _values(layout.content(name)) for name in layout.fields}
         kinds = [(name, each.dtype, each.shape[1:]) for name, each in members.items()]
@@ -190,11 +202,12 @@ def _values(layout: Any) -> Any:
     if layout.is_regular:
         items = _values(layout.content[: len(layout) * layout.size])
         return items.reshape(len(layout), layout.size, *items.shape[1:])
-    return ak.to_numpy(ak.Array(layout))
+    array: Array = ak.to_numpy(ak.Array(layout))
+    return array
 
 
-def _entries(layout: Any) -> Iterable[Any]:
-    """Of a packed layout, one by one."""
+def _entries(layout: Content) -> Iterable[object]:
+    """The entries of a packed layout, one by one."""
     if layout.is_option:
         present = iter(_entries(ak.to_packed(layout.project(), highlevel=False)))
         return [None if gone else next(present) for gone in ak.is_none(ak.Array(layout)).tolist()]
@@ -202,5 +215,5 @@ def _entries(layout: Any) -> Iterable[Any]:
         items = _values(layout.content)
         starts, stops = np.asarray(layout.starts), np.asarray(layout.stops)
         return [items[a:b] for a, b in zip(starts.tolist(), stops.tolist(), strict=True)]
-    entries: Iterable[Any] = _values(layout) if _is_regular(layout) else layout.to_list()
+    entries: Iterable[object] = _values(layout) if _is_regular(layout) else layout.to_list()
     return entries

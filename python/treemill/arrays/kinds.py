@@ -1,38 +1,45 @@
-"""What kinds of values columns hold: numbers, strings, lists, arrays and records of these.
+"""The kinds of values that columns hold: numbers, strings, lists, arrays and records of these.
 
 Pure: knows no column, no library of arrays and no file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .._core import Values
+    from .node import Node
 
 __all__ = ["NOTHING", "STRING", "Kind", "Kinds", "in_words", "number", "of_node"]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Of one column, or of what is in its lists, arrays or records."""
+    """The kind of a column's values, or of the items and members in them."""
 
     form: str
-    """number, string, list (of any lengths), array (of one), record, union; nothing where there has
-    been no value that would tell."""
+    """number, string, list (of any lengths), array (of one length), record, union; nothing if there
+    has been no value to tell."""
     dtype: str = ""
-    """NumPy's name of a number's type."""
+    """NumPy's name of the numbers' type."""
     parts: tuple[Kind, ...] = ()
-    """The items' kind of lists and arrays, the members' of records, the alternatives' of unions."""
+    """The kinds of a list's or array's items, of a record's members, of a union's alternatives."""
     names: tuple[str, ...] = ()
-    """Of a record's members; those of a tuple are numbers."""
+    """The names of a record's members; those of a tuple are numbers."""
     size: int = 0
-    """Of arrays."""
+    """The length of arrays."""
     optional: bool = False
     """Whether values may be missing."""
 
     @property
     def item(self) -> Kind:
-        """Of lists and arrays."""
+        """The kind of a list's or array's items."""
         return self.parts[0]
 
     @property
@@ -57,15 +64,15 @@ class Kind:
 
     @property
     def bits(self) -> int:
-        """Of a number but a bool."""
+        """The size of a number that is not a bool."""
         return int(self.dtype.lstrip("uintfloa"))
 
     def given(self, optional: bool = False) -> Kind:
-        """The same, of which values may be missing or not."""
+        """The same kind with or without missing values."""
         return self if self.optional == optional else replace(self, optional=optional)
 
     def of(self, *parts: Kind) -> Kind:
-        """The same of other parts."""
+        """The same kind with other parts."""
         return replace(self, parts=parts)
 
     def __str__(self) -> str:
@@ -78,35 +85,39 @@ class Kind:
 
 
 Kinds = Mapping[str, Kind]
-"""By a table's columns, in their order."""
+"""The kinds of a table's columns by name, in their order."""
 
 STRING = Kind("string")
 NOTHING = Kind("nothing")
 
 
 def number(dtype: str) -> Kind:
-    """Of numbers, by NumPy's name of their type."""
+    """The kind of numbers of a type, by NumPy's name."""
     return Kind("number", dtype)
 
 
 def in_words(kind: str, item: str | None, length: int | None) -> str:
-    """`float32`, `list[float32]`, `float32[3]`, `string` …"""
+    """Write a kind as `float32`, `list[float32]`, `float32[3]`, `string` …"""
     item = item or "?"
     forms = {"number": item, "list": f"list[{item}]", "array": f"{item}[{length}]"}
     return forms.get(kind, kind)
 
 
-def of_node(node: Any) -> Kind:
-    """Of a column's node (crates/treemill-py, nodes.rs)."""
-    if type(node) is not tuple:
-        return number(_TYPES[node.__array_interface__["typestr"].lstrip("=<|")])
+def of_node(node: Node) -> Kind:
+    """The kind of a node's values."""
+    if not isinstance(node, tuple):
+        return _of_leaf(node)
     word, *parts = node
     return _OF_NODES[word](*parts)
 
 
-def _record(names: Any, members: Any, length: int) -> Kind:
-    names = names or map(str, range(len(members)))
-    return Kind("record", parts=tuple(map(of_node, members)), names=tuple(names))
+def _of_leaf(leaf: Values | NDArray[np.generic]) -> Kind:
+    return number(_TYPES[leaf.__array_interface__["typestr"].lstrip("=<|")])
+
+
+def _record(names: Sequence[str] | None, members: Sequence[Node], length: int) -> Kind:
+    named = names or [str(number) for number in range(len(members))]
+    return Kind("record", parts=tuple(map(of_node, members)), names=tuple(named))
 
 
 _OF_NODES: dict[str, Callable[..., Kind]] = {

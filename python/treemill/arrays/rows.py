@@ -1,8 +1,8 @@
-"""Values themselves, piece by piece, each with its place in the dataset, so that the result has the
-order of entries whatever the packets were.
+"""Rows that bookings collect, in pieces. Each piece has its place in the dataset, so that the
+result is in the order of entries, whatever the packets were. Rows of a snapshot go to files that
+the worker writes, rows of arrays stay in memory.
 
-Knows columns; knows no session and no format of files that users read. Rows of a snapshot go to
-files of the worker's own, those of arrays stay in memory.
+Knows columns; knows no session and no format of files that users read.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from .columns import Table, empty, made
@@ -18,15 +18,18 @@ from .kinds import Kinds
 from .row_types import RowColumn, RowTypes, types_of
 from .stored import Stored
 
+if TYPE_CHECKING:
+    from .._core import Column
+
 __all__ = ["Collected", "Order", "Sink"]
 
 Order = tuple[int, int]
-"""Number of the file in the dataset, and of the first entry in the file."""
+"""The number of the file in the dataset, and of a piece's first entry in the file."""
 
 
 @dataclass(frozen=True)
 class Sink:
-    """Where the rows of one booking go: a folder, or memory up to a number of bytes."""
+    """Where the rows of one booking go: to a folder, or to memory up to a number of bytes."""
 
     limit: int
     folder: str | None = None
@@ -37,45 +40,46 @@ class Collected:
     """The rows of one booking so far."""
 
     sink: Sink
-    pieces: list[tuple[Order, Any]] = field(default_factory=list)
+    pieces: list[tuple[Order, Table | Stored]] = field(default_factory=list)
     bytes: int = 0
     files: list[tuple[RowColumn, ...]] = field(default_factory=list)
-    """What each file that was begun makes of the columns; equal ones are there once."""
+    """The types of the columns in each file; files with equal types are there once."""
     unequal: set[tuple[str, str]] = field(default_factory=set)
-    """See `writing.tables.unequal_counts`; of rows in files alone."""
+    """See `writing.tables.unequal_counts`. Only for rows in files."""
 
     @cached_property
     def types(self) -> RowTypes:
-        """Of all columns in all files."""
+        """The types of all columns over all files."""
         return RowTypes(tuple(self.files))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the columns, in order."""
+        """The columns' names, in order."""
         return self.types.names
 
     @property
     def optional(self) -> frozenset[str]:
-        """Columns that may have missing values."""
+        """The columns that may have missing values."""
         return self.types.optional
 
     @property
     def kinds(self) -> Kinds:
-        """By column. Raises UnsupportedError where files' kinds do not go together."""
+        """The kind of each column. Raises UnsupportedError if no kind holds what all files
+        have."""
         return self.types.kinds
 
     @property
     def groups(self) -> Mapping[str, int]:
-        """Of columns of lists: those with the same number have the same lists."""
+        """By column of lists a number: columns with equal numbers have the same lists."""
         return self.types.groups
 
     @property
     def too_much(self) -> bool:
-        """Whether there was more than the limit; then it was thrown away."""
+        """Whether there were more rows than the limit allows; then they were dropped."""
         return self.sink.folder is None and self.bytes > self.sink.limit
 
-    def describe(self, columns: Sequence[Any]) -> None:
-        """Notes what a file makes of the columns, from the core's."""
+    def describe(self, columns: Sequence[Column]) -> None:
+        """Note the types of the columns in one file."""
         self._note(types_of(columns))
 
     def _note(self, columns: tuple[RowColumn, ...]) -> None:
@@ -83,7 +87,7 @@ class Collected:
             self.files.append(columns)
 
     def check(self) -> None:
-        """Raises QueryError where there is more than the limit."""
+        """Raise QueryError if there were more rows than the limit allows."""
         if self.too_much:
             raise QueryError(
                 f"the values take more than {self.sink.limit / 2**30:.3g} GiB of memory: filter "
@@ -91,7 +95,7 @@ class Collected:
             )
 
     def merge(self, other: Collected) -> None:
-        """Takes over the other's pieces."""
+        """Take over the other's pieces."""
         self.pieces += other.pieces
         self.bytes += other.bytes
         self.unequal |= other.unequal
@@ -101,8 +105,8 @@ class Collected:
             self.pieces = []
 
     def tables(self) -> Iterator[Table]:
-        """columns.Tables in the order of entries, all of `kinds`. Raises UnsupportedError where a
-        value does not fit those."""
+        """Tables of `kinds`, in the order of entries. Raises UnsupportedError if a value does not
+        fit."""
         for _, piece in sorted(self.pieces, key=lambda pair: pair[0]):
             yield self.types.uniform(piece.table() if isinstance(piece, Stored) else piece)
 

@@ -1,5 +1,5 @@
-"""Pieces of rows in files of a worker's own: tables one behind the other, to be read again in any
-order. Knows columns; knows neither whose rows they are nor what they become.
+"""Pieces of rows in a file that one worker writes: tables one after another, read again in any
+order. Knows columns; does not know what the rows are for.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import json
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..errors import SourceError
 from .columns import Column, Table
@@ -19,14 +18,14 @@ __all__ = ["Store", "Stored"]
 
 @dataclass(frozen=True)
 class Stored:
-    """A piece."""
+    """A table in such a file."""
 
     path: str
     start: int
     rows: int
 
-    def table(self) -> Any:
-        """The columns.Table."""
+    def table(self) -> Table:
+        """Read the table."""
         with open(self.path, "rb") as file:
             file.seek(self.start)
             sizes = json.loads(file.readline())
@@ -34,8 +33,8 @@ class Stored:
 
 
 class Store:
-    """A file in this folder, which must be there. What goes wrong is a SourceError that names
-    `target`, for which it is done."""
+    """A file of pieces in an existing folder. Errors are SourceErrors that name `target`, the file
+    that the pieces are for."""
 
     def __init__(self, folder: str, target: str) -> None:
         self._target = target
@@ -44,8 +43,8 @@ class Store:
         except OSError as error:
             raise self._failed(error) from error
 
-    def add(self, table: Any) -> Stored:
-        """Writes a table."""
+    def add(self, table: Table) -> Stored:
+        """Write a table at the end."""
         try:
             start = self._file.tell()
             parts = {name: column.dumps() for name, column in table.columns.items()}
@@ -56,14 +55,14 @@ class Store:
             raise self._failed(error) from error
 
     def close(self) -> None:
-        """Ends the file."""
+        """Close the file."""
         try:
             self._file.close()
         except OSError as error:
             raise self._failed(error) from error
 
     def discard(self) -> None:
-        """Removes the file."""
+        """Remove the file."""
         with contextlib.suppress(OSError):
             self._file.close()
         Path(self._file.name).unlink(missing_ok=True)

@@ -7,29 +7,35 @@ Knows arrays and entry numbers; knows no tree, no friend and no query.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..arrays.kinds import Kind
 from ..arrays.user_arrays import awkward_array
 from ..errors import QueryError, UnsupportedError
 from ..tree.foreign import Field, Foreign
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .._core import Column
+
 __all__ = ["ArrayColumns", "array_columns"]
 
 
 class ArrayColumns:
-    """Columns by name, all of one length. Immutable; goes to other processes as it is."""
+    """Columns by name, all of one length. Immutable; its pickle has the values."""
 
-    def __init__(self, columns: Mapping[str, Any], alias: str | None) -> None:
-        """`columns`: core.Columns. `alias`: what their names begin with; None: nothing, and they
-        stand for columns of the same names."""
+    def __init__(self, columns: Mapping[str, Column], alias: str | None) -> None:
+        """`alias`: what the names begin with, as a friend's. None: they have no such beginning, and
+        hide columns of the same names."""
         self.columns = dict(columns)
         self.alias = alias
         self.length = len(next(iter(self.columns.values())))
 
     def foreign(self, first: int, bare: frozenset[str]) -> Foreign:
-        """For a file whose first entry has this number. `bare`: columns that may go without the
-        alias."""
+        """The columns for a file whose first entry has this number in the chain. `bare`: columns
+        whose names may be used without the alias too."""
         names = {name: name for name in self.columns if self.alias is None or name in bare}
         if self.alias is not None:
             names |= {f"{self.alias}.{name}": name for name in self.columns}
@@ -37,7 +43,7 @@ class ArrayColumns:
 
 
 class _OfFile:
-    """Implements foreign.Foreign."""
+    """The part of the arrays that belongs to one file. Implements Foreign."""
 
     def __init__(self, whole: ArrayColumns, first: int, names: Mapping[str, str]) -> None:
         self._whole = whole
@@ -55,21 +61,21 @@ class _OfFile:
             made.append(Field(name, empty, nullable, counter, listed=False))
         return made
 
-    def read(self, name: str, start: int, stop: int) -> Any:
+    def read(self, name: str, start: int, stop: int) -> Column:
         """See Foreign."""
         column = self._whole.columns[self._names[name]]
         return column.slice(self._first + start, stop - start)
 
 
-def _counters(columns: Mapping[str, Any]) -> dict[str, str]:
-    """Of lists whose names begin alike, up to `_`, and whose lengths are equal, the name of a
-    counter that they share."""
+def _counters(columns: Mapping[str, Column]) -> dict[str, str]:
+    """The counters of columns of lists. Columns share one if their names are alike up to `_` and
+    their lists have the same lengths."""
     import numpy as np
 
     from ..arrays.columns import kind_of, lengths  # heavy: numpy
 
     found: dict[str, str] = {}
-    leaders: dict[str, Any] = {}
+    leaders: dict[str, NDArray[np.int64]] = {}
     for name, column in columns.items():
         prefix, mark, _ = name.partition("_")
         if not (mark and prefix and kind_of(column).form == "list"):
@@ -80,12 +86,12 @@ def _counters(columns: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def array_columns(arrays: Mapping[str, Any], alias: str | None) -> ArrayColumns:
-    """Columns of NumPy, awkward or Arrow arrays, or Python lists. Raises QueryError for names that
-    are no identifiers and lengths that differ, UnsupportedError for what no column can hold."""
+def array_columns(arrays: Mapping[str, object], alias: str | None) -> ArrayColumns:
+    """Columns of NumPy, awkward or Arrow arrays, or Python lists. Raises QueryError if a name is no
+    identifier or lengths differ, UnsupportedError if no column can hold the values."""
     if not arrays:
         raise QueryError("no arrays are given")
-    columns: dict[str, Any] = {}
+    columns: dict[str, Column] = {}
     for name, array in arrays.items():
         if not isinstance(name, str) or not name.isidentifier():
             raise QueryError(f"a column's name is an identifier as Python's, not {name!r}")
@@ -97,7 +103,7 @@ def array_columns(arrays: Mapping[str, Any], alias: str | None) -> ArrayColumns:
     return ArrayColumns(columns, alias)
 
 
-def _column(name: str, array: Any) -> Any:
+def _column(name: str, array: object) -> Column:
     from ..arrays.columns import column_of, kind_of  # heavy: numpy
 
     is_arrow = hasattr(array, "__arrow_c_array__") or hasattr(array, "__arrow_c_stream__")

@@ -1,5 +1,5 @@
-"""Which branches of a dataset are meant by the names and globs that somebody reads columns by, and
-whether they can be read; and what is an expression. Reads no column.
+"""The branches that names and globs mean when columns are read, whether they can be read, and which
+names are expressions. Reads no column.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import QueryError, UnsupportedError
+from ..errors import QueryError
 from ..language.expression import parse
 from ..quoting import unquoted
 from ..tree.branch_group import Group, group_of, is_group, leaves
+from ..tree.uproot_fallback import cannot_read
 
 if TYPE_CHECKING:
     from ..tree.branch import Branch, Branches
@@ -24,11 +25,11 @@ __all__ = ["group_named", "select"]
 def select(
     chain: Chain, branches: Branches, names: str | Sequence[str] | None
 ) -> tuple[list[str], frozenset[str]]:
-    """The branches that `names` (names, globs or expressions) mean, in the tree's order for globs,
-    each once; and which of them are expressions. A branch that is called so is the branch, whatever
-    the name would be as a glob or as an expression; what fits branches is a glob. None: all of the
-    first file that can be read, the values of each once, so members rather than the groups of them.
-    A name that the first file lacks is kept where it has a default."""
+    """The branches that `names` (names, globs or expressions) mean, each once, and which of them
+    are expressions. The branches of a glob are in the tree's order. A name that a branch has means
+    that branch, even if it could be a glob or an expression too; a text that matches branches is a
+    glob. None: all branches of the first file that can be read, each value once: members rather
+    than groups of them. A name that the first file lacks is kept if it has a default."""
     if names is None:
         return [n for n, branch in branches.items() if _is_plain(branches, branch)], frozenset()
     chosen: dict[str, None] = {}
@@ -39,7 +40,7 @@ def select(
         if name in branches:
             _require_readable(branches, name)
             chosen[name] = None
-        # By its path, which may have brackets in it, or with a default.
+        # A path, which may have brackets in it, or a name with a default.
         elif name in chain.trees[0].by_name or _has_default(chain, name):
             chosen[name] = None
         elif fitting := _fitting(branches, name):
@@ -66,7 +67,7 @@ def _is_glob(name: str) -> bool:
 
 
 def _is_regex(name: str) -> bool:
-    """As uproot has them: between slashes, with flags behind."""
+    """Whether it is a regular expression as uproot takes them: between slashes, then flags."""
     return _REGEX.fullmatch(name) is not None
 
 
@@ -74,7 +75,7 @@ _REGEX = re.compile(r"/.+/[a-z]*")
 
 
 def _paths_to(branches: Branches, name: str) -> list[str]:
-    """The whole paths of which this is the end, at most three; none where it may be a ratio."""
+    """Whole paths that end like this one, at most three; none if it may be a ratio."""
     first, slash, _ = name.partition("/")
     group = branches.get(first)
     if not slash or (first and (group is None or group.path not in branches.children)):
@@ -84,12 +85,12 @@ def _paths_to(branches: Branches, name: str) -> list[str]:
 
 
 def _fitting(branches: Branches, name: str) -> list[str]:
-    """The branches that a glob fits; none where it is a product or an element of branches."""
+    """The branches that a glob matches; none if it is a product or an element of branches."""
     if not _is_glob(name) or _is_arithmetic(branches, name):
         return []
     fitting = fnmatch.filter(branches, name)
     matches = [match for match in fitting if _is_plain(branches, branches[match])]
-    # What is only read by name, as a friend's columns, where nothing else fits.
+    # Columns that are read by name only, such as a friend's, if nothing else matches.
     return matches or [match for match in fitting if branches[match].readable]
 
 
@@ -102,7 +103,7 @@ def _is_arithmetic(branches: Branches, name: str) -> bool:
 
 
 def _is_expression(chain: Chain, name: str) -> bool:
-    """A name alone is that of a branch or of an alias, which stands for an expression."""
+    """Whether it is an expression. A single name is one only if it is an alias."""
     if name.isidentifier():
         return name in chain.trees[0].aliases
     globbed = _GLOB.fullmatch(name) is not None and not _is_arithmetic(chain.branches, name)
@@ -113,7 +114,7 @@ def _is_expression(chain: Chain, name: str) -> bool:
 
 
 _GLOB = re.compile(r"[\w.]*[*?][\w.*?]*")
-"""What is meant as a glob, whether or not something fits."""
+"""A text that is meant as a glob, whether or not a branch matches."""
 
 
 def _is_plain(branches: Branches, branch: Branch) -> bool:
@@ -124,7 +125,7 @@ def _is_plain(branches: Branches, branch: Branch) -> bool:
 
 
 def _has_default(chain: Chain, name: str) -> bool:
-    """A name; a glob gives defaults to branches that some file has."""
+    """Whether the branch has a default. A glob gives defaults only to branches of some file."""
     missing = chain.trees.missing
     if not missing.has(name):
         return False
@@ -137,16 +138,11 @@ def _require_readable(branches: Branches, name: str) -> None:
         raise QueryError(f"{name} has no data, of its own or of branches in it", branch=name)
     for each in [branch] if group is None else leaves(group):
         if not each.readable:
-            reason = f": {each.reason}" if each.reason else ""
-            raise UnsupportedError(
-                f"neither treemill nor uproot can read {each.cpp_type} of branch {each.path}"
-                f"{reason}",
-                branch=each.path,
-            )
+            raise cannot_read(each.path, each.cpp_type, each.reason)
 
 
 def group_named(branches: Branches, name: str) -> Group | None:
-    """The group of branches of this name, if it is one that holds any data together."""
+    """The group of branches of this name, if there is one and it holds data."""
     branch = branches.get(name)
     if branch is None or not is_group(branch, branches.children.get(branch.path, [])):
         return None

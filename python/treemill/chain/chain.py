@@ -1,15 +1,14 @@
-"""The chain: an ordered list of (file, tree) that is read as one tree, with the friends, arrays and
-entry list that go along. It is what workers carry: its pickle is the files' places, and nothing of
-what is open here.
+"""The chain: an ordered list of (file, tree) that is read as one tree, with its friends, arrays and
+entry list. Workers carry it: its pickle has the files' addresses and nothing that is open here.
 
-Knows no query and no session. What users call is the Dataset above it (dataset.py).
+Knows no query and no session. Users call the Dataset above it (dataset.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..tree.branch import Branches, branch_list
@@ -18,33 +17,37 @@ from ..tree.file_tree import UNORDERED, FileTree
 from ..tree.foreign import Foreign, Table, joined
 from ..tree.source import is_same
 from .entry_list import Selection, selection
+from .entry_ranges import Part, parts_of
 from .filesets import fileset
 from .friends import Friends
 from .location import Location, expand
 from .open_trees import OpenTrees, Remembered
+
+if TYPE_CHECKING:
+    from ..tree.column_source import TreeColumns
 
 __all__ = ["Chain", "ChainParts", "chain_of"]
 
 
 @dataclass(frozen=True)
 class ChainParts:
-    """What makes a chain; all of it can be sent."""
+    """The parts of a chain, all of which can be sent to workers."""
 
     locations: tuple[Location, ...]
     name: str = "dataset"
     missing: Missing = ERROR
     friends: Friends = field(default_factory=Friends)
     selected: Selection | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, object] = field(default_factory=dict)
     is_pinned: bool = False
-    """Whether each file's identity is looked at once only, because it is for one pass."""
+    """Whether the chain is for one pass, which looks at each file's identity once."""
 
 
 class Chain:
-    """Files and trees as one. Immutable but for what it remembers; threads may share it."""
+    """Files read as one tree. Immutable but for what it remembers; threads may share it."""
 
     def __init__(self, parts: ChainParts, trees: OpenTrees | None = None) -> None:
-        """`trees`: the same files where they are open already."""
+        """`trees`: the same files, if they are open already."""
         self._parts = parts
         opened = trees or OpenTrees(parts.locations, parts.missing)
         self.trees = opened = opened.pinned() if parts.is_pinned else opened
@@ -53,20 +56,20 @@ class Chain:
         self.friends = parts.friends
         self.selected = parts.selected
         self.sizes = Remembered(opened, "sizes", lambda t: (int(t.num_entries), tuple(t.clusters)))
-        """Entries of each file, and where its clusters start."""
+        """The entries of each file, and where its clusters start."""
         self.unordered = Remembered(opened, "unordered", lambda t: t.core.title == UNORDERED)
-        """Whether the entries of a file have no order to go by."""
+        """Whether the entries of a file are in no order."""
         self.baskets = Remembered(opened, "baskets", _baskets)
+        """The number of baskets of each file's branches."""
         self.bytes = Remembered(opened, "bytes", _bytes)
-        self.plans = Remembered(opened, "plans", _no_plans)
-        """Of reading.py, by the names that were asked for."""
+        """The uncompressed bytes of each file's branches."""
         self._branches = Remembered(opened, "branches", lambda t: Branches(branch_list(t)))
 
     # What there is.
 
     @property
     def locations(self) -> tuple[Location, ...]:
-        """Files and trees."""
+        """The files and their trees."""
         return self._parts.locations
 
     @property
@@ -80,46 +83,45 @@ class Chain:
 
     @property
     def num_entries(self) -> int:
-        """Entries of all files together, or the number of selected ones. Opens every file that was
-        not opened yet."""
+        """The entries of all files together, or the number of selected ones. Opens every file that
+        was not opened yet."""
         return sum(self.entries) if self.selected is None else len(self.selected)
 
     @property
     def entries(self) -> list[int]:
-        """Entries of each file, whatever is selected."""
+        """The entries of each file, selected or not."""
         return [self.sizes[file][0] for file in range(len(self.locations))]
 
     @property
     def branches(self) -> Branches:
-        """The branches of the first file's tree, whatever other files have, and the columns that it
-        has from elsewhere."""
+        """The branches of the first file's tree and its foreign columns. Other files may have other
+        branches."""
         table = self.table(0)
         return Branches(branch_list(table)) if isinstance(table, Table) else self._branches[0]
 
     @property
     def aliases(self) -> dict[str, str]:
-        """Names and expressions of TTree::SetAlias, of the first file's tree."""
+        """The names and expressions of TTree::SetAlias in the first file's tree."""
         return dict(self.trees[0].aliases)
 
     @property
     def index(self) -> tuple[str, str] | None:
-        """Names of the major and minor columns of `TTree::BuildIndex`, of the first file's tree;
-        None without an index."""
-        found: tuple[str, str] | None = self.trees[0].core.index
-        return found
+        """The major and the minor column of `TTree::BuildIndex` in the first file's tree; None
+        without an index."""
+        return self.trees[0].core.index
 
-    # Others like it.
+    # Chains made from this one.
 
-    def sibling(self, files: Any, tree: str | None = None, name: str = "dataset") -> Chain:
-        """A chain of other files, or of other trees of the same ones."""
+    def sibling(self, files: object, tree: str | None = None, name: str = "dataset") -> Chain:
+        """A chain of other files, or of other trees of the same files."""
         return Chain(ChainParts(tuple(expand(files, tree)), name))
 
     def with_friends(self, friends: Friends) -> Chain:
-        """With these friends instead."""
+        """The chain with these friends instead."""
         return Chain(replace(self._parts, friends=friends))
 
-    def selecting(self, entries: Any) -> Chain:
-        """Of some of the entries: see `Dataset.select_entries`."""
+    def selecting(self, entries: object) -> Chain:
+        """The chain of some of the entries: see `Dataset.select_entries`."""
         if self.selected is not None:
             raise QueryError("entries are selected already; select from the whole dataset")
         return Chain(
@@ -127,8 +129,8 @@ class Chain:
         )
 
     def pinned(self) -> Chain:
-        """For one pass: it looks at each file's identity once, and its friends know what takes a
-        look at all files."""
+        """The chain for one pass: it looks at each file's identity once, and its friends know
+        already what takes a look at all files."""
         if self._parts.is_pinned:
             return self
         parts = replace(self._parts, friends=self.friends.settled(self), is_pinned=True)
@@ -136,8 +138,8 @@ class Chain:
 
     # What workers read.
 
-    def described(self, file: int) -> dict[str, Any]:
-        """What `events.metadata` says of a file's chunks, but for their entries."""
+    def described(self, file: int) -> dict[str, object]:
+        """The `events.metadata` of a file's chunks without their entries."""
         location = self.locations[file]
         return {
             "dataset": self.name,
@@ -147,27 +149,36 @@ class Chain:
             "treename": self.trees[file].path_in_file,
         }
 
-    def table(self, file: int) -> Any:
-        """core.Tree of this file, with its foreign columns where there are some."""
+    def table(self, file: int) -> TreeColumns:
+        """All columns of this file: its tree's, and foreign ones."""
         foreign, tree = self.beside(file), self.trees[file]
         return tree if foreign is None else Table(tree, foreign)
 
     def foreign(self, file: int) -> Foreign | None:
-        """Columns for the entries of this file that do not come from its tree, for queries; None:
-        there are none."""
+        """The columns for a query on this file that do not come from its tree; None without
+        any."""
         flags = None if self.selected is None else self.selected.foreign(file)
         return joined([flags, self.beside(file)])
 
     def beside(self, file: int) -> Foreign | None:
-        """As `foreign`, without what queries use by themselves."""
+        """The columns for the entries of this file that do not come from its tree, without those
+        that only queries use; None without any."""
         return joined([self.friends.foreign(self, file)])
 
     def first_entry(self, file: int) -> int:
         """The number in the whole chain of this file's first entry. Opens the files before it."""
         return sum(self.sizes[before][0] for before in range(file))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # To another process goes where the files are, nothing of what is open here.
+    def parts(self, start: int | None, stop: int | None) -> Iterator[Part]:
+        """The parts of files that entries `[start, stop)` of the whole chain lie in, at least one;
+        negative numbers count from its end. Opens no file after `stop` unless one is negative."""
+        if (start or 0) < 0 or (stop is not None and stop < 0):
+            start, stop, _ = slice(start, stop).indices(sum(self.entries))
+        sizes = (self.sizes[file][0] for file in range(len(self.locations)))
+        return parts_of(sizes, start or 0, stop)
+
+    def __reduce__(self) -> tuple[type[Chain], tuple[ChainParts]]:
+        # Another process gets the files' addresses, nothing that is open here.
         return Chain, (self._parts,)
 
     def __repr__(self) -> str:
@@ -176,27 +187,23 @@ class Chain:
 
 
 def _baskets(tree: FileTree) -> dict[str, int]:
-    """By branch."""
+    """The number of baskets by branch."""
     return {branch["name"]: max(branch["baskets"], 1) for branch in tree.described()}
 
 
 def _bytes(tree: FileTree) -> dict[str, int]:
-    """Uncompressed, by branch."""
+    """The uncompressed bytes by branch."""
     return {branch["name"]: branch["total_bytes"] for branch in tree.described()}
 
 
-def _no_plans(tree: FileTree) -> dict[Any, Any]:
-    return {}
-
-
 def chain_of(
-    files: Any,
+    files: object,
     tree: str | None = None,
     name: str = "dataset",
     missing: Missing = ERROR,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, object] | None = None,
 ) -> Chain:
-    """The chain of what users write for a dataset; see `treemill.dataset`."""
+    """The chain of the files that a user writes for a dataset; see `treemill.dataset`."""
     several = fileset(files, tree)
     locations = expand(files, tree) if several is None else tuple(several.locations)
     made = Chain(ChainParts(locations, name, missing, metadata=dict(metadata or {})))

@@ -1,32 +1,37 @@
 """Entry lists: some entries of a dataset, by number, by a mask, or as ROOT wrote them (TEntryList,
-TEventList). What they are, and which parts of files are worth a look for them.
+TEventList); and the parts of files to read for them.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..tree import source
-from ..tree.foreign import Field
+from ..tree.foreign import Computed, Foreign
+from .entry_ranges import Part, ranges_of_clusters, starts
 from .location import Location, split_tree
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[np.int64]
 
 __all__ = ["SELECTED", "Selection", "selection"]
 
 SELECTED = "treemill_entry_is_selected"
-"""The column by which queries keep to the selected entries."""
+"""The column that queries filter by to keep to the selected entries."""
 
 _BLOCK_WORDS = 4000
 _BLOCK_ENTRIES = 16 * _BLOCK_WORDS
-"""Of a TEntryListBlock."""
-
-Array = Any
+"""The size of a TEntryListBlock."""
 
 
 class Selection:
-    """Entries by file, ascending, in the file's own numbers. Immutable."""
+    """Selected entries by file, ascending, with their numbers in the file. Immutable."""
 
     def __init__(self, parts: Mapping[int, Array]) -> None:
         self._parts = {file: part for file, part in sorted(parts.items()) if len(part)}
@@ -34,11 +39,11 @@ class Selection:
     def __len__(self) -> int:
         return sum(len(part) for part in self._parts.values())
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Selection], tuple[Mapping[int, Array]]]:
         return Selection, (self._parts,)
 
     def within(self, file: int, start: int, stop: int) -> Array:
-        """Those of the file's entries `[start, stop)`, counted from `start`."""
+        """The selected ones of the file's entries `[start, stop)`, counted from `start`."""
         import numpy as np
 
         part = self._parts.get(file)
@@ -47,7 +52,7 @@ class Selection:
         return part[np.searchsorted(part, start) : np.searchsorted(part, stop)] - start
 
     def sliced(self, start: int | None, stop: int | None) -> Selection:
-        """Some of them, as a slice of all."""
+        """A slice of the selected entries."""
         first, last, _ = slice(start, stop).indices(len(self))
         found, begin = {}, 0
         for file, part in self._parts.items():
@@ -55,58 +60,40 @@ class Selection:
             begin += len(part)
         return Selection(found)
 
-    def spans(
-        self, clusters: Callable[[int], tuple[int, Sequence[int]]]
-    ) -> list[tuple[int, int, int]]:
-        """(file, first, last): where to look. `clusters` gives a file's entries and the starts of
-        its clusters; those without a selected entry are passed over."""
-        from .matching import runs  # heavy: numpy
-
+    def parts(self, clusters: Callable[[int], tuple[int, Sequence[int]]]) -> list[Part]:
+        """The parts of files to read. Clusters without a selected entry are left out. `clusters`
+        gives a file's number of entries and the starts of its clusters."""
         found = []
         for file, part in self._parts.items():
             size, cuts = clusters(file)
             if int(part[-1]) >= size:
                 raise QueryError(f"entry {int(part[-1])} is selected of a file that has {size}")
-            found += [(file, first, last) for first, last in runs(part, cuts, size)]
+            found += [(file, first, last) for first, last in ranges_of_clusters(part, cuts, size)]
         return found
 
-    def foreign(self, file: int) -> Flags:
-        """The column of flags of one file."""
-        return Flags(self, file)
+    def foreign(self, file: int) -> Foreign:
+        """The column that says for each entry of one file whether it is selected."""
 
+        def flags(start: int, stop: int) -> NDArray[np.bool_]:
+            import numpy as np
 
-class Flags:
-    """Implements foreign.Foreign: whether an entry is selected."""
+            flags = np.zeros(stop - start, np.bool_)
+            flags[self.within(file, start, stop)] = True
+            return flags
 
-    def __init__(self, selection: Selection, file: int) -> None:
-        self._selection = selection
-        self._file = file
-
-    def schema(self) -> Sequence[Field]:
-        """See Foreign."""
-        import numpy as np
-
-        return [Field(SELECTED, np.zeros(0, bool), listed=False)]
-
-    def read(self, name: str, start: int, stop: int) -> Any:
-        """See Foreign."""
-        import numpy as np
-
-        flags = np.zeros(stop - start, bool)
-        flags[self._selection.within(self._file, start, stop)] = True
-        return flags
+        return Computed({SELECTED: flags})
 
 
 Entries = Callable[[], Sequence[int]]
-"""Gives the number of entries of each file, all of which it opens."""
+"""Gives the number of entries of each file. It opens all files."""
 
 
-def selection(locations: Sequence[Location], entries: Entries, chosen: Any) -> Selection:
-    """See Dataset.select_entries. `locations`: of the chain's files."""
+def selection(locations: Sequence[Location], entries: Entries, chosen: object) -> Selection:
+    """See Dataset.select_entries. `locations`: the chain's files."""
     import numpy as np
 
     if isinstance(chosen, (str, os.PathLike)):
-        return _from_root(locations, entries, os.fspath(chosen))
+        return _from_root(locations, entries, str(os.fspath(chosen)))
     numbers = np.asarray(chosen)
     if numbers.ndim != 1 or (numbers.dtype.kind not in "biu" and numbers.size):
         raise QueryError(
@@ -121,10 +108,8 @@ def selection(locations: Sequence[Location], entries: Entries, chosen: Any) -> S
 
 
 def _global(entries: Sequence[int], numbers: Array) -> Selection:
-    """Of numbers that count along the chain, in any order."""
+    """The selection of these entries, numbered along the whole chain, in any order."""
     import numpy as np
-
-    from .matching import starts  # heavy: numpy
 
     borders = starts(entries)
     numbers = np.unique(numbers)
@@ -140,6 +125,15 @@ def _global(entries: Sequence[int], numbers: Array) -> Selection:
     )
 
 
+class _Stored(Protocol):
+    """An object as uproot reads it."""
+
+    name: str
+    classname: str
+
+    def member(self, name: str) -> Any: ...
+
+
 def _from_root(locations: Sequence[Location], count: Entries, text: str) -> Selection:
     import numpy as np
     import uproot
@@ -149,7 +143,7 @@ def _from_root(locations: Sequence[Location], count: Entries, text: str) -> Sele
         raise QueryError(f'which list of {path}? Write "{path}:name"')
     path = source.address(path)
     try:
-        found = uproot.open(path)[name]
+        found: _Stored = uproot.open(path)[name]
     except (OSError, KeyError) as error:
         raise SourceError(f"no entry list {name} in {path}: {error}", file=path) from None
     if found.classname == "TEventList":
@@ -175,8 +169,8 @@ def _from_root(locations: Sequence[Location], count: Entries, text: str) -> Sele
 
 
 def _number(locations: Sequence[Location], path: str, tree: str) -> int | None:
-    """Which file of the dataset a list is for: by its path, or else by its name where only one has
-    that."""
+    """The file of the dataset that a list is for: the one at its path, or else the only one of its
+    name; None if there is none."""
     if not path:
         return None
     same = [i for i, each in enumerate(locations) if source.is_same(each.path, path)]
@@ -188,11 +182,11 @@ def _number(locations: Sequence[Location], path: str, tree: str) -> int | None:
     return same[0] if len(same) == 1 else None
 
 
-def _entries(found: Any) -> Array:
-    """The entries of a TEntryList without lists of its own."""
+def _entries(found: _Stored) -> Array:
+    """The entries of a TEntryList that has no lists in it."""
     import numpy as np
 
-    blocks: Iterable[Any] = found.member("fBlocks") or ()
+    blocks: Sequence[_Stored] = found.member("fBlocks") or ()
     parts = [np.zeros(0, np.int64)]
     for number, block in enumerate(blocks):
         words = np.asarray(block.member("fIndices"), np.uint16)

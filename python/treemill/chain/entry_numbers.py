@@ -1,41 +1,36 @@
-"""Columns that number entries: `entry_number`, in the whole chain, and `local_entry_number`, in the
-file; and one that random numbers are made of, which no expression can name. ROOT: `Entry$` and
-`LocalEntry$` of TTree::Draw, `rdfentry_` of RDataFrame."""
+"""Columns of entry numbers: `entry_number` in the whole chain, `local_entry_number` in the file,
+and a column that random numbers are made from, which no expression can name. In ROOT they are
+`Entry$` and `LocalEntry$` of TTree::Draw, `rdfentry_` of RDataFrame."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
-from typing import Any
+from collections.abc import Callable, Container
+from typing import TYPE_CHECKING
 
-from ..tree.foreign import Field, Foreign, joined
+from ..tree.foreign import Computed, Foreign, joined
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["ENTRY", "LOCAL_ENTRY", "NUMBERING", "with_entry_numbers"]
 
 ENTRY, LOCAL_ENTRY = "entry_number", "local_entry_number"
 _COUNTED = "number of the entry"
-"""As in the core's compile/random.rs."""
+"""The name that the core's compile/random.rs has for it."""
 _DRAWN = ("random", "normal")
-"""Functions of it."""
+"""Functions that are made from it."""
 NUMBERING = (ENTRY, LOCAL_ENTRY, *_DRAWN)
-"""Words of queries that may want such columns."""
+"""The words by which queries ask for such columns."""
 
 
-class _EntryNumbers:
-    """Implements foreign.Foreign, for a file that begins with entry `first` of the chain."""
-
-    def __init__(self, firsts: dict[str, int]) -> None:
-        self._firsts = firsts
-
-    def schema(self) -> Sequence[Field]:
-        """See Foreign."""
-        return [Field(name, self.read(name, 0, 0)) for name in self._firsts]
-
-    def read(self, name: str, start: int, stop: int) -> Any:
-        """See Foreign."""
+def _counted_from(first: int) -> Callable[[int, int], NDArray[np.int64]]:
+    def numbers(start: int, stop: int) -> NDArray[np.int64]:
         import numpy as np
 
-        first = self._firsts[name]
         return np.arange(first + start, first + stop, dtype=np.int64)
+
+    return numbers
 
 
 def with_entry_numbers(
@@ -44,9 +39,9 @@ def with_entry_numbers(
     columns: Container[str],
     first: Callable[[], int],
 ) -> Foreign | None:
-    """`foreign`, and the numbers that a query of these words wants; of names that the file's own
-    columns have, those are meant. `first`: the number of the file's first entry in the chain, which
-    may take a look at the files before it."""
+    """`foreign` with the entry numbers that a query with these words needs. A name that the file
+    has as a column means that column. `first` gives the number of the file's first entry in the
+    chain; it may open the files before it."""
     begins: dict[str, Callable[[], int]] = {
         ENTRY: first,
         LOCAL_ENTRY: lambda: 0,
@@ -56,4 +51,4 @@ def with_entry_numbers(
     wanted += [_COUNTED] if any(name in words for name in _DRAWN) else []
     if not wanted:
         return foreign
-    return joined([foreign, _EntryNumbers({name: begins[name]() for name in wanted})])
+    return joined([foreign, Computed({name: _counted_from(begins[name]()) for name in wanted})])

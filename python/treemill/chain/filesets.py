@@ -1,7 +1,7 @@
-"""Filesets as coffea has them: datasets by name, each with its files, its tree and its metadata;
-and the files of one of them as coffea and uproot write them.
+"""Filesets of coffea: datasets by name, each with its files, its tree and its metadata; and the
+files of one dataset in the form of coffea and uproot.
 
-From what the user wrote to locations and ranges of entries; opens no ROOT file.
+Turns what the user wrote into locations and ranges of entries; opens no ROOT file.
 """
 
 from __future__ import annotations
@@ -9,33 +9,38 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..tree import source
 from .location import Location, expand
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = ["Fileset", "fileset"]
 
 Steps = tuple[tuple[int, int], ...]
 """Ranges of a file's entries."""
 _OF_CHUNKS = ("dataset", "filename", "treename", "entrystart", "entrystop", "fileuuid")
+"""The metadata that each chunk has by itself."""
 
 
 @dataclass
 class Fileset:
-    """Files in order, and of which of them only some entries are meant."""
+    """Files in order, some of them with ranges of entries."""
 
     locations: list[Location] = field(default_factory=list)
     steps: dict[int, Steps] = field(default_factory=dict)
-    """By the file's place in `locations`."""
+    """The ranges by the file's place in `locations`."""
 
-    def numbers(self, sizes: Callable[[int], int]) -> Any:
-        """The numbers of the entries that are meant in the chain of all files; None: all. `sizes`:
-        the entries of a file, asked for where some files have steps."""
+    def numbers(self, sizes: Callable[[int], int]) -> NDArray[np.int64] | None:
+        """The numbers of the selected entries in the chain of all files; None: all are selected.
+        `sizes` gives the entries of a file; it is called only if a file has ranges."""
         if not self.steps:
             return None
         import numpy as np
@@ -46,8 +51,8 @@ class Fileset:
             for start, stop in self.steps.get(file, ((0, entries),)):
                 if stop > entries:
                     raise QueryError(
-                        f"steps go to entry {stop} of {location}, which has {entries}: it is "
-                        "another file than the one that they were made for"
+                        f"steps go to entry {stop} of {location}, which has {entries} entries: "
+                        "it is not the file that the steps were made for"
                     )
                 ranges.append(np.arange(first + start, first + stop))
             first += entries
@@ -55,11 +60,11 @@ class Fileset:
         return None if len(found) == first else found
 
 
-def fileset(files: Any, tree: str | None = None) -> Fileset | None:
-    """What is meant, where `files` is a fileset: a mapping of names to lists of files, or to
-    mappings with "files" (and "treename", "metadata"); one of these mappings alone; a mapping of
-    files to {"object_path": …, "steps": …}; a path of a JSON file with any of these. None where it
-    is something else. Raises QueryError where it is one and cannot be understood."""
+def fileset(files: object, tree: str | None = None) -> Fileset | None:
+    """Understand a fileset: a mapping of names to lists of files, or to mappings with "files" (and
+    "treename", "metadata"); one of these mappings alone; a mapping of files to {"object_path": …,
+    "steps": …}; a path of a JSON file with any of these. None if `files` is no fileset. Raises
+    QueryError if it is one and makes no sense."""
     given = _plain(files)
     if not isinstance(given, Mapping) or not given:
         return None
@@ -77,8 +82,9 @@ def fileset(files: Any, tree: str | None = None) -> Fileset | None:
     return made
 
 
-def _plain(files: Any) -> Any:
-    """As mappings: coffea's specifications of files are pydantic's models, and may be in JSON."""
+def _plain(files: object) -> object:
+    """Turn JSON files, and coffea's specifications of files, which are models of pydantic, into
+    mappings."""
     if isinstance(files, str | Path) and str(files).endswith((".json", ".json.gz")):
         path = source.address(str(files))
         try:
@@ -86,10 +92,11 @@ def _plain(files: Any) -> Any:
             return json.loads(gzip.decompress(data) if path.endswith(".gz") else data)
         except (SourceError, OSError, EOFError, ValueError, zlib.error) as error:
             raise SourceError(f"cannot read the fileset {path}: {error}", file=path) from None
-    return files.model_dump() if hasattr(files, "model_dump") else files
+    plain: object = files.model_dump() if hasattr(files, "model_dump") else files
+    return plain
 
 
-def _add(made: Fileset, name: str | None, given: Any, tree: str | None) -> None:
+def _add(made: Fileset, name: str | None, given: object, tree: str | None) -> None:
     of = "a fileset" if name is None else f"{name!r} of a fileset"
     if isinstance(given, list):
         given = {"files": given}
@@ -110,9 +117,12 @@ def _add(made: Fileset, name: str | None, given: Any, tree: str | None) -> None:
             made.locations.append(replace(location, metadata=own))
 
 
-def _files(files: Any, of: str) -> Iterator[tuple[Any, str | None, Steps | None]]:
+def _files(files: object, of: str) -> Iterator[tuple[object, str | None, Steps | None]]:
     if not isinstance(files, Mapping):
-        for path in [files] if isinstance(files, str | Path) else files:
+        paths: Iterable[object] = [files]
+        if isinstance(files, Iterable) and not isinstance(files, str):
+            paths = files
+        for path in paths:
             yield path, None, None
         return
     for path, each in files.items():
@@ -125,12 +135,14 @@ def _files(files: Any, of: str) -> Iterator[tuple[Any, str | None, Steps | None]
             raise QueryError(f"{of}: the tree of {path} is a name, not {each!r}")
 
 
-def _steps(file: Mapping[str, Any], of: str) -> Steps | None:
-    """None where all entries are meant."""
+def _steps(file: Mapping[str, object], of: str) -> Steps | None:
+    """The ranges of a file's entries; None: all entries."""
     steps = file.get("steps")
     if steps is None:
         return None
     try:
+        if not isinstance(steps, Iterable):
+            raise TypeError
         found = tuple(sorted((int(start), int(stop)) for start, stop in steps))
     except (TypeError, ValueError):
         raise QueryError(f"{of}: steps are pairs of entries, not {steps!r:.80}") from None

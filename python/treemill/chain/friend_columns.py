@@ -1,5 +1,5 @@
-"""The columns of one friend for one file of a dataset: which of the friend's entries go with the
-file's, and their values. Knows what a friend is like, not how it came to the dataset.
+"""The columns of one friend for one file of a dataset: which of the friend's entries belong to the
+file's entries, and their values. Does not know where the friend comes from.
 """
 
 from __future__ import annotations
@@ -8,15 +8,24 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..errors import QueryError, UnsupportedError
 from ..tree.foreign import Field
+from .entry_ranges import Part, parts_between, ranges_of_clusters
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .._core import Column
     from ..arrays.kinds import Kind
+    from ..tree.branch import Branches
+    from ..tree.column_source import ColumnSource
+    from .entry_index import Index
+    from .entry_list import Selection
     from .location import Location
-    from .matching import Index
+    from .open_trees import OpenTrees, Remembered
 
 __all__ = [
     "Align",
@@ -30,38 +39,52 @@ __all__ = [
 ]
 
 Names = tuple[str, str]
-"""A major and a minor column of an index, or numbers instead."""
+"""The major and the minor column of an index; a number stands for a constant column."""
 _SEVERAL = 8
-"""Blocks whose matches are remembered: a block's columns come one after another."""
+"""Blocks of entries whose matches are remembered, as the columns of a block are read one after
+another."""
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """Which entries of a friend go with those of a tree or chain."""
+    """Which entries of a friend belong to which entries of a tree or chain."""
 
     starts: tuple[int, ...]
-    """Of the chain's files, as the friend counts."""
+    """The first entries of the chain's files in the friend."""
     theirs: tuple[int, ...]
-    """Of the friend's files."""
+    """The first entries of the friend's files."""
     names: Names | None = None
+    """The columns of the chain that the index is searched by; None: by entry number."""
     index: Index | None = None
+    """The friend's entries by the values of its own columns."""
 
 
 Align = Callable[[], Alignment]
-"""Works it out when it is needed: that may open files."""
+"""Makes the alignment when it is needed, which may open files."""
 
 
 class FriendChain(Protocol):
-    """A chain as friends see it: the one that they go along, and their own."""
+    """A chain as friends see it: the one that they join, and their own."""
 
-    trees: Any
-    sizes: Any
-    unordered: Any
-    selected: Any
+    @property
+    def trees(self) -> OpenTrees:
+        """The files' trees."""
+
+    @property
+    def sizes(self) -> Remembered[tuple[int, tuple[int, ...]]]:
+        """The entries of each file, and where its clusters start."""
+
+    @property
+    def unordered(self) -> Remembered[bool]:
+        """Whether the entries of a file are in no order."""
+
+    @property
+    def selected(self) -> Selection | None:
+        """The selected entries; None: all."""
 
     @property
     def locations(self) -> tuple[Location, ...]:
-        """Files and trees."""
+        """The files and their trees."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -69,43 +92,44 @@ class FriendChain(Protocol):
 
     @property
     def entries(self) -> list[int]:
-        """Entries of each file."""
+        """The entries of each file."""
 
     @property
-    def branches(self) -> Mapping[str, Any]:
-        """Of the first file."""
+    def branches(self) -> Branches:
+        """The branches of the first file."""
 
     @property
     def index(self) -> tuple[str, str] | None:
-        """Columns of the first file's own index."""
+        """The columns of the index that the first file has."""
 
-    def table(self, file: int) -> Any:
-        """What reads a file's columns."""
+    def table(self, file: int) -> ColumnSource:
+        """All columns of a file."""
 
     def first_entry(self, file: int) -> int:
         """The number in the chain of this file's first entry."""
 
-    def sibling(self, files: Any, tree: str | None = None, name: str = "dataset") -> FriendChain:
+    def sibling(self, files: object, tree: str | None = None, name: str = "dataset") -> FriendChain:
         """A chain of other files."""
 
     def pinned(self) -> FriendChain:
-        """For one pass."""
+        """The chain for one pass."""
 
 
 @dataclass(frozen=True)
 class Friend:
-    """Another chain, and how it goes along."""
+    """Another chain, and how it is joined."""
 
     chain: FriendChain
     alias: str
     index: Names | bool | None = None
-    """Names of two columns; None: those of the friend's own index if it has one and the tree has
-    the columns; False: by entry."""
+    """The names of two columns. None: the columns of the friend's own index, if it has one and the
+    tree has the columns. False: the friend is joined entry by entry."""
     alignment: Alignment | None = None
-    """Once it was worked out."""
+    """The alignment to the chain, if it is known already."""
 
     def index_names(self, columns: set[str]) -> Names | None:
-        """The columns that entries of a tree with these columns are matched by; None: by number."""
+        """The columns by which entries are matched if the tree has these columns; None: entries are
+        matched by number."""
         if isinstance(self.index, tuple):
             return self.index
         own = None if self.index is False else self.chain.index
@@ -113,12 +137,12 @@ class Friend:
             return None
         return own
 
-    def index_columns(self, names: Names) -> list[Any]:
-        """The values of these columns in the whole chain, as int64."""
+    def index_columns(self, names: Names) -> list[NDArray[np.int64]]:
+        """The values of these columns in the whole chain."""
         import numpy as np
 
         wanted = [name for name in names if not is_number(name)]
-        parts: list[list[Any]] = [[] for _ in names]
+        parts: list[list[NDArray[np.int64]]] = [[] for _ in names]
         for file, entries in enumerate(self.chain.entries):
             read = self.chain.table(file).read(wanted, 0, entries)
             columns = dict(zip(wanted, read, strict=True))
@@ -128,12 +152,12 @@ class Friend:
 
 
 def is_number(name: str) -> bool:
-    """Whether what an index names is a number that stands for itself."""
+    """Whether a name of an index is a number, which stands for a constant column."""
     return name.strip().lstrip("+-").isdigit()
 
 
-def integers(name: str, columns: Any, length: int) -> Any:
-    """A column as int64, cut off as ROOT does; the same number everywhere where `name` is one."""
+def integers(name: str, columns: Mapping[str, Column], length: int) -> NDArray[np.int64]:
+    """A column as integers, truncated as ROOT does; or `length` times the number `name`."""
     import numpy as np
 
     from ..arrays.columns import numbers  # heavy: numpy
@@ -149,14 +173,14 @@ def integers(name: str, columns: Any, length: int) -> Any:
 
 
 class FriendColumns:
-    """Implements foreign.Foreign for one friend and one file of the dataset."""
+    """The columns of one friend for one file of the dataset. Implements Foreign."""
 
     def __init__(
         self,
         friend: Friend,
         align: Align,
         file: int,
-        tree: Any,
+        tree: ColumnSource,
         bare: frozenset[str],
     ) -> None:
         self._friend = friend
@@ -168,9 +192,9 @@ class FriendColumns:
         self._schema: Sequence[Field] | None = None
         self._names: dict[str, str] = {}
         self._kinds: dict[str, Kind] = {}
-        """By the branch's name, of the friend's first file."""
+        """The kinds of the branches in the friend's first file."""
         self._alignment: Alignment | None = None
-        self._matches: dict[tuple[int, int], Any] = {}
+        self._matches: dict[tuple[int, int], NDArray[np.int64]] = {}
 
     def schema(self) -> Sequence[Field]:
         """See Foreign."""
@@ -192,7 +216,7 @@ class FriendColumns:
         counted = Counter(branch.counter for branch in branches)
         for branch, column in zip(branches, columns, strict=True):
             self._kinds[branch.name] = kind_of(column).given()
-            # One that counts a single list ties it to none, under whichever of its names.
+            # A counter of a single list connects it with no other list.
             ties = branch.counter is not None and counted[branch.counter] > 1
             counter = f"{friend.alias}.{branch.counter}" if ties else None
             nullable = by_index or branch.kind == "optional"
@@ -203,7 +227,7 @@ class FriendColumns:
                 fields.append(Field(name, column, nullable, counter, listed=False))
         return fields
 
-    def read(self, name: str, start: int, stop: int) -> Any:
+    def read(self, name: str, start: int, stop: int) -> Column:
         """See Foreign."""
         self.schema()
         column = self._names[name]
@@ -211,19 +235,17 @@ class FriendColumns:
             alignment = self._alignment = self._alignment or self._align()
         if alignment.index is not None:
             return self._matched(column, start, stop, alignment)
-        from .matching import pieces  # heavy: numpy
-
         begin = alignment.starts[self._file]
-        found = pieces(alignment.theirs, begin + start, begin + stop)
+        found = parts_between(alignment.theirs, begin + start, begin + stop)
         return self._united(column, found or [(0, 0, 0)])
 
-    def _united(self, column: str, parts: list[tuple[int, int, int]]) -> Any:
+    def _united(self, column: str, parts: Sequence[Part]) -> Column:
         from ..arrays.columns import joined  # heavy: numpy
 
         return joined([self._part(column, *part) for part in parts])
 
-    def _part(self, column: str, file: int, first: int, last: int) -> Any:
-        """Of one of the friend's files, of the kind that its first file has."""
+    def _part(self, column: str, file: int, first: int, last: int) -> Column:
+        """Some entries of one of the friend's files, of the kind that its first file has."""
         from ..arrays.columns import kind_of  # heavy: numpy
         from ..arrays.common_type import cast, widest  # heavy: numpy
 
@@ -242,21 +264,20 @@ class FriendColumns:
             )
         return cast(found, kind.given(own.optional or found.null_count > 0))
 
-    def _matched(self, column: str, start: int, stop: int, alignment: Alignment) -> Any:
+    def _matched(self, column: str, start: int, stop: int, alignment: Alignment) -> Column:
         import numpy as np
 
         from ..arrays.columns import picked  # heavy: numpy
-        from .matching import pieces, runs  # heavy: numpy
 
         entries = self._entries(start, stop, alignment)
         wanted = np.unique(entries[entries >= 0])
         parts, numbers = [], []
         whole = int(wanted[-1]) + 1 if len(wanted) else 0
-        for file, first, last in pieces(alignment.theirs, 0, whole):
+        for file, first, last in parts_between(alignment.theirs, 0, whole):
             begin = alignment.theirs[file]
             inside = wanted[(wanted >= begin + first) & (wanted < begin + last)] - begin
             size, clusters = self._friend.chain.sizes[file]
-            for low, high in runs(inside, clusters, size):
+            for low, high in ranges_of_clusters(inside, clusters, size):
                 parts.append((file, low, high))
                 numbers.append(np.arange(begin + low, begin + high))
         values = self._united(column, parts or [(0, 0, 0)])
@@ -264,8 +285,8 @@ class FriendColumns:
         place = np.searchsorted(known, entries)
         return picked(values, np.where(entries < 0, -1, place))
 
-    def _entries(self, start: int, stop: int, alignment: Alignment) -> Any:
-        """The friend's entries for these of the file, -1 where there is none."""
+    def _entries(self, start: int, stop: int, alignment: Alignment) -> NDArray[np.int64]:
+        """The friend's entry for each of these entries of the file, -1 if it has none."""
         with self._lock:
             known = self._matches.get((start, stop))
         if known is not None:

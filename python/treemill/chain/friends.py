@@ -1,6 +1,6 @@
-"""Friends: other trees whose columns are seen beside a dataset's own, entry by entry or matched by
-an index, as TTree::AddFriend. Those that a user adds go along the whole chain; those that a file
-records go with the tree of that file.
+"""Friends: other trees whose columns join a dataset's own, entry by entry or by an index, as
+TTree::AddFriend does. A friend that the user adds joins the whole chain; a friend that a file
+records joins the tree of that file.
 """
 
 from __future__ import annotations
@@ -9,31 +9,38 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..tree import source
 from ..tree.foreign import Foreign, joined
 from .array_columns import ArrayColumns
+from .entry_ranges import starts
 from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, Names
+
+if TYPE_CHECKING:
+    from ..tree.file_tree import FileTree
 
 __all__ = ["Friends", "index_names"]
 
 
-def index_names(given: Any) -> Names | bool | None:
-    """What a user gives for an index: a major column, and perhaps a minor one."""
+def index_names(given: object) -> Names | bool | None:
+    """Understand what a user gives for an index: a major column, or a major and a minor one."""
     if given is None or given is False:
         return given
-    names = (given,) if isinstance(given, str) else tuple(given)
-    if len(names) not in (1, 2) or not all(isinstance(name, str) for name in names):
+    if isinstance(given, str):
+        return given, "0"
+    parts = list(given) if isinstance(given, Sequence) else []
+    names = [name for name in parts if isinstance(name, str)]
+    if len(names) not in (1, 2) or len(names) < len(parts):
         raise QueryError(f"an index is a column's name or two, not {given!r}")
-    return (names[0], names[1] if len(names) == 2 else "0")
+    return names[0], names[1] if len(names) == 2 else "0"
 
 
 def aligned(friend: Friend, sizes: Sequence[int], title: str, columns: Iterable[str]) -> Alignment:
-    """Of a friend to a chain of files of these sizes and columns. `title`: the chain, for
-    messages."""
-    from .matching import Index, starts  # heavy: numpy
+    """The alignment of a friend to a chain with files of these sizes and with these columns.
+    `title`: the chain's name for messages."""
+    from .entry_index import Index  # heavy: numpy
 
     ours, others = starts(sizes), friend.chain
     theirs = starts(others.entries)
@@ -44,7 +51,7 @@ def aligned(friend: Friend, sizes: Sequence[int], title: str, columns: Iterable[
     if ours[-1] != theirs[-1]:
         raise QueryError(
             f"{title} has {ours[-1]} entries and its friend {friend.alias} ({others!r}) has "
-            f"{theirs[-1]}: entry by entry they do not fit; give add_friend an index=",
+            f"{theirs[-1]}: they cannot be joined entry by entry; give add_friend an index=",
             file=others.files[0],
         )
     return Alignment(ours, theirs)
@@ -59,28 +66,29 @@ class Friends:
         arrays: tuple[ArrayColumns, ...] = (),
         starts: tuple[int, ...] | None = None,
     ) -> None:
-        """`starts`: the first entries of the dataset's files, once they are known."""
+        """`starts`: the first entries of the dataset's files, if they are known already."""
         self.given = given
         self.arrays = arrays
         self._starts = starts
         self._lock = threading.Lock()
-        self._recorded: dict[int, tuple[Any, list[Friend]]] = {}
+        self._recorded: dict[int, tuple[FileTree, list[Friend]]] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Friends, (self.given, self.arrays, self._starts)
 
     def __bool__(self) -> bool:
         return bool(self.given or self.arrays)
 
     def plus(self, friend: Friend) -> Friends:
-        """With one more."""
+        """These friends and one more."""
         if friend.chain.selected is not None:
             raise QueryError(f"the friend {friend.alias} is a selection of entries; give it whole")
         self._check_new(friend.alias)
         return Friends((*self.given, friend), self.arrays)
 
     def with_arrays(self, arrays: ArrayColumns) -> Friends:
-        """With columns from memory; of columns that stand for others the last ones count."""
+        """These friends and columns from memory. Later columns hide earlier ones of the same
+        name."""
         if arrays.alias is not None:
             self._check_new(arrays.alias)
         return Friends(self.given, (arrays, *self.arrays))
@@ -91,12 +99,10 @@ class Friends:
             raise QueryError(f"there is a friend {alias} already; give another alias=")
 
     def settled(self, chain: FriendChain) -> Friends:
-        """With all that one pass has to know of the whole chain, so that workers need not find it
-        out. Opens every file."""
+        """These friends with all that a pass must know of the whole chain, so that workers need not
+        find it out. Opens every file."""
         if not self:
             return self
-        from .matching import starts  # heavy: numpy
-
         sizes, title = chain.entries, repr(chain)
         columns = [branch["name"] for branch in chain.trees[0].branches()]
         own = starts(sizes)
@@ -117,7 +123,7 @@ class Friends:
         return Friends(settled, self.arrays, own)
 
     def foreign(self, chain: FriendChain, file: int) -> Foreign | None:
-        """The friends' columns for the entries of one file; None where it has no friends."""
+        """The friends' columns for the entries of one file; None if it has no friends."""
         tree = chain.trees[file]
         recorded = self._of_file(chain, file, tree) if tree.core.friends else []
         if not self and not recorded:
@@ -150,8 +156,8 @@ class Friends:
     def _first(self, chain: FriendChain, file: int) -> int:
         return chain.first_entry(file) if self._starts is None else self._starts[file]
 
-    def _of_file(self, chain: FriendChain, file: int, tree: Any) -> list[Friend]:
-        """The friends that the file's tree records, but for those that are not there."""
+    def _of_file(self, chain: FriendChain, file: int, tree: FileTree) -> list[Friend]:
+        """The friends that the file's tree records, without those that cannot be opened."""
         with self._lock:
             known = self._recorded.get(file)
         if known is not None and known[0] is tree:
@@ -174,7 +180,7 @@ class Friends:
 
 
 def _require_order(chain: FriendChain, words: str) -> None:
-    """Raises QueryError if the entries of this chain have no order to go by."""
+    """Raise QueryError if the entries of this chain are in no order."""
     for number, path in enumerate(chain.files):
         if chain.unordered[number]:
             raise QueryError(
@@ -186,8 +192,8 @@ def _require_order(chain: FriendChain, words: str) -> None:
 
 
 def _resolved(given: str, main: str) -> str:
-    """Where the file of a recorded friend is: the tree's own file, or from that file's folder, or
-    from here."""
+    """The address of a recorded friend's file. None is given for the tree's own file; a relative
+    path starts at that file's folder, or else here."""
     if not given:
         return main
     if source.is_url(given):
@@ -197,8 +203,8 @@ def _resolved(given: str, main: str) -> str:
 
 
 def _bare(friends: list[tuple[str, list[str]]], own: set[str]) -> dict[str, frozenset[str]]:
-    """By friend the columns that may go without its name: neither the tree nor another friend has
-    one of that name. `friends`: their aliases and columns."""
+    """By friend the columns that may be named without its alias, because neither the tree nor
+    another friend has a column of that name. `friends`: aliases and columns."""
     owners: dict[str, list[str]] = {}
     for alias, names in friends:
         for name in names:

@@ -6,10 +6,10 @@ Asks tree/source.py for directories and list files; opens no ROOT file.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ..errors import QueryError, SourceError
 from ..tree import source
@@ -19,13 +19,13 @@ __all__ = ["Location", "expand", "split_tree"]
 
 @dataclass(frozen=True)
 class Location:
-    """A file and, where the user named it, the tree in it (`dir/Events`, `Events;2`)."""
+    """A file and, if the user named one, a tree in it (`dir/Events`, `Events;2`)."""
 
     path: str
     tree: str | None = None
-    metadata: Mapping[str, Any] | None = field(default=None, compare=False)
-    """Of the dataset that the file belongs to, in a fileset; with its name as `dataset`, if it has
-    one."""
+    metadata: Mapping[str, object] | None = field(default=None, compare=False)
+    """The metadata of the fileset's dataset that the file belongs to, with its name as
+    `dataset`."""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.tree}" if self.tree else self.path
@@ -34,13 +34,13 @@ class Location:
 _MAX_LIST_DEPTH = 8
 
 
-def expand(files: Any, tree: str | None = None) -> tuple[Location, ...]:
-    """All files of the dataset, in order; those of one glob sorted by name.
+def expand(files: object, tree: str | None = None) -> tuple[Location, ...]:
+    """All files of the dataset, in order; the files of a glob are sorted by name.
 
     `files`: a path, a glob, "path:tree", "@file" with one of these per line (# comments), a
-    pathlib.Path, a mapping of these to trees, or a list of any of these. `tree` is the tree where
-    none is written with the file. Raises SourceError where there is no such file, UnsupportedError
-    for URLs.
+    pathlib.Path, a mapping of these to trees, or a list of any of these. `tree`: the tree of files
+    that are written without one. Raises SourceError if there is no such file, UnsupportedError for
+    URLs.
     """
     found = tuple(_expand(files, tree, 0))
     if not found:
@@ -48,7 +48,7 @@ def expand(files: Any, tree: str | None = None) -> tuple[Location, ...]:
     return found
 
 
-def _expand(files: Any, tree: str | None, depth: int) -> Iterable[Location]:
+def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
     if isinstance(files, (str, Path)):
         yield from _expand_text(files, tree, depth)
     elif isinstance(files, Mapping):
@@ -57,7 +57,7 @@ def _expand(files: Any, tree: str | None, depth: int) -> Iterable[Location]:
                 raise QueryError(f"the tree of {path} must be a name, not {own_tree!r}")
             for location in _expand(path, None, depth):
                 yield Location(location.path, _tree(own_tree) or location.tree or _tree(tree))
-    elif hasattr(files, "__fspath__"):
+    elif isinstance(files, os.PathLike):
         yield from _expand_text(Path(files), tree, depth)
     elif isinstance(files, (bytes, bytearray)) or hasattr(files, "read"):
         raise _no_path(files)
@@ -68,7 +68,7 @@ def _expand(files: Any, tree: str | None, depth: int) -> Iterable[Location]:
         raise _no_path(files)
 
 
-def _no_path(files: Any) -> QueryError:
+def _no_path(files: object) -> QueryError:
     return QueryError(f"a dataset is made of paths, not {type(files).__name__}")
 
 
@@ -92,7 +92,7 @@ def _expand_text(text: str | Path, tree: str | None, depth: int) -> Iterable[Loc
 
 
 def _tree(name: str | None) -> str | None:
-    """The name of a tree without spaces around, and without slashes that lead nowhere."""
+    """The name of a tree without spaces around it and without needless slashes."""
     return None if name is None else "/".join(filter(None, name.strip().split("/")))
 
 
@@ -108,14 +108,14 @@ def _expand_list(path: str, tree: str | None, depth: int) -> Iterable[Location]:
         entry = line.strip()
         if not entry or entry.startswith("#"):
             continue
-        # As a shell script's, a list's relative paths start at the list's own folder.
+        # Relative paths in a list start at the list's folder.
         prefix, entry = ("@", entry[1:]) if entry.startswith("@") else ("", entry)
         yield from _expand_text(prefix + source.beside(entry, path), tree, depth + 1)
 
 
 def split_tree(text: str) -> tuple[str, str | None]:
-    """Splits "path:tree" at its last colon; the colons of URLs, ports and Windows drives are not
-    such, nor are those in the name of an existing file."""
+    """Split "path:tree" at its last colon. The colons of URLs, ports and Windows drives separate
+    no tree, nor do those in the name of an existing file."""
     begin = len(source.server(text))
     if ":" not in text or (not begin and source.exists(text)):
         return text, None

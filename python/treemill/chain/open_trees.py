@@ -1,5 +1,6 @@
-"""Open trees of a dataset: opens files when needed, keeps the most recent ones, notices when a file
-was written anew. The only module that asks the core for files.
+"""The open trees of a dataset: files are opened when they are needed, the most recent ones stay
+open, and a file that was written to is opened again. The only module of a dataset that asks the
+core for files.
 """
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..errors import QueryError, SourceError, TreemillError
 from ..machine.cache import prepare
@@ -18,16 +19,19 @@ from ..tree.source import Identity, identity, is_directory
 from ..tree.uproot_fallback import Known
 from .location import Location
 
+if TYPE_CHECKING:
+    from .._core import File
+
 __all__ = ["OpenTrees", "Remembered", "tree_names"]
 
 Value = TypeVar("Value")
 
 _KEPT = 64
-"""Open files at most: below the number that systems allow, above any number of workers."""
+"""Files that stay open, at most: fewer than systems allow, more than there are workers."""
 
 
 class OpenTrees:
-    """The dataset's trees by their number. Thread-safe."""
+    """The dataset's trees by the number of their file. Thread-safe."""
 
     def __init__(
         self, locations: Sequence[Location], missing: Missing = ERROR, kept: int = _KEPT
@@ -50,7 +54,7 @@ class OpenTrees:
                 self._open.move_to_end(number)
                 return known[1]
         self._check_same(number, now)
-        # Opened outside the lock: another thread may do the same at the same time, once.
+        # Opened outside the lock: at worst two threads open the same file at the same time.
         found = shared(location.path, location.tree, now, lambda: _open(location))
         others = _Others(self, number)
         tree = FileTree(found, location.path, self.missing, others, self._known)
@@ -62,8 +66,8 @@ class OpenTrees:
         return tree
 
     def remembered(self, number: int) -> dict[str, Any]:
-        """What was worked out from the metadata of file `number` as it is now; opens nothing.
-        Raises SourceError where it is gone."""
+        """The values that are known of file `number` as it is now. Opens nothing. Raises
+        SourceError if the file is gone."""
         now = self._identity(number)
         with self._lock:
             known = self._remembered.get(number)
@@ -83,7 +87,7 @@ class OpenTrees:
 
 
 class _Pinned(OpenTrees):
-    """Shares what the others have open and remember."""
+    """Trees for one pass, which share with the others what these have open and remember."""
 
     def __init__(self, trees: OpenTrees) -> None:
         self.__dict__.update(trees.__dict__)
@@ -106,11 +110,11 @@ class _Pinned(OpenTrees):
 
 
 class _Others:
-    """The dataset's files but for one; implements filetree.Others."""
+    """The dataset's files but for one. Implements file_tree.Others."""
 
-    def __init__(self, trees: OpenTrees, besides: int) -> None:
+    def __init__(self, trees: OpenTrees, left_out: int) -> None:
         self._trees = trees
-        self._numbers = [n for n in range(len(trees.locations)) if n != besides]
+        self._numbers = [n for n in range(len(trees.locations)) if n != left_out]
 
     def sample(self, branch: str) -> Sample | None:
         from ..arrays.columns import kind_of  # heavy: numpy
@@ -130,7 +134,7 @@ class _Others:
         return ()
 
     def _opened(self) -> Iterator[FileTree]:
-        """Those that can be opened: what is wrong with others is for whoever reads them."""
+        """The files that can be opened. Reading one of the others raises what is wrong with it."""
         for number in self._numbers:
             try:
                 tree = self._trees[number]
@@ -155,9 +159,9 @@ def _open(location: Location) -> OpenTree:
     return OpenTree(file.tree(name), name)
 
 
-def tree_names(file: Any) -> list[str]:
-    """Names of the file's trees, with their directories; cycles of one tree count once."""
-    return list(dict.fromkeys(str(tree["path"]) for tree in file.trees()))
+def tree_names(file: File) -> list[str]:
+    """The names of a file's trees with their directories. Several cycles of a tree count once."""
+    return list(dict.fromkeys(tree["path"] for tree in file.trees()))
 
 
 def _only_tree(path: str, names: list[str]) -> str:
@@ -172,16 +176,17 @@ def _only_tree(path: str, names: list[str]) -> str:
 
 
 class Remembered(Generic[Value]):
-    """Values worked out from a file's metadata, kept while the file stays as it is. Thread-safe."""
+    """Values that follow from a file's metadata, kept while the file stays as it is.
+    Thread-safe."""
 
     def __init__(self, trees: OpenTrees, name: str, make: Callable[[FileTree], Value]) -> None:
-        """`name`: what the trees keep the values by."""
+        """`name`: the key of the values, which chains of the same trees share."""
         self._trees = trees
         self._name = name
         self._make = make
 
     def peek(self, number: int) -> Value | None:
-        """The value if it is known and still true, else None; opens nothing."""
+        """The value if it is known and the file is as it was, else None. Opens nothing."""
         return self._trees.remembered(number).get(self._name)
 
     def __getitem__(self, number: int) -> Value:

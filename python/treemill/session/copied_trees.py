@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..chain.reading import read
+from ..chain.reader import read
 from ..query.snapshot_target import titles_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..chain.reading import spans
 from ..errors import QueryError, TreemillError
 from ..packetizer import FileSize
 from ..worker.workload import Span
@@ -35,7 +34,7 @@ def subset(chain: Chain, entries: Entries, max_files: int | None) -> list[Span] 
     if chain.selected is not None:
         selected = chain.selected
         chosen = selected if entries is None else selected.sliced(*_range(entries))
-        parts = chosen.spans(chain.sizes.__getitem__)
+        parts = chosen.parts(chain.sizes.__getitem__)
         found: list[Span] = [span for span in parts if span[0] < files]
         return found or [(0, 0, 0)]
     if entries is None:
@@ -43,7 +42,7 @@ def subset(chain: Chain, entries: Entries, max_files: int | None) -> list[Span] 
             return None
         return [(file, 0, None) for file in range(files)]
     start, stop = _range(entries)
-    return [span for span in spans(chain, start, stop) if span[0] < files] or [(0, 0, 0)]
+    return [part for part in chain.parts(start, stop) if part[0] < files] or [(0, 0, 0)]
 
 
 def _range(entries: object) -> tuple[int | None, int | None]:

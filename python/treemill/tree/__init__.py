@@ -1,4 +1,4 @@
 """One file's tree, column by column: from the core, from uproot, from a default, or from elsewhere.
 
-Knows no other file of the dataset, and no query.
+Knows no query, and other files of the dataset only to ask for the type of a branch.
 """

@@ -1,4 +1,4 @@
-"""What a tree's branches are like, for people: one immutable record each."""
+"""A tree's branches as users see them: one immutable record each, and all of them by name."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
 
 from ..arrays.kinds import in_words
 from ..errors import UnknownBranchError
 
 if TYPE_CHECKING:
-    from .file_tree import FileTree
-    from .foreign import Table
+    from .column_source import Reader, TreeColumns
 
 __all__ = ["Branch", "Branches", "branch_list"]
 
 
-def _by_core(_path: str, _cpp_type: str, _supported: bool) -> str:
+Default = TypeVar("Default")
+
+
+def _by_core(_path: str, _cpp_type: str, _supported: bool) -> Reader:
     return "core"
 
 
@@ -31,54 +33,54 @@ class Branch(NamedTuple):
 
     name: str
     path: str
-    """Its parents' names and its own, `parent/child`: what no two branches share."""
+    """Its parents' names and its own, `parent/child`. No two branches have the same path."""
     title: str
     cpp_type: str
     kind: str
     """number, list, array, string, record, optional, variant, group (no data of its own) or
     unsupported."""
     dtype: str | None
-    """numpy's name of its numbers."""
+    """NumPy's name of the type of its numbers."""
     item: str | None
-    """Of lists and arrays of what is no number: how the items read."""
+    """The items of lists and arrays in words, if they are not numbers."""
     counter: str | None
-    """The branch that counts its items, where one does."""
+    """The branch that counts its items, if there is one."""
     length: int | None
     """Items per entry of a fixed-size array."""
     supported: bool
-    """Whether the core reads it."""
+    """Whether the core can read it."""
     reason: str | None
-    """Why it does not."""
+    """Why the core cannot read it."""
     total_bytes: int
-    """Uncompressed, with headers."""
+    """Bytes before compression, with headers."""
     zip_bytes: int
-    """In the file."""
+    """Bytes in the file."""
     baskets: int
-    """An RNTuple's pages."""
+    """The number of baskets, or of an RNTuple's pages."""
     is_member: bool = False
-    """Whether its values are those of another branch too: members of an RNTuple's records."""
-    ask: Callable[[str, str, bool], str] = _by_core
-    """Says who reads it, by `path`, `cpp_type` and `supported`."""
+    """Whether another branch has its values too, as the record of an RNTuple has its members'."""
+    ask: Callable[[str, str, bool], Reader] = _by_core
+    """Says what reads it, by `path`, `cpp_type` and `supported`."""
 
     @property
     def has_values(self) -> bool:
-        """Whether it holds numbers or strings, or lists of them: no records, and no group."""
+        """Whether it holds numbers or strings, or lists of them, rather than records or other
+        branches."""
         words = re.findall(r"[^\W\d]\w*", self.item or "")
         return self.kind in _KINDS and all(map(_ITEMS.fullmatch, words))
 
     @property
-    def how(self) -> str:
-        """Who reads it: "core"; "uproot", which is slower, where the core cannot, or could not when
-        it was read; or "no". Asking opens the file with uproot where the core cannot read the
-        branch."""
+    def how(self) -> Reader:
+        """What reads it: "core"; "uproot", which is slower, if the core cannot; "no" if neither
+        can. This opens the file with uproot if the core cannot read the branch."""
         if self.kind == "group":
             return "core"
         return self.ask(self.path, self.cpp_type, self.supported)
 
     @property
     def reads_as(self) -> str:
-        """How it arrives: `float32`, `list[float32]`, `float32[3]`, `string` …, or why it does
-        not."""
+        """The type of its values, `float32`, `list[float32]`, `float32[3]`, `string` …, or why it
+        cannot be read."""
         if self.how == "uproot":
             return "as uproot reads it"
         if not self.supported:
@@ -87,7 +89,7 @@ class Branch(NamedTuple):
 
     @property
     def readable(self) -> bool:
-        """Whether it has data that can be read, by the core or by uproot."""
+        """Whether it has data that the core or uproot can read."""
         return self.kind != "group" and self.how != "no"
 
 
@@ -95,23 +97,23 @@ class Branch(NamedTuple):
 _VALUES = itemgetter(*("len" if name == "length" else name for name in Branch._fields[:-1]))
 
 
-def branch_list(tree: FileTree | Table) -> tuple[Branch, ...]:
-    """Of a file's tree, in its order, parents before their children."""
-    # As Branch._make, without its check: _VALUES has as many.
+def branch_list(tree: TreeColumns) -> tuple[Branch, ...]:
+    """The branches of a file's tree in its order, parents before their children."""
+    # Does what Branch._make does but for its check of the number of values.
     new, ask = tuple.__new__, tree.reader_of
     return tuple([new(Branch, (*_VALUES(b), ask)) for b in tree.described()])
 
 
 class Branches(Mapping[str, Branch]):
-    """The branches of a tree by name, in the tree's order; they are found by their paths, too."""
+    """The branches of a tree by name, in the tree's order. Paths find them too."""
 
     def __init__(self, branches: Sequence[Branch]) -> None:
         self._by_name: dict[str, Branch] = {}
         self.paths: dict[str, Branch] = {}
         self.children: dict[str, list[Branch]] = {}
-        """Those of each branch, by its path."""
+        """The branches directly below each branch, by its path."""
         for branch in branches:
-            # Of branches with one name the outermost is meant, which comes first.
+            # A name means the outermost branch of that name, which comes first.
             self._by_name.setdefault(branch.name, branch)
             self.paths.setdefault(branch.path, branch)
             parent = branch.path[: -len(branch.name) - 1]
@@ -119,19 +121,25 @@ class Branches(Mapping[str, Branch]):
                 self.children.setdefault(parent, []).append(branch)
 
     def __getitem__(self, name: str) -> Branch:
-        """Raises UnknownBranchError, which is a KeyError, where there is none."""
+        """Raises UnknownBranchError, which is a KeyError, if there is no such branch."""
         found = self.get(name)
         if found is None:
             near = get_close_matches(str(name)[:200], self._by_name, 3)
             message = f"there is no branch {name}"
             raise UnknownBranchError(message, branch=str(name), suggestions=near)
-        return found  # type: ignore[no-any-return]
+        return found
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name or name in self.paths
 
-    def get(self, name: str, default: Any = None) -> Any:
-        """The branch, or the default."""
+    @overload
+    def get(self, name: str, default: None = None) -> Branch | None: ...
+    @overload
+    def get(self, name: str, default: Branch) -> Branch: ...
+    @overload
+    def get(self, name: str, default: Default) -> Branch | Default: ...
+    def get(self, name: str, default: object = None) -> object:
+        """The branch of this name or path, or the default."""
         found = self._by_name.get(name)
         return self.paths.get(name, default) if found is None else found
 

@@ -1,7 +1,7 @@
-"""Branches that only hold others together, as records of these: split objects and collections.
+"""Branches that only hold other branches together, as split objects and collections do: they are
+read as records of these. The fields have the branches' full names, as in uproot.
 
-Pure: knows branches' descriptions. Field names are the branches' own, as in uproot, with
-what they have of their parents' names in them.
+Pure: knows branches' descriptions only.
 """
 
 from __future__ import annotations
@@ -17,35 +17,36 @@ if TYPE_CHECKING:
 __all__ = ["Group", "counts_items", "group_of", "is_group", "leaves"]
 
 
-# C++ collections that ROOT splits. A split TClonesArray is called by the class of its items.
+# C++ collections that ROOT splits. A split TClonesArray has the name of its items' class.
 _COLLECTION = re.compile(r"(std::|ROOT::VecOps::)?(vector|list|deque|\w*set|\w*map|RVec)\s*<")
 
 
 @dataclass(frozen=True)
 class Group:
-    """A branch and what it holds together: branches with data, and groups."""
+    """A branch and its members: branches with data, and groups."""
 
     branch: Branch
     members: tuple[Group | Branch, ...]
 
 
 def counts_items(kind: str, cpp_type: str) -> bool:
-    """Whether what a branch has of its own are the numbers of items of a collection that ROOT has
-    split, which its members have too."""
+    """Whether the branch itself holds only the lengths of a collection that ROOT has split. Its
+    members have the same lengths."""
     return kind == "number" and _COLLECTION.match(cpp_type) is not None
 
 
 def is_group(branch: Branch, children: Sequence[Branch]) -> bool:
-    """Whether the branch has no data of its own but its children's. That of a split collection are
-    the numbers of items, which its members have too; those of a TClonesArray, as Delphes has them,
-    count as data, as they do in uproot."""
+    """Whether the branch has no data but its children's. The lengths of a split collection do not
+    count as data, because its members have them too; the lengths of a TClonesArray, as in
+    Delphes' files, do, because they do in uproot."""
     if branch.kind == "group":
         return True
     return bool(children) and counts_items(branch.kind, branch.cpp_type)
 
 
 def group_of(branch: Branch, children: dict[str, list[Branch]]) -> Group:
-    """The branch with all below it that has data. `children` are those of each path."""
+    """The branch with all branches below it that have data. `children`: the branches directly
+    below each path."""
     members: list[Group | Branch] = []
     for child in children.get(branch.path, []):
         if not is_group(child, children.get(child.path, [])):
@@ -58,7 +59,7 @@ def group_of(branch: Branch, children: dict[str, list[Branch]]) -> Group:
 
 
 def leaves(group: Group) -> Iterator[Branch]:
-    """The branches with data, in their order."""
+    """The group's branches with data, in the tree's order."""
     for member in group.members:
         if isinstance(member, Group):
             yield from leaves(member)

@@ -1,63 +1,71 @@
-"""What a branch counts as in a file that lacks it: the user's choice, and the columns made of it.
+"""Defaults for branches that a file lacks: the user's choice, and the columns made of it.
 
-Pure: knows names, values and kinds of columns, no file. The standard library suffices for the
-choice itself, which is sent to workers.
+Pure: knows names, values and kinds of columns, no file. The choice itself, which is sent to
+workers, needs only the standard library.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..arrays.kinds import STRING, Kind, number
 from ..errors import QueryError
 
-__all__ = ["ERROR", "Missing", "column", "policy"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-_NOTHING = object()
+    from .._core import Column
+    from ..arrays.node import Node
+
+__all__ = ["ERROR", "Default", "Missing", "column", "policy"]
+
+Scalar: TypeAlias = bool | int | float | str | None
+Default: TypeAlias = Scalar | tuple[Scalar, ...]
+"""What an entry counts as: a value, a list as a tuple, or None for a missing value."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """Defaults by name or glob; the first that fits a branch counts, plain names before globs."""
+    """Defaults by name or glob. A plain name has priority over globs, and the first glob that
+    matches a branch over later ones."""
 
-    defaults: tuple[tuple[str, Any], ...] = ()
+    defaults: tuple[tuple[str, Default], ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Those that are no globs."""
+        """The names that are not globs."""
         return tuple(name for name, _ in self.defaults if not _is_glob(name))
 
     def has(self, branch: str) -> bool:
         """Whether there is a default for the branch."""
-        return self._find(branch) is not _NOTHING
+        return self._find(branch) is not None
 
-    def __getitem__(self, branch: str) -> Any:
-        value = self._find(branch)
-        if value is _NOTHING:
+    def __getitem__(self, branch: str) -> Default:
+        """Raises KeyError if there is none."""
+        found = self._find(branch)
+        if found is None:
             raise KeyError(branch)
-        return value
+        return found[1]
 
-    def _find(self, branch: str) -> Any:
-        for name, value in self.defaults:
-            if name == branch:
-                return value
-        for name, value in self.defaults:
-            if _is_glob(name) and fnmatchcase(branch, name):
-                return value
-        return _NOTHING
+    def _find(self, branch: str) -> tuple[str, Default] | None:
+        """The name or glob that matches the branch, and its default."""
+        plain = (each for each in self.defaults if each[0] == branch)
+        globs = (d for d in self.defaults if _is_glob(d[0]) and fnmatchcase(branch, d[0]))
+        return next(plain, None) or next(globs, None)
 
 
 ERROR = Missing()
 """A branch that a file lacks is an error."""
 
 
-def policy(missing: Any) -> Missing:
-    """From what the user gives: "error", or a mapping of branch names or globs to defaults: a
-    number, a bool, a string, a list of numbers, or None for missing values."""
+def policy(missing: object) -> Missing:
+    """Understand what the user gives: "error", or a mapping of branch names or globs to defaults. A
+    default is a number, a bool, a string, a list of numbers, or None for missing values."""
     if isinstance(missing, Missing):
         return missing
     if missing is None or missing == "error":
@@ -71,19 +79,22 @@ def policy(missing: Any) -> Missing:
     for name, value in missing.items():
         if not isinstance(name, str):
             raise QueryError(f"the names in missing are strings, not {name!r}")
-        if isinstance(value, (list, tuple)):
-            value = tuple(_plain(name, each) for each in value)
-            if any(each is None or isinstance(each, str) for each in value):
-                raise QueryError(f"the default of {name}, a list, has more than numbers in it")
-        else:
-            value = _plain(name, value)
-        defaults.append((name, value))
+        defaults.append((name, _default(name, value)))
     return Missing(tuple(defaults))
 
 
-def _plain(name: str, value: Any) -> Any:
+def _default(name: str, value: object) -> Default:
+    if not isinstance(value, (list, tuple)):
+        return _scalar(name, value)
+    items = tuple(_scalar(name, each) for each in value)
+    if any(each is None or isinstance(each, str) for each in items):
+        raise QueryError(f"the default of {name} is a list, whose items must be numbers")
+    return items
+
+
+def _scalar(name: str, value: object) -> Scalar:
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
-        value = value.item()  # numpy's numbers
+        value = value.item()  # a number of NumPy's
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise QueryError(
@@ -92,19 +103,26 @@ def _plain(name: str, value: Any) -> Any:
     )
 
 
-def column(name: str, value: Any, kind: Kind | None, length: int, counts: Any = None) -> Any:
-    """A core.Column of `length` times the default.
+def column(
+    name: str,
+    value: Default,
+    kind: Kind | None,
+    length: int,
+    counts: NDArray[np.generic] | None = None,
+) -> Column:
+    """A column of `length` times the default.
 
-    `kind` is the branch's in a file that has it; None where no file has: then the value says it
-    (float64 for None and an empty list). `counts`: numpy integers, one per entry, where the file
-    has the branch that counts the list's items: a number is given that many times. Raises
-    QueryError where the default does not fit the kind.
+    `kind`: the kind of the branch in a file that has it. None: no file has it, and the value says
+    the kind (float64 for None and an empty list). `counts`: one integer per entry, if the file has
+    the branch that counts the list's items; a number is repeated that many times. Raises QueryError
+    if the default does not fit the kind.
     """
     import numpy as np
 
     from ..arrays.columns import empty, made, picked  # heavy: numpy
 
     kind = (_kind_of(value) if kind is None else kind).given()
+    items: list[Scalar]
     if value is None:
         return picked(made(empty(kind)), np.full(length, -1))
     if kind.form == "list":
@@ -115,10 +133,12 @@ def column(name: str, value: Any, kind: Kind | None, length: int, counts: Any = 
             raise QueryError(f"the default of {name} needs {kind.size} items", branch=name)
         flat = _exactly(name, items * length, kind.item)
         return made(("regular", kind.size, length, flat))
-    return picked(made(_exactly(name, [value], kind)), np.zeros(length))
+    return picked(made(_exactly(name, [value], kind)), np.zeros(length, np.int64))
 
 
-def _lists(name: str, value: Any, kind: Kind, length: int, counts: Any) -> Any:
+def _lists(
+    name: str, value: Default, kind: Kind, length: int, counts: NDArray[np.generic] | None
+) -> Column:
     import numpy as np
 
     from ..arrays.columns import made, picked  # heavy: numpy
@@ -129,18 +149,20 @@ def _lists(name: str, value: Any, kind: Kind, length: int, counts: Any) -> Any:
             f"such as [], not {value!r}",
             branch=name,
         )
-    is_list = isinstance(value, tuple)
-    items = list(value) if is_list else [value]
-    sizes = np.full(length, len(items)) if is_list else np.asarray(counts, np.int64)
-    places = np.tile(np.arange(len(items)), length) if is_list else np.zeros(int(sizes.sum()))
+    if isinstance(value, tuple):
+        items = list(value)
+        sizes, places = np.full(length, len(items)), np.tile(np.arange(len(items)), length)
+    else:
+        items, sizes = [value], np.asarray(counts, np.int64)
+        places = np.zeros(int(sizes.sum()), np.int64)
     flat = picked(made(_exactly(name, items, kind.item)), places)
     offsets = np.zeros(length + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
     return made(("list", offsets, flat.nodes()))
 
 
-def _exactly(name: str, values: list[Any], kind: Kind) -> Any:
-    """A node of the values in this kind, where it holds them as they are."""
+def _exactly(name: str, values: Sequence[object], kind: Kind) -> Node:
+    """A node of the values in this kind. Raises QueryError if it does not hold one exactly."""
     import numpy as np
 
     if not values:
@@ -148,32 +170,34 @@ def _exactly(name: str, values: list[Any], kind: Kind) -> Any:
 
         return empty(kind.given())
     fits = _FITS.get(kind.form if kind.form != "number" else kind.dtype.rstrip("123468"))
-    unfit = next((each for each in values if fits is None or not fits(each, kind)), _NOTHING)
-    if unfit is not _NOTHING:
-        raise QueryError(
-            f"the default of {name}, {unfit!r}, is no value of its type {kind}", branch=name
-        )
+    for each in values:
+        if fits is None or not fits(each, kind):
+            raise QueryError(
+                f"the default of {name}, {each!r}, is no value of its type {kind}", branch=name
+            )
     if kind.form == "number":
         return np.array(values, kind.dtype)
-    texts = [text.encode() for text in values]
+    texts = [str(text).encode() for text in values]
     offsets = np.cumsum([0, *map(len, texts)])
     return "string", offsets, np.frombuffer(b"".join(texts), np.uint8)
 
 
-def _is_float(value: Any, kind: Kind) -> bool:
-    # A default such as -99.9 is meant as the nearest float32; 1e300 is not.
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_number and (not math.isfinite(value) or abs(value) <= _LARGEST[kind.bits])
+def _is_float(value: object, kind: Kind) -> bool:
+    # A default such as -99.9 stands for the nearest float32; 1e300 stands for none.
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return not math.isfinite(value) or abs(value) <= _LARGEST[kind.bits]
 
 
-def _is_integer(value: Any, kind: Kind) -> bool:
+def _is_integer(value: object, kind: Kind) -> bool:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return False
     low = -(1 << (kind.bits - 1)) if kind.is_signed else 0
-    is_integer = isinstance(value, int) and not isinstance(value, bool)
-    return is_integer and low <= value < low + (1 << kind.bits)
+    return low <= value < low + (1 << kind.bits)
 
 
 _LARGEST = {16: 65504.0, 32: 3.4028234663852886e38, 64: math.inf}
-_FITS: dict[str, Callable[[Any, Kind], bool]] = {
+_FITS: dict[str, Callable[[object, Kind], bool]] = {
     "float": _is_float,
     "int": _is_integer,
     "uint": _is_integer,
@@ -182,7 +206,7 @@ _FITS: dict[str, Callable[[Any, Kind], bool]] = {
 }
 
 
-def _kind_of(value: Any) -> Kind:
+def _kind_of(value: Default) -> Kind:
     if isinstance(value, tuple):
         kinds = {_kind_of(each).dtype for each in value}
         return Kind("list", parts=(number(kinds.pop() if len(kinds) == 1 else "float64"),))

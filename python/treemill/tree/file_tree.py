@@ -1,25 +1,30 @@
-"""One file's tree as the dataset sees it: what the core reads; what uproot reads for it; and
-defaults for branches that this file lacks and others have.
+"""One file's tree as the dataset sees it: columns that the core reads, columns that uproot reads
+instead, and defaults for branches that this file lacks and others have.
 
-Decides, column by column, where it comes from; the reading itself is done by the core, by
-uproot_fallback.py and by defaults.py. Knows no other file but through `others`, and no query.
+Decides for each column which of them it comes from; the core, uproot_fallback.py and defaults.py
+read and make it. Knows no other file but through `others`, and no query.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..arrays.kinds import Kind
 from ..errors import QueryError, TreemillError, UnsupportedError
 from ..quoting import near
 from .defaults import Missing, column
 from .open_tree import OpenTree
-from .uproot_fallback import Fallback, Known
+from .uproot_fallback import Fallback, Known, cannot_read
+
+if TYPE_CHECKING:
+    from .._core import Column, Control
+    from .column_source import Reader
+    from .description import BranchDescription
 
 __all__ = ["UNORDERED", "FileTree", "Others", "Sample"]
 
-Sample = tuple[dict[str, Any], Kind]
+Sample = tuple["BranchDescription", Kind]
 """A branch as the core describes it, and the kind of its values."""
 
 
@@ -27,18 +32,18 @@ class Others(Protocol):
     """The dataset's other files."""
 
     def sample(self, branch: str) -> Sample | None:
-        """A branch of this name in the first of them that has one that can be read."""
+        """A branch of this name in the first file that has one that can be read."""
 
     def names(self) -> Iterable[str]:
-        """The branches of the first of them."""
+        """The branches of the first file."""
 
 
 UNORDERED = "treemill: entries in no order"
-"""The title of trees whose entries have no order that another tree's could match."""
+"""The title of a tree whose entries have no order that another tree's could match."""
 
 
 class FileTree:
-    """A tree, or an RNTuple, of one file. Thread-safe, as the core's."""
+    """A tree, or an RNTuple, of one file. Thread-safe. Implements TreeColumns."""
 
     def __init__(
         self,
@@ -48,7 +53,7 @@ class FileTree:
         others: Others,
         known: Known | None = None,
     ) -> None:
-        """`known`: as Fallback."""
+        """`known`: see Fallback."""
         self.core = opened.core
         self.path = path
         self.missing = missing
@@ -57,37 +62,37 @@ class FileTree:
         self._opened = opened
         self._others = others
         self._refused: set[str] = set()  # paths of branches that the core failed to read
-        self._unreadable: set[str] = set()  # and that uproot failed to read, too
+        self._unreadable: set[str] = set()  # paths of those that uproot failed to read too
         self._samples: dict[str, Sample | None] = {}
 
     @property
     def name(self) -> str:
-        """Without directories and cycle."""
-        return str(self.core.name)
+        """The tree's name without directories and cycle."""
+        return self.core.name
 
     @property
     def path_in_file(self) -> str:
-        """The name with directories, and the cycle where it was asked for."""
+        """The tree's name with directories, and with the cycle if the user gave one."""
         return self._opened.name
 
     @property
-    def clusters(self) -> Any:
-        """First entries of its clusters."""
+    def clusters(self) -> Sequence[int]:
+        """The first entry of each cluster."""
         return self.core.clusters
 
     @property
     def aliases(self) -> dict[str, str]:
-        """Of TTree::SetAlias."""
+        """The names and expressions of TTree::SetAlias."""
         return dict(self.core.aliases)
 
-    def described(self) -> list[dict[str, Any]]:
-        """What is in the file, as the core describes it."""
+    def described(self) -> list[BranchDescription]:
+        """The branches in the file, as the core describes them."""
         return self._opened.described()
 
-    def branches(self) -> list[dict[str, Any]]:
-        """What can be read, described as the core does: also what uproot reads, and the defaults
-        of branches that this file lacks. For those that read all they are asked for from here."""
-        found = []
+    def branches(self) -> list[BranchDescription]:
+        """The branches that can be read, by whatever reads them, and the defaults of branches that
+        this file lacks, described as if the core read them all."""
+        found: list[BranchDescription] = []
         for branch in self.described():
             if branch["supported"] or branch["kind"] == "group":
                 found.append(branch)
@@ -96,31 +101,31 @@ class FileTree:
         return found + [self._described_default(name) for name in self.lacking()]
 
     @property
-    def by_name(self) -> dict[str, dict[str, Any]]:
-        """The core's descriptions by name, and by path where that is another."""
+    def by_name(self) -> dict[str, BranchDescription]:
+        """The core's descriptions by name, and by path if it differs from the name."""
         return self._opened.by_name
 
-    def how(self, branch: dict[str, Any]) -> str:
-        """Who reads a branch of this file: "core", "uproot" or "no"."""
+    def how(self, branch: BranchDescription) -> Reader:
+        """What reads a branch of this file."""
         is_cores = branch["kind"] == "group" or branch["supported"]
         return self.reader_of(branch["path"], branch["cpp_type"], is_cores)
 
-    def reader_of(self, path: str, cpp_type: str, supported: bool) -> str:
-        """The same by a branch's path; `supported`: whether the core lists it as such. That it
-        could not read the values all the same is known once it has tried."""
+    def reader_of(self, path: str, cpp_type: str, supported: bool) -> Reader:
+        """What reads the branch at this path. `supported`: whether the core says that it does; it
+        may have failed to read the values all the same."""
         if path in self._unreadable:
             return "no"
         if supported and path not in self._refused:
             return "core"
         return "uproot" if self.fallback.can(path, cpp_type) else "no"
 
-    def _described_default(self, name: str) -> dict[str, Any]:
+    def _described_default(self, name: str) -> BranchDescription:
         sample = self.sample(name)
-        branch = {} if sample is None else sample[0]
-        return branch | {
+        described = _UNKNOWN if sample is None else sample[0]
+        return described | {
             "name": name,
             "path": name,
-            "kind": "optional" if self.missing[name] is None else branch.get("kind", "number"),
+            "kind": "optional" if self.missing[name] is None else described["kind"],
             "supported": True,
             "counter": self.counter_of_default(name),
             "total_bytes": 0,
@@ -129,24 +134,23 @@ class FileTree:
         }
 
     def counter_of_default(self, name: str) -> str | None:
-        """The branch of this file that counts the items of a branch that it lacks: a default that
-        is a number is repeated as often."""
+        """The branch of this file that counts the items of a branch that it lacks. A default that
+        is a number is repeated that many times."""
         sample = self.sample(name)
         counter = None if sample is None else sample[0]["counter"]
-        if isinstance(self.missing[name], tuple | None) or counter not in self.by_name:
-            return None
-        return str(counter)
+        is_repeated = not isinstance(self.missing[name], tuple | None)
+        return counter if is_repeated and counter in self.by_name else None
 
     def lacking(self) -> list[str]:
-        """Branches with defaults that this file lacks; for globs, of those that the first of the
-        other files has."""
+        """Branches with defaults that this file lacks. A glob gives defaults to the branches of the
+        first of the other files."""
         named = dict.fromkeys(self.missing.names)
         if len(named) < len(self.missing.defaults):
             named |= dict.fromkeys(name for name in self._others.names() if self.missing.has(name))
         return [name for name in named if name not in self.by_name]
 
     def sample(self, name: str) -> Sample | None:
-        """A branch that this file lacks, in one that has it."""
+        """A branch that this file lacks, from a file that has it."""
         if name not in self._samples:
             self._samples[name] = self._others.sample(name)
         return self._samples[name]
@@ -156,23 +160,22 @@ class FileTree:
         names: Sequence[str],
         start: int,
         stop: int,
-        control: Any = None,
+        control: Control | None = None,
+        *,
         flags: bool = False,
-    ) -> list[Any]:
-        """One column for each name, of the entries `[start, stop)`: core.Columns.
-        `control` counts what the core reads. `flags`: columns of the core may be flags, bytes that
-        stand for bools (core.Column.flags). Raises QueryError for a branch that the file lacks
-        and that has no default, UnsupportedError for one that neither the core nor uproot reads."""
+    ) -> list[Column]:
+        """See ColumnSource. Raises QueryError for a branch that the file lacks and that has no
+        default, UnsupportedError for one that neither the core nor uproot reads."""
         names = list(names)
         found = self._read_cores(names, start, stop, control, flags)
         if not isinstance(found, TreemillError):
             return found
         if len(names) == 1:
             return [self._otherwise(names[0], start, stop, control, found)]
-        # Apart only where something is not the core's.
+        # The core reads what it can in one go; the other columns are read one by one.
         ours = [name for name in names if self._is_cores(name)]
         read = self._read_cores(ours, start, stop, control, flags)
-        if isinstance(read, TreemillError):  # unsupported is some value, as it turns out
+        if isinstance(read, TreemillError):  # the core met a value that it does not support
             ours, read = [], []
         known = dict(zip(ours, read, strict=True))
         return [
@@ -181,21 +184,25 @@ class FileTree:
         ]
 
     def _read_cores(
-        self, names: list[str], start: int, stop: int, control: Any, flags: bool
-    ) -> list[Any] | QueryError | UnsupportedError:
+        self, names: list[str], start: int, stop: int, control: Control | None, flags: bool
+    ) -> list[Column] | QueryError | UnsupportedError:
         try:
-            columns: list[Any] = self.core.read(names, start, stop, control, flags=flags)
+            return self.core.read(names, start, stop, control, flags=flags)
         except (QueryError, UnsupportedError) as error:
             return error
-        return columns
 
     def _is_cores(self, name: str) -> bool:
         branch = self.by_name.get(name)
-        return branch is not None and bool(branch["supported"])
+        return branch is not None and branch["supported"]
 
     def _otherwise(
-        self, name: str, start: int, stop: int, control: Any, error: QueryError | UnsupportedError
-    ) -> Any:
+        self,
+        name: str,
+        start: int,
+        stop: int,
+        control: Control | None,
+        error: QueryError | UnsupportedError,
+    ) -> Column:
         branch = self.by_name.get(name)
         if branch is None:
             if self.missing.has(name):
@@ -205,12 +212,12 @@ class FileTree:
             raise error
         return self.read_instead(branch, start, stop)
 
-    def read_instead(self, branch: dict[str, Any], start: int, stop: int) -> Any:
-        """A branch that the core cannot read, or found out that it cannot, by uproot."""
+    def read_instead(self, branch: BranchDescription, start: int, stop: int) -> Column:
+        """Read with uproot a branch that the core cannot read, or has failed to read."""
         path, cpp_type = branch["path"], branch["cpp_type"]
         try:
             if not self.fallback.can(path, cpp_type):
-                raise self.cannot(branch)
+                raise cannot_read(branch["name"], cpp_type, branch["reason"], self.path)
             if branch["supported"]:
                 self._refused.add(path)
             return self.fallback.read(path, cpp_type, start, stop)
@@ -218,10 +225,10 @@ class FileTree:
             self._unreadable.add(path)
             raise
 
-    def _default(self, name: str, start: int, stop: int, control: Any) -> Any:
+    def _default(self, name: str, start: int, stop: int, control: Control | None) -> Column:
         sample = self.sample(name)
         if sample is None and name not in self.missing.names:
-            raise self.lacks(name)  # a glob gives defaults to branches, it does not make any
+            raise self.lacks(name)  # a glob gives defaults to branches of files, it makes none
         kind = None if sample is None else sample[1]
         counter, counts = self.counter_of_default(name), None
         if counter is not None:
@@ -232,7 +239,7 @@ class FileTree:
         return column(name, self.missing[name], kind, stop - start, counts)
 
     def lacks(self, name: str) -> QueryError:
-        """That there is no such branch."""
+        """The error that there is no such branch."""
         hint = self.hint(name)
         return QueryError(
             f"no branch {name!r} in {self.path}{hint}",
@@ -242,17 +249,27 @@ class FileTree:
         )
 
     def hint(self, name: str) -> str:
-        """What to do where other files have a branch of this name; empty where none has."""
+        """What to do if other files have a branch of this name; empty if none has."""
         if self.sample(name) is None:
             return ""
         return f"; other files have it: missing={{{name!r}: …}} gives it a default"
 
-    def cannot(self, branch: dict[str, Any]) -> UnsupportedError:
-        """That neither the core nor uproot reads a branch."""
-        reason = f": {branch['reason']}" if branch["reason"] else ""
-        return UnsupportedError(
-            f"neither treemill nor uproot can read {branch['cpp_type']} of branch "
-            f"{branch['name']}{reason}",
-            branch=branch["name"],
-            file=self.path,
-        )
+
+_UNKNOWN: BranchDescription = {
+    "name": "",
+    "path": "",
+    "title": "",
+    "cpp_type": "",
+    "supported": True,
+    "reason": None,
+    "kind": "number",
+    "dtype": None,
+    "item": None,
+    "len": None,
+    "counter": None,
+    "is_member": False,
+    "total_bytes": 0,
+    "zip_bytes": 0,
+    "baskets": 0,
+}
+"""A branch that no file has. Only its default says what it holds."""

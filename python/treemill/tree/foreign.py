@@ -1,18 +1,27 @@
-"""Columns that a tree does not have itself: from friends, from another reader, or of one constant.
+"""Columns that a tree does not have itself: from friends, from another reader, computed from entry
+numbers.
 
-`Foreign` is what provides such columns to queries, arrays and selectors of one file; they join the
-tree's own in `Table`. Where there are none, none of this is used. Knows no dataset and no query.
+`Foreign` provides such columns to queries, arrays and selectors of one file; `Table` joins them to
+the tree's own. A file without foreign columns needs neither. Knows no dataset and no query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..arrays.kinds import Kind, in_words, of_node
 
-__all__ = ["Field", "Foreign", "Joined", "Table", "joined"]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .._core import Column, Control
+    from .column_source import Reader, TreeColumns
+    from .description import BranchDescription
+
+__all__ = ["Computed", "Field", "Foreign", "Joined", "Table", "joined"]
 
 
 @dataclass(frozen=True)
@@ -20,35 +29,56 @@ class Field:
     """A foreign column."""
 
     name: str
-    empty: Any
-    """No values of it: a core.Column, or what `columns.column_of` takes. Of numbers, bools,
-    strings, or lists and arrays of numbers; columns of others can be read but not used in
-    expressions."""
+    empty: object
+    """No values of it: a core.Column, or an array that `columns.column_of` takes. Its values are
+    numbers, bools, strings, or lists and arrays of numbers; columns of other kinds can be read but
+    not used in expressions."""
     nullable: bool = False
     """Whether values may be missing."""
     counter: str | None = None
     """The column that counts a list's items: lists with one counter belong together
     (`Jet_pt[Jet_eta < 2]`, `Jet.pt`)."""
     listed: bool = True
-    """Whether it is read where all columns are asked for, or only by name."""
+    """Whether it is read if all columns are asked for, or only by name."""
 
 
 class Foreign(Protocol):
-    """Provides columns for the entries of one file. Used by several threads at once."""
+    """Provides columns for the entries of one file. Several threads use it at once."""
 
     def schema(self) -> Sequence[Field]:
-        """The columns. Where the tree has a branch of that name, the foreign column is used
-        instead. Opens as little as it can."""
+        """The columns. A foreign column hides a branch of the same name. Opens as few files as
+        possible."""
 
-    def read(self, name: str, start: int, stop: int) -> Any:
+    def read(self, name: str, start: int, stop: int) -> object:
         """The values of the file's entries `[start, stop)`: a core.Column of `stop - start` values
-        of the kind that the schema says, or what `columns.column_of` makes one of. Asked for when a
-        query or a selector first needs the column, for some 100,000 entries at once. What it raises
-        is what the user sees: TreemillErrors, please, that name file and branch."""
+        of the kind that the schema says, or an array that `columns.column_of` takes. Called when a
+        query or a selector first needs the column, for some 100,000 entries at once. The user sees
+        what it raises: it should be a TreemillError that names file and branch."""
+
+
+Compute = Callable[[int, int], "NDArray[np.generic]"]
+"""Gives one number or bool for each of a file's entries `[start, stop)`."""
+
+
+class Computed:
+    """Columns of numbers that are computed from the entries' numbers in their file. Implements
+    Foreign."""
+
+    def __init__(self, columns: Mapping[str, Compute]) -> None:
+        self._columns = dict(columns)
+
+    def schema(self) -> Sequence[Field]:
+        """See Foreign. Such columns are read by name only."""
+        return [Field(name, compute(0, 0), listed=False) for name, compute in self._columns.items()]
+
+    def read(self, name: str, start: int, stop: int) -> object:
+        """See Foreign."""
+        return self._columns[name](start, stop)
 
 
 class Joined:
-    """Several providers as one; of columns of one name the first counts."""
+    """Several providers as one. If several have a column of one name, the first of them is used.
+    Implements Foreign."""
 
     def __init__(self, parts: Sequence[Foreign]) -> None:
         self._parts = tuple(parts)
@@ -58,7 +88,7 @@ class Joined:
         """See Foreign."""
         return self._look()[0]
 
-    def read(self, name: str, start: int, stop: int) -> Any:
+    def read(self, name: str, start: int, stop: int) -> object:
         """See Foreign."""
         return self._look()[1][name].read(name, start, stop)
 
@@ -75,47 +105,55 @@ class Joined:
 
 
 def joined(parts: Sequence[Foreign | None]) -> Foreign | None:
-    """Those that there are as one; None where there are none."""
+    """All providers in `parts` as one; None if there is none."""
     found = [part for part in parts if part is not None]
     return None if not found else found[0] if len(found) == 1 else Joined(found)
 
 
 class Table:
-    """A file's tree and foreign columns, to be read as if all were the tree's."""
+    """A file's tree and foreign columns, read as if all were the tree's. Implements TreeColumns."""
 
-    def __init__(self, tree: Any, foreign: Foreign) -> None:
+    def __init__(self, tree: TreeColumns, foreign: Foreign) -> None:
         self.tree = tree
         self._foreign = foreign
         self._fields = {each.name: each for each in foreign.schema()}
 
-    def branches(self) -> list[dict[str, Any]]:
-        """What can be read, as the tree describes it; the foreign ones last, but for those that
-        stand for one of the tree's own."""
+    def branches(self) -> list[BranchDescription]:
+        """What can be read, as the tree describes it. Foreign columns come last, or in the place of
+        the branch that they hide."""
         return self._among(self.tree.branches())
 
-    def described(self) -> list[dict[str, Any]]:
-        """The same of all that is there."""
+    def described(self) -> list[BranchDescription]:
+        """All branches and foreign columns, also what cannot be read."""
         return self._among(self.tree.described())
 
-    def reader_of(self, path: str, cpp_type: str, supported: bool) -> str:
-        """Who reads a branch, as FileTree.reader_of."""
+    def reader_of(self, path: str, cpp_type: str, supported: bool) -> Reader:
+        """What reads a branch: see FileTree.reader_of."""
         if path in self._fields:
             return "core"
-        return str(self.tree.reader_of(path, cpp_type, supported))
+        return self.tree.reader_of(path, cpp_type, supported)
 
-    def _among(self, branches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _among(self, branches: Sequence[BranchDescription]) -> list[BranchDescription]:
         found = []
         left = dict(self._fields)
         for branch in branches:
             known = left.pop(branch["name"], None)
             found.append(branch if known is None else _described(known, branch))
-        return found + [_described(each, {}) for each in left.values()]
+        return found + [_described(each, None) for each in left.values()]
 
-    def read(self, names: Sequence[str], start: int, stop: int, control: Any = None) -> list[Any]:
-        """As core.Tree.read."""
+    def read(
+        self,
+        names: Sequence[str],
+        start: int,
+        stop: int,
+        control: Control | None = None,
+        *,
+        flags: bool = False,
+    ) -> list[Column]:
+        """See ColumnSource."""
         own = [name for name in names if name not in self._fields]
-        options = () if control is None else (control,)
-        columns = dict(zip(own, self.tree.read(own, start, stop, *options), strict=True))
+        read = self.tree.read(own, start, stop, control, flags=flags)
+        columns = dict(zip(own, read, strict=True))
         from ..arrays.columns import column_of  # heavy: numpy
 
         return [
@@ -124,34 +162,43 @@ class Table:
         ]
 
 
-def _described(column: Field, own: Mapping[str, Any]) -> dict[str, Any]:
-    """A foreign column as core.Tree describes its branches; `own`: the branch that it stands
-    for."""
+def _described(column: Field, own: BranchDescription | None) -> BranchDescription:
+    """A foreign column as core.Tree describes its branches. `own`: the branch that it hides."""
     from ..arrays.columns import column_of  # heavy: numpy
 
     known = of_node(column_of(column.empty).nodes()).given()
     kind, numbers, item, length = _kind(known)
-    return {
+    made: BranchDescription = {
         "name": column.name,
         "path": column.name,
-        "title": own.get("title", ""),
-        "cpp_type": own.get("cpp_type", str(known)),
+        "title": "",
+        "cpp_type": str(known),
         "supported": True,
         "reason": None,
         "kind": "optional" if column.nullable else kind,
         "dtype": numbers,
         "item": item,
         "len": length,
-        "counter": own.get("counter") if column.counter is None else column.counter,
+        "counter": column.counter,
         "is_member": not column.listed,
-        "total_bytes": own.get("total_bytes", 0),
-        "zip_bytes": own.get("zip_bytes", 0),
-        "baskets": own.get("baskets", 0),
+        "total_bytes": 0,
+        "zip_bytes": 0,
+        "baskets": 0,
+    }
+    if own is None:
+        return made
+    return made | {
+        "title": own["title"],
+        "cpp_type": own["cpp_type"],
+        "counter": own["counter"] if column.counter is None else column.counter,
+        "total_bytes": own["total_bytes"],
+        "zip_bytes": own["zip_bytes"],
+        "baskets": own["baskets"],
     }
 
 
 def _kind(kind: Kind) -> tuple[str, str | None, str | None, int | None]:
-    """What it is; of what numbers, or else of what items in words; how many."""
+    """Its form; the type of its numbers; or else its items in words; their number."""
     if not kind.has_items:
         form = kind.form if kind.form in ("number", "record") else "string"
         return form, kind.dtype or None, None, None

@@ -1,6 +1,6 @@
-"""Trees that are open in this process, for all datasets that mean the same tree of the same file:
-to parse a file's metadata again takes longer than a short query does. Nothing is kept open by this
-alone. Knows files by their paths; knows no dataset.
+"""Trees that are open in this process, shared by all datasets that have the same tree of the same
+file: parsing a file's metadata takes longer than a short query. The table of open trees holds weak
+references, so that it keeps no file open. Knows files by their addresses; knows no dataset.
 """
 
 from __future__ import annotations
@@ -9,10 +9,14 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from .source import Identity, identity
+
+if TYPE_CHECKING:
+    from .._core import Tree
+    from .description import BranchDescription
 
 __all__ = ["OpenTree", "shared"]
 
@@ -22,23 +26,23 @@ however slowly the clock of its file system ticks."""
 
 
 class OpenTree:
-    """A tree, or an RNTuple, of an open file, and what was worked out from its metadata alone.
-    Thread-safe, as the core's."""
+    """A tree, or an RNTuple, of an open file, with what follows from its metadata alone.
+    Thread-safe."""
 
-    def __init__(self, core: Any, name: str) -> None:
-        """`core` is core.Tree; `name` its name with directories and cycle."""
+    def __init__(self, core: Tree, name: str) -> None:
+        """`name`: the tree's name with directories and cycle."""
         self.core = core
         self.name = name
 
-    def described(self) -> list[dict[str, Any]]:
-        """What is in the file, as the core describes it."""
+    def described(self) -> list[BranchDescription]:
+        """The branches in the file, as the core describes them."""
         return list(self.core.branches())
 
     @cached_property
-    def by_name(self) -> dict[str, dict[str, Any]]:
-        """The core's descriptions by name, and by path where that is another. Of branches with
-        one name the outermost is meant, which comes first."""
-        found: dict[str, dict[str, Any]] = {}
+    def by_name(self) -> dict[str, BranchDescription]:
+        """The descriptions by name, and by path if it differs from the name. If branches share a
+        name, it means the outermost one, which comes first."""
+        found: dict[str, BranchDescription] = {}
         described = self.described()
         for branch in described:
             found.setdefault(branch["name"], branch)

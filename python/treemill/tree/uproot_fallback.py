@@ -1,42 +1,79 @@
-"""Branches that the core cannot read, read by uproot: slower, and only where uproot says that it
-knows the type. The only module that reads with uproot, which it imports when it is needed.
+"""Branches that the core cannot read, read by uproot: slower, and only if uproot says that it knows
+the type. The only module that reads with uproot, which it imports when it is needed.
 
-Knows one tree of one file, and what was found out of such branches in the dataset's other files;
-knows nothing of datasets and queries.
+Knows one tree of one file, and what uproot has said of such branches in the dataset's other files;
+knows no dataset and no query.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from ..errors import SourceError, TreemillError, UnsupportedError
 
-__all__ = ["Fallback", "Known"]
+if TYPE_CHECKING:
+    import awkward as ak
 
-Known = dict[tuple[str, str], Any]
-"""By a branch's path and C++ type: no entries of it as a core.Column, None where uproot does not
-know the type. Opening a file takes uproot long; what one has told need not be asked of the next."""
+    from .._core import Column
+
+__all__ = ["Fallback", "Known", "cannot_read"]
+
+Known = dict[tuple[str, str], "Column | None"]
+"""By a branch's path and C++ type: the column without entries, None if uproot does not know the
+type. uproot takes long to open a file, so that the dataset's files share what it says."""
+
+
+class _Form(Protocol):
+    def length_zero_array(self) -> ak.Array: ...
+
+
+class _Interpretation(Protocol):
+    def awkward_form(self, file: object) -> _Form: ...
+
+
+class _Branch(Protocol):
+    """What this module uses of uproot's TBranch."""
+
+    name: str
+    file: object
+    branches: Sequence[_Branch]
+    interpretation: _Interpretation
+
+    def array(self, *, entry_start: int, entry_stop: int, library: str) -> ak.Array: ...
+
+
+def cannot_read(
+    name: str, cpp_type: str, reason: str | None, file: str | None = None
+) -> UnsupportedError:
+    """The error that neither the core nor uproot reads a branch."""
+    ending = f": {reason}" if reason else ""
+    return UnsupportedError(
+        f"neither treemill nor uproot can read {cpp_type} of branch {name}{ending}",
+        branch=name,
+        file=file,
+    )
 
 
 class Fallback:
-    """The tree of one file, for uproot. Opened at the first question. Thread-safe: uproot's reading
-    holds the GIL, so nothing is lost by one at a time."""
+    """The tree of one file, read by uproot, which opens it at the first question. Thread-safe:
+    uproot holds the GIL while it reads, so that one reader at a time costs nothing."""
 
     def __init__(self, path: str, tree: str, known: Known | None = None) -> None:
-        """`tree`: its name with directories and cycle. `known`: shared by files of one dataset."""
+        """`tree`: its name with directories and cycle. `known`: what the dataset's files share."""
         self._path = path
         self._tree = tree
         self._known: Known = {} if known is None else known
         self._lock = threading.Lock()
-        self._found: dict[str, Any] | None = None
+        self._by_path: dict[str, _Branch] | None = None
 
     def can(self, branch: str, cpp_type: str) -> bool:
-        """Whether uproot says that it can read this branch, of this path (`parent/child`)."""
+        """Whether uproot says that it can read the branch at this path (`parent/child`)."""
         return self._empty(branch, cpp_type) is not None
 
-    def _empty(self, branch: str, cpp_type: str) -> Any:
-        """No entries of it, of the type that all have; None where uproot does not know it."""
+    def _empty(self, branch: str, cpp_type: str) -> Column | None:
+        """The branch's column without entries; None if uproot does not know its type."""
         key = branch, cpp_type
         if key not in self._known:
             try:
@@ -48,9 +85,9 @@ class Fallback:
                 self._known[key] = None
         return self._known[key]
 
-    def read(self, branch: str, cpp_type: str, start: int, stop: int) -> Any:
-        """Entries `[start, stop)` as a core.Column, of one kind whatever the entries. Raises
-        UnsupportedError, with the branch and its C++ type, where uproot cannot."""
+    def read(self, branch: str, cpp_type: str, start: int, stop: int) -> Column:
+        """Entries `[start, stop)`, of one kind whatever the entries are. Raises UnsupportedError,
+        with the branch and its C++ type, if uproot cannot read them."""
         empty = self._empty(branch, cpp_type)
         if start == stop and empty is not None:
             return empty
@@ -59,7 +96,7 @@ class Fallback:
                 return _read(self._branches()[branch], empty, start, stop)
         except (MemoryError, TreemillError):
             raise
-        except Exception as error:  # uproot raises all kinds
+        except Exception as error:  # uproot raises exceptions of many classes
             words = (str(error).strip().splitlines() or [""])[0]
             raise UnsupportedError(
                 f"neither treemill nor uproot can read {cpp_type} of branch {branch}; "
@@ -69,35 +106,35 @@ class Fallback:
                 entries=(start, stop),
             ) from error
 
-    def _branches(self) -> dict[str, Any]:
+    def _branches(self) -> dict[str, _Branch]:
         """uproot's branches by path."""
-        if self._found is None:
+        if self._by_path is None:
             import uproot
 
             try:
-                # No caches: columns are kept by whoever asked for them.
+                # Without caches: the callers keep the columns that they need.
                 file = uproot.open(self._path, object_cache=None, array_cache=None)
             except OSError as error:
                 raise SourceError(f"{error}: {self._path}", file=self._path) from None
-            found: dict[str, Any] = {}
+            found: dict[str, _Branch] = {}
             for branch in file[self._tree].branches:
                 _collect(branch, "", found)
-            self._found = found
-        return self._found
+            self._by_path = found
+        return self._by_path
 
 
-def _empty(branch: Any) -> Any:
-    """No entries of uproot's branch; None where there is none, or uproot does not know its type."""
+def _empty(branch: _Branch | None) -> Column | None:
+    """A column without entries of uproot's branch; None if uproot does not know its type."""
     if branch is None or not _is_known(branch.interpretation):
         return None
     from ..arrays.columns import column_of  # heavy: numpy
 
-    # Of no entries uproot may not know the type; the form does.
+    # An array that uproot reads without entries may have no type; the form has one.
     form = branch.interpretation.awkward_form(branch.file)
     return column_of(form.length_zero_array())
 
 
-def _read(branch: Any, empty: Any, start: int, stop: int) -> Any:
+def _read(branch: _Branch, empty: Column | None, start: int, stop: int) -> Column:
     from ..arrays.columns import column_of, kind_of  # heavy: numpy
     from ..arrays.common_type import cast  # heavy: numpy
 
@@ -108,14 +145,14 @@ def _read(branch: Any, empty: Any, start: int, stop: int) -> Any:
     return made if empty is None else cast(made, kind_of(empty))
 
 
-def _collect(branch: Any, prefix: str, known: dict[str, Any]) -> None:
+def _collect(branch: _Branch, prefix: str, known: dict[str, _Branch]) -> None:
     path = prefix + branch.name
     known.setdefault(path, branch)
     for child in branch.branches:
         _collect(child, f"{path}/", known)
 
 
-def _is_known(interpretation: Any) -> bool:
+def _is_known(interpretation: object) -> bool:
     """Whether uproot has an interpretation, and it is one of data, not of a group of branches."""
     from uproot.interpretation.grouped import AsGrouped
     from uproot.interpretation.identify import UnknownInterpretation

@@ -1,34 +1,37 @@
-"""Columns of a dataset, read now: as Arrow, awkward or NumPy. Expressions among them are
-computed by the dataset's query.
+"""The methods of datasets that read columns now, as Arrow, awkward or NumPy. The dataset's query
+computes the expressions among them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..faces import face
 from .chain import Chain
 
 if TYPE_CHECKING:
     import awkward
-    import numpy.typing as npt
+    import numpy as np
     import pyarrow
+    from numpy.typing import NDArray
 
-    from .read_columns import Columns
-    from .reading import Names
+    from .chunked_columns import ChunkedColumns
+    from .reader import Names
 
-__all__ = ["Reads"]
+__all__ = ["ReadMethods"]
 
 
 @face()
-class Reads:
-    """The methods of datasets."""
+class ReadMethods:
+    """Reads columns of a chain."""
 
     chain: Chain
 
-    def _computed(self, exprs: Sequence[str], start: int | None, stop: int | None) -> list[Any]:
-        """An awkward array for each expression, of entries `[start, stop)`."""
+    def _computed(
+        self, exprs: Sequence[str], start: int | None, stop: int | None
+    ) -> list[awkward.Array]:
+        """Compute an awkward array for each expression, for the entries `[start, stop)`."""
         raise NotImplementedError
 
     def read(
@@ -36,7 +39,7 @@ class Reads:
         names: Names = None,
         start: int | None = None,
         stop: int | None = None,
-    ) -> Columns:
+    ) -> ChunkedColumns:
         """Read columns now, of one type over all files.
 
         Parameters
@@ -49,7 +52,7 @@ class Reads:
 
         Returns
         -------
-        Columns
+        ChunkedColumns
             They become Arrow, awkward or NumPy.
 
         Raises
@@ -72,8 +75,8 @@ class Reads:
         start: int | None,
         stop: int | None,
         flags: bool = False,
-    ) -> Columns:
-        from .reading import read  # heavy: core
+    ) -> ChunkedColumns:
+        from .reader import read  # heavy: core
 
         return read(self.chain, names, start, stop, self._computed, flags)
 
@@ -152,7 +155,7 @@ class Reads:
         names: Names = None,
         start: int | None = None,
         stop: int | None = None,
-    ) -> dict[str, npt.NDArray[Any]]:
+    ) -> dict[str, NDArray[np.generic]]:
         """Read columns now, as NumPy arrays by name.
 
         Parameters

@@ -1,0 +1,92 @@
+"""The plan of a read: which branches have the data of the names that a user asks for, and what the
+names become. The first file of a dataset says so. Reads no column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..tree.branch_group import Group, leaves
+from ..tree.foreign import Table
+from .branch_names import group_named, select
+from .open_trees import Remembered
+
+if TYPE_CHECKING:
+    from ..tree.column_source import TreeColumns
+    from .chain import Chain
+
+__all__ = ["Named", "Plan", "plan"]
+
+Named = str | tuple[str, ...] | None
+"""Names, globs and expressions that are asked for; None: all that can be read."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to read for some names."""
+
+    wanted: tuple[str, ...]
+    """The columns of the result, in order."""
+    groups: dict[str, Group]
+    """Columns of the result that are records of several branches."""
+    columns: tuple[str, ...]
+    """Names and paths of the branches that have the data."""
+    optional: frozenset[str]
+    """Columns of the result that may have missing values."""
+    doubtful: tuple[str, ...]
+    """Columns that have missing values only if some value is missing: defaults, and what uproot
+    reads."""
+    expressions: tuple[str, ...]
+    """Columns that are computed."""
+
+
+Plans = dict[Named, Plan]
+
+_MOST_PLANS = 1000
+"""The number of plans that are remembered with a file."""
+
+
+def plan(chain: Chain, table: TreeColumns, names: Named, anew: bool = False) -> Plan:
+    """The plan for these names. `table`: of the first file. `anew`: without what is remembered,
+    because some branch has turned out to be unreadable."""
+    # The columns of friends may change while the file stays as it is.
+    plans = {} if isinstance(table, Table) else _plans(chain)
+    known = plans.get(names)
+    if known is not None and not anew:
+        return known
+    made = _plan(chain, names)
+    if len(plans) < _MOST_PLANS or anew:
+        plans[names] = made
+    return made
+
+
+def _plans(chain: Chain) -> Plans:
+    """The plans of earlier reads, kept while the first file stays as it is."""
+    return Remembered[Plans](chain.trees, "plans", lambda tree: {})[0]
+
+
+def _plan(chain: Chain, names: str | Sequence[str] | None) -> Plan:
+    branches = chain.branches
+    wanted, expressions = select(chain, branches, names)
+    groups = {n: group for n in wanted if (group := group_named(branches, n)) is not None}
+    paths = [leaf.path for group in groups.values() for leaf in leaves(group)]
+    own = (name for name in wanted if name not in groups and name not in expressions)
+    optional, doubtful = set(), []
+    for name in wanted:
+        branch = branches.get(name)
+        if name in expressions:
+            continue
+        if branch is not None and branch.kind == "optional":
+            optional.add(name)
+        elif chain.trees.missing.has(name) or (branch is not None and not branch.supported):
+            doubtful.append(name)
+    return Plan(
+        tuple(wanted),
+        groups,
+        tuple(dict.fromkeys([*own, *paths])),
+        frozenset(optional),
+        tuple(doubtful),
+        tuple(name for name in wanted if name in expressions),
+    )

@@ -1,0 +1,201 @@
+"""Reads columns of a dataset's entries, file by file. Knows no query: a callback computes the
+expressions among the columns."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from .._core import Control
+from ..errors import QueryError, UnsupportedError
+from ..tree.branch_group import Group
+from .chunked_columns import ChunkedColumn, ChunkedColumns, Chunks, Computed, Record
+from .read_plan import Plan, plan
+
+if TYPE_CHECKING:
+    import awkward as ak
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .._core import Column
+    from ..tree.column_source import TreeColumns
+    from .chain import Chain
+    from .entry_ranges import Part
+
+__all__ = ["Compute", "Names", "read"]
+
+Names: TypeAlias = str | Sequence[str] | Mapping[str, str] | None
+"""The names that Dataset.read takes."""
+Compute: TypeAlias = "Callable[[Sequence[str], int | None, int | None], Sequence[ak.Array]]"
+"""Computes an awkward array for each expression, for the entries `[start, stop)`."""
+
+
+def read(
+    chain: Chain,
+    names: Names,
+    start: int | None,
+    stop: int | None,
+    compute: Compute | None = None,
+    flags: bool = False,
+) -> ChunkedColumns:
+    """See Dataset.read. `compute`: without it expressions are refused. `flags`: bools may be read
+    as bytes."""
+    if isinstance(names, Mapping):
+        _checked(names)
+        texts = tuple(dict.fromkeys(_checked(names.values())))
+        found = read(chain, texts, start, stop, compute, flags)
+        return _renamed(found, names)
+    start, stop = _number(start), _number(stop)
+    chain = chain.pinned()
+    table = chain.table(0)
+    named = names if names is None or isinstance(names, str) else _checked(names)
+    made = plan(chain, table, named)
+    while named is None:
+        try:
+            return _read(chain, table, made, start, stop, compute, flags)
+        except UnsupportedError:
+            left = plan(chain, table, None, anew=True)
+            if left.wanted == made.wanted:
+                raise
+            out = ", ".join(name for name in made.wanted if name not in left.wanted)
+            warnings.warn(f"neither treemill nor uproot can read {out}: left out", stacklevel=4)
+            made = left
+    return _read(chain, table, made, start, stop, compute, flags)
+
+
+def _read(
+    chain: Chain,
+    table: TreeColumns,
+    plan: Plan,
+    start: int | None,
+    stop: int | None,
+    compute: Compute | None,
+    flags: bool,
+) -> ChunkedColumns:
+    chunks: dict[str, Chunks] = {}
+    if plan.columns or not plan.expressions:
+        chunks = _chunks(chain, table, plan.columns, start, stop, flags)
+    if not (plan.groups or plan.doubtful or plan.expressions):
+        return ChunkedColumns(plan.wanted, tuple(chunks.values()), plan.optional)
+    columns: dict[str, ChunkedColumn] = {**chunks}
+    if plan.expressions:
+        if compute is None:
+            raise QueryError(f"{plan.expressions[0]} is no column of the files")
+        arrays = compute(plan.expressions, start, stop)
+        columns |= zip(plan.expressions, map(Computed, arrays), strict=True)
+    columns |= {name: _record(group, chunks) for name, group in plan.groups.items()}
+    doubtful = [name for name in plan.doubtful if name in chunks and _has_missing(chunks[name])]
+    return ChunkedColumns(
+        plan.wanted,
+        tuple(columns[name] for name in plan.wanted),
+        plan.optional.union(doubtful),
+    )
+
+
+def _checked(names: Iterable[object]) -> tuple[str, ...]:
+    """The names as a tuple. Raises QueryError if one is no text."""
+    try:
+        found = tuple(names)
+    except TypeError:
+        found = (names,)
+    texts = []
+    for name in found:
+        if not isinstance(name, str):
+            raise QueryError(
+                f"columns have names, and are names, globs or expressions: not {name!r}"
+            )
+        texts.append(name)
+    return tuple(texts)
+
+
+def _number(entry: int | None) -> int | None:
+    if entry is None:
+        return None
+    try:
+        return operator.index(entry)
+    except TypeError:
+        raise QueryError(f"start and stop are numbers of entries, not {entry!r}") from None
+
+
+def _renamed(found: ChunkedColumns, names: Mapping[str, str]) -> ChunkedColumns:
+    columns = dict(zip(found.names, found.columns, strict=True))
+    globs = [text for text in names.values() if text not in columns]
+    if globs:
+        raise QueryError(f"{globs[0]!r} is more than one column, and cannot have one name")
+    optional = frozenset(name for name, text in names.items() if text in found.optional)
+    return ChunkedColumns(tuple(names), tuple(columns[text] for text in names.values()), optional)
+
+
+def _parts(
+    chain: Chain, start: int | None, stop: int | None
+) -> Iterator[tuple[Part, NDArray[np.int64] | None]]:
+    """The parts of files to read, and which of their entries to keep; None: all."""
+    if chain.selected is None:
+        for part in chain.parts(start, stop):
+            yield part, None
+        return
+    chosen = chain.selected.sliced(start, stop)
+    for part in chosen.parts(chain.sizes.__getitem__) or [(0, 0, 0)]:
+        yield part, chosen.within(*part)
+
+
+def _chunks(
+    chain: Chain,
+    first_table: TreeColumns,
+    names: Sequence[str],
+    start: int | None,
+    stop: int | None,
+    flags: bool,
+) -> dict[str, Chunks]:
+    """The columns by name or path, each of one kind over all files."""
+    from ..arrays.columns import picked  # heavy: numpy
+
+    control = Control()  # one for all files: they are one pass
+    chunks: dict[str, list[Column]] = {name: [] for name in names}
+    files = []
+    # Columns of several files are compared by type, which flags would hide.
+    flags = flags and len(chain.locations) == 1
+    for (file, first, last), kept in _parts(chain, start, stop):
+        files.append(chain.locations[file].path)
+        table = first_table if file == 0 else chain.table(file)
+        found = table.read(names, first, last, control, flags=flags)
+        for name, column in zip(names, found, strict=True):
+            chunks[name].append(column if kept is None else picked(column, kept))
+    return {name: _of_one_kind(name, each, files) for name, each in chunks.items()}
+
+
+def _record(group: Group, chunks: Mapping[str, Chunks]) -> Record:
+    """The records of a group from the branches with data, which go by path."""
+    members: dict[str, Chunks | Record] = {}
+    for member in group.members:
+        if isinstance(member, Group):
+            members[member.branch.name] = _record(member, chunks)
+        else:
+            members[member.name] = chunks[member.path]
+    return Record(tuple(members), tuple(members.values()))
+
+
+def _has_missing(chunks: Chunks) -> bool:
+    return any(chunk.null_count for chunk in chunks)
+
+
+def _of_one_kind(name: str, chunks: list[Column], files: Sequence[str]) -> list[Column]:
+    """The chunks, converted to their common kind. Raises UnsupportedError if there is none."""
+    if len(chunks) == 1:
+        return chunks
+    from ..arrays.columns import kind_of  # heavy: numpy
+    from ..arrays.common_type import cast, widest  # heavy: numpy
+
+    kinds = [kind_of(chunk).given() for chunk in chunks]
+    first, kind = kinds[0], widest(kinds)
+    if kind is None:
+        other = next(i for i, each in enumerate(kinds) if widest([first, each]) is None)
+        raise UnsupportedError(
+            f"{name} is {first} in {files[0]} and {kinds[other]} in {files[other]}; "
+            "no type holds the values of both exactly",
+            branch=name,
+            file=files[other],
+        )
+    return [cast(chunk, kind.given(chunk.optional or chunk.null_count > 0)) for chunk in chunks]
