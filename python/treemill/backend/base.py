@@ -1,7 +1,7 @@
-"""A pass on the workers of this machine: the coordinator under a lock, and who waits how long.
+"""The part of a pass that threads and processes share: the coordinator under a lock, and how long
+the end of a pass waits for workers. The part of their pools that prepares passes.
 
-How actions reach workers and how their partials come back is told by the kinds of passes, in
-threads.py and pool.py.
+How actions reach workers, and how partials come back, is in threads.py and processes/pool.py.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol
 
 from ..errors import TreemillError, WorkerError
 from ..packetizer import (
@@ -31,93 +31,95 @@ from ..packetizer import (
     Trace,
 )
 from ..worker.task import Task
+from ..worker.workload import Partial
 from .coordinator import Coordinator
 from .merged import Merged
 
-__all__ = ["Pass", "Pool", "worker_error"]
+__all__ = ["Pass", "Pool", "Request", "worker_error"]
 
 
 class Counting(Protocol):
-    """Counters of work done, readable at any time."""
+    """Counters of work done. They can be read at any time."""
 
     @property
     def entries(self) -> int:
-        """Processed."""
+        """Entries processed."""
 
     @property
     def bytes_read(self) -> int:
-        """From files."""
+        """Bytes read from files."""
 
     @property
     def bytes_decompressed(self) -> int:
-        """Of baskets."""
+        """Bytes that baskets have after their decompression."""
 
     @property
     def bytes_from_cache(self) -> int:
-        """Of baskets that earlier passes have decompressed."""
+        """Bytes of baskets that earlier passes have decompressed."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a pass is to do."""
+
+    task: Task
+    files: Sequence[FileSize | None]
+    """The sizes of files, or of parts of files, if they are known."""
+    workers: int
+    skip_errors: bool
+    on_end: Callable[[Pass], None]
+    """Called once, on any thread, after the last commit."""
 
 
 class Pass(ABC):
-    """One task's way through the data: workers pull packets until the packetizer says Finish."""
+    """One task's way through the data: workers ask for packets until the packetizer says Finish."""
 
     control: Counting
 
-    def __init__(
-        self,
-        task: Task,
-        files: Sequence[FileSize | None],
-        *,
-        workers: int,
-        skip_errors: bool,
-        on_end: Callable[[Pass], None],
-        sizing: Sizing,
-        patience: float,
-        trace: int = 0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """`on_end` is called once, on some thread, after the last commit. `patience`: seconds that
-        `stop` waits for what workers are at. `trace`: how many records of it are kept."""
-        self.workers = workers
+    def __init__(self, pool: Pool, request: Request) -> None:
+        task = request.task
+        self.workers = request.workers
         self.on_begin: Callable[[], None] = lambda: None
-        """Called once, on some thread, when as many workers as the pass should have are at their
-        first packets; not called if fewer ever get one. Until the first of them has done its
-        packet nothing in this process is urgent."""
+        """Called once, on any thread, when as many workers as the pass should have got their first
+        packets. Until one of them has done its packet this process has nothing else to do. Not
+        called if fewer workers get a packet."""
         self._task: Task | None = task
-        """None when the pass has ended."""
-        self._on_end = on_end
-        self._clock = clock
+        """None after the end of the pass."""
+        self._on_end = request.on_end
+        self._clock = time.monotonic
         packetizer = Packetizer(
-            files,
+            request.files,
             Policy(
-                skip_errors=skip_errors,
+                skip_errors=request.skip_errors,
                 commit_seconds=task.commit_seconds,
-                expected_workers=workers,
-                speculate=workers > 1,
+                expected_workers=self.workers,
+                speculate=self.workers > 1,
             ),
-            sizing=replace(sizing, least=task.least_seconds),
+            sizing=replace(pool.sizing, least=task.least_seconds),
         )
-        self._coordinator = Coordinator(packetizer, workers, clock, trace)
+        self._coordinator = Coordinator(packetizer, self.workers, self._clock, pool.trace)
         self._lock = threading.Lock()
-        """Guards the coordinator, and that workers hear its actions in their order."""
-        self._patience = patience
+        """Guards the coordinator, and the order in which actions reach workers."""
+        self._patience = pool.patience
         self._timers: dict[str, threading.Timer] = {}
         self._given_up: list[int] = []  # workers whose partials take too long to be merged
         self._stopped = False  # by the user, before the end
 
     @abstractmethod
     def start(self) -> None:
-        """Returns at once."""
+        """Starts the workers. Returns at once."""
 
     def stop(self, reason: str) -> None:
-        """Workers end at their next batch and commit; `on_end` follows. Those that have not when
-        patience is at its end are given up."""
+        """Tells workers to end at their next batch and to commit; `on_end` follows. Workers that
+        have not ended after `patience` seconds are given up."""
         self._stopped = True
         self._tell(Stop(reason))
         with self._lock:
             self._later(self._lose_patience, reason)
 
     def _later(self, do: Callable[[str], None], reason: str) -> None:
-        """Once, under the lock: when patience is at its end, if the pass has not ended by then."""
+        """Calls `do` after `patience` seconds, if the pass has not ended by then. Must be called
+        under the lock; the same function is called once at most."""
         if self.ended is None and do.__name__ not in self._timers:
             timer = self._timers[do.__name__] = threading.Timer(self._patience, do, [reason])
             timer.daemon = True
@@ -127,15 +129,16 @@ class Pass(ABC):
         self.abort(f"{reason}; a worker was not done {self._patience:g} s later")
 
     def abort(self, reason: str) -> None:
-        """Ends at once with what is merged; what workers have in their hands is lost. A merge that
-        is under way is waited for, until patience is at its end."""
+        """Ends at once with what is merged; the work that is not committed is lost. A merge that is
+        under way may still end within `patience` seconds."""
         self._stopped = True
         self._carry_out(lambda: self._coordinator.abort(reason))
         with self._lock:
             self._later(self._give_up_merging, reason)
 
     def _give_up_merging(self, reason: str) -> None:
-        """Merging is the user's code, too. What is merged by halves is no result."""
+        """Ends the pass without a result, because the merged partial holds a part of another one.
+        Merging may call the user's code, which need not end."""
         with self._lock:
             if self.ended is not None:
                 return
@@ -148,52 +151,52 @@ class Pass(ABC):
 
     @property
     def merged(self) -> Merged:
-        """What was committed, until the pass has ended."""
+        """The merged partial, until the pass has ended."""
         return self._coordinator.merged
 
     @property
     def error(self) -> BaseException | None:
-        """Why the pass did not end well; `on_end` may ask for it."""
+        """The error with which the pass ended, for `on_end`."""
         return self._coordinator.error
 
     @property
     def trace(self) -> Trace | None:
-        """What workers said and were told, if that is kept."""
+        """The last events of workers and the actions that answered them, if records are kept."""
         return self._coordinator.trace
 
     @property
     def began(self) -> float:
-        """When the pass was made."""
+        """The time at which the pass was made."""
         return self._coordinator.began
 
     @property
     def ended(self) -> float | None:
-        """When it ended; None while it runs."""
+        """The time at which the pass ended; None while it runs."""
         return self._coordinator.ended
 
     @property
     def expected_entries(self) -> int:
-        """Entries of the dataset, estimated while files are unopened."""
+        """Entries of the dataset; an estimate until all files have been opened."""
         with self._lock:
             return self._coordinator.expected_entries
 
     @property
     def entries(self) -> int:
-        """Processed so far; those of a packet that two workers have count once, at the end at
-        least."""
+        """Entries processed so far. A packet that two workers have counts twice until the pass
+        ends."""
         with self._lock:
             if self.ended is not None:
                 return self._coordinator.committed_entries
             return min(self.control.entries, self._coordinator.expected_entries)
 
     def coverage(self) -> Coverage:
-        """Which entries are merged and which are given up."""
+        """Which entries are merged, and which are given up."""
         with self._lock:
             return self._coordinator.coverage()
 
     @abstractmethod
     def _send(self, worker: int, order: Order) -> None:
-        """To a worker. Called under the lock: must not block."""
+        """Sends an order to a worker. Called under the lock: must not block."""
 
     @abstractmethod
     def _halt(self) -> None:
@@ -201,26 +204,26 @@ class Pass(ABC):
 
     @abstractmethod
     def _dismiss(self) -> None:
-        """The pass has ended: lets its workers go."""
+        """Lets the workers go after the end of the pass."""
 
     def _tell(self, event: Event) -> None:
-        """A worker has said this."""
+        """Handles a worker's event."""
         self._carry_out(lambda: self._coordinator.handle(event))
 
-    def _commit(self, worker: int, load: Callable[[], Any]) -> None:
-        """A worker hands over the partial that `load` gives."""
+    def _commit(self, worker: int, load: Callable[[], Partial]) -> None:
+        """Merges the partial that `load` returns, which a worker commits."""
         aside = _released(self._lock)
         self._carry_out(lambda: self._coordinator.commit(worker, load, aside))
 
     def _begins(self, worker: int) -> None:
-        """The worker is at its first packet."""
+        """Notes that the worker has got its first packet."""
         with self._lock:
             all_are = self._coordinator.begins(worker)
         if all_are:
             self.on_begin()
 
     def _crash(self, error: BaseException) -> None:
-        """Ends the pass with this error."""
+        """Ends the pass with an error."""
         self._carry_out(lambda: self._coordinator.fail(error))
 
     def _carry_out(self, decide: Callable[[], list[Action]]) -> list[Action]:
@@ -239,7 +242,7 @@ class Pass(ABC):
         for timer in list(self._timers.values()):
             timer.cancel()
         self._dismiss()
-        # What remains says what was done, and holds nothing that it was done with or made into.
+        # The pass is still asked for its coverage. It must not hold the task or the results.
         on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
         on_end(self)
         self._coordinator.release()
@@ -248,7 +251,7 @@ class Pass(ABC):
 
 @contextmanager
 def _released(lock: threading.Lock) -> Iterator[None]:
-    """Lets go of the lock meanwhile."""
+    """Releases the lock inside the context."""
     lock.release()
     try:
         yield
@@ -256,34 +259,38 @@ def _released(lock: threading.Lock) -> Iterator[None]:
         lock.acquire()
 
 
-class Pool(Protocol):
-    """Workers of one kind."""
+class Pool(ABC):
+    """Workers of one kind, and the passes on them."""
 
-    size: int
-    kind: str
-    remembers: bool
-    """Whether workers find what this process remembers of files."""
+    kind: ClassVar[str]
+    """The name of the workers, in the plural."""
+    remembers: ClassVar[bool]
+    """Whether workers have what this process remembers of files."""
+    sizing: ClassVar[Sizing]
+    """The sizes of packets that suit these workers."""
 
-    def prepare(
-        self,
-        task: Task,
-        files: Sequence[FileSize | None],
-        *,
-        workers: int,
-        skip_errors: bool,
-        on_end: Callable[[Pass], None],
-    ) -> Pass:
-        """A pass that was not started."""
+    def __init__(self, size: int, patience: float, trace: int) -> None:
+        """`size`: the number of workers. `patience`: seconds for which the end of a pass or of the
+        pool waits for what workers do. `trace`: the number of records that each pass keeps."""
+        self.size = size
+        self.patience = patience
+        self.trace = trace
 
+    @abstractmethod
+    def prepare(self, request: Request) -> Pass:
+        """Makes a pass, which the caller starts."""
+
+    @abstractmethod
     def set_paths(self, paths: Sequence[str]) -> None:
-        """Folders that come first where workers import from; for the passes to come."""
+        """Puts folders at the beginning of the workers' import path, for the passes to come."""
 
+    @abstractmethod
     def close(self) -> None:
-        """Lets the workers go, and waits for that."""
+        """Ends the workers, and waits for their end."""
 
 
 def worker_error(number: int, error: BaseException) -> TreemillError:
-    """What made a worker give up, as the user gets it."""
+    """The error that the user gets if this one has ended a worker."""
     if isinstance(error, TreemillError):
         return error
     made = WorkerError(

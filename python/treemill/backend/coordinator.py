@@ -1,8 +1,8 @@
-"""Leads one pass: feeds what workers say to the packetizer, merges what they hand over, and answers
-with what they are to be told.
+"""Leads one pass: gives workers' events to the packetizer, merges the partials that they commit,
+and returns the actions to be carried out.
 
-Has no lock, no thread and no transport, and never waits, so that it runs on an event loop as well
-as under the lock of base.py. Knows no task, no file and no kind of worker.
+It has no lock, no thread and no transport, and never waits, so that it can run on an event loop as
+well as under the lock of base.py. Knows no task, no file and no kind of worker.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Set
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 from ..packetizer import (
     Action,
@@ -26,14 +25,15 @@ from ..packetizer import (
     Trace,
     WorkerLost,
 )
+from ..worker.workload import Partial
 from .merged import Merged
 
 __all__ = ["Coordinator"]
 
 
 class Coordinator:
-    """All methods give the actions that are to be carried out now; the last one is Finish when the
-    pass has ended by this. Afterwards nothing that is said counts any more."""
+    """The state of one pass. Methods return the actions to carry out now. The last of them is
+    Finish if the pass has ended; from then on events have no effect."""
 
     def __init__(
         self,
@@ -42,46 +42,48 @@ class Coordinator:
         clock: Callable[[], float] = time.monotonic,
         trace: int = 0,
     ) -> None:
-        """`workers`: how many there should be. `trace`: how many records of it are kept."""
+        """`workers`: the number of workers that should join. `trace`: the number of records to
+        keep."""
         self.merged = Merged()
         self.error: BaseException | None = None
         self.began = clock()
         self.ended: float | None = None
         self.trace = Trace(self.began, trace) if trace else None
-        """What was told and answered, if that is kept."""
+        """The last events and the actions that answered them, if records are kept."""
         self._packetizer = packetizer
         self._workers = workers
         self._clock = clock
-        self._merging: set[Event] = set()  # what will be said when that is done
-        self._ends: list[Event] = []  # that are to be handled afterwards
+        self._merging: set[Event] = set()  # what will be handled after these merges
+        self._ends: list[Event] = []  # losses, to be handled after a merge
         self._at_work: set[int] = set()
 
     @property
     def workers(self) -> Set[int]:
-        """Workers that are there; the words of others do not count."""
+        """The workers that have joined and are not lost. Events of others have no effect."""
         return self._packetizer.workers
 
     @property
     def expected_entries(self) -> int:
-        """Entries of the dataset, estimated while files are unopened."""
+        """Entries of the dataset; an estimate until all files have been opened."""
         return self._packetizer.expected_entries
 
     @property
     def committed_entries(self) -> int:
-        """Entries in the merged result."""
+        """The number of entries in the merged partial."""
         return self._packetizer.committed_entries
 
     @property
     def merging(self) -> list[int]:
-        """Workers whose partials are being merged now."""
+        """The workers whose partials are being merged now."""
         return sorted(event.worker for event in self._merging if isinstance(event, Committed))
 
     def coverage(self) -> Coverage:
-        """Which entries are merged and which are given up."""
+        """Which entries are merged, and which are given up."""
         return self._packetizer.coverage()
 
     def handle(self, event: Event) -> list[Action]:
-        """Something has happened. A loss counts only after what was handed over is merged."""
+        """Handles an event. The loss of a worker or merger waits until its partial is merged, if a
+        merge of it is under way."""
         if self.ended is not None:
             return []
         if _hand_over_of(event) in self._merging:
@@ -99,12 +101,12 @@ class Coordinator:
     def commit(
         self,
         worker: int,
-        load: Callable[[], Any],
+        load: Callable[[], Partial],
         aside: AbstractContextManager[object] | None = None,
     ) -> list[Action]:
-        """A worker hands over its partial, which `load` gives: it is merged and its packets count,
-        or neither is so. `aside` is entered while partials are merged: a driver that has locked
-        this object lets others use it meanwhile."""
+        """A worker commits the partial that `load` returns. Either the partial is merged and its
+        packets count, or neither happens. `aside` is entered during the merge: a driver that has
+        locked this object releases its lock there."""
         if worker not in self._packetizer.workers:
             return []
         return self._merge(Committed(worker), load, aside)
@@ -112,10 +114,10 @@ class Coordinator:
     def collect(
         self,
         merger: int,
-        load: Callable[[], Any],
+        load: Callable[[], Partial],
         aside: AbstractContextManager[object] | None = None,
     ) -> list[Action]:
-        """A merger hands over its partial; likewise."""
+        """A merger hands over the partial that `load` returns; as `commit` does for a worker."""
         if merger not in self._packetizer.mergers:
             return []
         return self._merge(Collected(merger), load, aside)
@@ -123,7 +125,7 @@ class Coordinator:
     def _merge(
         self,
         event: Committed | Collected,
-        load: Callable[[], Any],
+        load: Callable[[], Partial],
         aside: AbstractContextManager[object] | None,
     ) -> list[Action]:
         if self.ended is not None:
@@ -141,15 +143,15 @@ class Coordinator:
         return actions
 
     def begins(self, worker: int) -> bool:
-        """The worker is at its first packet. Whether that makes all workers be: true once, when as
-        many have begun as there should be, those included that have died since."""
+        """Notes that the worker has got its first packet. True once: when as many workers have got
+        one as should join, including workers that have died since."""
         before = len(self._at_work)
         self._at_work.add(worker)
         return before < len(self._at_work) == self._workers
 
     def abort(self, reason: str) -> list[Action]:
-        """Ends the pass with what is merged: all others are given up, but those whose partials are
-        being merged, which are waited for."""
+        """Ends the pass with what is merged. All workers and mergers are given up, except those
+        whose partials are being merged now: the pass ends after these merges."""
         actions = self.handle(Stop(reason))
         for worker in list(self._packetizer.workers):
             actions += self.handle(WorkerLost(worker, reason))
@@ -158,14 +160,15 @@ class Coordinator:
         return actions
 
     def fail(self, error: BaseException) -> list[Action]:
-        """Ends the pass with this error."""
+        """Ends the pass with an error."""
         if self.ended is not None:
             return []
         self._end(error)
         return [Halt(), Finish(error)]
 
     def release(self) -> None:
-        """After the end: what remains says what was done, and holds nothing that was made."""
+        """Drops the merged partial and the error, after the end. The coverage and the trace
+        stay."""
         self.merged, self.error = Merged(), None
 
     def _end(self, error: BaseException | None) -> None:
@@ -174,7 +177,7 @@ class Coordinator:
 
 
 def _hand_over_of(event: Event) -> Event | None:
-    """What is said when the partial is merged of the one that this event is the end of."""
+    """The event of a merged partial, of the worker or merger whose loss `event` is."""
     if isinstance(event, WorkerLost):
         return Committed(event.worker)
     return Collected(event.merger) if isinstance(event, MergerLost) else None

@@ -1,5 +1,5 @@
-"""Threads that do not come to an end, which Python cannot end either: they are named once, with the
-place in the user's code where they are, and left behind. Knows nothing of what they are at.
+"""Warns of threads that do not end, which Python cannot end either: each is named once, with the
+place in the user's code where it is, and is left behind. Knows nothing of what the threads do.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ __all__ = ["leave_behind"]
 
 
 def leave_behind(threads: Iterable[threading.Thread]) -> None:
-    """Warns once of each that has not ended: Python cannot end it, and the process does not wait
-    for it. When several callers name a thread at once, all return after the warning."""
+    """Warns once of each thread that has not ended. The process will not wait for it. If several
+    callers name a thread at the same time, all of them return after the warning."""
     with _naming:
         for thread in threads:
             if thread.is_alive() and thread not in _left_behind:
@@ -35,7 +35,7 @@ _left_behind: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 def _place(thread: threading.Thread) -> str:
-    """Where a thread is, in the user's code if it is there."""
+    """The place where a thread is, in the user's code if possible."""
     frame = sys._current_frames().get(thread.ident or 0)
     if frame is None:
         return "at work"

@@ -1,29 +1,31 @@
-"""What workers hand over: their partial results merged into one, as commits come in.
+"""The merged partial of a pass: workers' partials are merged into it as they are committed.
 
-Merge arithmetic only (the partials' own); which entries a commit covers is the ledger's account.
+Knows partials by their protocol only. Which entries a commit covers is in the packetizer's ledger.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import Any
+
+from ..worker.workload import Partial
 
 __all__ = ["Merged"]
 
 _LOOK = 0.1
-"""Seconds between looks whether a merge is given up."""
+"""Seconds between two checks whether a merge was given up."""
 
 
 class Merged:
-    """The master's partial. Thread-safe: workers commit while others look."""
+    """The partial into which all others are merged. Thread-safe: a worker may commit while another
+    thread asks for results."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._partial: Any = None
+        self._partial: Partial | None = None
         self._given_up = False
 
-    def commit(self, partial: Any) -> None:
-        """Takes over a worker's partial; the worker does not touch it any more."""
+    def commit(self, partial: Partial) -> None:
+        """Merges a worker's partial, which the worker must not use afterwards."""
         with self._lock:
             if self._partial is None:
                 self._partial = partial
@@ -31,12 +33,12 @@ class Merged:
                 self._partial.merge(partial)
 
     def give_up(self) -> None:
-        """A merge does not come to an end: there are no results, and nobody waits for them."""
+        """Called when a merge does not end: from now on there are no results."""
         self._given_up = True
 
-    def results(self, within: float | None = None) -> list[Any] | None:
-        """The results as of now, one per booking; None before the first commit, and where a merge
-        goes on for more than `within` seconds or is given up."""
+    def results(self, within: float | None = None) -> list[object] | None:
+        """The results so far, one per booking. None before the first commit, and if a merge takes
+        more than `within` seconds or was given up."""
         waited = 0.0
         while not self._lock.acquire(timeout=_LOOK):
             waited += _LOOK

@@ -1,7 +1,9 @@
-"""Workers as threads of this process. The core lets go of the GIL while it reads and fills, so
-they run at once; each has its own partial, and they meet only in the packetizer, under a lock.
+"""Workers as threads of this process. The core releases the GIL while it reads and fills, so that
+threads run in parallel. Each has a partial of its own; they share only the coordinator, under a
+lock.
 
-Threads start when first needed and are kept for the next query, until the pool is closed.
+Threads start when they are first needed. They are kept for the next query, until the pool is
+closed.
 """
 
 from __future__ import annotations
@@ -10,68 +12,50 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import UnsupportedError
-from ..packetizer import FileSize, Order, Process, Sizing, Tick, WorkerJoined
-from ..worker.task import Task
+from ..packetizer import Order, Process, Sizing, Tick, WorkerJoined
 from ..worker.worker import Worker
-from .base import Pass, worker_error
+from ..worker.workload import Partial
+from .base import Pass, Pool, Request, worker_error
 from .left_behind import leave_behind
+
+if TYPE_CHECKING:
+    from treemill._core import Control
 
 __all__ = ["ThreadPass", "ThreadPool"]
 
-# A packet costs tens of microseconds here, so it may be short, and a query that takes 10 ms can be
-# shared out evenly; and it must not be so long that the user waits for news (a worker commits only
-# between packets).
+# A packet costs tens of microseconds. So it may be short, and a query that takes 10 ms can be
+# divided evenly. It must not be long: a worker commits between packets, and the user waits for
+# feedback.
 SIZING = Sizing(shortest=1e-3, longest=1.0, merge=5e-3, tail=0.2)
 _TICK = 0.5
-"""Seconds that a thread waits for work before it asks whether another one is late."""
+"""Seconds that a thread waits for an order before it asks for a late worker's packet."""
 
 Job = Callable[[], None]
 
 
-class ThreadPool:
-    """Threads that wait for something to do."""
+class ThreadPool(Pool):
+    """Threads that wait for jobs."""
 
     kind = "threads"
     remembers = True
+    sizing = SIZING
 
     def __init__(self, size: int, *, patience: float = 10.0, trace: int = 0) -> None:
-        """`patience`: seconds that the end of a query or of the pool waits for what threads are
-        at. `trace`: how many records of each pass are kept."""
-        self.size = size
-        self._trace = trace
-        self._patience = patience
+        super().__init__(size, patience, trace)
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._busy: dict[threading.Thread, Job] = {}
-        self._left: set[threading.Thread] = set()  # that end when their job does
+        self._left: set[threading.Thread] = set()  # these end when their job does
         self._lock = threading.Lock()
         self._closed = False
         self._outstanding = 0  # jobs that wait or run
 
-    def prepare(
-        self,
-        task: Task,
-        files: Sequence[FileSize | None],
-        *,
-        workers: int,
-        skip_errors: bool,
-        on_end: Callable[[Pass], None],
-    ) -> ThreadPass:
-        """A pass that was not started."""
-        return ThreadPass(
-            self,
-            task,
-            files,
-            workers=workers,
-            skip_errors=skip_errors,
-            on_end=on_end,
-            sizing=SIZING,
-            patience=self._patience,
-            trace=self._trace,
-        )
+    def prepare(self, request: Request) -> ThreadPass:
+        """Makes a pass, which the caller starts."""
+        return ThreadPass(self, request)
 
     def submit(self, jobs: Sequence[Job]) -> None:
         """Runs each job on a thread, at most `size` at once."""
@@ -89,8 +73,8 @@ class ThreadPool:
             self._jobs.put(job)
 
     def leave(self, jobs: Iterable[Job]) -> list[threading.Thread]:
-        """Does not count on these jobs any more. Gives back the threads that are at them, which end
-        when they are done; others take their places."""
+        """Gives up these jobs. Returns the threads that run them, which will end with their jobs;
+        other threads replace them."""
         with self._lock:
             left = [thread for thread, job in self._busy.items() if job in jobs]
             for thread in left:
@@ -102,20 +86,20 @@ class ThreadPool:
         return left
 
     def set_paths(self, paths: Sequence[str]) -> None:
-        """Refused: threads import from where this process does."""
+        """Raises UnsupportedError: threads import what this process imports."""
         raise UnsupportedError(
             'packages are for mode="processes"; threads import what this process can'
         )
 
     def close(self) -> None:
-        """Ends the threads once their jobs are done, and waits for that, but not for ever."""
+        """Ends the threads after their jobs, and waits for `patience` seconds at most."""
         with self._lock:
             self._closed = True
             threads, self._threads = self._threads, []
             awaited = {*threads, *self._left} - {threading.current_thread()}
         for _ in threads:
             self._jobs.put(None)
-        deadline = time.monotonic() + self._patience
+        deadline = time.monotonic() + self.patience
         for thread in awaited:
             thread.join(max(deadline - time.monotonic(), 0.0))
         leave_behind(awaited)
@@ -126,7 +110,7 @@ class ThreadPool:
             with self._lock:
                 self._busy[me] = job
             job()
-            del job  # holds a pass, and what that has made
+            del job  # it holds a pass, and the pass its results
             with self._lock:
                 if me in self._left:
                     self._left.remove(me)
@@ -136,13 +120,11 @@ class ThreadPool:
 
 
 class ThreadPass(Pass):
-    """A pass on threads: each has an inbox."""
+    """A pass on threads, each of which has an inbox for its orders."""
 
-    def __init__(
-        self, pool: ThreadPool, task: Task, files: Sequence[FileSize | None], **options: Any
-    ) -> None:
-        super().__init__(task, files, **options)
-        self.control: Any = task.control()
+    def __init__(self, pool: ThreadPool, request: Request) -> None:
+        super().__init__(pool, request)
+        self.control: Control = request.task.control()
         self._pool = pool
         self._inboxes: list[SimpleQueue[Order | None]] = [
             SimpleQueue() for _ in range(self.workers)
@@ -151,12 +133,12 @@ class ThreadPass(Pass):
         self._late: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Returns at once."""
+        """Gives the pool one job for each worker. Returns at once."""
         self._jobs = [self._job(number) for number in range(self.workers)]
         self._pool.submit(self._jobs)
 
     def _job(self, number: int) -> Job:
-        def commit(partial: Any) -> None:
+        def commit(partial: Partial) -> None:
             self._commit(number, lambda: partial)
 
         def work() -> None:
@@ -177,7 +159,7 @@ class ThreadPass(Pass):
                     if event is not None:
                         self._tell(event)
                 worker.leave()
-            except BaseException as error:  # a defect of treemill's own: nobody must wait for ever
+            except BaseException as error:  # a fault of treemill: the pass must end all the same
                 self._crash(worker_error(number, error))
 
         return work
@@ -199,12 +181,12 @@ class ThreadPass(Pass):
         for inbox in self._inboxes:
             inbox.put(None)
         if self._stopped:
-            # Those that are in user code may stay there.
+            # A worker that was given up may stay in the user's code.
             there = self._coordinator.workers
             left = [number for number in range(self.workers) if number not in there]
             left += [number for number in self._given_up if number in there]
             self._late = self._pool.leave([self._jobs[number] for number in left])
-        self._jobs = []  # they hold this
+        self._jobs = []  # they hold this pass
 
     def _lose_patience(self, reason: str) -> None:
         super()._lose_patience(reason)

@@ -154,7 +154,7 @@ class BookedQuery(Query):
         self._files_made.drop()
 
     def _set_axes(self, ended: Pass) -> None:
-        found = ended.merged.results()
+        found: list[Any] | None = ended.merged.results()
         for booking in self.bookings:
             if not isinstance(booking.wanted, Hist):
                 continue

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from ..backend.base import Pass, Pool
+from ..backend.base import Pass, Pool, Request
 from ..backend.merged import Merged
 from ..errors import TreemillError, WorkerError
 from ..monitor.progress import Progress
@@ -173,13 +173,14 @@ class Query(ABC):
     # Passes.
 
     def _start_pass(self, task: Task, sizes: Sequence[FileSize | None]) -> None:
-        self._pass = self._pool.prepare(
+        request = Request(
             task,
             sizes,
             workers=_useful_workers(sizes, self._pool.size),
             skip_errors=self._skip_errors,
             on_end=self._pass_ended,
         )
+        self._pass = self._pool.prepare(request)
         self._merged = self._pass.merged
         self.account.running = self._pass
         self._pass.on_begin = self._pass_begun

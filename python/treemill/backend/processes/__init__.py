@@ -1,4 +1,5 @@
-"""Workers that are processes: a template that forks them, sockets to them, and who talks to both.
+"""Workers as processes: a template process that forks them, sockets to them, and the thread that
+talks to both.
 
 Knows no query and no session.
 """

@@ -1,6 +1,7 @@
-"""Messages between processes of one session: a length and a pickle, over a UNIX socket.
+"""Messages between the processes of one session: a length and a pickle, over a UNIX socket.
 
-Transport only: knows no packet and no worker. Both ends are this program, run by the same user.
+Knows no message, no packet and no worker. Both ends are this program, run by the same user, so that
+unpickling is safe.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import pickle
 import socket
 import struct
 import threading
-from typing import Any
+from collections.abc import Iterator
 
 __all__ = ["Channel"]
 
@@ -18,21 +19,23 @@ _PIECE = 1 << 20
 
 
 class Channel:
-    """One end. Any thread may send; one thread receives."""
+    """One end of a socket. Any thread may send; one thread receives."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.socket = sock
         self._sending = threading.Lock()
         self._received = bytearray()
         self.descriptors: list[int] = []
-        """Files that came with messages, in their order; whoever takes one owns it."""
+        """File descriptors that came with messages, in their order. The one that takes a descriptor
+        closes it."""
 
     def fileno(self) -> int:
-        """For select and poll."""
+        """The socket's file descriptor, for select and poll."""
         return self.socket.fileno()
 
-    def send(self, message: Any, descriptor: int | None = None) -> None:
-        """Returns when the message is on its way. Raises OSError where the other end is gone."""
+    def send(self, message: object, descriptor: int | None = None) -> None:
+        """Sends a message, and a file descriptor with it. Raises OSError if the other end is
+        gone."""
         data = pickle.dumps(message, protocol=5)
         header = _HEADER.pack(len(data))
         with self._sending:
@@ -45,14 +48,14 @@ class Channel:
                 self.socket.sendall(header)
                 self.socket.sendall(data)
 
-    def receive(self) -> tuple[list[Any], bool]:
-        """What has arrived, waiting for something to: whole messages, and whether the other end is
+    def receive(self) -> tuple[list[object], bool]:
+        """Waits for bytes. Returns the messages that are complete now, and whether the other end is
         still there."""
         try:
             data, descriptors, _, _ = socket.recv_fds(self.socket, _PIECE, 64)
         except (BlockingIOError, InterruptedError):
             return [], True
-        except OSError:  # reset by a process that died
+        except OSError:  # the other process died and reset the connection
             return [], False
         self.descriptors += descriptors
         if not data:
@@ -60,9 +63,9 @@ class Channel:
         self._received += data
         return list(self._whole()), True
 
-    def drain(self) -> list[Any]:
-        """All that has arrived, without waiting."""
-        messages: list[Any] = []
+    def drain(self) -> list[object]:
+        """All messages that have arrived, without waiting."""
+        messages: list[object] = []
         self.socket.setblocking(False)
         alive = True
         while alive:
@@ -73,7 +76,7 @@ class Channel:
                 break
         return messages
 
-    def _whole(self) -> Any:
+    def _whole(self) -> Iterator[object]:
         begin = 0
         while len(self._received) - begin >= _HEADER.size:
             (size,) = _HEADER.unpack_from(self._received, begin)
@@ -82,9 +85,9 @@ class Channel:
                 break
             yield pickle.loads(memoryview(self._received)[begin + _HEADER.size : end])
             begin = end
-        # A memoryview of the last message may be held no longer: pickle has copied it.
+        # pickle has copied the last message, so that no memoryview keeps the buffer.
         del self._received[:begin]
 
     def close(self) -> None:
-        """The other end sees that nobody is here."""
+        """Closes the socket. The other end sees that."""
         self.socket.close()

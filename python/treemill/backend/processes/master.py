@@ -1,6 +1,6 @@
-"""The thread that talks to the template process and to workers, and the template's start and end.
+"""The thread that talks to the template process and to the workers; the template's start and end.
 
-Transport: carries messages to and from passes, and knows nothing of what they mean.
+It carries messages to and from passes. Knows no packet, and of a task only its inputs.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from typing import Protocol
 
 from ...errors import QueryError, WorkerError
+from ...worker.task import Task
 from ..left_behind import leave_behind
 from .channel import Channel
 from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded, Ready
@@ -31,9 +32,9 @@ from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded, Re
 __all__ = ["Master", "cause"]
 
 _LOOK = 0.2
-"""Seconds between looks at silent workers."""
+"""Seconds between two checks for silent workers."""
 _STARTS = 60.0
-"""Seconds that an interpreter may take to start."""
+"""Seconds that the template's interpreter may take to start."""
 
 _START = """
 import json, sys
@@ -41,38 +42,38 @@ sys.path[:] = json.loads(sys.argv[2])
 from treemill.backend.processes.template import main
 main(int(sys.argv[1]), forks=sys.argv[3] == "fork")
 """
-# Workers are one a core; a library that starts a thread a core in each would only be in the way,
-# and threads of the template would not survive the fork.
+# There is one worker per core: threads that libraries start in each of them would only compete. And
+# threads of the template would not survive the fork.
 _ONE_THREAD = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB", "RAYON", "BLIS")
 
 
 class Listener(Protocol):
-    """A pass. All calls come from the master's thread."""
+    """What the master calls on a pass, on the master's thread unless said otherwise."""
 
     def loaded(self) -> None:
-        """Workers may be forked."""
+        """The template has loaded the task: workers may be forked."""
 
     def failed(self, error: BaseException) -> None:
-        """They may not."""
+        """The template could not load the task: no worker will start."""
 
     def orphaned(self, reason: str) -> None:
         """The template has ended."""
 
-    def heard(self, number: int, messages: Sequence[Any]) -> None:
-        """From a worker."""
+    def heard(self, number: int, messages: Sequence[object]) -> None:
+        """A worker has sent these messages."""
 
     def exited(self, number: int, code: int) -> None:
-        """A worker's process."""
+        """A worker's process has ended with this exit code."""
 
     def check(self) -> None:
-        """Now and then."""
+        """Looks for silent workers. Called several times per second."""
 
     def stop(self, reason: str) -> None:
-        """The session ends. From any thread."""
+        """The session ends. Called on any thread."""
 
 
 class Master:
-    """One template and its workers. Any thread may call what is public."""
+    """One template and its workers. Any thread may call the public methods."""
 
     def __init__(
         self,
@@ -82,16 +83,16 @@ class Master:
         silence: float = 60.0,
         patience: float = 10.0,
     ) -> None:
-        """`paths` come first where the template imports from; `start`: "fork" or "spawn". Seconds:
-        `silence` that the template may take to load something, `patience` that `close` waits for
-        passes to end."""
+        """`paths`: the beginning of the template's import path. `start`: "fork" or "spawn".
+        `silence`: seconds that the template may take to load something. `patience`: seconds that
+        `close` waits for passes to end."""
         self.alive = True
         self._silence = silence
         self._patience = patience
-        self._loading: dict[int, float] = {}  # passes whose task the template loads, since when
-        # When it had done with another one; before it is there, when it should be.
+        self._loading: dict[int, float] = {}  # passes whose task the template loads: since when
+        # When the template last ended a load; before its start, when it should have started.
         self._loaded = time.monotonic() + _STARTS
-        self._ended: str | None = None  # how the template has
+        self._ended: str | None = None  # how the template has ended
         self._over = threading.Event()
         self._numbers = itertools.count()
         self._passes: dict[int, Listener] = {}
@@ -112,12 +113,12 @@ class Master:
         self._thread.start()
 
     def number(self) -> int:
-        """A new pass's."""
+        """The number of a new pass."""
         return next(self._numbers)
 
-    def submit(self, number: int, listener: Listener, task: Any) -> bool:
-        """Sends a pass's task to the template; False where that has ended, and another master is
-        wanted. Raises QueryError where it cannot be sent."""
+    def submit(self, number: int, listener: Listener, task: Task) -> bool:
+        """Sends a pass's task to the template. False if the template has ended, so that the pass
+        needs another master. Raises QueryError if the task cannot be sent."""
         data = _pickled(task, "the selector")
         digest = None
         with self._submitting:
@@ -134,11 +135,11 @@ class Master:
                         self._digest = digest
                 self._template.send(Load(number, digest, data))
             except OSError:
-                pass  # the template is gone; the thread will say so
+                pass  # the template is gone; the master's thread will notice
         return True
 
     def fork(self, number: int, worker: int, memory: int | None) -> Channel:
-        """Starts a worker; the channel to it."""
+        """Starts a worker. Returns the channel to it."""
         ours, theirs = socket.socketpair()
         channel = Channel(ours)
         self._channels[number, worker] = channel
@@ -148,12 +149,12 @@ class Master:
         return channel
 
     def kill(self, number: int, worker: int) -> None:
-        """A worker that does not answer."""
+        """Kills a worker that does not answer."""
         with contextlib.suppress(OSError):
             self._template.send(Kill((number, worker)))
 
     def forget(self, number: int, worker: int) -> None:
-        """Closes the channel to a worker, which ends it."""
+        """Closes the channel to a worker, which ends the worker."""
         channel = self._channels.pop((number, worker), None)
         if channel is not None:
             with contextlib.suppress(KeyError, ValueError):
@@ -161,11 +162,11 @@ class Master:
             channel.close()
 
     def finished(self, number: int) -> None:
-        """A pass is over: its workers may go, and are not waited for."""
+        """Ends the workers of a pass that is over. Does not wait for them."""
         self._call(lambda: self._end(number))
 
     def close(self) -> None:
-        """Ends the passes and the template, and waits for that."""
+        """Ends the passes and the template, and waits for their end."""
         self._closing = time.monotonic()
         self._call(lambda: None)
         for listener in list(self._passes.values()):
@@ -174,8 +175,8 @@ class Master:
             self._over.wait()
 
     def abandon(self, reason: str) -> None:
-        """The thread is in the user's code, which does not come to an end. Other passes go on with
-        another master. Called by the pass that has given up, from another thread."""
+        """Leaves the master's thread behind, because it is in user code that does not end. Other
+        passes go on with another master. Called on another thread, by the pass that gave up."""
         with self._submitting:
             self.alive = False
             self._ended = self._ended or reason
@@ -204,12 +205,12 @@ class Master:
                 if time.monotonic() >= next_look:
                     self._look()
                     next_look = time.monotonic() + _LOOK
-        except BaseException as error:  # a defect of treemill's own: nobody must wait for ever
+        except BaseException as error:  # a fault of treemill: passes must end all the same
             problem = error
             raise
         finally:
             if not self._submitting.acquire(timeout=self._patience):
-                self._kill_template()  # which somebody waits for, to send it something
+                self._kill_template()  # another thread waits to send it something
                 self._submitting.acquire()
             self.alive = False
             self._submitting.release()
@@ -246,7 +247,7 @@ class Master:
                 self._understand(message)
             if not alive:
                 self._ended = f"the workers' template process {cause(self._wait_for_template())}"
-                # What workers have said before their end counts.
+                # Messages that workers have sent before their end count.
                 for (number, worker), channel in list(self._channels.items()):
                     if number in self._passes:
                         self._passes[number].heard(worker, channel.drain())
@@ -255,13 +256,13 @@ class Master:
 
     def _hear_worker(self, place: tuple[int, int], channel: Channel) -> None:
         messages, alive = channel.receive()
-        if not alive:  # the template will say how it ended
+        if not alive:  # the template will tell how the worker has ended
             self._selector.unregister(channel)
         listener = self._passes.get(place[0])
         if listener is not None and messages:
             listener.heard(place[1], messages)
 
-    def _understand(self, message: Any) -> None:
+    def _understand(self, message: object) -> None:
         if isinstance(message, Ready | Loaded | Failed):
             self._loaded = time.monotonic()
         if isinstance(message, Loaded | Failed):
@@ -286,10 +287,10 @@ class Master:
     def _end(self, number: int) -> None:
         self._passes.pop(number, None)
         if number in self._loading and not self._passes:
-            self._kill_template()  # it is at something that nobody wants, perhaps for ever
+            self._kill_template()  # it loads a task that no pass needs, perhaps without end
         for place in [place for place in self._channels if place[0] == number]:
             self.forget(*place)
-            # Closing its channel ends it at its next word; one that is stopped hears nothing.
+            # A worker whose channel is closed ends, unless its process is stopped.
             self.kill(*place)
         with contextlib.suppress(OSError):
             self._template.send(Drop(number))
@@ -313,7 +314,7 @@ class Master:
         self._wait_for_template()
 
     def _wait_for_template(self) -> int:
-        """Its exit code; it is killed where it does not end."""
+        """Waits for the template's end, kills it if necessary, and returns its exit code."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._process.wait(self._patience)
         self._kill_template()
@@ -325,7 +326,7 @@ class Master:
 
 
 def cause(code: int) -> str:
-    """How a process has ended, in words."""
+    """How a process with this exit code has ended, in words."""
     if code >= 0:
         return f"ended with exit code {code}"
     try:
@@ -352,7 +353,7 @@ def _start_template(paths: Sequence[str], start: str) -> tuple[subprocess.Popen[
     return process, Channel(ours)
 
 
-def _pickled(value: Any, what: str) -> bytes:
+def _pickled(value: object, what: str) -> bytes:
     import cloudpickle
 
     try:
@@ -368,7 +369,7 @@ _masters: weakref.WeakSet[Master] = weakref.WeakSet()
 
 
 def _let_go() -> None:
-    """A fork of the user's program must not keep workers alive."""
+    """Closes all channels in a fork of the user's program, which would keep workers alive."""
     for master in _masters:
         for channel in [master._template, *master._channels.values()]:
             channel.close()

@@ -1,5 +1,5 @@
-"""What a session, its template process and its workers say to each other, besides the packetizer's
-own events and actions, which travel as they are."""
+"""The messages between a session, its template process and its workers. The packetizer's events and
+actions are sent as they are; these are all others. Plain data."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = [
 ]
 
 Key = tuple[int, int]
-"""A worker: its pass and its number in it."""
+"""A worker: the number of its pass, and its number within the pass."""
 
 # From the session to the template.
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A selector's inputs, for the loads that follow."""
+    """A selector's inputs, for the `Load` messages that follow."""
 
     digest: bytes
     data: bytes
@@ -37,7 +37,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A pass's task."""
+    """A pass's task, pickled. `digest`: of the inputs that it needs."""
 
     number: int
     digest: bytes | None
@@ -46,7 +46,8 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """Start a worker; its socket comes with the message. `memory`: bytes that it may take."""
+    """Start a worker; its socket comes with the message. `memory`: the bytes that it may take on
+    top of the template's."""
 
     key: Key
     memory: int | None
@@ -61,7 +62,7 @@ class Kill:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A pass is over."""
+    """Drop a pass's task: the pass is over."""
 
     number: int
 
@@ -78,14 +79,14 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The task is there, workers may be forked."""
+    """The task is loaded: workers may be forked."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The task could not be loaded, or a worker not started."""
+    """The task could not be loaded, or a worker could not be started."""
 
     number: int
     error: BaseException
@@ -101,7 +102,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Exited:
-    """A worker is gone. `code` as subprocess has it: negative where a signal ended it."""
+    """A worker's process has ended. `code` is as in subprocess: negative if a signal ended it."""
 
     key: Key
     code: int
@@ -122,15 +123,15 @@ class Pulse:
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """A partial, and thereby the word that its packets are committed."""
+    """A partial, which also says that its packets are committed."""
 
     data: bytes
     pulse: Pulse
-    """The counters at this moment."""
+    """The worker's counters when it committed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """The worker cannot go on, and nobody could."""
+    """The worker cannot go on, and neither could another one: the pass ends with this error."""
 
     error: BaseException

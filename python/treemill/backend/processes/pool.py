@@ -1,5 +1,6 @@
-"""Workers as processes of this machine, PROOF-Lite's way: a template process forks them when a pass
-starts, and they talk to this one over UNIX sockets. One pass on them: how its events come and go.
+"""Workers as processes of this machine, as in PROOF-Lite: a template process forks them when a pass
+starts, and they talk to this process over UNIX sockets. The passes on them: how orders reach
+workers, how events come back, and what happens when a worker or the template dies.
 """
 
 from __future__ import annotations
@@ -10,12 +11,11 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ...errors import UnsupportedError, WorkerError
 from ...packetizer import (
     Action,
-    FileSize,
+    Event,
     Halt,
     Order,
     Process,
@@ -24,27 +24,27 @@ from ...packetizer import (
     WorkerJoined,
     WorkerLost,
 )
-from ...worker.task import Task
-from ..base import Pass, worker_error
+from ..base import Pass, Pool, Request, worker_error
 from .channel import Channel
 from .master import Master, cause
 from .messages import Crashed, Hand, Pulse
 
 __all__ = ["ProcessPass", "ProcessPool"]
 
-# An order and its answer cost some 100 us.
+# An order and its answer cost about 100 us.
 SIZING = Sizing(shortest=0.2, longest=2.0, ask=100e-6, merge=5e-3)
 _TEMPLATES = 3
 """Template processes that a pass may lose."""
 _LOADS = 3
-"""Workers in a row that may be lost before any is at work, where each loads the task itself."""
+"""Workers in a row that may be lost before one has joined, if each loads the task itself."""
 
 
-class ProcessPool:
-    """The template process, started when first needed, and the passes on its workers."""
+class ProcessPool(Pool):
+    """The template process, which starts when it is first needed, and the passes on its workers."""
 
     kind = "processes"
     remembers = False
+    sizing = SIZING
 
     def __init__(
         self,
@@ -56,49 +56,27 @@ class ProcessPool:
         start: str | None = None,
         trace: int = 0,
     ) -> None:
-        """`memory`: bytes that a worker may take on top of the template's; `silence`: seconds
-        without a sign of life after which a worker is given up, or the template where it loads
-        something; `patience`: seconds that the end of a query or of the pool waits for what workers
-        are at. `start`: "fork" or "spawn"; None: what the system is good at. `trace`: how many
-        records of each pass are kept."""
+        """`memory`: bytes that a worker may take on top of the template's. `silence`: seconds
+        without a pulse after which a worker is given up, and seconds that the template may take to
+        load something. `start`: "fork" or "spawn"; None: the one that is safe on this system."""
+        super().__init__(size, patience, trace)
         if not hasattr(socket, "send_fds"):
             raise UnsupportedError('mode="processes" needs UNIX sockets; use mode="threads"')
-        self.size = size
-        self._trace = trace
         self.memory = memory
         self.silence = silence
-        self.patience = patience
-        # Elsewhere than on Linux libraries of the system may not survive a fork.
+        # On other systems than Linux, libraries of the system may not survive a fork.
         self.start = start or ("fork" if sys.platform == "linux" else "spawn")
         self._lock = threading.Lock()
         self._closed = False
         self._master: Master | None = None
         self._paths: tuple[str, ...] = ()
 
-    def prepare(
-        self,
-        task: Task,
-        files: Sequence[FileSize | None],
-        *,
-        workers: int,
-        skip_errors: bool,
-        on_end: Callable[[Pass], None],
-    ) -> ProcessPass:
-        """A pass that was not started."""
-        return ProcessPass(
-            self,
-            task,
-            files,
-            workers=workers,
-            skip_errors=skip_errors,
-            on_end=on_end,
-            sizing=SIZING,
-            patience=self.patience,
-            trace=self._trace,
-        )
+    def prepare(self, request: Request) -> ProcessPass:
+        """Makes a pass, which the caller starts."""
+        return ProcessPass(self, request)
 
     def master(self) -> Master:
-        """The thread that talks to workers; started if it is not there."""
+        """The thread that talks to workers. Starts one if there is none."""
         with self._lock:
             if self._closed:
                 raise RuntimeError("the session is closed")
@@ -109,7 +87,7 @@ class ProcessPool:
             return self._master
 
     def set_paths(self, paths: Sequence[str]) -> None:
-        """Folders that come first where workers import from; for the passes to come."""
+        """Puts folders at the beginning of the workers' import path, for the passes to come."""
         with self._lock:
             if self._paths == tuple(paths):
                 return
@@ -119,7 +97,7 @@ class ProcessPool:
             old.close()
 
     def close(self) -> None:
-        """Ends the workers and the template, and waits for that."""
+        """Ends the workers and the template, and waits for their end."""
         with self._lock:
             self._closed = True
             master, self._master = self._master, None
@@ -129,18 +107,20 @@ class ProcessPool:
 
 @dataclass
 class _End:
-    """This side's knowledge of one worker."""
+    """What this process knows of one worker."""
 
     channel: Channel
     heard: float
+    """When the last message came."""
     pulse: Pulse = field(default_factory=Pulse)
-    committed: int = 0  # its counter at its last commit
+    committed: int = 0
+    """Its counter of entries at its last commit."""
     joined: bool = False
 
 
 class _Sums:
-    """Counters of all workers together. Work that was lost counts no more as entries, but what was
-    read for it was read."""
+    """Counters of all workers together. The entries of a lost worker count no more; the bytes that
+    it has read still do."""
 
     def __init__(self) -> None:
         self.ends: dict[int, _End] = {}
@@ -173,13 +153,11 @@ class _Sums:
 
 
 class ProcessPass(Pass):
-    """A pass on processes. Its workers' sockets are the master thread's, which calls what is not
-    marked as anybody's."""
+    """A pass on processes. Only the master's thread uses the workers' sockets, and only that thread
+    calls the methods below, except `start`."""
 
-    def __init__(
-        self, pool: ProcessPool, task: Task, files: Sequence[FileSize | None], **options: Any
-    ) -> None:
-        super().__init__(task, files, **options)
+    def __init__(self, pool: ProcessPool, request: Request) -> None:
+        super().__init__(pool, request)
         self._pool = pool
         self._sums = _Sums()
         coordinator = self._coordinator
@@ -188,12 +166,13 @@ class ProcessPass(Pass):
         self._ends = self._sums.ends
         self._next = 0
         self._spare = 4 * self.workers + 8  # replacements for dead workers
-        self._lost: list[WorkerLost] = []  # told once somebody is there to take over
+        self._lost: list[WorkerLost] = []  # handled once another worker has joined
         self._templates = _TEMPLATES
         self._loads = _LOADS
 
     def start(self) -> None:
-        """Anybody's. Returns at once. Raises what keeps the task from being sent."""
+        """Sends the task to the template. Returns at once. Raises QueryError if the task cannot be
+        sent. Any thread may call this."""
         task, sent = self._task, False
         while task is not None and not sent:
             self._master = self._pool.master()
@@ -201,16 +180,16 @@ class ProcessPass(Pass):
             sent = self._master.submit(self._number, self, task)
 
     def loaded(self) -> None:
-        """The template has the task."""
+        """Forks the workers: the template has loaded the task."""
         for _ in range(self.workers):
             self._fork()
 
     def failed(self, error: BaseException) -> None:
-        """The template cannot do it."""
+        """Ends the pass: the template could not load the task."""
         self._crash(error)
 
     def orphaned(self, reason: str) -> None:
-        """The template is gone, and its workers with it: another one goes on."""
+        """Goes on with another template: this one has ended, and its workers with it."""
         for number, end in list(self._ends.items()):
             self._drop(number, end, reason)
         self._templates -= 1
@@ -220,11 +199,11 @@ class ProcessPass(Pass):
             return
         try:
             self.start()
-        except Exception as error:  # the session is closed, or no process can be had
+        except Exception as error:  # the session is closed, or no process can be started
             self._crash(worker_error(self._next, error))
 
-    def heard(self, number: int, messages: Sequence[Any]) -> None:
-        """A worker said this."""
+    def heard(self, number: int, messages: Sequence[object]) -> None:
+        """Handles the messages of a worker."""
         end = self._ends.get(number)
         if end is None:
             return
@@ -232,33 +211,35 @@ class ProcessPass(Pass):
         for message in messages:
             try:
                 self._understand(number, end, message)
-            except Exception as error:  # what was handed over does not fit together
+            except Exception as error:  # partials that cannot be merged, for instance
                 self._crash(worker_error(number, error))
 
-    def _understand(self, number: int, end: _End, message: Any) -> None:
+    def _understand(self, number: int, end: _End, message: object) -> None:
         if isinstance(message, Pulse):
             end.pulse = message
         elif isinstance(message, Hand):
-            task = self._task
+            task, data = self._task, message.data
             if task is not None:
                 end.pulse = message.pulse
-                self._commit(number, lambda: task.load(message.data))
+                self._commit(number, lambda: task.load(data))
                 end.committed = message.pulse.entries
         elif isinstance(message, Crashed):
             self._crash(message.error)
-        else:  # an event of the packetizer's
+        elif isinstance(message, Event):
             if isinstance(message, WorkerJoined):
                 end.joined, self._loads = True, _LOADS
             self._tell(message)
             self._tell_losses()
+        else:
+            raise TypeError(f"not a message of a worker: {message!r}")
 
     def exited(self, number: int, code: int) -> None:
-        """A worker's process is gone; all that it had said was heard."""
+        """Handles the end of a worker's process, after all of its messages."""
         self._lose(number, f"worker {number} {cause(code)}")
 
     def check(self) -> None:
-        """Gives up who has not answered for too long. Called now and then; nothing else tells the
-        packetizer that a worker is late."""
+        """Gives up workers that were silent for too long. Also lets the packetizer look for late
+        workers, which nothing else does."""
         self._tell(Tick())
         limit = self._clock() - self._pool.silence
         for number, end in list(self._ends.items()):
@@ -294,7 +275,8 @@ class ProcessPass(Pass):
             self._lost.append(WorkerLost(number, reason))
 
     def _tell_losses(self) -> None:
-        """The packetizer ends a query that has no worker, so the next one joins first."""
+        """Handles losses, but not before another worker has joined: the packetizer ends a query
+        that has no worker."""
         if self._ends and not any(end.joined for end in self._ends.values()):
             return
         lost, self._lost = self._lost, []
@@ -310,7 +292,7 @@ class ProcessPass(Pass):
     def _carry_out(self, decide: Callable[[], list[Action]]) -> list[Action]:
         actions = super()._carry_out(decide)
         for action in actions:
-            if isinstance(action, Process):  # it will have it in a moment
+            if isinstance(action, Process):  # the worker gets its packet in a moment
                 self._begins(action.worker)
         return actions
 
@@ -321,10 +303,10 @@ class ProcessPass(Pass):
         for worker in list(self._ends):
             self._say(worker, Halt())
 
-    def _say(self, worker: int, message: Any) -> None:
+    def _say(self, worker: int, message: object) -> None:
         end = self._ends.get(worker)
         if end is not None:
-            with contextlib.suppress(OSError):  # its end will be noticed
+            with contextlib.suppress(OSError):  # the master's thread will notice the worker's end
                 end.channel.send(message)
 
     def _give_up_merging(self, reason: str) -> None:

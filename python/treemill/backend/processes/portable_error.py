@@ -1,4 +1,4 @@
-"""Exceptions as they travel between processes."""
+"""Exceptions in a form that can be sent to another process. Knows errors only."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["portable"]
 
 
 def portable(error: BaseException, words: str, worker: str | None = None) -> BaseException:
-    """The error itself where it is one of ours, or can be sent and is the data's fault; else one of
-    ours with its traceback as text."""
+    """The error itself, if it is treemill's or the system's and can be pickled. Else a WorkerError
+    that begins with `words` and has the traceback as text."""
     if isinstance(error, (TreemillError, OSError)):
         try:
             pickle.loads(pickle.dumps(error))

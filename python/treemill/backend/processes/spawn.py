@@ -1,5 +1,7 @@
-"""Workers that start as programs of their own, where forks are not to be had or not to be trusted:
-they share no memory with the template, and load the task themselves.
+"""Workers that start as programs of their own, for systems on which a fork is not possible or not
+safe. They share no memory with the template, and load the task themselves.
+
+Knows no packet and no message.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ import pickle
 import socket
 import sys
 import tempfile
-from typing import IO, Any
+from typing import IO
+
+from ...worker.task import Task
 
 __all__ = ["main", "parcel", "spawn"]
 
@@ -24,15 +28,16 @@ _NO_LIMIT = -1
 
 
 def parcel(task: bytes, inputs: bytes | None) -> IO[bytes]:
-    """A nameless file with what workers load, pickled already, for any number of them."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever asked for it closes it
+    """A file without a name that holds a pickled task and pickled inputs, for any number of
+    workers."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     pickle.dump((task, inputs), file, protocol=5)
     file.flush()
     return file
 
 
 def spawn(descriptor: int, what: IO[bytes], number: int, memory: int | None) -> int:
-    """Starts a worker at this end of a socket; its process id."""
+    """Starts a worker on this end of a socket, with the parcel `what`. Returns its process id."""
     limit = _NO_LIMIT if memory is None else memory
     command = [sys.executable, "-c", _START, json.dumps(sys.path)]
     command += [str(argument) for argument in (descriptor, what.fileno(), number, limit)]
@@ -42,21 +47,21 @@ def spawn(descriptor: int, what: IO[bytes], number: int, memory: int | None) -> 
 
 
 def main(descriptor: int, what: int, number: int, limit: int) -> None:
-    """A worker's whole life."""
+    """Runs a worker from the start of its process to the end."""
     import signal
 
-    from . import worker_process as child  # start-up
+    from .worker_process import run  # start-up
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the session's to hear
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the session handles Ctrl-C
     sock = socket.socket(fileno=descriptor)
-    # The offset in the file is everybody's, so it is not used.
+    # All workers share the offset in the file, so it is not used.
     task, inputs = pickle.loads(os.pread(what, os.fstat(what).st_size, 0))
     os.close(what)
-    child.run(sock, lambda: _loaded(task, inputs), number, None if limit == _NO_LIMIT else limit)
+    run(sock, lambda: _loaded(task, inputs), number, None if limit == _NO_LIMIT else limit)
 
 
-def _loaded(data: bytes, inputs: bytes | None) -> Any:
-    task = pickle.loads(data)
+def _loaded(data: bytes, inputs: bytes | None) -> Task:
+    task: Task = pickle.loads(data)
     if inputs is not None:
         task.inputs = pickle.loads(inputs)
     task.preload()

@@ -1,8 +1,8 @@
-"""The template process: loads what workers need once, and forks them when a pass starts, so that
+"""The template process: loads once what workers need, and forks them when a pass starts, so that
 they share its memory.
 
-One thread, always: a fork copies only the thread that calls it. Ends when its session does, and
-then ends its workers.
+It never has more than one thread, because a fork copies only the thread that calls it. It ends with
+its session, and then ends its workers. Knows tasks and messages; knows no packet.
 """
 
 from __future__ import annotations
@@ -15,49 +15,44 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
-from typing import IO, Any
+from collections.abc import Mapping
+from functools import singledispatchmethod
+from typing import IO
 
 from ...worker.task import Task
-from . import spawn as spawned
-from . import worker_process as child
 from .channel import Channel
 from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded, Ready, Started
 from .portable_error import portable
+from .spawn import parcel, spawn
+from .worker_process import run
 
 __all__ = ["Template"]
 
 
 class Template:
-    """What the process knows: tasks, inputs, children."""
+    """The state of the process: tasks, inputs and workers."""
 
     def __init__(self, channel: Channel, forks: bool = True) -> None:
-        """`forks`: whether workers are forked, else they are spawned."""
+        """`forks`: whether workers are forked; else they are spawned."""
         self._channel = channel
         self._forks = forks
         self._parcels: dict[int, IO[bytes]] = {}  # for spawned workers
         self._inputs_data: bytes | None = None
         self._tasks: dict[int, Task] = {}
         self._digest: bytes | None = None
-        self._inputs: Any = None
+        self._inputs: Mapping[str, object] | None = None
+        self._inputs_error: BaseException | None = None  # with which they failed to load
         self._children: dict[int, tuple[int, int]] = {}  # process id -> key
-        self._handlers: dict[type, Callable[[Any], None]] = {
-            Inputs: self._take_inputs,
-            Load: self._load,
-            Fork: self._fork,
-            Kill: self._kill,
-            Drop: self._drop,
-        }
 
     def serve(self) -> None:
-        """Until the session closes its end."""
+        """Handles messages until the session closes its end."""
         woken, waker = os.pipe()
         os.set_blocking(waker, False)
         os.set_blocking(woken, False)
         signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
-        # Objects that live as long as the process are not looked at again: looking would copy
-        # their pages in every worker.
+        # The garbage collector must not visit objects that live as long as the process: a visit
+        # would copy their pages in every worker.
         gc.disable()
         self._channel.send(Ready(os.getpid()))
         alive = True
@@ -70,23 +65,30 @@ class Template:
             if self._channel.fileno() in ready:
                 messages, alive = self._channel.receive()
                 for message in messages:
-                    self._handlers[type(message)](message)
+                    self._handle(message)
         self._end_children()
 
+    @singledispatchmethod
+    def _handle(self, message: object) -> None:
+        raise TypeError(f"not a message for the template: {message!r}")
+
+    @_handle.register
     def _take_inputs(self, message: Inputs) -> None:
         try:
             self._inputs = pickle.loads(message.data)
             self._digest = message.digest
             self._inputs_data = None if self._forks else message.data
         except Exception as error:
-            self._inputs, self._digest = portable(error, "the inputs cannot be loaded"), None
+            self._inputs, self._digest = None, None
+            self._inputs_error = portable(error, "the inputs cannot be loaded")
 
+    @_handle.register
     def _load(self, message: Load) -> None:
         try:
-            task = pickle.loads(message.data)
+            task: Task = pickle.loads(message.data)
             if message.digest is not None:
                 if self._digest != message.digest:
-                    raise self._inputs
+                    raise self._inputs_error or RuntimeError("the inputs did not arrive")
                 task.inputs = self._inputs
             task.preload()
         except BaseException as error:
@@ -97,15 +99,16 @@ class Template:
         self._tasks[message.number] = task
         if not self._forks:
             inputs = None if message.digest is None else self._inputs_data
-            self._parcels[message.number] = spawned.parcel(message.data, inputs)
+            self._parcels[message.number] = parcel(message.data, inputs)
         gc.collect()
         gc.freeze()
         self._channel.send(Loaded(message.number))
 
+    @_handle.register
     def _fork(self, message: Fork) -> None:
         descriptor = self._channel.descriptors.pop(0)
         task = self._tasks.get(message.key[0])
-        if task is None:  # the pass has ended since
+        if task is None:  # the pass has ended
             os.close(descriptor)
             return
         sys.stdout.flush()
@@ -123,20 +126,22 @@ class Template:
     def _start(self, descriptor: int, task: Task, message: Fork) -> int:
         (number, worker), memory = message.key, message.memory
         if not self._forks:
-            return spawned.spawn(descriptor, self._parcels[number], worker, memory)
+            return spawn(descriptor, self._parcels[number], worker, memory)
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._channel.close()
-            child.run(socket.socket(fileno=descriptor), lambda: task, worker, memory)
+            run(socket.socket(fileno=descriptor), lambda: task, worker, memory)
         return pid
 
+    @_handle.register
     def _kill(self, message: Kill) -> None:
         for pid, key in self._children.items():
             if key == message.key:
                 _kill_group(pid)
 
+    @_handle.register
     def _drop(self, message: Drop) -> None:
         self._tasks.pop(message.number, None)
         parcel = self._parcels.pop(message.number, None)
@@ -152,7 +157,7 @@ class Template:
             if ended == 0:
                 continue
             key = self._children.pop(pid)
-            # What the worker itself has started must not outlive it.
+            # Processes that the worker has started must not outlive it.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
             with contextlib.suppress(OSError):
@@ -167,14 +172,16 @@ class Template:
 
 
 def _kill_group(pid: int) -> None:
-    """A worker and what it has started. It may not have made its group yet."""
+    """Kills a worker and the processes that it has started. The worker's process group may not
+    exist yet."""
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
 
 
 def main(descriptor: int, forks: bool = True) -> None:
-    """The process's whole life. `descriptor` is its end of the session's socket."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the session's to hear
+    """Runs the process from its start to its end. `descriptor` is its end of the session's
+    socket."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the session handles Ctrl-C
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         Template(Channel(socket.socket(fileno=descriptor)), forks).serve()

@@ -1,7 +1,7 @@
-"""A worker process, from its fork to its end: the main thread does what it is told, a second one
-listens, gives signs of life and watches over memory.
+"""A worker process, from its fork to its end. The main thread carries out orders; a second thread
+receives messages, sends pulses and watches the memory.
 
-Ends at once when the session's end of the socket is closed, for whatever reason.
+The process ends at once when the session's end of the socket is closed, for any reason.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ...machine.cache import turn_off
 from ...packetizer import FileFailed, Halt, Order, Packet, PacketFailed, Process, WorkerJoined
 from ...worker.task import Task
 from ...worker.worker import Worker
+from ...worker.workload import Partial
 from .channel import Channel
 from .messages import Crashed, Hand, Pulse
 from .portable_error import portable
@@ -33,19 +34,19 @@ from .portable_error import portable
 __all__ = ["run"]
 
 _PULSE = 0.2
-"""Seconds between signs of life."""
+"""Seconds between two pulses."""
 _PR_SET_PDEATHSIG = 1
 
 
 def run(sock: socket.socket, load: Callable[[], Task], number: int, memory: int | None) -> NoReturn:
-    """All of a worker's life, in a fresh child of the template. `load` gives its task."""
+    """Runs a worker to its end, in a new child process. `load` gives its task."""
     code = 1
     try:
         _settle()
         _WorkerProcess(sock, load(), number, memory).work()
         code = 0
     except BaseException:
-        # Nobody is left to be told; the session sees the process end.
+        # The session sees only that the process has ended.
         import traceback
 
         with contextlib.suppress(Exception):
@@ -79,14 +80,14 @@ class _WorkerProcess:
         self._pid = os.getpid()
         self._packet: Packet | None = None
         self._limit = None if memory is None else _limit_memory(memory)
-        # A child that the user's code forks has nothing to say here, and must not hold the line.
+        # A child that the user's code forks must not keep the connection open.
         os.register_at_fork(after_in_child=self._channel.close)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def work(self) -> None:
-        """Until the socket is closed."""
+        """Carries out orders until the socket is closed."""
         try:
-            # A package's hook. None of the uploaded ones has it, usually.
+            # The hook of uploaded packages, which few of them have.
             if importlib.util.find_spec("treemill_setup") is not None:
                 importlib.import_module("treemill_setup")
             turn_off()
@@ -108,7 +109,7 @@ class _WorkerProcess:
         self._packet = order.packet if isinstance(order, Process) else None
         event = self._worker.perform(order)
         if os.getpid() != self._pid:
-            os._exit(0)  # a fork of the user's came back from process()
+            os._exit(0)  # a process that the user's code has forked came back from process()
         packet, self._packet = self._packet, None
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
@@ -122,7 +123,7 @@ class _WorkerProcess:
         if event is not None:
             self._channel.send(event)
 
-    def _hand(self, partial: Any) -> None:
+    def _hand(self, partial: Partial) -> None:
         self._channel.send(Hand(partial.dumps(), self._pulse()))
 
     def _pulse(self) -> Pulse:
@@ -146,7 +147,7 @@ class _WorkerProcess:
                 for message in messages:
                     if isinstance(message, Halt):
                         self._control.stop()
-                    else:
+                    elif isinstance(message, Order):
                         self._inbox.put(message)
             if time.monotonic() < next_pulse:
                 continue
@@ -158,7 +159,7 @@ class _WorkerProcess:
                 self._leave(0)
 
     def _watch_memory(self) -> None:
-        """Where the system does not keep to the limit by itself."""
+        """Ends the process if it has more memory than its limit: not all systems enforce that."""
         packet = self._packet
         if self._limit is None or packet is None or _private_bytes() <= self._limit:
             return
@@ -168,14 +169,14 @@ class _WorkerProcess:
         self._leave(3)
 
     def _leave(self, code: int) -> NoReturn:
-        """Ends the process and what it has started, without a look back."""
+        """Ends the process at once."""
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         os._exit(code)
 
 
 def _limit_memory(memory: int) -> int:
-    """Lets the system refuse more; gives back the number of private bytes that is too many."""
+    """Makes the system refuse more memory, if it can. Returns the limit of private bytes."""
     import resource
 
     private = _private_bytes()
@@ -194,7 +195,7 @@ def _status(line: str) -> int | None:
 
 
 def _private_bytes() -> int:
-    """Of this process alone."""
+    """The bytes of memory that this process shares with no other."""
     found = _status("RssAnon:")
     if found is not None:
         return found
