@@ -8,25 +8,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
 from types import FrameType
+from typing import Generic, TypeVar
 
 __all__ = ["interrupts", "raising"]
 
+_Word = TypeVar("_Word")
 
-class _Note:
-    """A signal handler that puts the word "interrupt" into `news`."""
 
-    def __init__(self, news: SimpleQueue[str]) -> None:
+class _Note(Generic[_Word]):
+    """A signal handler that puts a word into `news`."""
+
+    def __init__(self, news: SimpleQueue[_Word], word: _Word) -> None:
         self._news = news
+        self._word = word
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         # A handler may call SimpleQueue.put, even if it interrupts get.
-        self._news.put("interrupt")
+        self._news.put(self._word)
 
 
 @contextmanager
-def interrupts(news: SimpleQueue[str]) -> Iterator[None]:
-    """Inside, SIGINT puts the word "interrupt" into `news`. This holds in the main thread only, and
-    only if SIGINT would raise KeyboardInterrupt: a program's own handler stays in place."""
+def interrupts(news: SimpleQueue[_Word], word: _Word) -> Iterator[None]:
+    """Inside, SIGINT puts `word` into `news`. This holds in the main thread only, and only if
+    SIGINT would raise KeyboardInterrupt: a program's own handler stays in place."""
     if (
         threading.current_thread() is not threading.main_thread()
         or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
@@ -34,7 +38,7 @@ def interrupts(news: SimpleQueue[str]) -> Iterator[None]:
         yield
         return
 
-    signal.signal(signal.SIGINT, _Note(news))
+    signal.signal(signal.SIGINT, _Note(news, word))
     try:
         yield
     finally:

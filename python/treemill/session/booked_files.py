@@ -1,14 +1,14 @@
-"""The files that bookings make: their folders of parts, what cannot be written, the files
-themselves when the pass has ended. Knows bookings and their rows; knows no session and no worker.
+"""The files that bookings make: checks what can be written, makes the folders for parts, and makes
+the files when the pass has ended. Knows bookings and their rows; knows no session and no worker.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..arrays.rows import Sink
+from ..arrays.rows import Collected, Sink
 from ..errors import QueryError, SourceError
 from ..query.node import Booking
 from ..query.planning import Plan
@@ -24,10 +24,10 @@ __all__ = ["BookedFiles"]
 
 
 class BookedFiles:
-    """Of the bookings of one query. False where these make none."""
+    """The files of one query's bookings. False if there are none."""
 
     def __init__(self, bookings: Sequence[Booking], chain: Chain, is_whole: bool) -> None:
-        """`is_whole`: whether the query goes through all of the chain, or fails."""
+        """`is_whole`: whether the query goes through all of the chain or fails."""
         self._bookings = bookings
         self._chain = chain
         self._is_whole = is_whole
@@ -46,19 +46,19 @@ class BookedFiles:
         return bool(self._targets)
 
     def sinks(self, plan: Plan) -> dict[int, Sink]:
-        """Where rows go, by the place of their results."""
+        """The sinks of rows, by the index of their results."""
         for place in self._targets:
             (self._indices[place],) = plan.slots[self._bookings[place].number]["nominal"]
         folders = {self._indices[place]: folder for place, folder in self._folders.items()}
         return {index: Sink(rows.limit, folders.get(index)) for index, rows in plan.rows.items()}
 
-    def begin(self, empty: Sequence[Any]) -> None:
-        """Says what cannot be written before anything is read, and makes the folders of parts.
-        `empty`: results of no entries."""
+    def begin(self, empty: Sequence[object]) -> None:
+        """Makes the folders of parts, before anything is read. Raises what makes a file impossible.
+        `empty`: the results of no entries."""
         from ..results.snapshot import check  # heavy: numpy
 
         for place, target in self._targets.items():
-            check(empty[self._indices[place]], target, self._copied(target))
+            check(self._rows(empty, place), target, self._copied(target))
         for place, folder in self._folders.items():
             try:
                 remove_abandoned(os.path.dirname(folder))
@@ -68,15 +68,20 @@ class BookedFiles:
                 message = f"cannot write: {error.strerror or error}"
                 raise SourceError(message, file=self._targets[place].path) from error
 
-    def made(self, values: Sequence[Any], raw: Sequence[Any]) -> tuple[Any, ...]:
-        """The values, with the files, which are made now."""
+    def made(self, values: Sequence[object], raw: Sequence[object]) -> tuple[object, ...]:
+        """Makes the files. Returns the values, with the files in place of those that have none."""
         from ..results.snapshot import write  # heavy: numpy
 
         found = list(values)
         for place, target in self._targets.items():
-            rows, folder = raw[self._indices[place]], self._folders[place]
+            rows, folder = self._rows(raw, place), self._folders[place]
             found[place] = write(rows, target, folder, self._copied(target))
         return tuple(found)
+
+    def _rows(self, results: Sequence[object], place: int) -> Collected:
+        rows = results[self._indices[place]]
+        assert isinstance(rows, Collected)
+        return rows
 
     def _copied(self, target: Target) -> list[CopiedTree]:
         if target.copied and not self._is_whole:
@@ -87,6 +92,6 @@ class BookedFiles:
         return copied(self._chain, target.copied)
 
     def drop(self) -> None:
-        """Removes what was written for files that will not be made."""
+        """Removes the parts of files that will not be completed."""
         for folder in self._folders.values():
             remove(folder)

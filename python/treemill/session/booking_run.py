@@ -1,4 +1,6 @@
-"""Bookings while they run: a pass that finds automatic ranges, if any, and one that fills."""
+"""A running query of bookings: a pass that finds automatic ranges, if there are any, and one that
+fills. Knows how bookings become a task and results become values; knows no worker.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +22,19 @@ from ..results.variations import Variations
 from .booked_files import BookedFiles
 from .options import RunOptions
 from .run import Query
+from .state import State
 from .subset import known_sizes
 
 if TYPE_CHECKING:
-    pass
+    from hist import Hist as Histogram
 
 __all__ = ["BookedQuery"]
-
 
 _RANGES, _FILL = "finding ranges", "filling"
 
 
-class BookedQuery(Query):
-    """The handle on bookings of one dataset."""
+class BookedQuery(Query[tuple[object, ...]]):
+    """A running query of bookings of one dataset. Its result has their values in order."""
 
     def __init__(
         self,
@@ -52,13 +54,13 @@ class BookedQuery(Query):
         self._places: dict[tuple[int, int], list[int]] = {}
         self._plan = Plan()
         self._files_made = BookedFiles(bookings, chain, options.whole and not self._skip_errors)
-        self._values: tuple[Any, ...] | None = None
-        self._empty: dict[tuple[int, str], Any] = {}  # by booking and variation
+        self._values: tuple[object, ...] | None = None
+        self._empty: dict[tuple[int, str], Histogram] = {}  # by booking and variation
         self.account.phase = _FILL
 
     def start(self) -> None:
         """Compiles the query and starts its first pass; returns at once. Raises what is wrong with
-        the query or the first file."""
+        the query or with the first file."""
         described, self._places = extents(self.bookings)
         if self._places:
             self.account.phase = _RANGES
@@ -83,7 +85,7 @@ class BookedQuery(Query):
         )
         self._workload = task.workload(0)
         try:
-            self._workload.bound(0)  # errors of the query show here, before any worker has to start
+            self._workload.bound(0)  # raises what is wrong with the query, before workers start
             self._workload.size(0)
         except QueryError:
             raise
@@ -91,7 +93,7 @@ class BookedQuery(Query):
             if not self._skip_errors:
                 raise
         if self._files_made:
-            self._files_made.begin(self._workload.bound(0).partial().results())
+            self._files_made.begin(self._no_entries())
         self._start_pass(task, known_sizes(self._chain, self._workload, self._spans))
 
     def _next(self, ended: Pass) -> bool:
@@ -104,44 +106,45 @@ class BookedQuery(Query):
         return True
 
     def prepare(self) -> None:
-        """Makes histograms while workers work, until these are done."""
+        """Makes the histograms while workers work, until the query is done."""
         for booking in self.bookings:
             if not isinstance(booking.wanted, Hist):
                 continue
             for variation in self._plan.slots[booking.number]:
-                if self._done:
+                if self.done:
                     return
                 made = empty(booking, self._axes.get(booking.number))
                 self._empty[booking.number, variation] = made
 
-    def _results(self, raw: list[Any] | None) -> tuple[Any, ...]:
-        if raw is None:  # not one entry
-            raw = self._workload.bound(0).partial().results()
-        return tuple(self._value(booking, raw or []) for booking in self.bookings)
+    def _no_entries(self) -> list[object]:
+        results: list[object] = self._workload.bound(0).partial().results()
+        return results
 
-    def _value(self, booking: Booking, raw: list[Any]) -> Any:
+    def _results(self, raw: list[object]) -> tuple[object, ...]:
+        return tuple(self._value(booking, raw) for booking in self.bookings)
+
+    def _value(self, booking: Booking, raw: list[object]) -> object:
         axes = self._axes.get(booking.number)
         values = Variations(unchanged=self._plan.unchanged(booking))
         for variation, slots in self._plan.slots[booking.number].items():
-            # Given away: who asks again gets another one.
+            # The caller owns the values: the next call gets other histograms.
             into = self._empty.pop((booking.number, variation), None)
             values[variation] = result(booking, [raw[slot] for slot in slots], axes, into)
         return values if self._plan.varied(booking) else values.nominal
 
-    def _finish(self, raw: list[Any] | None) -> tuple[Any, ...]:
+    def _finish(self, raw: list[object] | None) -> tuple[object, ...]:
         with self._lock:
             if self._values is None:
-                if raw is None:
-                    raw = self._workload.bound(0).partial().results()
-                self._values = self._files_made.made(self._results(raw), raw or [])
-        if self._stopped is None and self._whole:
+                raw = self._no_entries() if raw is None else raw
+                self._values = self._files_made.made(self._results(raw), raw)
+        if self._state is State.RUNNING and self._whole:
             for booking, value in zip(self.bookings, self._values, strict=True):
                 booking.set_value(value)
-        elif self._stopped is None:
-            self._origin.regroup(self._before)  # a part of the data is no value of theirs
+        elif self._state is State.RUNNING:
+            self._origin.regroup(self._before)  # a booking's value is of all of the data
         return self._values
 
-    def final(self) -> Any:
+    def final(self) -> tuple[object, ...]:
         """The result of a query that is done."""
         try:
             return super().final()
@@ -150,7 +153,7 @@ class BookedQuery(Query):
             raise
 
     def drop(self) -> None:
-        """Removes what was written for files that will not be made."""
+        """Removes the parts of files that will not be completed."""
         self._files_made.drop()
 
     def _set_axes(self, ended: Pass) -> None:

@@ -1,16 +1,17 @@
-"""Other trees of a dataset's files, such as NanoAOD's Runs, as they go along into a file that is
-written: all entries of all files, all columns that can be read.
+"""Other trees of a dataset's files, such as NanoAOD's Runs, as snapshots copy them: all entries of
+all files, all columns that can be read. Knows chains; knows no query.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..chain.reader import read
 from ..query.snapshot_target import titles_of
 
 if TYPE_CHECKING:
+    from ..arrays.columns import Table
     from ..chain.chain import Chain
 
 __all__ = ["CopiedTree", "copied"]
@@ -19,7 +20,7 @@ _STEP_BYTES = 32 << 20
 
 
 class CopiedTree:
-    """Implements what `snapshots` copies."""
+    """Implements results.snapshot.Copied."""
 
     def __init__(self, chain: Chain, name: str) -> None:
         self.name = name
@@ -34,8 +35,8 @@ class CopiedTree:
             if counter is not None and counter in names:
                 self.counters[name] = counter
 
-    def tables(self) -> Iterator[Any]:
-        """Its entries, some at a time."""
+    def tables(self) -> Iterator[Table]:
+        """All entries, in tables of some MB."""
         trees = self._trees
         first = 0
         for file, entries in enumerate(trees.entries):
@@ -48,5 +49,5 @@ class CopiedTree:
 
 
 def copied(chain: Chain, names: Sequence[str]) -> list[CopiedTree]:
-    """The dataset's other trees of these names. Raises QueryError where a file has none."""
+    """The dataset's other trees of these names. Raises QueryError if a file has none."""
     return [CopiedTree(chain, name) for name in names]

@@ -1,7 +1,7 @@
-"""A query while it runs: its passes one after another, its end, its result.
+"""A running query: its passes one after another, its end, its result.
 
-Drives a pool's passes; draws nothing. booking_run.py and selector_run.py say what is computed,
-account.py how far it is.
+It drives the passes of a pool. booking_run.py and selector_run.py say what is computed, account.py
+how far the query is. Knows backends, tasks and partials by their protocols; shows nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from ..backend.base import Pass, Pool, Request
 from ..backend.merged import Merged
@@ -21,154 +21,159 @@ from ..packetizer import FileSize, WorkerGone
 from ..worker.task import Task
 from ..worker.workload import Span
 from .account import Account
+from .state import News, State
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    # `Query` alone is a query whose result type checkers do not know.
+    Result = TypeVar("Result", default=Any, covariant=True)
+else:  # Python's own has no defaults before 3.13
+    from typing import TypeVar
+
+    Result = TypeVar("Result", covariant=True)
 
 __all__ = ["Query"]
 
 
-class Query(ABC):
-    """The handle on a running query. Made by `Session.submit` and `Session.run`."""
+class Query(ABC, Generic[Result]):
+    """The handle on a running query. `Session.submit` gives it."""
 
     title: str
-    """What it is, in a few words."""
+    """The query in a few words."""
     titles: Sequence[str] = ()
-    """Of the values, where there are several without names of their own."""
+    """The titles of the values, if there are several without names of their own."""
 
     def __init__(
         self, files: Sequence[str], pool: Pool, skip_errors: bool, spans: Sequence[Span] | None
     ) -> None:
-        """`spans`: the parts of files that are wanted; None: all of all files."""
+        """`spans`: the parts of files to go through; None: all entries of all files."""
         self.account = Account(files, spans)
         self._pool = pool
         self._skip_errors = skip_errors
         self._spans = spans
         self._lock = threading.Lock()
-        self._watchers: list[SimpleQueue[str]] = []
-        self._starters: list[SimpleQueue[str]] = []
-        self._at_work = False
-        self._done = False
+        self._state = State.RUNNING
+        self._reason: str | None = None
+        """Why the query was stopped or aborted."""
+        self._happened: set[News] = set()
+        self._listeners: list[tuple[News, SimpleQueue[News]]] = []
         self._error: BaseException | None = None
-        self._stopped: str | None = None
-        self._aborted = False
         self._pass: Pass | None = None
         self._merged = Merged()
 
     @abstractmethod
     def start(self) -> None:
-        """Starts the first pass; returns at once. Raises what is wrong with the query or the first
-        file."""
+        """Starts the first pass; returns at once. Raises what is wrong with the query or with the
+        first file."""
 
     @abstractmethod
     def _next(self, ended: Pass) -> bool:
-        """After a pass that ended well: starts another one, if the query needs one."""
+        """Starts another pass after one that ended well. False if the query needs none."""
 
     @abstractmethod
-    def _results(self, raw: list[Any] | None) -> Any:
-        """What the user gets, from the results of the last pass; None: of no commit."""
+    def _no_entries(self) -> list[object]:
+        """The results of the last pass if it had no entries."""
+
+    @abstractmethod
+    def _results(self, raw: list[object]) -> Result:
+        """What the user gets, from the results of the last pass."""
 
     # What the user may ask.
 
     @property
     def done(self) -> bool:
-        """Whether it ended, well or not."""
-        return self._done
+        """Whether the query has ended, well or not."""
+        return News.DONE in self._happened
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """How far the query is."""
         return self.account.progress
 
     @property
     def report(self) -> Report:
-        """What is in the result so far and what is not, and why; rates."""
+        """Which entries are in the result so far, which are missing, and why; rates."""
         return self.account.report
 
-    def snapshot(self, within: float | None = None) -> Any:
-        """The results of the entries merged so far; None before there are any, and where others are
-        being merged for more than `within` seconds."""
+    def snapshot(self, within: float | None = None) -> Result | None:
+        """The results of the entries merged so far. None before there are any, and if another merge
+        takes more than `within` seconds."""
         if self._pass is None or not self.account.final_phase:
             return None
         raw = self._merged.results(within)
         return None if raw is None else self._results(raw)
 
     def abort(self, reason: str = "aborted by the user") -> None:
-        """Ends the query at once: what workers have not committed is lost, and `result` raises.
-        `snapshot` has what was merged, `report` says which entries that is."""
-        if self.done:
-            return  # whatever holds the lock: the user's `end`, perhaps
-        with self._lock:
-            if self._done:
-                return
-            self._stopped = self._stopped or reason
-            self._aborted = True
-            running = self._pass
+        """Ends the query at once: work that is not committed is lost, and `result` raises an error.
+        `snapshot` gives what was merged, and `report` names the entries in it."""
+        running = self._end_early(State.ABORTED, reason)
         if running is not None:
             running.abort(reason)
 
     def stop(self, reason: str = "stopped by the user") -> None:
-        """Ends the query soon; what is done by then is kept and becomes the result. Returns at
-        once."""
-        if self.done:
-            return
-        with self._lock:
-            if self._done:
-                return
-            self._stopped = self._stopped or reason
-            running = self._pass
+        """Ends the query soon: what is done by then becomes the result. Returns at once."""
+        running = self._end_early(State.STOPPED, reason)
         if running is not None:
             running.stop(reason)
 
-    def result(self, timeout: float | None = None) -> Any:
-        """Waits for the end and gives the results: of all entries, or where the query was stopped
-        of those that `report` names. Raises what went wrong, TimeoutError after `timeout`
+    def _end_early(self, state: State, reason: str) -> Pass | None:
+        """Notes what the user asks. Returns the pass to end; None if the query has ended."""
+        if self.done:
+            return None  # without the lock, under which the user's `end` may be running
+        with self._lock:
+            if News.DONE in self._happened:
+                return None
+            self._reason = self._reason or reason
+            if self._state is not State.ABORTED:
+                self._state = state
+            return self._pass
+
+    def result(self, timeout: float | None = None) -> Result:
+        """Waits for the end and returns the results, of all entries or, if the query was stopped,
+        of the entries that `report` names. Raises what went wrong; TimeoutError after `timeout`
         seconds."""
-        news: SimpleQueue[str] = SimpleQueue()
-        self.watch(news)
-        if not self._done:
+        news: SimpleQueue[News] = SimpleQueue()
+        self.watch(news, News.DONE)
+        if not self.done:
             try:
                 news.get(timeout=timeout)
             except Empty:
                 raise TimeoutError(f"no result within {timeout} s") from None
         return self.final()
 
-    def drop(self) -> None:  # noqa: B027 - most have nothing of the kind
-        """Throws away what the result would have been made from, as far as it lies outside of this
-        process's memory."""
+    def drop(self) -> None:
+        """Removes what was written to disk for the result."""
 
-    def watch(self, news: SimpleQueue[str]) -> None:
-        """Puts the word "done" into `news` at the end, or now if that has been."""
+    def watch(self, news: SimpleQueue[News], *which: News) -> None:
+        """Puts each of these news into the queue when it happens, or now if it has happened."""
         with self._lock:
-            if self._done:
-                news.put("done")
-            else:
-                self._watchers.append(news)
+            for each in which:
+                if each in self._happened:
+                    news.put(each)
+                else:
+                    self._listeners.append((each, news))
 
-    def watch_begin(self, news: SimpleQueue[str]) -> None:
-        """Puts the word "at work" into `news` once, when workers are at their first packets, or now
-        if they are already: who hears it has time for `prepare`. It may never come."""
-        with self._lock:
-            if self._at_work:
-                news.put("at work")
-            else:
-                self._starters.append(news)
+    def prepare(self) -> None:
+        """Makes containers for the results while workers work, which is optional. To be called
+        after `News.AT_WORK`."""
 
-    def prepare(self) -> None:  # noqa: B027 - most have nothing of the kind
-        """Makes what the results will be put into, as far as nothing need be known of them."""
-
-    def final(self) -> Any:
+    def final(self) -> Result:
         """The result of a query that is done."""
         if self._error is not None:
             words = getattr(self._error, "traceback", None)
             if words and not getattr(self._error, "__notes__", None):
                 self._error.add_note(f"In the worker:\n{words}")
             raise self._error
-        if self._aborted:
-            raise TreemillError(f"the query was aborted: {self._stopped}")
+        if self._state is State.ABORTED:
+            raise TreemillError(f"the query was aborted: {self._reason}")
         if not self.account.final_phase or self._pass is None:
-            raise TreemillError(f"the query was {self._stopped or 'ended'} before it had results")
+            raise TreemillError(f"the query was {self._reason or 'ended'} before it had results")
         return self._finish(self._merged.results())
 
-    def _finish(self, raw: list[Any] | None) -> Any:
-        return self._results(raw)
+    def _finish(self, raw: list[object] | None) -> Result:
+        """The result, from the results of the last pass; None if nothing was committed."""
+        return self._results(self._no_entries() if raw is None else raw)
 
     # Passes.
 
@@ -187,36 +192,37 @@ class Query(ABC):
         self._pass.start()
 
     def _pass_begun(self) -> None:
-        """On a worker's thread, when all workers have something to do."""
+        """Called on any thread when all workers have got their first packets."""
         with self._lock:
-            if not self.account.final_phase:
-                return
-            self._at_work = True
-            starters, self._starters = self._starters, []
-        for news in starters:
-            news.put("at work")
+            if self.account.final_phase:
+                self._announce(News.AT_WORK)
 
     def _pass_ended(self, ended: Pass) -> None:
-        """On a worker's thread, after its last commit."""
+        """Called on any thread after the last commit of a pass."""
         try:
             error = self._explained(ended.error, ended)
-            if error is None and self._stopped is None and self._next(ended):
-                self._stop_again()
+            if error is None and self._state is State.RUNNING and self._next(ended):
+                self._end_again()
                 return
         except BaseException as problem:
             error = problem
-        with self._lock:
-            self._error = error
-            self.account.end()
-            self._done = True
-            watchers, self._watchers = self._watchers, []
+        self._error = error
+        self.account.end()
         if error is not None or self._skip_errors:
-            self.account.settle()  # errors hold what was in the workers' hands
-        for news in watchers:
-            news.put("done")
+            self.account.settle()  # errors hold what workers had in memory
+        with self._lock:
+            self._announce(News.DONE)
+
+    def _announce(self, news: News) -> None:
+        """Tells the listeners. Must be called under the lock."""
+        self._happened.add(news)
+        for each, listener in self._listeners:
+            if each is news:
+                listener.put(news)
+        self._listeners = [(each, queue) for each, queue in self._listeners if each is not news]
 
     def _explained(self, error: BaseException | None, ended: Pass) -> BaseException | None:
-        """A worker's death as an error of ours, which says what the worker had in its hands."""
+        """The error of the pass. A worker's death becomes a WorkerError that names the packet."""
         if not isinstance(error, WorkerGone):
             return error
         for missing in ended.coverage().missing:
@@ -227,16 +233,16 @@ class Query(ABC):
                 return WorkerError(f"given up: {error}", file=path, entries=span)
         return WorkerError(str(error))
 
-    def _stop_again(self) -> None:
-        """For a stop that came between two passes."""
+    def _end_again(self) -> None:
+        """Ends the new pass, if the user has stopped or aborted the query between two passes."""
         with self._lock:
-            running, reason, aborted = self._pass, self._stopped, self._aborted
+            running, reason, state = self._pass, self._reason, self._state
         if running is not None and reason is not None:
-            (running.abort if aborted else running.stop)(reason)
+            (running.abort if state is State.ABORTED else running.stop)(reason)
 
 
 def _useful_workers(sizes: Sequence[FileSize | None], size: int) -> int:
-    """No more workers than there can be packets."""
+    """The number of workers that can have a packet each, at most `size`."""
     packets = 0
     for each in sizes:
         packets += size if each is None else (1 + len(each.cuts) if each.entries else 0)

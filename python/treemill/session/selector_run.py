@@ -1,8 +1,10 @@
-"""A selector while it runs: its begin here, one pass on the workers, its end here."""
+"""A running query of a selector: its `begin` in this process, one pass on the workers, its `end` in
+this process. Knows no worker.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..backend.base import Pass, Pool
 from ..errors import TreemillError
@@ -17,6 +19,7 @@ from ..selector.task import SelectorTask
 from ..selector.workload import blocks
 from .options import RunOptions
 from .run import Query
+from .state import State
 from .subset import known_sizes
 
 if TYPE_CHECKING:
@@ -27,8 +30,8 @@ __all__ = ["SelectorQuery"]
 _NOTHING = object()
 
 
-class SelectorQuery(Query):
-    """The handle on a selector's query. Its result is the merged output."""
+class SelectorQuery(Query[object]):
+    """A running query of a selector. Its result is the merged output, or what `end` returns."""
 
     def __init__(
         self,
@@ -39,7 +42,8 @@ class SelectorQuery(Query):
         *,
         node: Node | None = None,
     ) -> None:
-        """`node`: of the dataset's query; the selector sees what arrives there."""
+        """`node`: a place in the dataset's query; the selector sees the entries that arrive there.
+        `chain` None: there is no dataset, but a number of cycles."""
         files = ("cycles",) if chain is None else chain.files
         super().__init__(files, pool, options.skip_errors, options.spans(chain))
         self.title = self.account.title = selector.title
@@ -51,7 +55,7 @@ class SelectorQuery(Query):
         self._cycles = options.cycles or 0
         self._seed = options.seed
         self._schema = options.schema
-        self._value: Any = _NOTHING
+        self._value: object = _NOTHING
         self.account.phase = (
             selector.title if chain is None else f"{selector.title} on {chain.name}"
         )
@@ -85,7 +89,7 @@ class SelectorQuery(Query):
             step = blocks(self._cycles)
             return [FileSize(self._cycles, tuple(range(step, self._cycles, step)))]
         try:
-            _ = self._chain.sizes[0]  # a wrong name shows here, before any worker has to start
+            _ = self._chain.sizes[0]  # raises what is wrong with the names, before workers start
         except TreemillError:
             if not self._skip_errors:
                 raise
@@ -94,28 +98,31 @@ class SelectorQuery(Query):
     def _next(self, ended: Pass) -> bool:
         return False
 
-    def _results(self, raw: list[Any] | None) -> Any:
-        if raw is None and self._stopped is not None:
-            # What begin_worker makes is not to be had: it may be what the query was stopped for.
-            raise TreemillError(f"the query was {self._stopped} before it had results")
-        if raw is None:  # not one entry
-            raw = self._task.workload(0).bound(0).partial().results()
-        output = raw[0]
+    def _no_entries(self) -> list[object]:
+        if self._state is not State.RUNNING:
+            # begin_worker, which makes the output, may be the reason why the query was stopped.
+            raise TreemillError(f"the query was {self._reason} before it had results")
+        results: list[object] = self._task.workload(0).bound(0).partial().results()
+        return results
+
+    def _results(self, raw: list[object]) -> dict[str, object]:
+        output, *booked = raw
+        assert isinstance(output, dict)
         if self._beside is not None:
-            output |= self._beside.values(raw[1:])
+            output |= self._beside.values(booked)
         return output
 
-    def _finish(self, raw: list[Any] | None) -> Any:
+    def _finish(self, raw: list[object] | None) -> object:
         with self._lock:
             if self._value is _NOTHING:
-                output = self._results(raw)
+                output = self._results(self._no_entries() if raw is None else raw)
                 finish_files(output)
                 with raising():
                     changed = self._selector.end(output)
                 self._value = output if changed is None else changed
             return self._value
 
-    def final(self) -> Any:
+    def final(self) -> object:
         """The result of a query that is done."""
         try:
             return super().final()

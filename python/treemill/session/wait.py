@@ -1,4 +1,5 @@
-"""Waits for a query's end, in front of the user or aside, while somebody watches it."""
+"""Waits for the end of a query while a `Watch` shows it: on the caller's thread, or on another
+one."""
 
 from __future__ import annotations
 
@@ -6,45 +7,46 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import TypeVar
 
 from ..errors import QueryInterrupted
 from ..machine.interrupt import interrupts
 from ..monitor.watch import Watch
 from .run import Query
+from .state import News
 
 __all__ = ["hearing", "wait", "watch_aside"]
 
+_Result = TypeVar("_Result")
+
+_LONGEST_WAIT = 0.2
+"""Seconds for which a thread may sleep. On Windows no signal wakes it; elsewhere a signal does not
+that comes after the interpreter's check for signals and before the sleep."""
+
 
 @contextmanager
-def hearing() -> Iterator[SimpleQueue[str]]:
-    """A queue in which Ctrl-C is the word "interrupt"."""
-    news: SimpleQueue[str] = SimpleQueue()
-    with interrupts(news):
+def hearing() -> Iterator[SimpleQueue[News]]:
+    """A queue into which Ctrl-C puts `News.INTERRUPT`."""
+    news: SimpleQueue[News] = SimpleQueue()
+    with interrupts(news, News.INTERRUPT):
         yield news
 
 
-# A signal that arrives in the moment between the interpreter's check for signals and its going to
-# sleep does not wake it; and on Windows none does. So sleep is never longer than this, in seconds.
-_LONGEST_WAIT = 0.2
-
-
-def wait(query: Query, news: SimpleQueue[str], watch: Watch) -> Any:
-    """Waits for the end, showing what is going on in `watch`, which the caller closes. The word
-    "interrupt" in `news` stops the query, a second one gives up waiting for its workers."""
+def wait(query: Query[_Result], news: SimpleQueue[News], watch: Watch) -> _Result:
+    """Waits for the end of the query and returns its result. Shows the query by `watch`, which the
+    caller closes. `News.INTERRUPT` stops the query; the second one aborts it."""
     interrupted = False
     try:
-        query.watch(news)
-        query.watch_begin(news)
+        query.watch(news, News.AT_WORK, News.DONE)
         while True:
             try:
                 word = news.get(timeout=min(watch.delay(), _LONGEST_WAIT))
             except Empty:
                 watch.tick()
                 continue
-            if word == "done":
+            if word is News.DONE:
                 break
-            if word == "at work":
+            if word is News.AT_WORK:
                 query.prepare()
                 continue
             if interrupted:
@@ -64,9 +66,9 @@ def wait(query: Query, news: SimpleQueue[str], watch: Watch) -> Any:
 
 
 def watch_aside(query: Query, watch: Watch) -> None:
-    """The same for a query that nobody waits for: on a thread, until its end."""
-    news: SimpleQueue[str] = SimpleQueue()
-    query.watch(news)
+    """Shows the query by `watch` on a thread of its own, until the query's end."""
+    news: SimpleQueue[News] = SimpleQueue()
+    query.watch(news, News.DONE)
 
     def look() -> None:
         try:
