@@ -1,4 +1,4 @@
-"""The user's handle: what is asked runs on workers, is waited for and reported.
+"""Sessions: run queries on workers, wait for them and report on them.
 
-Knows backends by their pool only; nothing below knows a session.
+Knows backends by their pools only. No folder below may know sessions.
 """

@@ -1,7 +1,6 @@
-"""A query's title, progress and report, without its results: what a session keeps of it when it has
-ended.
+"""A query's title, progress and report, which a session keeps after the query's end.
 
-Asks a pass; runs none, and holds nothing that a result is made from.
+Reads the counters and the coverage of a pass. Starts no pass, and holds nothing of the results.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ __all__ = ["Account"]
 
 
 class Account:
-    """Of one query, while it runs and afterwards."""
+    """The account of one query, while it runs and afterwards."""
 
     title: str = ""
-    """What the query is, in a few words."""
+    """The query in a few words."""
 
     def __init__(self, files: Sequence[str], spans: Sequence[Span] | None) -> None:
-        """`spans`: the parts of files that are wanted; None: all of all files."""
+        """`spans`: the parts of files to go through; None: all entries of all files."""
         self.phase = "processing"
         self.final_phase = True
         self.running: Pass | None = None
@@ -41,27 +40,27 @@ class Account:
         return self._ended is not None
 
     def end(self) -> None:
-        """The query has ended."""
+        """Notes that the query has ended."""
         self._ended = time.monotonic()
 
     def settle(self) -> None:
-        """After the end: writes down what will be asked, and lets go of the pass."""
+        """Keeps the progress and the report, and drops the pass. To be called after the end."""
         if self._settled is None:
             self._settled = self._progress(), self._report()
             self.running = None
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """How far the query is."""
         return self._progress() if self._settled is None else self._settled[0]
 
     @property
     def report(self) -> Report:
-        """What is in the result so far and what is not, and why; rates."""
+        """Which entries are in the result so far, which are missing, and why; rates."""
         return self._report() if self._settled is None else self._settled[1]
 
     def place(self, number: int) -> tuple[str, int]:
-        """The file that the pass calls by this number, and the entry that it calls 0."""
+        """The name of the pass's file with this number, and the entry that the pass counts as 0."""
         if self._spans is None:
             return self._files[number], 0
         file, first, _ = self._spans[number]

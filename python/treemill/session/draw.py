@@ -1,6 +1,8 @@
-"""TTree::Draw: one histogram, filled now. Knows what a selection may be there that a filter may
-not, what a drawing asks for besides (`>>h(100,0,1)`, a profile), and which of the user's words an
-error is about. Shows nothing: that is display.py's affair.
+"""TTree::Draw: fills one histogram at once. Reads what a drawing may ask for (`>>h(100,0,1)`, a
+profile, a selection of items or by a number), and finds the user's own words that an error is
+about.
+
+Knows nodes and bookings; shows nothing, which monitor/ does.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..language.clike import dimensions
@@ -23,14 +25,19 @@ from ..query.quantities import Hist
 from ..query.steps import Filter
 from ..query.storages import storage_of
 
+if TYPE_CHECKING:
+    from hist import Hist as Histogram
+
+    from ..tree.branch import Branch
+
 __all__ = ["Drawn", "drawn"]
 
-# Behind a varexp: the histogram's name, and its bins.
+# The end of a varexp: the histogram's name, and its bins.
 _TARGET = re.compile(r">>\s*(\+?)\s*([^\W\d]\w*)\s*(?:\(([^()]*)\))?\s*$")
 _CONDITIONS = {"any", "all", "isnan", "isinf", "isfinite", "signbit", "is_missing", "bool"}
 
-# TTree::Draw's options: those that change what is filled or whether it is shown, and those that say
-# how ROOT would paint it, which change nothing here.
+# TTree::Draw's options: two change what is filled and whether it is shown; the others say how ROOT
+# would paint it, and change nothing here.
 _QUIET, _PROFILE = "goff", "prof"
 _PAINT = {"hist", "e", "e1", "p", "l", "c", "b", "bar", "text", "scat", "box", "arr"}
 _PAINT |= {"col", "colz", "cont", "contz", "lego", "lego2", "surf", "surf1", "surf2", "iso"}
@@ -41,19 +48,21 @@ _ADVICE = {
 }
 
 
+_Bins = tuple[int, float, float]
+
+
 @dataclass(frozen=True)
 class Drawn:
-    """What came out: the histogram (hist.Hist), its title, and a name for it in a file."""
+    """A filled histogram, its title, and its name in a file. `quiet`: not to be shown."""
 
-    histogram: Any
+    histogram: Histogram
     title: str
     name: str
     quiet: bool = False
 
 
 def drawn(node: Node, wanted: Drawing) -> Drawn:
-    """Fills the histogram. Raises QueryError where the expressions cannot be understood, about that
-    one of them that is wrong."""
+    """Fills the histogram. Raises QueryError about the expression that is wrong, if one is."""
     asked = _asked(wanted)
     texts = [text for text in (*asked.exprs, asked.where, asked.weight) if text is not None]
     counted = any("Entries$" in text for text in texts)
@@ -64,7 +73,8 @@ def drawn(node: Node, wanted: Drawing) -> Drawn:
 
 
 def _title(node: Node, asked: _Asked) -> str:
-    """The expressions as TTree::Draw has them, y before x, and what selects and weights."""
+    """The expressions as TTree::Draw writes them, y before x; then the selection and the
+    weights."""
     title = " : ".join(asked.exprs[::-1])
     weights = [asked.weight] if asked.weight is not None else []
     if asked.where is not None:
@@ -77,23 +87,23 @@ def _title(node: Node, asked: _Asked) -> str:
 
 
 def _entries(node: Node) -> int:
-    """Those of all files, as TTree::Draw counts them under an entry list, too."""
+    """The entries of all files, which TTree::Draw counts even with an entry list."""
     chain = node.origin.chain
     return sum(chain.entries)
 
 
-# What is asked for.
+# What the user asks for.
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is to be drawn, in words: values with x first."""
+    """What is to be drawn, as text. Expressions have x first."""
 
     exprs: tuple[str, ...]
     where: str | None
     weight: str | None
-    bins: Any
-    range: Any
+    bins: object
+    range: object
     name: str | None
     profile: bool
     quiet: bool
@@ -103,7 +113,7 @@ def _asked(wanted: Drawing) -> _Asked:
     quiet, profile = _options(wanted.option)
     made = _Asked(
         exprs=_expressions(wanted.expr),
-        # TTree::Draw's users write "" where nothing is selected.
+        # TTree::Draw's users write "" to select all entries.
         where=wanted.where if wanted.where is None or _text(wanted.where).strip() else None,
         weight=wanted.weight,
         bins=wanted.bins,
@@ -115,7 +125,7 @@ def _asked(wanted: Drawing) -> _Asked:
     return _split(made, made.exprs[0]) if len(made.exprs) == 1 else made
 
 
-def _text(where: Any) -> str:
+def _text(where: object) -> str:
     if isinstance(where, str):
         return where
     message = f"a selection is an expression, not {where!r}"
@@ -124,7 +134,7 @@ def _text(where: Any) -> str:
     raise QueryError(message)
 
 
-def _expressions(expr: Any) -> tuple[str, ...]:
+def _expressions(expr: object) -> tuple[str, ...]:
     exprs = tuple(expr) if isinstance(expr, (list, tuple)) else (expr,)
     if not exprs or not all(isinstance(each, str) for each in exprs):
         raise QueryError(f'draw() takes an expression, "y:x", or a list of them, not {expr!r}')
@@ -132,7 +142,7 @@ def _expressions(expr: Any) -> tuple[str, ...]:
 
 
 def _options(text: str) -> tuple[bool, bool]:
-    """Whether nothing is shown, and whether it is a profile."""
+    """Whether the drawing is quiet, and whether it is a profile."""
     if not isinstance(text, str):
         raise QueryError(f"an option is a word of TTree::Draw's, not {text!r}")
     words = {each.lower() for each in re.split(r"[\s,;]+", text) if each}
@@ -143,22 +153,22 @@ def _options(text: str) -> tuple[bool, bool]:
 
 
 def _split(asked: _Asked, whole: str) -> _Asked:
-    """A single expression may be "z:y:x" and end in ">>name(n,lo,hi)"."""
+    """Splits a single expression, which may be "z:y:x" and end in ">>name(n,lo,hi)"."""
     text, name, bins = whole, None, asked.bins
     if (target := _TARGET.search(whole)) is not None:
         text, (more, name, numbers) = whole[: target.start()], target.groups()
         if more:
-            message = ">>+ adds to a histogram of before: add the results, first + second"
+            message = ">>+ adds to an earlier histogram: add the results, first + second"
             raise QueryError(message, text=whole, span=target.span())
         if numbers is not None:
             if bins is not None or asked.range is not None:
-                message = "bins are given twice: behind >> and by bins= or range="
+                message = "bins are given twice: after >> and by bins= or range="
                 raise QueryError(message, text=whole, span=target.span())
             bins = _bins(whole, numbers, target.span(3))
     return replace(asked, exprs=tuple(dimensions(text)), name=name, bins=bins)
 
 
-def _bins(text: str, numbers: str, span: tuple[int, int]) -> Any:
+def _bins(text: str, numbers: str, span: tuple[int, int]) -> _Bins | list[_Bins]:
     """The bins of `>>h(100,0,1)`, or for more dimensions `>>h(10,0,1,20,0,2)`, x first."""
     parts = [part.strip() for part in numbers.split(",")]
     try:
@@ -167,7 +177,7 @@ def _bins(text: str, numbers: str, span: tuple[int, int]) -> Any:
             for i in range(0, len(parts), 3)
         ]
     except (ValueError, IndexError):
-        message = "bins behind >>h are numbers, (n, low, high), of each dimension: x first"
+        message = "bins after >>h are numbers, (n, low, high), for each dimension: x first"
         raise QueryError(message, text=text, span=span) from None
     return each if len(each) > 1 else each[0]
 
@@ -177,15 +187,15 @@ def _bins(text: str, numbers: str, span: tuple[int, int]) -> Any:
 
 @dataclass(frozen=True)
 class _Joined:
-    """An expression that is put together from the user's, and where these lie in it."""
+    """An expression that is made of the user's expressions, with their places in it."""
 
     text: str
     parts: tuple[tuple[int, str], ...]
 
     @staticmethod
     def of(form: str, *parts: str | _Joined) -> _Joined:
-        """`form` with each {} replaced; behind texts of the user's a line end, which closes
-        comments."""
+        """`form` with each {} replaced by a part. A line break follows the user's texts, so that a
+        comment in them ends there."""
         text, *between = form.split("{}")
         places: list[tuple[int, str]] = []
         for part, after in zip(parts, between, strict=True):
@@ -198,37 +208,41 @@ class _Joined:
         return _Joined(text, tuple(places))
 
     def blamed(self, error: QueryError) -> None:
-        """Makes an error about this text one about the user's own part of it."""
+        """Makes an error about this text an error about the user's part of it."""
         start, stop = error.span or (0, len(self.text))
         for at, own in self.parts:
             if at <= start and stop <= at + len(own):
                 error.text, error.span = own, (start - at, stop - at)
                 return
-        # Of several parts that do not go together the last one is the selection.
+        # Several parts do not fit together: blame the last one, which is the selection.
         error.text, error.span = self.parts[-1][1], None
 
 
-def _run(node: Node, asked: _Asked) -> Any:
-    """The first of the ways that may be meant which can be. Which it is only the core knows, when
-    it has seen the columns' types."""
-    from .front import run  # heavy: numpy
-
+def _run(node: Node, asked: _Asked) -> Histogram:
+    """Fills the histogram with a selection of entries or, if that cannot be, of items. Only the
+    core can tell, from the columns' types."""
     if asked.where is None:
-        return run(_booking(node, asked, asked.exprs, asked.weight))
+        return _filled(_booking(node, asked, asked.exprs, asked.weight))
     ways = _Ways(node, asked, asked.where)
     try:
-        return run(ways.of_entries())
+        return _filled(ways.of_entries())
     except QueryError as error:
         if not ways.selects_no_entries(error):
             raise ways.blamed(error) from None
     try:
-        return run(ways.of_items())
+        return _filled(ways.of_items())
     except QueryError as error:
         raise ways.blamed(error) from None
 
 
+def _filled(booking: Booking[Histogram]) -> Histogram:
+    from .front import run  # heavy: numpy
+
+    return run(booking)
+
+
 class _Ways:
-    """A selection of entries, or of items. One that is a number is a weight besides."""
+    """The two meanings of a selection: of entries, or of items. A number is also a weight."""
 
     def __init__(self, node: Node, asked: _Asked, where: str) -> None:
         self._node = node
@@ -256,7 +270,7 @@ class _Ways:
         return _booking(self._node, self._asked, exprs, self._weight)
 
     def selects_no_entries(self, error: QueryError) -> bool:
-        """Whether it is the selection as a whole that a filter cannot be."""
+        """Whether the error says that the whole selection cannot be a filter."""
         text = self._condition
         start, stop = error.span or (0, 0)
         return error.text == text and not text[:start].strip() and not text[stop:].strip()
@@ -290,9 +304,9 @@ def _condition(node: Node, where: str) -> bool:
     return _is_condition(parse(where, DRAW).tree, node.origin.chain.branches)
 
 
-def _is_condition(tree: Tree, branches: Mapping[str, Any]) -> bool:
-    """Whether it can be seen to be true or false, and no number. Names of the user's own are taken
-    for numbers, as whose weight a bool counts the same."""
+def _is_condition(tree: Tree, branches: Mapping[str, Branch]) -> bool:
+    """Whether the expression is certainly true or false, and no number. Columns that the user has
+    defined count as numbers: as a weight, a bool has the same effect."""
 
     def is_bool(name: str) -> bool:
         branch = branches.get(name)

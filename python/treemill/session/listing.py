@@ -1,11 +1,12 @@
-"""The first entries and the statistics of columns: TTree::Scan, and what pandas calls head and
-describe. Books and runs; how tables look is monitor's affair.
+"""The first entries of columns and their statistics: TTree::Scan, and pandas' head and describe.
+
+Knows nodes and bookings; monitor/ lays out the tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..language.clike import dimensions
@@ -17,20 +18,23 @@ from ..query.quantities import MOST_BYTES, Quantiles, Rows, Scalar, named_column
 from ..quoting import quoted
 
 if TYPE_CHECKING:
+    import awkward as ak
+
+    from ..language.expression import Expression
     from ..tree.branch import Branch
 
 __all__ = ["described", "first_entries", "scanned"]
 
 _FIRST_LOOK = 1000
-"""Entries that are looked at first; then ever more, until enough have passed the filters."""
+"""Entries to read at first. If too few of them pass the filters, eight times as many come next."""
 _SCANNED = 8
-"""Columns that are listed where none are named."""
+"""The number of columns to list if the user names none."""
 _NUMBER = "entry_number"
 
 
-def first_entries(node: Node, columns: Any, count: int) -> Any:
-    """An awkward array of records of the first `count` entries that arrive at the node; no more is
-    read than it takes to find them."""
+def first_entries(node: Node, columns: Sequence[tuple[str, Expression]], count: int) -> ak.Array:
+    """The first `count` entries that arrive at the node, as an awkward array of records. Reads
+    about as many entries as it takes to find them."""
     from .front import run  # heavy: numpy
 
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
@@ -46,8 +50,11 @@ def first_entries(node: Node, columns: Any, count: int) -> Any:
         stop *= 8
 
 
-def _columns(node: Node, names: Sequence[str], most: int | None = None) -> list[tuple[str, Any]]:
-    """Expressions or globs, "a:b" for two; without names the branches with numbers."""
+def _columns(
+    node: Node, names: Sequence[str], most: int | None = None
+) -> list[tuple[str, Expression]]:
+    """The columns that expressions or globs name, "a:b" for two; without names, at most `most`
+    branches with numbers."""
     if not names:
         names = [quoted(branch.name) for branch in _numbers(node)][:most]
     texts = [text for name in names for text in (dimensions(name)[::-1] or [name])]
@@ -55,7 +62,7 @@ def _columns(node: Node, names: Sequence[str], most: int | None = None) -> list[
 
 
 def _numbers(node: Node) -> Iterator[Branch]:
-    """Branches whose values are numbers, alone, in lists and in arrays."""
+    """Branches whose values are numbers, or lists or arrays of numbers."""
     for branch in node.origin.chain.branches.values():
         plain_items = branch.kind in ("number", "list", "array") and branch.item is None
         if branch.readable and branch.dtype is not None and plain_items and not branch.is_member:
@@ -90,8 +97,8 @@ def scanned(node: Node, names: Sequence[str], where: str | None, count: int) -> 
     return plain(head, rows)
 
 
-def _item(value: Any, items: list[Any] | None, instance: int) -> str:
-    """As it stands in a line: the event's values in the first one."""
+def _item(value: object, items: list[object] | None, instance: int) -> str:
+    """The cell of a line: an item of a list; in the first line also the event's own values."""
     if items is None:
         return shown(value) if instance == 0 else ""
     return shown(items[instance]) if instance < len(items) else ""
@@ -101,14 +108,14 @@ def _item(value: Any, items: list[Any] | None, instance: int) -> str:
 
 
 def described(node: Node, names: Sequence[str]) -> Description:
-    """The columns in numbers, all by one pass."""
+    """The statistics of columns, from one pass."""
     from .front import run  # heavy: numpy
 
     columns = [(name, expr.text) for name, expr in _columns(node, names)]
     count = node.count()
     booked = {name: _statistics(node, text) for name, text in columns}
     flat = [count, *(booking for each in booked.values() for booking in each)]
-    values = dict(zip((id(booking) for booking in flat), _tuple(run(*flat)), strict=True))
+    values = dict(zip((id(booking) for booking in flat), run(flat), strict=True))
     made = {}
     for name, bookings in booked.items():
         extent, strange, missing, mean, std, quantiles = (values[id(each)] for each in bookings)
@@ -133,12 +140,8 @@ def _statistics(node: Node, text: str) -> list[Booking]:
     ]
 
 
-def _tuple(values: Any) -> tuple[Any, ...]:
-    return values if isinstance(values, tuple) else (values,)
-
-
 def _sizes(node: Node, name: str) -> tuple[int | None, int | None]:
-    """A branch's bytes in all files, uncompressed and in the files."""
+    """The bytes of a branch in all files: uncompressed, and as they lie in the files."""
     chain = node.origin.chain
     if name not in chain.branches:
         return None, None

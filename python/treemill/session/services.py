@@ -1,12 +1,12 @@
-"""What datasets and nodes ask of the modules above them: to run bookings in one pass, to put the
-plan of a pass in words, to draw, scan and describe. Whatever reads, computes or shows is loaded
-when it is first used.
+"""The services that datasets and nodes ask for: to run bookings in one pass, to explain the plan of
+a pass, to draw, scan and describe. Modules that read, compute or show are loaded when they are
+first used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..query.booking import Booking, Place
 from ..query.draw_request import Drawing
@@ -14,6 +14,9 @@ from ..query.node import Node
 from ..query.quantities import named_columns
 
 if TYPE_CHECKING:
+    import awkward as ak
+    from hist import Hist
+
     from ..chain.chain import Chain
     from ..query.description import Description
 
@@ -21,14 +24,14 @@ __all__ = ["SERVICES"]
 
 
 class _Services:
-    """Implements booking.Services; imports are # start-up."""
+    """Implements query.booking.Services."""
 
     def run(self, bookings: Sequence[Booking]) -> None:
         from .front import run  # heavy: numpy
 
         run(*bookings)
 
-    def arrays(self, booking: Booking, start: int | None, stop: int | None) -> Any:
+    def arrays(self, booking: Booking, start: int | None, stop: int | None) -> ak.Array:
         from .front import run  # heavy: numpy
 
         entries = None if start is None and stop is None else (start or 0, stop)
@@ -39,8 +42,8 @@ class _Services:
 
         return explained(data, bookings)
 
-    def draw(self, node: Place, wanted: Drawing) -> Any:
-        """Fills one histogram and draws it: in a terminal as text; notebooks do by themselves."""
+    def draw(self, node: Place, wanted: Drawing) -> Hist:
+        """Fills a histogram and prints it as text; a notebook draws what it gets."""
         from ..monitor.screen import in_notebook  # start-up
         from ..monitor.text_histogram import show  # start-up
         from .draw import drawn  # start-up
@@ -55,8 +58,8 @@ class _Services:
 
         print(scanned(_node(node), columns, where, count))
 
-    def head(self, node: Place, columns: Any, count: int) -> Any:
-        """An awkward array."""
+    def head(self, node: Place, columns: object, count: int) -> ak.Array:
+        """The first entries as an awkward array."""
         from .listing import first_entries  # start-up
 
         return first_entries(_node(node), named_columns(columns, _node(node)._names), count)
@@ -66,14 +69,14 @@ class _Services:
 
         return described(_node(node), columns)
 
-    def html(self, title: str, value: Any) -> str:
+    def html(self, title: str, value: object) -> str:
         from ..monitor.html import of_value  # start-up
 
         return of_value(title, value)
 
 
 def _node(place: Place) -> Node:
-    """Places that nodes hand over are nodes."""
+    """The node: nodes give themselves as places."""
     assert isinstance(place, Node)
     return place
 
