@@ -151,16 +151,16 @@ class Chain:
 
     def table(self, file: int) -> TreeColumns:
         """All columns of this file: its tree's, and foreign ones."""
-        foreign, tree = self.beside(file), self.trees[file]
+        foreign, tree = self.friend_columns(file), self.trees[file]
         return tree if foreign is None else Table(tree, foreign)
 
     def foreign(self, file: int) -> Foreign | None:
         """The columns for a query on this file that do not come from its tree; None without
         any."""
         flags = None if self.selected is None else self.selected.foreign(file)
-        return joined([flags, self.beside(file)])
+        return joined([flags, self.friend_columns(file)])
 
-    def beside(self, file: int) -> Foreign | None:
+    def friend_columns(self, file: int) -> Foreign | None:
         """The columns for the entries of this file that do not come from its tree, without those
         that only queries use; None without any."""
         return joined([self.friends.foreign(self, file)])

@@ -5,16 +5,15 @@ computes the expressions among them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..faces import face
 from .chain import Chain
 
 if TYPE_CHECKING:
     import awkward
-    import numpy as np
+    import numpy.typing as npt
     import pyarrow
-    from numpy.typing import NDArray
 
     from .chunked_columns import ChunkedColumns
     from .reader import Names
@@ -155,7 +154,7 @@ class ReadMethods:
         names: Names = None,
         start: int | None = None,
         stop: int | None = None,
-    ) -> dict[str, NDArray[np.generic]]:
+    ) -> dict[str, npt.NDArray[Any]]:
         """Read columns now, as NumPy arrays by name.
 
         Parameters

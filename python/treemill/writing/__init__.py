@@ -1,5 +1,5 @@
-"""Writes ROOT files with trees: the file (`file.py`), its trees (`tree.py`), their columns
-(`columns.py`). What is written is read by ROOT, uproot and treemill.
+"""Writes ROOT files with trees: the file (`file.py`), its trees (`tree.py`), their branches
+(`branches.py`). ROOT, uproot and treemill read them.
 
-Knows numpy, columns and the codecs that uproot has; knows no dataset, no query and no session.
+Knows NumPy, columns and uproot's codecs; knows no dataset, no query and no session.
 """

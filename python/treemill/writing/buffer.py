@@ -1,5 +1,5 @@
-"""Objects as ROOT streams them into a buffer: versions with byte counts, classes that are named
-once, references to what was written before. Knows no file and no class of its own.
+"""Objects in the form in which ROOT streams them into a buffer: versions with byte counts, classes
+that are named once, references to earlier objects. Knows no file and no class.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ _HAS_COUNT = 0x40000000
 _NEW_CLASS = 0xFFFFFFFF
 _CLASS = 0x80000000
 _FIRST = 2
-"""What ROOT adds to the places that references give: 0 and 1 have meanings of their own."""
+"""ROOT adds this to the positions in references, because 0 and 1 have special meanings."""
 
 
 def string(text: str) -> bytes:
-    """A TString: its length, in one byte or in five, and its bytes."""
+    """A TString: its length in one byte or in five, then its bytes."""
     data = text.encode("utf-8", "surrogateescape")
     if len(data) < 255:
         return bytes((len(data),)) + data
@@ -26,8 +26,7 @@ def string(text: str) -> bytes:
 
 
 class Buffer:
-    """A buffer that grows. `origin`: how many bytes stand before it where it is written, as
-    references count them."""
+    """A buffer that grows. `origin`: the number of bytes before it from which references count."""
 
     def __init__(self, origin: int) -> None:
         self.data = bytearray()
@@ -35,12 +34,12 @@ class Buffer:
         self._classes: dict[str, int] = {}
 
     def pack(self, form: str, *values: float) -> None:
-        """Numbers, as struct packs them, big-endian."""
+        """Append numbers, packed by struct, big-endian."""
         self.data += struct.pack(">" + form, *values)
 
     @contextmanager
     def versioned(self, version: int) -> Iterator[None]:
-        """A class's members behind its byte count and version."""
+        """Append a class's byte count and version before its members."""
         at = len(self.data)
         self.pack("IH", 0, version)
         yield
@@ -48,7 +47,8 @@ class Buffer:
 
     @contextmanager
     def pointed(self, name: str) -> Iterator[int]:
-        """An object of this class behind a pointer. Gives what refers to it."""
+        """Append a pointer to an object of this class before the object. Gives the reference to
+        it."""
         at = len(self.data)
         self.pack("I", 0)
         place = len(self.data) + self._origin + _FIRST
@@ -63,14 +63,14 @@ class Buffer:
         struct.pack_into(">I", self.data, at, (len(self.data) - at - 4) | _HAS_COUNT)
 
     def named(self, name: str, title: str) -> None:
-        """TNamed."""
+        """Append a TNamed."""
         with self.versioned(1):
             self.data += b"\0\1" + bytes(4) + b"\0\0\0\0"  # TObject, without bits
             self.data += string(name) + string(title)
 
     @contextmanager
     def array(self, length: int) -> Iterator[None]:
-        """TObjArray of so many pointers."""
+        """Append a TObjArray of this many pointers before the pointers."""
         with self.versioned(3):
             self.data += b"\0\1" + bytes(4) + b"\0\0\0\0" + b"\0"  # TObject, no name
             self.pack("ii", length, 0)

@@ -1,5 +1,5 @@
 """A ROOT file that is written once, from its beginning to its end: header, keys, the list of keys.
-What lies in the keys is others' affair.
+Does not know what the keys hold.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ __all__ = ["RootFile", "key_length"]
 _VERSION = 64000
 _BEGIN = 100
 _FAR = 2_000_000_000
-"""Places behind this are written with 64 bits (ROOT: kStartBigFile)."""
+"""Positions after this one are written with 64 bits (ROOT: kStartBigFile)."""
 _DIRECTORY = 60
-"""Bytes of a directory's record, with room for 64-bit places."""
+"""Bytes of a directory's record, with room for 64-bit positions."""
 
 
 def key_length(is_far: bool, kind: str, name: str, title: str) -> int:
-    """Bytes of a key without what it holds."""
+    """Bytes of a key without its data."""
     return (34 if is_far else 26) + sum(len(string(text)) for text in (kind, name, title))
 
 
 class RootFile:
-    """A file being written. `name` is what it calls itself."""
+    """A file being written. `name`: the name in its header."""
 
     def __init__(self, path: str, name: str, codec: Codec) -> None:
         self.codec = codec
@@ -44,7 +44,7 @@ class RootFile:
         self._named = key_length(False, "TFile", name, "") + len(strings)
         self._file.write(bytes(_BEGIN))
         self._put("TFile", name, "", strings + bytes(_DIRECTORY), parent=0)
-        # First of all, so that its key is a short one, by which the references in it go.
+        # The first object, so that its key is a short one: the references in it count on that.
         self._infos = self._at
         infos, title = streamers(), "Doubly linked list"
         self._put("TList", "StreamerInfo", title, codec.packed(infos), length=len(infos))
@@ -52,11 +52,11 @@ class RootFile:
 
     @property
     def is_far(self) -> bool:
-        """Whether the next key has 64-bit places."""
+        """Whether the next key has 64-bit positions."""
         return self._at > _FAR
 
     def add(self, kind: str, name: str, title: str, data: bytes | bytearray) -> None:
-        """An object that the directory lists."""
+        """Add an object that the directory lists."""
         header = self._put(kind, name, title, self.codec.packed(data), length=len(data))
         self._keys.append(header)
 
@@ -68,9 +68,9 @@ class RootFile:
         more: bytes,
         cycle: int,
     ) -> tuple[int, int]:
-        """Data behind a key, of class, name and title, that the directory does not list. `length`:
-        of the data in memory; `more`: what the class adds to the key. The key has 64-bit places.
-        Gives place and length."""
+        """Add data that the directory does not list. `names`: the key's class, name and title;
+        `length`: the length of the data in memory; `more`: the part of the key that the class adds.
+        The key has 64-bit positions. Gives the position and the length."""
         at = self._at
         header = self._header(*names, (len(data), length), more, cycle, _BEGIN, far=True)
         self._write(header)
@@ -119,7 +119,7 @@ class RootFile:
         self._at += len(data)
 
     def close(self) -> None:
-        """Ends the file."""
+        """Write the lists of keys and of free space and the header, and close the file."""
         if self._file.closed:
             return
         with self._file:
@@ -164,7 +164,7 @@ def _joined(keys: Sequence[bytes]) -> bytes:
 
 
 def _now() -> int:
-    """ROOT's TDatime."""
+    """The time as ROOT's TDatime."""
     at = time.localtime()
     date = (at.tm_year - 1995) << 26 | at.tm_mon << 22 | at.tm_mday << 17
     return date | at.tm_hour << 12 | at.tm_min << 6 | min(at.tm_sec, 59)

@@ -1,11 +1,11 @@
-"""Columns as users have them, awkward and numpy arrays, as tables that a tree can hold."""
+"""Columns that users give, as awkward and NumPy arrays, made into tables that a tree can hold."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..arrays.columns import Table, column_of, has_missing, kind_of, lengths
 from ..arrays.common_type import cast
@@ -13,14 +13,17 @@ from ..arrays.kinds import Kind
 from ..arrays.user_arrays import awkward_array
 from ..errors import QueryError, UnsupportedError
 
+if TYPE_CHECKING:
+    from .._core import Column
+
 __all__ = ["lists_of", "table_of"]
 
 
-def table_of(columns: Any) -> Table:
-    """A table of a mapping of names to arrays, or of an awkward array of records, a
-    structured NumPy array, a DataFrame or an Arrow table; records in it are columns name_field.
-    Raises QueryError where a value is missing, and for names and lengths that do not fit."""
-    made: dict[str, Any] = {}
+def table_of(columns: object) -> Table:
+    """A table of a mapping of names to arrays, or of an awkward array of records, a structured
+    NumPy array, a DataFrame or an Arrow table. Records become columns name_field. Raises QueryError
+    if a value is missing, a name is no text or used twice, or lengths differ."""
+    made: dict[str, Column] = {}
     for given, value in _named(columns):
         for name, array in _arrays(given, value):
             if name in made:
@@ -33,9 +36,9 @@ def table_of(columns: Any) -> Table:
     return Table(made)
 
 
-def _named(columns: Any) -> Iterator[tuple[str, Any]]:
+def _named(columns: object) -> Iterator[tuple[str, object]]:
     names = _names(columns)
-    if names is None:
+    if names is None or not hasattr(columns, "__getitem__"):
         raise QueryError(
             "columns are a mapping of names to arrays, or an awkward array of records, and not "
             f"{type(columns).__name__}"
@@ -46,20 +49,23 @@ def _named(columns: Any) -> Iterator[tuple[str, Any]]:
         yield name, columns[name]
 
 
-def _names(columns: Any) -> Iterable[Any] | None:
-    """Of a mapping's, a DataFrame's, a table's columns, or of an array's fields."""
-    kind = type(columns)  # an array's own attributes may be its fields
-    if hasattr(kind, "keys"):
+def _names(columns: object) -> Iterable[object] | None:
+    """The names of the columns of a mapping, a DataFrame or a table, or of the fields of an array;
+    None for other objects, which have none."""
+    kind = type(columns)  # the attributes of an awkward array may be its fields
+    if hasattr(kind, "keys") and hasattr(columns, "keys"):
         return list(columns.keys())
-    if hasattr(kind, "column_names"):
+    if hasattr(kind, "column_names") and hasattr(columns, "column_names"):
         return list(columns.column_names)
-    if hasattr(kind, "fields"):
-        return columns.fields or None
-    return getattr(getattr(columns, "dtype", None), "names", None)
+    if hasattr(kind, "fields") and hasattr(columns, "fields"):
+        return list(columns.fields) or None
+    names: tuple[str, ...] | None = getattr(getattr(columns, "dtype", None), "names", None)
+    return names
 
 
 def lists_of(table: Table) -> dict[str, bytes]:
-    """What tells the lists of a column from others: columns with the same have the same lists."""
+    """A digest of the lengths of each column's lists. Columns with equal digests have lists of the
+    same lengths."""
     return {
         name: hashlib.blake2b(lengths(table.columns[name]).tobytes()).digest()
         for name, kind in table.kinds.items()
@@ -67,19 +73,18 @@ def lists_of(table: Table) -> dict[str, bytes]:
     }
 
 
-def _arrays(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _arrays(name: str, value: object) -> Iterator[tuple[str, object]]:
     if hasattr(value, "__arrow_c_array__") or hasattr(value, "__arrow_c_stream__"):
         yield name, value
         return
-    value = awkward_array(name, value)
-    if value.fields:
-        for field in value.fields:
-            yield from _arrays(f"{name}_{field}", value[field])
-        return
-    yield name, value
+    array = awkward_array(name, value)
+    for field in array.fields:
+        yield from _arrays(f"{name}_{field}", array[field])
+    if not array.fields:
+        yield name, array
 
 
-def _never_missing(name: str, array: Any) -> Any:
+def _never_missing(name: str, array: object) -> Column:
     try:
         column = column_of(array)
     except TypeError as error:

@@ -1,6 +1,6 @@
-"""How the classes of a tree lie in a file (TStreamerInfo): what a file says of itself, so that
-readers of other versions of ROOT understand it. As ROOT 6.40 writes it for a tree with every kind
-of leaf; tools/streamers.py makes this module anew. Data only.
+"""The layout of a tree's classes in a file (TStreamerInfo), which every file has so that readers of
+other versions of ROOT understand it. The bytes are those that ROOT 6.40 writes for a tree with
+every kind of leaf; tools/streamers.py makes this module anew. Data only.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["streamers"]
 
 
 def streamers() -> bytes:
-    """The list of a file's TStreamerInfo, as it lies behind a key of 64 bytes."""
+    """The list of a file's TStreamerInfo, as it lies after a key of 64 bytes."""
     return zlib.decompress(base64.b85decode(_PACKED))
 
 

@@ -1,6 +1,6 @@
-"""Tables as the entries of a tree: which branch each column becomes, and which branch counts
-its lists. Lists that belong together, and whose names have a prefix in common, have one counter, as
-in NanoAOD: Muon_pt and Muon_eta are counted by nMuon.
+"""Tables written as the entries of a tree: the branch that each column becomes, and the branch that
+counts its lists. Columns with the same lists and a common prefix share a counter, as in NanoAOD:
+nMuon counts Muon_pt and Muon_eta.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from ..arrays.columns import Table, lengths, numbers
 from ..arrays.kinds import Kinds
 from ..errors import QueryError
-from .columns import Branch, Values, branch_of, values_of
+from .branches import Branch, Values, branch_of, values_of
 from .file import RootFile
 from .tree import TreeWriter
 
@@ -27,19 +27,19 @@ _CHUNK_BYTES = 32 << 20
 
 _PREFIX = re.compile(r"([^_.]+)[_.].")
 _DIMENSIONS = re.compile(r"(\[\w*\])+$")
-"""What ROOT puts behind the names of some branches: their dimensions, which the leaf tells."""
+"""The dimensions that ROOT appends to the names of some branches. The leaf has them too."""
 
 
 @dataclass
 class Plan:
-    """How columns become branches."""
+    """The branches that columns become."""
 
     branches: dict[str, Branch] = field(default_factory=dict)
-    """By column, and those of counters that are no columns by their own names."""
+    """The branches by column. Counters that are no columns go by their own names."""
     counted: dict[str, list[str]] = field(default_factory=dict)
-    """By counter the columns whose lists it counts."""
+    """The columns whose lists each counter counts."""
     given: dict[str, str] = field(default_factory=dict)
-    """Counters that are columns, too: their columns."""
+    """The columns of those counters that are columns too."""
 
 
 def planned(
@@ -49,9 +49,9 @@ def planned(
     counters: Mapping[str, str] | None = None,
     unequal: Unequal = frozenset(),
 ) -> Plan:
-    """The branches for these columns. `groups`: of columns of lists; equal ones have equal lists.
-    `counters`: those that lists have already; `unequal`: see `unequal_counts`. Raises
-    UnsupportedError, which names the column, where a tree cannot hold one."""
+    """The branches for these columns. `groups`: columns of lists with equal groups have the same
+    lists. `counters`: the counters that some columns of lists have already. `unequal`: see
+    `unequal_counts`. Raises UnsupportedError, which names the column, if a tree cannot hold one."""
     plan = Plan()
     lists = [name for name, kind in kinds.items() if kind.form == "list"]
     names = _names(list(kinds))
@@ -80,7 +80,7 @@ def planned(
 
 
 def _names(columns: Sequence[str]) -> dict[str, str]:
-    """Of the branches, by column."""
+    """The branches' names by column."""
     short = {name: _DIMENSIONS.sub("", name) for name in columns}
     times = Counter(short.values())
     return {name: cut if times[cut] == 1 else name for name, cut in short.items()}
@@ -96,7 +96,8 @@ def _counters(
         group = groups.get(name)
         key = (_prefix(name), (name,) if group is None else group)
         together.setdefault(key, []).append(name)
-    # The most lists of a prefix have the shared counter; one that is written anyway must be theirs.
+    # The largest group of lists with a prefix gets the counter of the prefix. If a column has the
+    # counter's name, it must be the counter of these lists.
     heirs: dict[str, list[str]] = {}
     for (prefix, _), members in together.items():
         shared = f"n{prefix}"
@@ -121,7 +122,8 @@ def _prefix(name: str) -> str:
 
 
 def unequal_counts(table: Table) -> set[tuple[str, str]]:
-    """Columns that are called as counters, with lists of which they are not: nJet, Jet_pt."""
+    """Pairs of a column that is named as a counter and a column of lists that it does not count,
+    such as nJet and Jet_pt."""
     found = set()
     for name, kind in table.kinds.items():
         counter = f"n{_prefix(name)}"
@@ -134,14 +136,14 @@ def unequal_counts(table: Table) -> set[tuple[str, str]]:
 
 
 class TableTree:
-    """A tree of a file, written from tables of one schema, without missing values."""
+    """A tree of a file, written from tables with the same columns, without missing values."""
 
     def __init__(self, file: RootFile, name: str, plan: Plan, title: str = "") -> None:
         self._plan = plan
         self._writer = TreeWriter(file, name, list(plan.branches.values()), title)
 
     def write(self, table: Table) -> None:
-        """Adds a table's entries."""
+        """Add a table's entries."""
         plan, values = self._plan, {}
         for name, column in table.columns.items():
             values[plan.branches[name].name] = values_of(column)
@@ -157,7 +159,7 @@ class TableTree:
             theirs = values[self._plan.branches[other].name].offsets
             if theirs is None or not np.array_equal(theirs, offsets):
                 raise QueryError(
-                    f"{other} and {first} have other lengths, and one counter", branch=other
+                    f"{other} and {first} have one counter, but their lengths differ", branch=other
                 )
         counts = np.diff(offsets).astype(np.int32)
         if counter not in self._plan.given:
@@ -165,20 +167,19 @@ class TableTree:
         given = values[counter]
         if not np.array_equal(given.items, counts):
             raise QueryError(
-                f"{counter} is not the number of items of {first}, which it is taken for in a "
+                f"{counter} is not the number of items of {first}, as its name would say in a "
                 "TTree: give it another name",
                 branch=counter,
             )
         return given
 
     def close(self) -> None:
-        """Writes what describes the tree."""
+        """Write the tree's description."""
         self._writer.close()
 
 
 def chunks(tables: Iterable[Table]) -> Iterator[Table]:
-    """The tables, small ones put together: clusters and row groups of useful sizes, however few
-    entries each piece has."""
+    """The tables, with small ones joined, so that clusters and row groups have useful sizes."""
     waiting: list[Table] = []
     for table in tables:
         waiting.append(table)

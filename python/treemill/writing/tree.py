@@ -1,6 +1,6 @@
-"""A tree being written: baskets as entries come, what describes them once, at the end.
+"""A tree being written: baskets as entries come, their description once at the end.
 
-Knows the layout of TTree, TBranch and TLeaf; columns come as `columns.Values`.
+Knows the layout of TTree, TBranch and TLeaf; columns come as `branches.Values`.
 """
 
 from __future__ import annotations
@@ -9,29 +9,28 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
+from .branches import Branch, Values
 from .buffer import Buffer, string
-from .columns import Branch, Values
 from .file import RootFile, key_length
 
 __all__ = ["TreeWriter"]
 
 _BASKET = 1 << 20
-"""Bytes of a basket's entries, about, before they are compressed."""
+"""About the number of bytes of a basket's entries before compression."""
 _WORTH_THREADS = 4 << 20
-"""Bytes of entries from which on several threads compress them."""
+"""Bytes of entries from which on several threads compress."""
 _MOST = (1 << 30) - 1
-"""Bytes that a basket may have: a single entry is never more."""
+"""Bytes that a basket may have at most. An entry that needs more is an error."""
 
 
 _BASKET_HEADER = 19
-"""Bytes that a basket's key has more than others."""
+"""Bytes that a basket's key has in addition to other keys'."""
 
-# Members without meaning for readers, as ROOT writes them.
+# Members that mean nothing to readers, as ROOT writes them.
 _FILL = bytes.fromhex("40000006 0002 0000 03e9")
 _ATTRIBUTES = bytes.fromhex(
     "40000008 0002 025a 0001 000140000006 0002 0000 03e94000000a 0003 0001 0001 3f800000"
@@ -41,24 +40,25 @@ _IO_FEATURES = bytes.fromhex("40000007 0000 1aa12f10 00")
 
 @dataclass
 class _Written:
-    """What is known of a branch that is being written."""
+    """The state of a branch that is being written."""
 
     branch: Branch
     entries: list[int] = field(default_factory=list)
-    """Of each basket."""
+    """The entries of each basket."""
     sizes: list[int] = field(default_factory=list)
     """Bytes of each basket in the file."""
     places: list[int] = field(default_factory=list)
+    """The position of each basket in the file."""
     total: int = 0
-    """Bytes before they were compressed."""
+    """Bytes before compression."""
     smallest: int = 0
     largest: int = 0
-    """Of counts, or of the lengths of strings."""
+    """The range of counts, or of the lengths of strings."""
 
 
 @dataclass(frozen=True)
 class _Leaf:
-    """How a type of leaf is written: its class, bytes of a value, how its range is packed."""
+    """How a type of leaf is written: its class, the bytes of a value, the format of its range."""
 
     kind: str
     size: int
@@ -78,7 +78,7 @@ _LEAVES = {
 
 
 class TreeWriter:
-    """A tree in a file. Counters are branches, too: they stand before the lists that they count."""
+    """A tree in a file. Counters are branches too; they come before the lists that they count."""
 
     def __init__(
         self, file: RootFile, name: str, branches: Sequence[Branch], title: str = ""
@@ -92,7 +92,7 @@ class TreeWriter:
         self._clusters: list[int] = []
 
     def extend(self, columns: Mapping[str, Values], entries: int) -> None:
-        """Adds entries: values by branch, counters included. They become a cluster."""
+        """Add entries as a cluster: values by branch, counters included."""
         if not entries:
             return
         for name in self._counters:
@@ -117,7 +117,7 @@ class TreeWriter:
             return list(pool.map(pack, datas))
 
     @staticmethod
-    def _note(written: _Written, counts: npt.NDArray[Any]) -> None:
+    def _note(written: _Written, counts: NDArray[np.generic]) -> None:
         if len(counts):
             written.smallest = min(written.smallest, int(counts.min()))
             written.largest = max(written.largest, int(counts.max()))
@@ -125,7 +125,8 @@ class TreeWriter:
     def _baskets(
         self, written: _Written, values: Values, entries: int
     ) -> Iterator[tuple[int, bytes, tuple[int, int]]]:
-        """Entries, data, and (bytes of the entries alone, of an entry or of offsets)."""
+        """For each basket its number of entries, its data, and a pair: the bytes of the entries
+        alone; the bytes of an entry, or the number of offsets."""
         if values.offsets is None:
             items = values.items
             each = items.nbytes // entries
@@ -143,7 +144,7 @@ class TreeWriter:
             each = items.itemsize * int(np.prod(items.shape[1:], dtype=np.int64))
             swapped = items.astype(items.dtype.newbyteorder(">"), copy=False)
             raw, ends = swapped.reshape(-1).view(np.uint8), values.offsets * each
-        # Offsets take room, too: 4 bytes an entry.
+        # Offsets take room too: 4 bytes for each entry.
         room = ends + 4 * np.arange(len(ends))
         at = 0
         while at < entries:
@@ -153,17 +154,18 @@ class TreeWriter:
             at = stop
 
     def _jagged(
-        self, written: _Written, data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64]
+        self, written: _Written, data: NDArray[np.uint8], ends: NDArray[np.int64]
     ) -> tuple[int, bytes, tuple[int, int]]:
         count = len(ends) - 1
-        # From the key's beginning; the last one, the end, is written as 0.
+        # Offsets count from the beginning of the key. The last one, the end, is written as 0.
         offsets = ends - ends[0] + self._key(written)
         offsets[-1] = 0
         tail = struct.pack(">i", count + 1) + offsets.astype(">i4").tobytes()
         return count, data.tobytes() + tail, (len(data), count + 1)
 
     def _key(self, written: _Written) -> int:
-        """Bytes of a basket's key; the same wherever it comes to lie, as offsets count from it."""
+        """Bytes of a basket's key, which do not depend on its position, as offsets count from
+        it."""
         return key_length(True, "TBasket", written.branch.name, self.name) + _BASKET_HEADER
 
     def _put(
@@ -183,7 +185,7 @@ class TreeWriter:
         written.total += len(plain) + key
 
     def close(self) -> None:
-        """Writes what describes the tree."""
+        """Write the tree's description."""
         out = Buffer(key_length(self._file.is_far, "TTree", self.name, self.title))
         with out.versioned(20):
             out.named(self.name, self.title)
@@ -251,13 +253,16 @@ class TreeWriter:
 
 
 def _limits(written: _Written) -> tuple[int, int]:
-    """What a leaf says of the range of its values: of counters and strings alone."""
+    """The range that a leaf gives for its values. It has a meaning for counters and strings
+    only."""
     return written.smallest, written.largest + written.branch.is_text
 
 
-def _cluster_ranges(clusters: Sequence[int]) -> tuple[Any, Any, int]:
-    """Clusters of the same size one after another are one range: the last entries of all ranges but
-    the last, the sizes of their clusters, and the size of the last one's."""
+def _cluster_ranges(
+    clusters: Sequence[int],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """Ranges of neighbouring clusters of the same size: the last entry of each range but the last
+    one, the size of its clusters, and the size of the clusters of the last range."""
     if not clusters:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), -30_000_000
     sizes = np.array(clusters, np.int64)
@@ -265,9 +270,9 @@ def _cluster_ranges(clusters: Sequence[int]) -> tuple[Any, Any, int]:
     return np.cumsum(sizes)[lasts] - 1, sizes[lasts], int(sizes[-1])
 
 
-def _text(values: Values) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Strings as a TLeafC has them, and where each ends: before each its length, in one byte or,
-    from 255 on, in five."""
+def _text(values: Values) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Strings in the form of a TLeafC, and where each ends. Before each string is its length: in
+    one byte if it is below 255, else in five."""
     assert values.offsets is not None
     lengths = np.diff(values.offsets)
     heads = np.where(lengths < 255, 1, 5)

@@ -1,18 +1,23 @@
-"""Columns as a tree's branches have them: numbers in a row, how many belong to each entry,
-and the dimensions of each item. What a branch cannot hold is refused by name.
+"""The branches that columns become in a tree, and the values that they hold: numbers in a row, the
+number of them in each entry, the dimensions of each item. Values that a branch cannot hold are
+refused, with the column's name.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
 from ..arrays.columns import values_of_node
 from ..arrays.kinds import Kind
 from ..errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from .._core import Column
+    from ..arrays.node import Node
 
 __all__ = ["Branch", "Values", "branch_of", "described", "values_of"]
 
@@ -35,13 +40,15 @@ _TEXT = "C"
 
 @dataclass(frozen=True)
 class Branch:
-    """A branch with one leaf. `letter`: its type, as ROOT's leaf lists have it; `dims`: of each
-    value, or of each item of a list; `counter`: the branch with the lengths of its lists."""
+    """A branch with one leaf."""
 
     name: str
     letter: str
+    """Its type, as in ROOT's leaf lists."""
     dims: tuple[int, ...] = ()
+    """The dimensions of each value, or of each item of a list."""
     counter: str | None = None
+    """The branch with the lengths of its lists."""
     title: str = ""
 
     @property
@@ -58,17 +65,17 @@ class Branch:
 
 @dataclass(frozen=True)
 class Values:
-    """Values of some entries. `items`: numbers by item, with a dimension for each of the branch's,
-    or bytes of strings; `offsets`: the first item of each entry, and their number; None: one item
-    each."""
+    """The values of some entries."""
 
-    items: npt.NDArray[Any]
-    offsets: npt.NDArray[np.int64] | None = None
+    items: NDArray[np.generic]
+    """Numbers by item, with the branch's dimensions; or the bytes of strings."""
+    offsets: NDArray[np.int64] | None = None
+    """The first item of each entry, and the number of all items. None: each entry has one item."""
 
 
 def branch_of(name: str, kind: Kind, counter: str | None = None, title: str = "") -> Branch:
-    """The branch for a kind. Raises UnsupportedError, which names the column, where a tree has
-    none."""
+    """The branch for a column of this kind. Raises UnsupportedError, which names the column, if a
+    tree has no such branch."""
     is_list = kind.form == "list"
     inner = kind.item if is_list else kind
     dims = []
@@ -87,15 +94,15 @@ def branch_of(name: str, kind: Kind, counter: str | None = None, title: str = ""
     return Branch(name, letter, tuple(dims), counter if is_list else None, title)
 
 
-def values_of(column: Any) -> Values:
-    """The values of a core.Column without missing ones, of a kind that `branch_of` takes."""
+def values_of(column: Column) -> Values:
+    """The values of a column of a kind that `branch_of` takes. No value may be missing."""
     node, offsets = _there(column.nodes()), None
-    if type(node) is tuple and node[0] == "string":
+    if isinstance(node, tuple) and node[0] == "string":
         return Values(np.asarray(node[2]), np.asarray(node[1]))
-    if type(node) is tuple and node[0] == "list":
+    if isinstance(node, tuple) and node[0] == "list":
         offsets, node = np.asarray(node[1]), _there(node[2])
     dims = []
-    while type(node) is tuple and node[0] == "regular":
+    while isinstance(node, tuple) and node[0] == "regular":
         dims.append(node[1])
         node = _there(node[3])
     items = values_of_node(node)
@@ -104,13 +111,13 @@ def values_of(column: Any) -> Values:
     return Values(items.reshape(-1, *dims) if dims else items, offsets)
 
 
-def _there(node: Any) -> Any:
-    """Of an option of which nothing is missing, the values."""
-    return node[2] if type(node) is tuple and node[0] == "option" else node
+def _there(node: Node) -> Node:
+    """The values of an option without missing values; other nodes stay as they are."""
+    return node[2] if isinstance(node, tuple) and node[0] == "option" else node
 
 
 def described(kind: Kind) -> str:
-    """A kind in words."""
+    """A kind in words, with its article."""
     if kind.form == "list":
         return f"a list of {_plural(described(kind.item))}"
     if kind.form == "array":
