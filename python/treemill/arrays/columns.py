@@ -20,7 +20,7 @@ from .kinds import Kind, Kinds, of_node
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .node import Bits, Leaf, Node
+    from .node import BitsNode, Leaf, Node
 
 __all__ = [
     "Column",
@@ -98,7 +98,7 @@ def _plain_record(names: Sequence[str] | None, members: Sequence[Node], length: 
     return "record", list(names), [_plain(member) for member in members], length
 
 
-def _plain_option(bits: Bits | None, values: Node, length: int) -> object:
+def _plain_option(bits: BitsNode | None, values: Node, length: int) -> object:
     if bits is None:
         return "option", None, _plain(values)
     return _plain_places(np.where(values_of_node(bits), np.arange(length), -1), values)

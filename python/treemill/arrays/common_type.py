@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Column
-    from .node import List, Node, Option, Record, Regular
+    from .node import ListNode, Node, OptionNode, RecordNode, RegularNode
 
 __all__ = ["cast", "fitted", "widest"]
 
@@ -83,17 +83,17 @@ def _cast(node: Node, kind: Kind, there: NDArray[np.generic] | None = None) -> N
     raise ValueError(f"{own} is no {kind}")
 
 
-def _cast_list(node: List, own: Kind, kind: Kind) -> Node:
+def _cast_list(node: ListNode, own: Kind, kind: Kind) -> Node:
     return "list", node[1], _cast(node[2], kind.item)
 
 
-def _cast_array(node: Regular, own: Kind, kind: Kind) -> Node:
+def _cast_array(node: RegularNode, own: Kind, kind: Kind) -> Node:
     if own.size != kind.size:
         raise ValueError(f"{own} is no {kind}")
     return "regular", node[1], node[2], _cast(node[3], kind.item)
 
 
-def _cast_record(node: Record, own: Kind, kind: Kind) -> Node:
+def _cast_record(node: RecordNode, own: Kind, kind: Kind) -> Node:
     # Members go by name: the two may have them in different orders.
     members = dict(zip(own.names, node[2], strict=True))
     pairs = zip(kind.names, kind.parts, strict=True)
@@ -107,7 +107,7 @@ _CASTS: dict[str, Callable[..., Node]] = {
 }
 
 
-def _cast_option(node: Option, kind: Kind) -> Node:
+def _cast_option(node: OptionNode, kind: Kind) -> Node:
     _, bits, values, length = node
     if bits is None:
         made = _cast(values, kind.given())

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Column
-    from .node import Bits, Leaf, Node
+    from .node import BitsNode, Leaf, Node
 
     Array: TypeAlias = NDArray[np.generic]
 
@@ -91,7 +91,7 @@ def _bits(values: Leaf, first: int, length: int) -> Content:
     return NumpyArray(unpacked(np.asarray(values), first, length))
 
 
-def _option(there: Bits | None, values: Node, length: int) -> Content:
+def _option(there: BitsNode | None, values: Node, length: int) -> Content:
     places = np.arange(length)
     if there is not None:
         places[~unpacked(np.asarray(there[1]), there[2], there[3])] = -1

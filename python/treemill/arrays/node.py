@@ -18,24 +18,33 @@ if TYPE_CHECKING:
 
     Leaf: TypeAlias = Values | NDArray[np.generic]
     """Numbers in memory; also offsets and bytes."""
-    Bits: TypeAlias = tuple[Literal["bits"], Leaf, int, int]
+    BitsNode: TypeAlias = tuple[Literal["bits"], Leaf, int, int]
     """Bools, the lowest bit of a byte first: bytes, the first bit, how many."""
-    List: TypeAlias = tuple[Literal["list"], Leaf, "Node"]
+    ListNode: TypeAlias = tuple[Literal["list"], Leaf, "Node"]
     """Offsets, which begin with 0, and items."""
-    String: TypeAlias = tuple[Literal["string"], Leaf, Leaf]
+    StringNode: TypeAlias = tuple[Literal["string"], Leaf, Leaf]
     """Offsets and bytes."""
-    Regular: TypeAlias = tuple[Literal["regular"], int, int, "Node"]
+    RegularNode: TypeAlias = tuple[Literal["regular"], int, int, "Node"]
     """Arrays of one length: items in each, how many arrays, all items."""
-    Record: TypeAlias = tuple[Literal["record"], Sequence[str] | None, Sequence["Node"], int]
+    RecordNode: TypeAlias = tuple[Literal["record"], Sequence[str] | None, Sequence["Node"], int]
     """Names (None: those of a tuple, which are numbers), members, how many."""
-    Option: TypeAlias = tuple[Literal["option"], Bits | None, "Node", int]
+    OptionNode: TypeAlias = tuple[Literal["option"], BitsNode | None, "Node", int]
     """Bits of the values that are there (None: all of them), values, how many."""
-    Places: TypeAlias = tuple[Literal["places"], Leaf, "Node"]
+    PlacesNode: TypeAlias = tuple[Literal["places"], Leaf, "Node"]
     """An option that only Python makes: places in the values, negative ones for missing values."""
-    Union: TypeAlias = tuple[Literal["union"], Leaf, Leaf, Sequence["Node"]]
+    UnionNode: TypeAlias = tuple[Literal["union"], Leaf, Leaf, Sequence["Node"]]
     """Tags, places within the alternatives, alternatives."""
-    Nothing: TypeAlias = tuple[Literal["nothing"], int]
+    NothingNode: TypeAlias = tuple[Literal["nothing"], int]
     """Values of no type: how many."""
     Node: TypeAlias = (
-        Leaf | Bits | List | String | Regular | Record | Option | Places | Union | Nothing
+        Leaf
+        | BitsNode
+        | ListNode
+        | StringNode
+        | RegularNode
+        | RecordNode
+        | OptionNode
+        | PlacesNode
+        | UnionNode
+        | NothingNode
     )

@@ -14,7 +14,7 @@ from ..errors import QueryError
 from ..tree.branch import Branches, branch_list
 from ..tree.defaults import ERROR, Missing
 from ..tree.file_tree import UNORDERED, FileTree
-from ..tree.foreign import Foreign, Table, joined
+from ..tree.foreign import ExtendedTree, Foreign, joined
 from ..tree.source import is_same
 from .entry_list import Selection, selection
 from .entry_ranges import Part, parts_of
@@ -97,7 +97,9 @@ class Chain:
         """The branches of the first file's tree and its foreign columns. Other files may have other
         branches."""
         table = self.table(0)
-        return Branches(branch_list(table)) if isinstance(table, Table) else self._branches[0]
+        return (
+            Branches(branch_list(table)) if isinstance(table, ExtendedTree) else self._branches[0]
+        )
 
     @property
     def aliases(self) -> dict[str, str]:
@@ -152,7 +154,7 @@ class Chain:
     def table(self, file: int) -> TreeColumns:
         """All columns of this file: its tree's, and foreign ones."""
         foreign, tree = self.friend_columns(file), self.trees[file]
-        return tree if foreign is None else Table(tree, foreign)
+        return tree if foreign is None else ExtendedTree(tree, foreign)
 
     def foreign(self, file: int) -> Foreign | None:
         """The columns for a query on this file that do not come from its tree; None without
@@ -163,7 +165,7 @@ class Chain:
     def friend_columns(self, file: int) -> Foreign | None:
         """The columns for the entries of this file that do not come from its tree, without those
         that only queries use; None without any."""
-        return joined([self.friends.foreign(self, file)])
+        return self.friends.foreign(self, file)
 
     def first_entry(self, file: int) -> int:
         """The number in the whole chain of this file's first entry. Opens the files before it."""

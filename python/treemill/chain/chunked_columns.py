@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from .._core import Column
     from ..arrays.columns import Table
 
-__all__ = ["ChunkedColumn", "ChunkedColumns", "Chunks", "Computed", "Record"]
+__all__ = ["ChunkedColumn", "ChunkedColumns", "Chunks", "ExpressionColumn", "RecordColumn"]
 
 Chunks: TypeAlias = "Sequence[Column]"
 """Columns of one kind, one for each file."""
 
 
 @dataclass(frozen=True)
-class Record:
+class RecordColumn:
     """A column of records."""
 
     names: tuple[str, ...]
-    members: tuple[Chunks | Record, ...]
+    members: tuple[Chunks | RecordColumn, ...]
 
 
 @dataclass(frozen=True)
-class Computed:
+class ExpressionColumn:
     """A column that was computed for all files at once."""
 
     array: ak.Array
 
 
-ChunkedColumn: TypeAlias = "Chunks | Record | Computed"
+ChunkedColumn: TypeAlias = "Chunks | RecordColumn | ExpressionColumn"
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,9 @@ def _layout(column: ChunkedColumn, optional: bool) -> Content:
     from ..arrays.columns import joined  # heavy: numpy
     from ..arrays.from_core import layout, record  # heavy: awkward
 
-    if isinstance(column, Record):
+    if isinstance(column, RecordColumn):
         return record(column.names, [_layout(member, False) for member in column.members])
-    if isinstance(column, Computed):
+    if isinstance(column, ExpressionColumn):
         return column.array.layout
     return layout(joined(column), optional)
 
@@ -97,7 +97,7 @@ def _layout(column: ChunkedColumn, optional: bool) -> Content:
 def _column(column: ChunkedColumn, optional: bool) -> Column:
     from ..arrays.columns import column_of, joined  # heavy: numpy
 
-    if isinstance(column, (Record, Computed)):
+    if isinstance(column, (RecordColumn, ExpressionColumn)):
         return column_of(_layout(column, optional))
     return joined(column)
 
@@ -105,9 +105,9 @@ def _column(column: ChunkedColumn, optional: bool) -> Column:
 def _chunked(column: ChunkedColumn) -> pa.ChunkedArray:
     from ..arrays.arrow import chunked, record  # heavy: core
 
-    if isinstance(column, Record):
+    if isinstance(column, RecordColumn):
         return record(column.names, [_chunked(member) for member in column.members])
-    if isinstance(column, Computed):
+    if isinstance(column, ExpressionColumn):
         from ..arrays.columns import column_of  # heavy: numpy
 
         return chunked([column_of(column.array)])

@@ -33,12 +33,12 @@ __all__ = [
     "Friend",
     "FriendChain",
     "FriendColumns",
-    "Names",
+    "IndexNames",
     "integers",
     "is_number",
 ]
 
-Names = tuple[str, str]
+IndexNames = tuple[str, str]
 """The major and the minor column of an index; a number stands for a constant column."""
 _SEVERAL = 8
 """Blocks of entries whose matches are remembered, as the columns of a block are read one after
@@ -53,7 +53,7 @@ class Alignment:
     """The first entries of the chain's files in the friend."""
     theirs: tuple[int, ...]
     """The first entries of the friend's files."""
-    names: Names | None = None
+    names: IndexNames | None = None
     """The columns of the chain that the index is searched by; None: by entry number."""
     index: Index | None = None
     """The friend's entries by the values of its own columns."""
@@ -121,13 +121,13 @@ class Friend:
 
     chain: FriendChain
     alias: str
-    index: Names | bool | None = None
+    index: IndexNames | bool | None = None
     """The names of two columns. None: the columns of the friend's own index, if it has one and the
     tree has the columns. False: the friend is joined entry by entry."""
     alignment: Alignment | None = None
     """The alignment to the chain, if it is known already."""
 
-    def index_names(self, columns: set[str]) -> Names | None:
+    def index_names(self, columns: set[str]) -> IndexNames | None:
         """The columns by which entries are matched if the tree has these columns; None: entries are
         matched by number."""
         if isinstance(self.index, tuple):
@@ -137,7 +137,7 @@ class Friend:
             return None
         return own
 
-    def index_columns(self, names: Names) -> list[NDArray[np.int64]]:
+    def index_columns(self, names: IndexNames) -> list[NDArray[np.int64]]:
         """The values of these columns in the whole chain."""
         import numpy as np
 

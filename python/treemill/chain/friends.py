@@ -16,7 +16,7 @@ from ..tree import source
 from ..tree.foreign import Foreign, joined
 from .array_columns import ArrayColumns
 from .entry_ranges import starts
-from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, Names
+from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, IndexNames
 
 if TYPE_CHECKING:
     from ..tree.file_tree import FileTree
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Friends", "index_names"]
 
 
-def index_names(given: object) -> Names | bool | None:
+def index_names(given: object) -> IndexNames | bool | None:
     """Understand what a user gives for an index: a major column, or a major and a minor one."""
     if given is None or given is False:
         return given

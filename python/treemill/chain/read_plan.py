@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..tree.branch_group import Group, leaves
-from ..tree.foreign import Table
+from ..tree.foreign import ExtendedTree
 from .branch_names import group_named, select
 from .open_trees import Remembered
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from ..tree.column_source import TreeColumns
     from .chain import Chain
 
-__all__ = ["Named", "Plan", "plan"]
+__all__ = ["Named", "ReadPlan", "plan"]
 
 Named = str | tuple[str, ...] | None
 """Names, globs and expressions that are asked for; None: all that can be read."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReadPlan:
     """What to read for some names."""
 
     wanted: tuple[str, ...]
@@ -42,17 +42,17 @@ class Plan:
     """Columns that are computed."""
 
 
-Plans = dict[Named, Plan]
+Plans = dict[Named, ReadPlan]
 
 _MOST_PLANS = 1000
 """The number of plans that are remembered with a file."""
 
 
-def plan(chain: Chain, table: TreeColumns, names: Named, anew: bool = False) -> Plan:
+def plan(chain: Chain, table: TreeColumns, names: Named, anew: bool = False) -> ReadPlan:
     """The plan for these names. `table`: of the first file. `anew`: without what is remembered,
     because some branch has turned out to be unreadable."""
     # The columns of friends may change while the file stays as it is.
-    plans = {} if isinstance(table, Table) else _plans(chain)
+    plans = {} if isinstance(table, ExtendedTree) else _plans(chain)
     known = plans.get(names)
     if known is not None and not anew:
         return known
@@ -67,7 +67,7 @@ def _plans(chain: Chain) -> Plans:
     return Remembered[Plans](chain.trees, "plans", lambda tree: {})[0]
 
 
-def _plan(chain: Chain, names: str | Sequence[str] | None) -> Plan:
+def _plan(chain: Chain, names: str | Sequence[str] | None) -> ReadPlan:
     branches = chain.branches
     wanted, expressions = select(chain, branches, names)
     groups = {n: group for n in wanted if (group := group_named(branches, n)) is not None}
@@ -82,7 +82,7 @@ def _plan(chain: Chain, names: str | Sequence[str] | None) -> Plan:
             optional.add(name)
         elif chain.trees.missing.has(name) or (branch is not None and not branch.supported):
             doubtful.append(name)
-    return Plan(
+    return ReadPlan(
         tuple(wanted),
         groups,
         tuple(dict.fromkeys([*own, *paths])),

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from .._core import Control
 from ..errors import QueryError, UnsupportedError
 from ..tree.branch_group import Group
-from .chunked_columns import ChunkedColumn, ChunkedColumns, Chunks, Computed, Record
-from .read_plan import Plan, plan
+from .chunked_columns import ChunkedColumn, ChunkedColumns, Chunks, ExpressionColumn, RecordColumn
+from .read_plan import ReadPlan, plan
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -68,7 +68,7 @@ def read(
 def _read(
     chain: Chain,
     table: TreeColumns,
-    plan: Plan,
+    plan: ReadPlan,
     start: int | None,
     stop: int | None,
     compute: Compute | None,
@@ -84,7 +84,7 @@ def _read(
         if compute is None:
             raise QueryError(f"{plan.expressions[0]} is no column of the files")
         arrays = compute(plan.expressions, start, stop)
-        columns |= zip(plan.expressions, map(Computed, arrays), strict=True)
+        columns |= zip(plan.expressions, map(ExpressionColumn, arrays), strict=True)
     columns |= {name: _record(group, chunks) for name, group in plan.groups.items()}
     doubtful = [name for name in plan.doubtful if name in chunks and _has_missing(chunks[name])]
     return ChunkedColumns(
@@ -166,15 +166,15 @@ def _chunks(
     return {name: _of_one_kind(name, each, files) for name, each in chunks.items()}
 
 
-def _record(group: Group, chunks: Mapping[str, Chunks]) -> Record:
+def _record(group: Group, chunks: Mapping[str, Chunks]) -> RecordColumn:
     """The records of a group from the branches with data, which go by path."""
-    members: dict[str, Chunks | Record] = {}
+    members: dict[str, Chunks | RecordColumn] = {}
     for member in group.members:
         if isinstance(member, Group):
             members[member.branch.name] = _record(member, chunks)
         else:
             members[member.name] = chunks[member.path]
-    return Record(tuple(members), tuple(members.values()))
+    return RecordColumn(tuple(members), tuple(members.values()))
 
 
 def _has_missing(chunks: Chunks) -> bool:

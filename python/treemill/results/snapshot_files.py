@@ -16,7 +16,7 @@ from ..query.snapshot_target import Target, unfit
 from ..writing.codecs import Codec
 
 if TYPE_CHECKING:
-    from ..writing.tables import Plan
+    from ..writing.tables import BranchPlan
 
 __all__ = ["FILES", "Columns"]
 
@@ -187,7 +187,7 @@ class _TTrees(_File):
         self._file.close()
 
 
-def _planned(columns: Columns) -> Plan:
+def _planned(columns: Columns) -> BranchPlan:
     from ..writing.tables import planned  # heavy: numpy
 
     return planned(columns.kinds, columns.groups, columns.titles, columns.counters, columns.unequal)

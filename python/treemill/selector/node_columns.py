@@ -6,7 +6,7 @@ Knows the query's description, one file's binding and rows; knows no selector an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,9 +21,12 @@ from ..query.planning import plan
 from ..query.quantities import Rows
 from ..query.specification import Specification
 from ..query.steps import Define, Vary
-from ..tree.foreign import Field, joined
+from ..tree.foreign import Computed, joined
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..chain.chain import Chain
 
 __all__ = ["Derivation", "Derived", "derivation"]
@@ -91,23 +94,15 @@ def _described(node: Node, names: tuple[str, ...], found: bool = False) -> Deriv
 
 
 def _bind(derivation: Derivation, chain: Chain, file: int) -> Any:
-    foreign = joined([_Numbers(), chain.foreign(file)])
+    foreign = joined([Computed({_ENTRY: _numbers}), chain.foreign(file)])
     first = partial(chain.first_entry, file)
     return PerFile(derivation.specification).bind(chain.trees[file], foreign, first)
 
 
-class _Numbers:
-    """Implements foreign.Foreign: each entry's number in its file."""
+def _numbers(start: int, stop: int) -> NDArray[np.int64]:
+    import numpy as np
 
-    def schema(self) -> Sequence[Field]:
-        """See Foreign."""
-        return [Field(_ENTRY, self.read(_ENTRY, 0, 0), listed=False)]
-
-    def read(self, name: str, start: int, stop: int) -> Any:
-        """See Foreign."""
-        import numpy as np
-
-        return np.arange(start, stop)
+    return np.arange(start, stop)
 
 
 class Derived:

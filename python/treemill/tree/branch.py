@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Branch", "Branches", "branch_list"]
 
 
-Default = TypeVar("Default")
+Other = TypeVar("Other")
 
 
 def _by_core(_path: str, _cpp_type: str, _supported: bool) -> Reader:
@@ -137,7 +137,7 @@ class Branches(Mapping[str, Branch]):
     @overload
     def get(self, name: str, default: Branch) -> Branch: ...
     @overload
-    def get(self, name: str, default: Default) -> Branch | Default: ...
+    def get(self, name: str, default: Other) -> Branch | Other: ...
     def get(self, name: str, default: object = None) -> object:
         """The branch of this name or path, or the default."""
         found = self._by_name.get(name)

@@ -18,7 +18,7 @@ Reader: TypeAlias = Literal["core", "uproot", "no"]
 
 
 class ColumnSource(Protocol):
-    """The columns of one file. core.Tree, FileTree and Table are of this kind."""
+    """The columns of one file. core.Tree, FileTree and ExtendedTree are of this kind."""
 
     def branches(self) -> list[BranchDescription]:
         """The branches, as the core describes them."""
@@ -37,7 +37,8 @@ class ColumnSource(Protocol):
 
 
 class TreeColumns(ColumnSource, Protocol):
-    """The columns that a dataset has of one file, whatever reads them: FileTree or Table."""
+    """The columns that a dataset has of one file, whatever reads them: FileTree or
+    ExtendedTree."""
 
     def described(self) -> list[BranchDescription]:
         """All branches, also those that cannot be read."""

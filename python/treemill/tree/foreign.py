@@ -1,8 +1,8 @@
 """Columns that a tree does not have itself: from friends, from another reader, computed from entry
 numbers.
 
-`Foreign` provides such columns to queries, arrays and selectors of one file; `Table` joins them to
-the tree's own. A file without foreign columns needs neither. Knows no dataset and no query.
+`Foreign` provides such columns to queries, arrays and selectors of one file; `ExtendedTree` joins
+them to the tree's own. A file without foreign columns needs neither. Knows no dataset and no query.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .column_source import Reader, TreeColumns
     from .description import BranchDescription
 
-__all__ = ["Computed", "Field", "Foreign", "Joined", "Table", "joined"]
+__all__ = ["Computed", "ExtendedTree", "Field", "Foreign", "Joined", "joined"]
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def joined(parts: Sequence[Foreign | None]) -> Foreign | None:
     return None if not found else found[0] if len(found) == 1 else Joined(found)
 
 
-class Table:
+class ExtendedTree:
     """A file's tree and foreign columns, read as if all were the tree's. Implements TreeColumns."""
 
     def __init__(self, tree: TreeColumns, foreign: Foreign) -> None:

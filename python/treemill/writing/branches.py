@@ -1,6 +1,6 @@
 """The branches that columns become in a tree, and the values that they hold: numbers in a row, the
-number of them in each entry, the dimensions of each item. Values that a branch cannot hold are
-refused, with the column's name.
+number of them in each entry, the dimensions of each item. Values that a branch cannot hold
+are refused, with the column's name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .._core import Column
     from ..arrays.node import Node
 
-__all__ = ["Branch", "Values", "branch_of", "described", "values_of"]
+__all__ = ["BranchValues", "OutputBranch", "branch_of", "described", "values_of"]
 
 _LETTERS = {
     "int8": "B",
@@ -39,7 +39,7 @@ _TEXT = "C"
 
 
 @dataclass(frozen=True)
-class Branch:
+class OutputBranch:
     """A branch with one leaf."""
 
     name: str
@@ -64,7 +64,7 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class Values:
+class BranchValues:
     """The values of some entries."""
 
     items: NDArray[np.generic]
@@ -73,7 +73,7 @@ class Values:
     """The first item of each entry, and the number of all items. None: each entry has one item."""
 
 
-def branch_of(name: str, kind: Kind, counter: str | None = None, title: str = "") -> Branch:
+def branch_of(name: str, kind: Kind, counter: str | None = None, title: str = "") -> OutputBranch:
     """The branch for a column of this kind. Raises UnsupportedError, which names the column, if a
     tree has no such branch."""
     is_list = kind.form == "list"
@@ -83,7 +83,7 @@ def branch_of(name: str, kind: Kind, counter: str | None = None, title: str = ""
         dims.append(inner.size)
         inner = inner.item
     if inner.form == "string" and not dims and not is_list:
-        return Branch(name, _TEXT, title=title)
+        return OutputBranch(name, _TEXT, title=title)
     letter = _LETTERS.get(_WIDER.get(inner.dtype, inner.dtype))
     if letter is None:
         raise UnsupportedError(
@@ -91,14 +91,14 @@ def branch_of(name: str, kind: Kind, counter: str | None = None, title: str = ""
             '(format="rntuple") or .parquet',
             branch=name,
         )
-    return Branch(name, letter, tuple(dims), counter if is_list else None, title)
+    return OutputBranch(name, letter, tuple(dims), counter if is_list else None, title)
 
 
-def values_of(column: Column) -> Values:
+def values_of(column: Column) -> BranchValues:
     """The values of a column of a kind that `branch_of` takes. No value may be missing."""
     node, offsets = _there(column.nodes()), None
     if isinstance(node, tuple) and node[0] == "string":
-        return Values(np.asarray(node[2]), np.asarray(node[1]))
+        return BranchValues(np.asarray(node[2]), np.asarray(node[1]))
     if isinstance(node, tuple) and node[0] == "list":
         offsets, node = np.asarray(node[1]), _there(node[2])
     dims = []
@@ -108,7 +108,7 @@ def values_of(column: Column) -> Values:
     items = values_of_node(node)
     if items.dtype.name in _WIDER:
         items = items.astype(_WIDER[items.dtype.name])
-    return Values(items.reshape(-1, *dims) if dims else items, offsets)
+    return BranchValues(items.reshape(-1, *dims) if dims else items, offsets)
 
 
 def _there(node: Node) -> Node:

@@ -15,11 +15,11 @@ import numpy as np
 from ..arrays.columns import Table, lengths, numbers
 from ..arrays.kinds import Kinds
 from ..errors import QueryError
-from .branches import Branch, Values, branch_of, values_of
+from .branches import BranchValues, OutputBranch, branch_of, values_of
 from .file import RootFile
 from .tree import TreeWriter
 
-__all__ = ["Plan", "TableTree", "Unequal", "chunks", "planned", "unequal_counts"]
+__all__ = ["BranchPlan", "TableTree", "Unequal", "chunks", "planned", "unequal_counts"]
 
 Unequal = Collection[tuple[str, str]]
 
@@ -31,10 +31,10 @@ _DIMENSIONS = re.compile(r"(\[\w*\])+$")
 
 
 @dataclass
-class Plan:
+class BranchPlan:
     """The branches that columns become."""
 
-    branches: dict[str, Branch] = field(default_factory=dict)
+    branches: dict[str, OutputBranch] = field(default_factory=dict)
     """The branches by column. Counters that are no columns go by their own names."""
     counted: dict[str, list[str]] = field(default_factory=dict)
     """The columns whose lists each counter counts."""
@@ -48,11 +48,11 @@ def planned(
     titles: Mapping[str, str],
     counters: Mapping[str, str] | None = None,
     unequal: Unequal = frozenset(),
-) -> Plan:
+) -> BranchPlan:
     """The branches for these columns. `groups`: columns of lists with equal groups have the same
     lists. `counters`: the counters that some columns of lists have already. `unequal`: see
     `unequal_counts`. Raises UnsupportedError, which names the column, if a tree cannot hold one."""
-    plan = Plan()
+    plan = BranchPlan()
     lists = [name for name, kind in kinds.items() if kind.form == "list"]
     names = _names(list(kinds))
     counted_by = dict(counters or {})
@@ -73,7 +73,7 @@ def planned(
             if counter in plan.given:
                 put(plan.given[counter], None)
             else:
-                plan.branches[counter] = Branch(counter, "I")
+                plan.branches[counter] = OutputBranch(counter, "I")
         if name not in plan.branches:
             put(name, counter)
     return plan
@@ -138,7 +138,7 @@ def unequal_counts(table: Table) -> set[tuple[str, str]]:
 class TableTree:
     """A tree of a file, written from tables with the same columns, without missing values."""
 
-    def __init__(self, file: RootFile, name: str, plan: Plan, title: str = "") -> None:
+    def __init__(self, file: RootFile, name: str, plan: BranchPlan, title: str = "") -> None:
         self._plan = plan
         self._writer = TreeWriter(file, name, list(plan.branches.values()), title)
 
@@ -151,7 +151,9 @@ class TableTree:
             values[counter] = self._counts(counter, columns, values)
         self._writer.extend(values, len(table))
 
-    def _counts(self, counter: str, columns: Sequence[str], values: Mapping[str, Values]) -> Values:
+    def _counts(
+        self, counter: str, columns: Sequence[str], values: Mapping[str, BranchValues]
+    ) -> BranchValues:
         first, *others = columns
         offsets = values[self._plan.branches[first].name].offsets
         assert offsets is not None
@@ -163,7 +165,7 @@ class TableTree:
                 )
         counts = np.diff(offsets).astype(np.int32)
         if counter not in self._plan.given:
-            return Values(counts)
+            return BranchValues(counts)
         given = values[counter]
         if not np.array_equal(given.items, counts):
             raise QueryError(

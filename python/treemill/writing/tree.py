@@ -1,6 +1,6 @@
 """A tree being written: baskets as entries come, their description once at the end.
 
-Knows the layout of TTree, TBranch and TLeaf; columns come as `branches.Values`.
+Knows the layout of TTree, TBranch and TLeaf; columns come as `branches.BranchValues`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .branches import Branch, Values
+from .branches import BranchValues, OutputBranch
 from .buffer import Buffer, string
 from .file import RootFile, key_length
 
@@ -42,7 +42,7 @@ _IO_FEATURES = bytes.fromhex("40000007 0000 1aa12f10 00")
 class _Written:
     """The state of a branch that is being written."""
 
-    branch: Branch
+    branch: OutputBranch
     entries: list[int] = field(default_factory=list)
     """The entries of each basket."""
     sizes: list[int] = field(default_factory=list)
@@ -81,7 +81,7 @@ class TreeWriter:
     """A tree in a file. Counters are branches too; they come before the lists that they count."""
 
     def __init__(
-        self, file: RootFile, name: str, branches: Sequence[Branch], title: str = ""
+        self, file: RootFile, name: str, branches: Sequence[OutputBranch], title: str = ""
     ) -> None:
         self.name = name
         self.title = title
@@ -91,7 +91,7 @@ class TreeWriter:
         self._counters = {branch.counter for branch in branches} - {None}
         self._clusters: list[int] = []
 
-    def extend(self, columns: Mapping[str, Values], entries: int) -> None:
+    def extend(self, columns: Mapping[str, BranchValues], entries: int) -> None:
         """Add entries as a cluster: values by branch, counters included."""
         if not entries:
             return
@@ -123,7 +123,7 @@ class TreeWriter:
             written.largest = max(written.largest, int(counts.max()))
 
     def _baskets(
-        self, written: _Written, values: Values, entries: int
+        self, written: _Written, values: BranchValues, entries: int
     ) -> Iterator[tuple[int, bytes, tuple[int, int]]]:
         """For each basket its number of entries, its data, and a pair: the bytes of the entries
         alone; the bytes of an entry, or the number of offsets."""
@@ -270,7 +270,7 @@ def _cluster_ranges(
     return np.cumsum(sizes)[lasts] - 1, sizes[lasts], int(sizes[-1])
 
 
-def _text(values: Values) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _text(values: BranchValues) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Strings in the form of a TLeafC, and where each ends. Before each string is its length: in
     one byte if it is below 255, else in five."""
     assert values.offsets is not None
