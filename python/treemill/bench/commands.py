@@ -1,4 +1,5 @@
-"""`treemill bench`: commands that measure. Loaded when they are called."""
+"""`treemill bench`: the commands that write test data and simulate clusters. Parses arguments and
+prints; imports what a command needs when it is called."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def bench() -> None:
     "--schema", default="demo", show_default=True, help="demo, or opendata: CMS's, of 2012."
 )
 def generate(folder: Path, files: int, events: int, codec: str, seed: int, schema: str) -> None:
-    """Write the NanoAOD-like dataset into FOLDER; what is there already is kept."""
+    """Write a NanoAOD-like dataset into FOLDER. Files that are there already are kept."""
     from .generate import Recipe, write_dataset  # heavy: numpy
 
     recipe = Recipe(files, events, codec=codec, seed=seed, schema=schema)
@@ -41,20 +42,20 @@ def generate(folder: Path, files: int, events: int, codec: str, seed: int, schem
     "strategies",
     multiple=True,
     type=click.Choice(["treemill", "adaptive", "base", "static"]),
-    help="Who leads; all of them without this. May be given several times.",
+    help="The strategy that leads; default: all of them. May be given several times.",
 )
 @click.option(
     "--nodes",
     multiple=True,
     type=click.IntRange(1),
-    help="Nodes instead of the scenario's own numbers. May be given several times.",
+    help="The number of nodes, instead of the scenario's own. May be given several times.",
 )
 @click.option(
     "--seeds",
     default=1,
     show_default=True,
     type=click.IntRange(1),
-    help="Queries with this many seeds each, of which the one that takes the median time counts.",
+    help="Simulate each query with this many seeds, and show the one with the median time.",
 )
 @click.option(
     "-o",
@@ -70,10 +71,10 @@ def simulate_command(
     seeds: int,
     output: str | None,
 ) -> None:
-    """Try the packetizer on a cluster that does not exist, beside PROOF's and static shares.
+    """Try the packetizer on a simulated cluster, and PROOF's packetizers and static shares with it.
 
-    SCENARIO is a TOML file or the name of one that comes with treemill; without any, these are
-    listed.
+    SCENARIO is a TOML file, or the name of one that comes with treemill. Without a SCENARIO the
+    command lists these names.
     """
     from . import simulations  # start-up
     from .simulation import STRATEGIES, load, shipped  # start-up

@@ -1,7 +1,7 @@
 """Writes a realistic NanoAOD-like dataset, in one of the schemas that `SCHEMAS` names.
 
-The values depend on the seed, the file's number and the place in it, and on nothing else. A
-manifest says by which recipe the files in a folder were made, so that they are made once.
+The values depend only on the seed, the file's number and the place in the file. A manifest in the
+folder has the recipe of its files, so that they are made once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,23 +19,29 @@ from ..errors import QueryError
 from . import opendata
 from .physics import chunk
 
+if TYPE_CHECKING:
+    import uproot
+
+    from .physics import Columns
+
 __all__ = ["SCHEMAS", "Recipe", "chunk", "paths", "write", "write_dataset"]
 
-SCHEMAS: dict[str, Callable[[int, int, int, int], dict[str, Any]]] = {
+SCHEMAS: dict[str, Callable[[int, int, int, int], Columns]] = {
     "demo": chunk,
     "opendata": opendata.chunk,
 }
-"""By name: columns of events from (seed, file, start, count). "demo" is NanoAOD in small,
-"opendata" has the branches of CMS's open data in that form, `Run2012B_SingleMu`."""
+"""Schemas by name: functions that give columns of events from (seed, file, start, count). "demo" is
+a small NanoAOD, "opendata" has the branches of CMS's open data in that form,
+`Run2012B_SingleMu`."""
 
-# To be raised when other values come out of the same recipe.
+# To be raised when the same recipe gives other values.
 _VERSION = 1
 _MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to write."""
+    """The files to write, and their content."""
 
     files: int = 4
     events_per_file: int = 500_000
@@ -46,7 +52,7 @@ class Recipe:
     schema: str = "demo"
 
     def name(self, index: int) -> str:
-        """Of file number `index`."""
+        """The name of the file with this number."""
         return f"events_{index:03d}.root"
 
 
@@ -56,8 +62,8 @@ def paths(folder: str | Path, recipe: Recipe) -> list[Path]:
 
 
 def write_dataset(folder: str | Path, recipe: Recipe | None = None) -> Iterator[str]:
-    """Writes the files that are not there yet, each at once under its final name; gives a line of
-    words before each and at the end. Raises OSError where the disk does not let it."""
+    """Writes the files that are missing. Each gets its name when it is complete. Yields a line of
+    text before each file and at the end. Raises OSError if a file cannot be written."""
     recipe = recipe or Recipe()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -96,7 +102,7 @@ def write_dataset(folder: str | Path, recipe: Recipe | None = None) -> Iterator[
 _LEVELS = {"zlib": 1, "lz4": 4, "zstd": 5, "lzma": 7, "none": 0}
 
 
-def _compression(codec: str, level: int | None) -> Any:
+def _compression(codec: str, level: int | None) -> uproot.compression.Compression | None:
     import uproot
 
     if codec not in _LEVELS:
@@ -109,16 +115,16 @@ def _compression(codec: str, level: int | None) -> Any:
 # The manifest.
 
 
-def _written_by(recipe: Recipe) -> dict[str, Any]:
+def _written_by(recipe: Recipe) -> dict[str, object]:
     made_from = asdict(recipe) | {"version": _VERSION}
-    del made_from["files"]  # more files of the same recipe go beside those that are there
+    del made_from["files"]  # more files of the same recipe may be added
     if recipe.schema == Recipe.schema:
-        del made_from["schema"]  # manifests were written before there were others
+        del made_from["schema"]  # older manifests have no schema
     return made_from
 
 
 def _done(folder: Path, recipe: Recipe) -> dict[str, int]:
-    """Files of this recipe that are there, whole: name and size."""
+    """The names and sizes of the files of this recipe that are complete."""
     try:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
         if manifest["recipe"] != _written_by(recipe):
@@ -155,8 +161,8 @@ def write(
     cluster: int = 100_000,
     schema: str = "demo",
 ) -> None:
-    """Writes one file with a tree `Events`, one basket per branch and `cluster` events. `level` of
-    the codec: None for the one that is usual. `index` numbers the files of a dataset."""
+    """Writes one file with a tree `Events`, one basket per branch and `cluster` events. `level`: of
+    the codec; None: the usual one. `index`: the file's number in its dataset."""
     import awkward as ak
     import uproot
 
@@ -167,11 +173,11 @@ def write(
         for start in range(0, events, cluster):
             columns = SCHEMAS[schema](seed, index, start, min(cluster, events - start))
             if tree is None:
-                types: dict[str, Any] = {
+                types: dict[str, object] = {
                     name: c.dtype if isinstance(c, np.ndarray) else ak.type(c).content
                     for name, c in columns.items()
                 }
-                # mktree, not assignment: the latter writes an RNTuple in newer versions of uproot.
+                # An assignment would write an RNTuple in newer versions of uproot.
                 tree = file.mktree(
                     "Events",
                     types,

@@ -1,13 +1,13 @@
 """Made-up events with the branches of CMS's open data in NanoAOD form, `Run2012B_SingleMu`, as the
 analysis description benchmark reads them. Values depend on the seed, the file and the place in it.
 
-https://opendata.cern.ch/record/12341 lists the branches. Taus, photons and their kin are left out:
-no task asks for them.
+https://opendata.cern.ch/record/12341 lists the branches. Taus and photons are left out: no task
+asks for them. Knows no file.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from .physics import angles, electrons, falling, jagged, jets, missing_momentum,
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["chunk"]
+    from .physics import Columns, Lists
 
-Columns = dict[str, Any]
+__all__ = ["chunk"]
 
 _TRIGGERS = {"IsoMu24_eta2p1": 0.55, "IsoMu24": 0.6, "IsoMu17_eta2p1_LooseIsoPFTau20": 0.07}
 
@@ -28,7 +28,7 @@ def chunk(seed: int, file: int, start: int, count: int) -> Columns:
     records for collections."""
     import awkward as ak
 
-    # The schema's own number keeps the demo's events from coming back.
+    # The schema's number makes these events differ from the demo's.
     rng = np.random.default_rng([2012, seed, file, start])
     muon = _with_lepton_quality(rng, muons(rng, count, least=1), ids=("tightId", "softId"))
     electron = _with_lepton_quality(rng, electrons(rng, count), ids=("pfId",))
@@ -56,17 +56,16 @@ def chunk(seed: int, file: int, start: int, count: int) -> Columns:
     return columns
 
 
-def _with_lepton_quality(
-    rng: np.random.Generator, lepton: Columns, ids: tuple[str, ...]
-) -> Columns:
-    """Isolation, impact parameters, identification and the jet beside it (-1: none)."""
+def _with_lepton_quality(rng: np.random.Generator, lepton: Lists, ids: tuple[str, ...]) -> Lists:
+    """The leptons with isolation, impact parameters, identification and the index of a near jet
+    (-1: none)."""
     import awkward as ak
 
     counts = ak.to_numpy(ak.num(lepton["pt"]))
     total = int(counts.sum())
-    # -999 is what CMS writes where isolation is not defined.
+    # CMS writes -999 if isolation is not defined.
     isolation = np.where(rng.random(total) < 0.02, -999.0, rng.exponential(0.15, total))
-    more: dict[str, NDArray[Any]] = {"pfRelIso03_all": isolation.astype(np.float32)}
+    more: dict[str, NDArray[np.generic]] = {"pfRelIso03_all": isolation.astype(np.float32)}
     for axis, spread in (("dxy", 0.01), ("dz", 0.05)):
         more[axis] = rng.normal(0.0, spread, total).astype(np.float32)
         more[f"{axis}Err"] = rng.gamma(4.0, spread / 8, total).astype(np.float32)
@@ -77,7 +76,7 @@ def _with_lepton_quality(
     return lepton | {name: ak.unflatten(column, counts) for name, column in more.items()}
 
 
-def _jets(rng: np.random.Generator, soft: Columns) -> Columns:
+def _jets(rng: np.random.Generator, soft: Lists) -> Lists:
     """Jets of pt > 15 with, in a tenth of the events, three hard ones as of a top quark's decay."""
     import awkward as ak
 

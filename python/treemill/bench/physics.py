@@ -1,16 +1,24 @@
-"""Made-up events: the demo's columns, and the distributions that they and other schemas draw from.
+"""Made-up events: the demo's columns, and the distributions that all schemas draw from.
 
-Values depend on the random generator alone; nothing here writes files.
+Values depend on the random generator alone. Knows no file.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
+    import awkward as ak
     from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Integers: TypeAlias = NDArray[np.int64]
+    Column: TypeAlias = Floats | Integers
+    Lists: TypeAlias = dict[str, ak.Array]
+    Columns: TypeAlias = dict[str, "NDArray[np.generic] | ak.Array"]
 
 __all__ = ["angles", "chunk", "electrons", "falling", "jagged", "jets", "missing_momentum", "muons"]
 
@@ -18,7 +26,7 @@ _Z_MASS, _Z_WIDTH = 91.19, 2.5
 _MUON_MASS, _ELECTRON_MASS = 0.10566, 0.000511
 
 
-def chunk(seed: int, file: int, start: int, count: int) -> dict[str, Any]:
+def chunk(seed: int, file: int, start: int, count: int) -> Columns:
     """Columns of events `[start, start + count)` of a file: numpy arrays, and awkward arrays of
     records for collections."""
     import awkward as ak
@@ -43,18 +51,18 @@ def chunk(seed: int, file: int, start: int, count: int) -> dict[str, Any]:
     }
 
 
-def falling(rng: np.random.Generator, count: int, least: float, power: float) -> NDArray[Any]:
+def falling(rng: np.random.Generator, count: int, least: float, power: float) -> Floats:
     """A power law above a threshold, as transverse momenta have."""
     return least * (1.0 - rng.random(count)) ** (-1.0 / (power - 1.0))
 
 
-def angles(rng: np.random.Generator, count: int) -> NDArray[Any]:
-    """Uniform in azimuth."""
+def angles(rng: np.random.Generator, count: int) -> Floats:
+    """Uniform azimuth angles."""
     return rng.uniform(-np.pi, np.pi, count)
 
 
-def jagged(columns: dict[str, NDArray[Any]], counts: NDArray[Any]) -> dict[str, Any]:
-    """float32 and int32 columns cut into lists, the largest pt of each event first."""
+def jagged(columns: Mapping[str, Column], counts: Integers) -> Lists:
+    """Cuts columns into lists of float32 or int32, with the largest pt of each event first."""
     import awkward as ak
 
     lists = {
@@ -65,14 +73,14 @@ def jagged(columns: dict[str, NDArray[Any]], counts: NDArray[Any]) -> dict[str, 
     return {name: column[order] for name, column in lists.items()}
 
 
-def muons(rng: np.random.Generator, count: int, least: int = 0) -> dict[str, Any]:
-    """Pairs from Z decays in a third of the events, single soft muons besides; `least` an event,
-    before those are dropped that no detector would see."""
+def muons(rng: np.random.Generator, count: int, least: int = 0) -> Lists:
+    """Pairs from Z decays in a third of the events, and soft muons. Each event has `least` muons or
+    more, before the muons are dropped that no detector would see."""
     from_z = rng.random(count) < 0.33
     others = np.maximum(rng.poisson(0.35, count), least - 2 * from_z)
     counts = others + 2 * from_z
     total = int(counts.sum())
-    columns = {
+    columns: dict[str, Column] = {
         "pt": falling(rng, total, 3.0, 3.2),
         "eta": rng.uniform(-2.4, 2.4, total),
         "phi": angles(rng, total),
@@ -89,9 +97,10 @@ def muons(rng: np.random.Generator, count: int, least: int = 0) -> dict[str, Any
     return jagged(kept, np.bincount(event[seen], minlength=count))
 
 
-def _z_decays(rng: np.random.Generator, count: int) -> dict[str, tuple[Any, Any]]:
-    """Two muons each, back to back in the Z's frame, boosted along the beam and across it."""
-    # A Breit-Wigner between 40 and 200 GeV, by its cumulative distribution's inverse.
+def _z_decays(rng: np.random.Generator, count: int) -> dict[str, tuple[Column, Column]]:
+    """Columns of the two muons of each decay: back to back in the Z's frame, boosted along the beam
+    and across it."""
+    # A Breit-Wigner between 40 and 200 GeV, by the inverse of its cumulative distribution.
     low, high = (np.arctan((edge - _Z_MASS) * 2 / _Z_WIDTH) for edge in (40.0, 200.0))
     mass = _Z_MASS + _Z_WIDTH / 2 * np.tan(rng.uniform(low, high, count))
     mass *= rng.normal(1.0, 0.01, count)  # the detector's resolution
@@ -102,7 +111,7 @@ def _z_decays(rng: np.random.Generator, count: int) -> dict[str, tuple[Any, Any]
     across = z_pt / mass
     gamma = np.sqrt(1 + across**2)
     direction = np.stack([np.cos(z_phi), np.sin(z_phi)])
-    columns: dict[str, list[Any]] = {"pt": [], "eta": [], "phi": []}
+    columns: dict[str, list[Floats]] = {"pt": [], "eta": [], "phi": []}
     for sign in (1, -1):
         p = sign * decay
         energy = mass / 2
@@ -116,12 +125,14 @@ def _z_decays(rng: np.random.Generator, count: int) -> dict[str, tuple[Any, Any]
         columns["eta"].append(np.arcsinh(pz / np.maximum(pt, 1e-3)))
         columns["phi"].append(np.arctan2(pxy[1], pxy[0]))
     charge = 2 * rng.integers(0, 2, count) - 1
-    pairs = {name: (plus, minus) for name, (plus, minus) in columns.items()}
+    pairs: dict[str, tuple[Column, Column]] = {
+        name: (plus, minus) for name, (plus, minus) in columns.items()
+    }
     return pairs | {"charge": (charge, -charge)}
 
 
-def jets(rng: np.random.Generator, count: int) -> dict[str, Any]:
-    """Some three an event, of pt > 15, a tenth of them from heavy quarks."""
+def jets(rng: np.random.Generator, count: int) -> Lists:
+    """About three jets per event, of pt > 15, a tenth of them from heavy quarks."""
     counts = rng.poisson(3.2, count)
     total = int(counts.sum())
     heavy = rng.random(total) < 0.12
@@ -135,11 +146,11 @@ def jets(rng: np.random.Generator, count: int) -> dict[str, Any]:
     return jagged(columns, counts)
 
 
-def electrons(rng: np.random.Generator, count: int) -> dict[str, Any]:
-    """Few, of pt > 5."""
+def electrons(rng: np.random.Generator, count: int) -> Lists:
+    """Few electrons, of pt > 5."""
     counts = rng.poisson(0.4, count)
     total = int(counts.sum())
-    columns = {
+    columns: dict[str, Column] = {
         "pt": falling(rng, total, 5.0, 3.0),
         "eta": rng.uniform(-2.5, 2.5, total),
         "phi": angles(rng, total),
@@ -149,9 +160,10 @@ def electrons(rng: np.random.Generator, count: int) -> dict[str, Any]:
     return jagged(columns, counts)
 
 
-def missing_momentum(rng: np.random.Generator, activity: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Resolution that grows with the jets' activity, and a neutrino now and then."""
-    ht = np.asarray(activity, dtype=np.float64)
+def missing_momentum(rng: np.random.Generator, activity: ak.Array) -> tuple[Floats, Floats]:
+    """Missing momentum from a resolution that grows with the jets' activity, and from a neutrino in
+    a fifth of the events."""
+    ht: Floats = np.asarray(activity, dtype=np.float64)
     count = len(ht)
     sigma = 8.0 + 0.6 * np.sqrt(ht)
     x, y = rng.normal(0, sigma), rng.normal(0, sigma)

@@ -1,5 +1,5 @@
-"""Runs scenarios for `treemill bench simulate`: the lines of a table, the series of figures.
-Neither prints nor draws."""
+"""Runs scenarios for `treemill bench simulate`, and makes the lines of a table and the series of
+figures. Neither prints nor draws."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ HEADER = (
 def outcomes(
     scenario: Scenario, strategies: Sequence[str], nodes: Sequence[int], seeds: int = 1
 ) -> Iterator[Outcome]:
-    """Every strategy at every number of nodes, where none is given at the scenario's own; of
-    several seeds the query whose time is the median."""
+    """The outcomes of all strategies at all numbers of nodes; without numbers, at the scenario's
+    own. With several seeds, the outcome with the median time."""
     for number in nodes or scenario.sweep or (scenario.nodes,):
         for strategy in strategies:
             made = [
@@ -32,7 +32,7 @@ def outcomes(
 
 
 def row(outcome: Outcome) -> str:
-    """A line under HEADER."""
+    """The outcome as a line under HEADER."""
     idle = f"{outcome.idle_at_end:.1f} s ({outcome.idle_at_end / outcome.seconds:6.1%})"
     missing = outcome.expected - outcome.entries
     return (
@@ -44,8 +44,8 @@ def row(outcome: Outcome) -> str:
 
 
 def panels(title: str, done: Iterable[Outcome]) -> list[Panel]:
-    """Three pictures: the query's time and the last packet's over the number of workers, and how
-    many workers were at work over time, in the largest cluster."""
+    """Three pictures: the query's time over the number of workers, the last packet's time over the
+    number of workers, and the number of busy workers over time in the largest cluster."""
     by_strategy: dict[str, list[Outcome]] = {}
     for outcome in done:
         by_strategy.setdefault(outcome.strategy, []).append(outcome)

@@ -1,15 +1,19 @@
 """`treemill demo`: writes a dataset, runs a query of several histograms over it on all cores,
-prints what came out, draws it."""
+prints the results and draws them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from hist import Hist
+
     from ..dataset import Dataset
+    from ..monitor.report import Report
     from ..query.node import Booking
 
 __all__ = ["book", "command"]
@@ -21,7 +25,7 @@ __all__ = ["book", "command"]
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("demo-data"),
     show_default=True,
-    help="Where the dataset is, or is written to.",
+    help="The folder of the dataset, which is written if it is missing.",
 )
 @click.option("--files", type=click.IntRange(1), default=4, show_default=True)
 @click.option(
@@ -32,7 +36,7 @@ __all__ = ["book", "command"]
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The picture; default: demo.png beside the dataset.",
+    help="The picture; default: demo.png in the folder.",
 )
 def command(
     folder: Path, files: int, events: int, workers: int | None, output: Path | None
@@ -57,7 +61,7 @@ def command(
 
 
 def book(data: Dataset) -> tuple[dict[str, Booking], dict[str, Booking]]:
-    """The query: histograms and numbers by their titles."""
+    """Books the query: histograms, and numbers, by their titles."""
     import boost_histogram as bh
 
     jets = data.define("ht", "sum(Jet_pt[(Jet_pt > 30) & (abs(Jet_eta) < 2.4)])")
@@ -92,7 +96,7 @@ def book(data: Dataset) -> tuple[dict[str, Booking], dict[str, Booking]]:
     return histograms, numbers
 
 
-def _tell(report: Any, numbers: dict[str, Any]) -> None:
+def _tell(report: Report | None, numbers: Mapping[str, float]) -> None:
     click.echo()
     for title, value in numbers.items():
         shown = f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
@@ -102,7 +106,7 @@ def _tell(report: Any, numbers: dict[str, Any]) -> None:
     click.echo()
 
 
-def _draw(histograms: dict[str, Any], path: Path) -> None:
+def _draw(histograms: Mapping[str, Hist], path: Path) -> None:
     from ..monitor.pictures import save  # start-up
     from ..monitor.text_histogram import show  # start-up
 

@@ -1,4 +1,4 @@
-"""Writes a histogram to a file, in the form that the file's suffix says."""
+"""Writes a histogram to a file, in the format that the file's suffix names."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ __all__ = ["check", "write"]
 
 
 def check(path: str) -> None:
-    """Raises UnsupportedError where `write` could not write such a file: before the work, not
-    after it."""
+    """Raises UnsupportedError if `write` cannot write such a file. To be called before the work."""
     suffix = Path(path).suffix.lower()
     if suffix not in _WRITERS:
         raise UnsupportedError(f"cannot write {path}: give it one of {' '.join(_WRITERS)}")
@@ -28,8 +27,8 @@ def check(path: str) -> None:
 
 
 def write(drawn: Drawn, path: str, log: bool = False) -> None:
-    """Writes it. Raises OSError where the disk does not let it. `log`: a picture has a logarithmic
-    scale."""
+    """Writes the histogram. Raises OSError if the file cannot be written. `log`: draw a picture on
+    a logarithmic scale."""
     _WRITERS[Path(path).suffix.lower()](drawn, path, log)
 
 
@@ -47,7 +46,7 @@ def _root(drawn: Drawn, path: str, _log: bool) -> None:
 
 
 def _object_name(words: str) -> str:
-    """A name that ROOT's prompt can use: of letters, digits and underscores."""
+    """A name that ROOT's prompt can use, of letters, digits and underscores."""
     name = "".join(c if c.isascii() and c.isalnum() else "_" for c in words).strip("_")
     return name if name and not name[0].isdigit() else f"h_{name}"
 

@@ -1,8 +1,8 @@
-"""The command `treemill`. Parses arguments, calls the library, prints; heavy imports wait until a
-command needs them.
+"""The command `treemill`: parses arguments, calls the library, prints. A command imports what it
+needs when it is called.
 
-Exit status: 0; 1 for an error of treemill's, said on standard error in one line (and the expression
-with the place, where that is wrong); 2 for wrong usage; 130 after Ctrl-C.
+Exit status: 0; 1 for an error, which is printed to standard error in one line, followed by the
+expression and the place in it if an expression is wrong; 2 for wrong usage; 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Any, ClassVar, NoReturn
+from typing import ClassVar, NoReturn, TypeAlias
 
 import click
 
@@ -18,9 +18,12 @@ from ..errors import TreemillError
 
 __all__ = ["cli", "main"]
 
+_Axis: TypeAlias = int | tuple[int, float, float]
+"""The bins of one axis: their number, or (number, low, high)."""
+
 
 class _Lazy(click.Group):
-    """A group whose further commands live in modules that are imported when they are called."""
+    """A group with further commands, whose modules are imported when the commands are called."""
 
     HOMES: ClassVar = {"demo": ".demo:command", "bench": "..bench.commands:bench"}
     HELP: ClassVar = {
@@ -40,7 +43,7 @@ class _Lazy(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        # Not by asking each command: that would import it.
+        # Asking a lazy command for its help would import its module.
         own = [(n, c.get_short_help_str(80)) for n, c in sorted(self.commands.items())]
         with formatter.section("Commands"):
             formatter.write_dl([*own, *sorted(self.HELP.items())])
@@ -58,8 +61,8 @@ def cli() -> None:
 def show(file: str, names: tuple[str, ...]) -> None:
     """List the branches of a tree: C++ type, how they read, sizes, titles.
 
-    GLOBs in quotes choose branches by their names. Without TREE, of the file's only tree; where
-    there are several, they are listed.
+    GLOBs in quotes choose branches by their names. Without TREE, the branches of the file's only
+    tree are listed; if there are several trees, their names are listed instead.
     """
     from ..dataset import dataset  # start-up
 
@@ -71,7 +74,7 @@ def show(file: str, names: tuple[str, ...]) -> None:
 
 
 def _list_trees(path: str) -> bool:
-    """Lists the trees of a file that has several; says whether it had."""
+    """Lists the trees of a file if it has several. False if it has not."""
     from treemill import _core  # heavy: core
 
     from ..chain.open_trees import tree_names  # start-up
@@ -87,14 +90,14 @@ def _list_trees(path: str) -> bool:
     return True
 
 
-class _Bins(click.ParamType[Any]):
+class _Bins(click.ParamType[_Axis]):
     """N or N,LO,HI."""
 
     name = "N,LO,HI"
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, float, float] | int:
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> _Axis:
         parts = str(value).split(",")
         try:
             if len(parts) == 1:
@@ -105,14 +108,14 @@ class _Bins(click.ParamType[Any]):
             self.fail(f"{value!r} is not N or N,LO,HI", param, ctx)
 
 
-class _Default(click.ParamType[Any]):
-    """NAME=VALUE, the value as Python writes it."""
+class _Default(click.ParamType[tuple[str, object]]):
+    """NAME=VALUE, with the value as Python writes it."""
 
     name = "NAME=VALUE"
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, Any]:
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, object]:
         import ast
 
         name, _, text = str(value).partition("=")
@@ -161,11 +164,11 @@ def draw(
     files: tuple[str, ...],
     expr: str,
     where: str | None,
-    bins: tuple[Any, ...],
+    bins: tuple[_Axis, ...],
     weight: str | None,
     profile: bool,
     log: bool,
-    missing: tuple[tuple[str, Any], ...],
+    missing: tuple[tuple[str, object], ...],
     output: str | None,
 ) -> None:
     """Fill a histogram of EXPR over a tree and draw it, as TTree::Draw does.
@@ -183,7 +186,7 @@ def draw(
     if output is not None:
         check(output)
     axes = _all_bins(bins, len(dimensions(expr)) - profile)
-    places: Any = files[0] if len(files) == 1 else list(files)
+    places = files[0] if len(files) == 1 else list(files)
     node = dataset(places, missing=dict(missing) or "error").node
     made = drawn(node, Drawing(expr, where, bins=axes, weight=weight, profile=profile))
     if output is None:
@@ -195,7 +198,8 @@ def draw(
         click.echo(output)
 
 
-def _all_bins(bins: tuple[Any, ...], dimensions: int) -> Any:
+def _all_bins(bins: tuple[_Axis, ...], dimensions: int) -> _Axis | list[_Axis] | None:
+    """The bins of all axes: `--bins` given once is for each of them."""
     if not bins:
         return None
     if len(bins) == 1:
@@ -206,9 +210,9 @@ def _all_bins(bins: tuple[Any, ...], dimensions: int) -> Any:
 
 
 def main() -> NoReturn:
-    """The command's entry: never a traceback for what a user can do wrong."""
+    """Runs the command. Prints no traceback for mistakes of users."""
     try:
-        # standalone_mode=False: this function decides how errors look.
+        # In click's standalone mode, click would print errors and exit.
         cli.main(standalone_mode=False)
     except click.exceptions.Exit as end:
         sys.exit(end.exit_code)
@@ -221,7 +225,7 @@ def main() -> NoReturn:
         click.echo("interrupted", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        # The reader has gone, as `head` does: nothing more to say, and nothing on exit either.
+        # The reader has gone, as `head` does. Python must not fail when it flushes at the exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except (OSError, ImportError) as error:
