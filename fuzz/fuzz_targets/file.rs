@@ -1,32 +1,46 @@
-//! A whole file, and the first branches of its first tree, alone and together.
+//! A whole file: the first branches of its first tree, alone and together, and the first fields of its first
+//! RNTuple.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
-use treemill_read::{File, Reader};
+use treemill_read::{File, Reader, Table};
 use treemill_source::{Latency, Memory};
+
+/// Columns and entries that are read.
+const COLUMNS: usize = 8;
+const ENTRIES: u64 = 1000;
 
 fuzz_target!(|data: &[u8]| {
     let source = Arc::new(Memory::new("fuzz", data.to_vec(), Latency::Local));
     let Ok(file) = File::open(source) else { return };
-    let Some(key) = file.trees().into_iter().next() else {
-        return;
-    };
-    let Ok(tree) = file.tree(&format!("{};{}", key.path, key.cycle)) else {
-        return;
-    };
-    for branch in 0..tree.tree().branches.len().min(8) {
-        if let Ok(mut reader) = Reader::new(Arc::clone(&tree), &[branch]) {
-            let _ = reader.read(0, 0..tree.tree().entries.min(1000));
-        }
-    }
-    // Those of one counter go by one another's counts.
-    let readable = |branch: &usize| Reader::new(Arc::clone(&tree), &[*branch]).is_ok();
-    let some = tree.tree().branches.len().min(8);
-    let together: Vec<usize> = (0..some).filter(readable).collect();
-    if let Ok(mut reader) = Reader::new(Arc::clone(&tree), &together) {
-        for column in 0..together.len() {
-            let _ = reader.read(column, 0..tree.tree().entries.min(1000));
+    for keys in [file.trees(), file.ntuples()] {
+        let Some(key) = keys.into_iter().next() else {
+            continue;
+        };
+        if let Ok(table) = file.table(&format!("{};{}", key.path, key.cycle)) {
+            read(&table);
         }
     }
 });
+
+fn read(table: &Table) {
+    let (columns, entries) = match table {
+        Table::Tree(tree) => (tree.tree().branches.len(), tree.tree().entries),
+        Table::NTuple(file) => (file.fields().len(), file.ntuple().entries),
+    };
+    let entries = entries.min(ENTRIES);
+    let mut readable = Vec::new();
+    for column in 0..columns.min(COLUMNS) {
+        if let Ok(mut reader) = Reader::new(table.clone(), &[column]) {
+            let _ = reader.read(0, 0..entries);
+            readable.push(column);
+        }
+    }
+    // Branches of one counter use one another's counts.
+    if let Ok(mut reader) = Reader::new(table.clone(), &readable) {
+        for column in 0..readable.len() {
+            let _ = reader.read(column, 0..entries);
+        }
+    }
+}

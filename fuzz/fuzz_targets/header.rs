@@ -1,4 +1,4 @@
-//! The file's header, and the key and directory that lie behind it.
+//! The file's header, and the key and directory that lie after it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

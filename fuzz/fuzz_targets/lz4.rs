@@ -1,4 +1,4 @@
-//! Blocks of L4, behind a header that is right about the sizes.
+//! Blocks of L4, after a header that is right about the sizes.
 #![no_main]
 
 mod common;

@@ -1,4 +1,4 @@
-//! Blocks of XZ, behind a header that is right about the sizes.
+//! Blocks of XZ, after a header that is right about the sizes.
 #![no_main]
 
 mod common;

@@ -1,4 +1,4 @@
-//! Blocks of CS, behind a header that is right about the sizes.
+//! Blocks of CS, after a header that is right about the sizes.
 #![no_main]
 
 mod common;

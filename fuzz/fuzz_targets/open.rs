@@ -1,5 +1,5 @@
-//! Collections and pointers of which only the data say the class, described by streamer info as they say, and
-//! decoded: a u16 says where the streamer info ends, a byte what the entries are.
+//! Collections and pointers whose class only the data say, completed by streamer info and decoded: a u16 says
+//! where the streamer info ends, a byte what the entries are.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

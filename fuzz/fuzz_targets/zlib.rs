@@ -1,4 +1,4 @@
-//! Blocks of ZL, behind a header that is right about the sizes.
+//! Blocks of ZL, after a header that is right about the sizes.
 #![no_main]
 
 mod common;

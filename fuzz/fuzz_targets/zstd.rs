@@ -1,4 +1,4 @@
-//! Blocks of ZS, behind a header that is right about the sizes, and the fronts of long ones.
+//! Blocks of ZS, after a header that is right about the sizes, and the fronts of long ones.
 #![no_main]
 
 mod common;

@@ -1,4 +1,4 @@
-//! One block of a codec, behind a header that is right about the sizes.
+//! One block of a codec, after a header that is right about the sizes.
 
 use treemill_format::compress::Decompressor;
 
@@ -19,12 +19,12 @@ pub fn block(tag: &[u8; 3], data: &[u8]) {
     }
 }
 
-/// Of the sizes announced, the smallest unit that [`front`] can say.
+/// The unit of the sizes that [`front`] announces.
 const UNIT: usize = 16;
 
-/// As [`block`], of which the front is decompressed, and then all: where both are accepted, they begin with
-/// the same bytes. Sizes are in [`UNIT`]s, so that there are long blocks, and the first two bytes of the rest
-/// say how much is wanted.
+/// As [`block`], but decompresses the front first and then all: if both are accepted, they must begin with the
+/// same bytes. Sizes are in [`UNIT`]s, so that there are long blocks; the first two bytes of the rest say how
+/// much is wanted.
 #[allow(dead_code)] // not all targets stop
 pub fn front(tag: &[u8; 3], data: &[u8]) {
     let Some((&[a, b, c, d], body)) = data.split_first_chunk::<4>() else {
