@@ -36,8 +36,8 @@ __all__ = ["Band", "overlaid", "paneled", "save"]
 class Band:
     """An area around the first histogram: from `low` to `high` in each bin."""
 
-    low: Sequence[float]
-    high: Sequence[float]
+    low: Edges
+    high: Edges
     label: str
 
 

@@ -1,8 +1,7 @@
-"""What a user may write as `bins=`, turned into axes in the form of the core's query format
-(spec.rs, `Axis`).
+"""Makes axes of what a user may write as `bins=`.
 
-Pure: standard library only. hist's and boost-histogram's axis objects are recognised by the names
-of their classes, so that neither library is imported by a query that does not use it.
+Pure: standard library only. Axis objects of hist and boost-histogram are recognised by the names of
+their classes, so that a query that does not use these libraries does not import them.
 """
 
 from __future__ import annotations
@@ -11,10 +10,26 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, SupportsFloat, SupportsIndex, TypeGuard
 
 from ..errors import QueryError, UnsupportedError
+from .axis_specification import (
+    AxisSpecification,
+    Flags,
+    Function,
+    Regular,
+    Transform,
+    equal_bins,
+    fits,
+    integer,
+    regular,
+    variable,
+)
+
+if TYPE_CHECKING:
+    import hist
+    from boost_histogram.axis import Axis as UserAxis
+    from boost_histogram.axis.transform import AxisTransform
 
 __all__ = [
     "DEFAULT_BINS",
@@ -23,16 +38,14 @@ __all__ = [
     "FixedAxis",
     "GrowingAxis",
     "axes_from_bins",
-    "fits",
-    "integer",
     "names_of",
-    "regular",
 ]
 
 DEFAULT_BINS = 100
 """Bins of an automatic axis; also the most integers that get one bin each."""
 ALL, MOST = "all", "most"
-"""Ranges that come from the data: of every value, or without the far tails (axis_ranges.py)."""
+"""Ranges that come from the data: those of all values, or without the far tails
+(axis_ranges.py)."""
 _MAX_BINS = 100_000_000
 
 
@@ -40,8 +53,8 @@ _MAX_BINS = 100_000_000
 class FixedAxis:
     """An axis whose bins are known: as the core reads it, and the user's own object, if any."""
 
-    spec: dict[str, Any]
-    given: Any = None
+    spec: AxisSpecification
+    given: UserAxis | None = None
 
 
 @dataclass(frozen=True)
@@ -56,23 +69,26 @@ class AutomaticAxis:
 
 @dataclass(frozen=True)
 class GrowingAxis:
-    """An axis that takes whatever comes. Of categories it has those that the user gave, and after
-    them the others, ascending: so it does not depend on the order of events, as the library's does.
-    Of integers it has all from the first to the last."""
+    """An axis that grows to hold all values. An axis of categories has those that the user gave,
+    and after them the others, ascending. Unlike the library's it does not depend on the order of
+    events. An axis of integers has all from the first to the last."""
 
-    given: Any
-    categories: tuple[Any, ...] = ()
+    given: UserAxis
+    categories: tuple[int | str, ...] = ()
 
-    def grown(self, values: Sequence[Any]) -> FixedAxis:
-        """The axis with these values too. Raises QueryError for what it cannot have."""
+    def grown(self, values: Sequence[float | str]) -> FixedAxis:
+        """The axis with these values too. Raises QueryError for a value that it cannot have."""
         kind = _library(self.given)
-        if kind != "StrCategory":
-            values = [int(value) for value in values]  # bools are integers here
-        axis = self._stretched(values) if kind == "Integer" else self._with_categories(values)
-        axis.__dict__.update(self.given.__dict__)  # name, label, what else the user gave it
+        if kind == "Integer":
+            axis = self._stretched([int(value) for value in values])
+        elif kind == "StrCategory":
+            axis = self._with_categories(values)
+        else:
+            axis = self._with_categories([int(value) for value in values])  # of bools too
+        axis.__dict__.update(self.given.__dict__)  # name, label and all else that the user set
         return FixedAxis(_from_object(axis), axis)
 
-    def _stretched(self, values: Sequence[int]) -> Any:
+    def _stretched(self, values: Sequence[int]) -> UserAxis:
         first = int(self.given.edges[0])
         low = min([first, *values])
         high = max([first + int(self.given.size), *(value + 1 for value in values)])
@@ -84,7 +100,7 @@ class GrowingAxis:
         _bins(max(high - low, 1))
         return type(self.given)(low, high, growth=True)
 
-    def _with_categories(self, values: Sequence[Any]) -> Any:
+    def _with_categories(self, values: Sequence[float | str]) -> UserAxis:
         known = set(self.categories)
         categories = [*self.categories, *(value for value in values if value not in known)]
         large = [v for v in categories if isinstance(v, int) and not fits(v)]
@@ -99,23 +115,27 @@ class GrowingAxis:
 Axis = FixedAxis | AutomaticAxis | GrowingAxis
 
 
-def axes_from_bins(bins: Any, dimensions: int, range: Any = None) -> list[Axis]:  # noqa: A002
-    """One axis per dimension.
+def axes_from_bins(
+    bins: object,
+    dimensions: int,
+    range: object = None,  # noqa: A002 - as users call it
+) -> list[Axis]:
+    """Makes one axis per dimension.
 
     For one dimension `bins` is None (range and bins from the data), a number of bins (range from
     the data, or `range=(lo, hi)`), a tuple `(n, lo, hi)`, a list or array of ascending edges, or an
     axis object of hist or boost-histogram. For several it is a list of these, one per dimension;
     None or one number stand for all of them. A histogram of hist or boost-histogram stands for its
-    axes, as does one that is being made (`hist.new.Reg(10, 0, 1)`). Of ranges from the data, "all"
-    holds every value, "most" leaves out far tails.
+    axes, and so does an unfinished one (`hist.new.Reg(10, 0, 1)`). If the range comes from the
+    data, "all" holds every value and "most" leaves out far tails.
     """
     ranges = _ranges(range, dimensions)
-    if _library(bins) == "Histogram" or _is_unfinished(bins):
+    if _has_axes(bins):
         bins = list(bins.axes)
     if bins is None or _is_int(bins):
         return [_axis(bins, r) for r in ranges]
     if dimensions == 1:
-        # hist users write a list of axes also where there is one.
+        # hist's users write a list of axes for one dimension too.
         only = bins[0] if _is_list_of_forms(bins) and len(bins) == 1 else bins
         return [_axis(only, ranges[0])]
     forms = list(bins) if isinstance(bins, (list, tuple)) else None
@@ -130,15 +150,21 @@ def axes_from_bins(bins: Any, dimensions: int, range: Any = None) -> list[Axis]:
 _Range = tuple[float, float] | str | None
 
 
-def _ranges(given: Any, dimensions: int) -> list[_Range]:
+def _ranges(given: object, dimensions: int) -> list[_Range]:
     if given is None or isinstance(given, str):
         return [_found(given)] * dimensions
     per_axis = [given] if dimensions == 1 and _is_pair(given) else given
     if not isinstance(per_axis, (list, tuple)) or len(per_axis) != dimensions:
         raise QueryError(f"range= is (lo, hi), or a list of {dimensions} of them")
-    if not all(r is None or isinstance(r, str) or _is_pair(r) for r in per_axis):
+    return [_range(each) for each in per_axis]
+
+
+def _range(given: object) -> _Range:
+    if given is None or isinstance(given, str):
+        return _found(given)
+    if not _is_pair(given):
         raise QueryError("range= is (lo, hi), or a list of such pairs")
-    return [(float(r[0]), float(r[1])) if _is_pair(r) else _found(r) for r in per_axis]
+    return float(given[0]), float(given[1])
 
 
 def _found(word: str | None) -> str | None:
@@ -147,7 +173,7 @@ def _found(word: str | None) -> str | None:
     return word
 
 
-def _axis(form: Any, limits: _Range) -> Axis:
+def _axis(form: object, limits: _Range) -> Axis:
     if form is None or _is_int(form):
         count = None if form is None else _bins(form)
         if isinstance(limits, tuple):
@@ -156,61 +182,22 @@ def _axis(form: Any, limits: _Range) -> Axis:
     if isinstance(limits, tuple):
         raise QueryError("range= goes with a number of bins only")
     if isinstance(form, tuple) and len(form) == 3 and _is_int(form[0]):
-        return FixedAxis(regular(_bins(form[0]), form[1], form[2]))
-    if _library(form) in ("IntCategory", "StrCategory") and form.traits.growth:
-        return GrowingAxis(form, tuple(form.value(i) for i in _indices(form)))
-    if _library(form) == "Integer" and form.traits.growth:
-        return GrowingAxis(form)
-    if _library(form) is not None:
+        if not (_is_number(form[1]) and _is_number(form[2])):
+            raise QueryError(f"the range of an axis is two numbers, not {_shown(form[1:])}")
+        return FixedAxis(regular(_bins(form[0]), float(form[1]), float(form[2])))
+    if _is_axis(form):
+        if _library(form) in ("IntCategory", "StrCategory") and form.traits.growth:
+            return GrowingAxis(form, tuple(form.value(i) for i in _indices(form)))
+        if _library(form) == "Integer" and form.traits.growth:
+            return GrowingAxis(form)
         return FixedAxis(_from_object(form), form)
     values = form.tolist() if hasattr(form, "tolist") else form
     if isinstance(values, (list, tuple, range)) and all(_is_number(v) for v in values):
-        return FixedAxis(variable(values))
+        return FixedAxis(variable([float(v) for v in values]))
     raise QueryError(
         "bins= is a number, (n, lo, hi), a list of edges or an axis of hist or boost-histogram; "
         f"got {_shown(form)}"
     )
-
-
-def fits(value: int) -> bool:
-    """Whether hist's axes of integers can hold it: those have 32 bits."""
-    return -(1 << 31) <= value < 1 << 31
-
-
-def regular(bins: int, start: Any, stop: Any, **flags: bool) -> dict[str, Any]:
-    """Spec of equal bins in `[start, stop)`."""
-    if not (_is_number(start) and _is_number(stop)):
-        raise QueryError(f"the range of an axis is two numbers, not {_shown((start, stop))}")
-    start, stop = float(start), float(stop)
-    if not (math.isfinite(start) and math.isfinite(stop) and start < stop):
-        raise QueryError(f"an axis needs a finite range with lo < hi, got ({start:g}, {stop:g})")
-    return _equal_bins(bins, start, stop, flags)
-
-
-def _equal_bins(bins: int, start: float, stop: float, flags: dict[str, bool]) -> dict[str, Any]:
-    return {"kind": "regular", "bins": bins, "start": start, "stop": stop, **_flags(flags)}
-
-
-def variable(edges: Sequence[Any], **flags: bool) -> dict[str, Any]:
-    """Spec of bins between ascending edges. Infinite ones, which JSON does not have, are words."""
-    numbers = [float(e) for e in edges]
-    rising = all(a < b for a, b in pairwise(numbers))
-    if len(numbers) < 2 or not rising:
-        hint = ""
-        if len(numbers) == 3 and numbers[1] < numbers[2] and numbers[0] >= 1:
-            hint = f"; for equal bins write a tuple: ({edges[0]}, {edges[1]}, {edges[2]})"
-        raise QueryError(f"edges must be two or more ascending numbers{hint}")
-    written = [number if math.isfinite(number) else str(number) for number in numbers]
-    return {"kind": "variable", "edges": written, **_flags(flags)}
-
-
-def integer(start: int, stop: int, **flags: bool) -> dict[str, Any]:
-    """Spec of one bin per integer in `[start, stop)`."""
-    return {"kind": "integer", "start": int(start), "stop": int(stop), **_flags(flags)}
-
-
-def _flags(given: dict[str, bool]) -> dict[str, bool]:
-    return {"underflow": True, "overflow": True, "circular": False} | given
 
 
 # Axis objects of hist and boost-histogram.
@@ -226,14 +213,19 @@ def names_of(axes: Sequence[Axis]) -> list[str]:
     return names
 
 
-def _is_unfinished(value: Any) -> bool:
-    """Whether it is what `hist.new.Reg(…)` gives before its storage is named."""
+def _has_axes(value: object) -> TypeGuard[hist.Hist]:
+    """Whether it is a histogram, or what `hist.new.Reg(…)` gives before its storage is named."""
     kind = type(value)
-    return kind.__module__.split(".")[0] == "hist" and kind.__name__ == "ConstructProxy"
+    is_unfinished = kind.__module__.split(".")[0] == "hist" and kind.__name__ == "ConstructProxy"
+    return is_unfinished or _library(value) == "Histogram"
 
 
-def _library(value: Any) -> str | None:
-    """Which class of boost_histogram.axis this is made from, by name."""
+def _is_axis(value: object) -> TypeGuard[UserAxis]:
+    return _library(value) is not None
+
+
+def _library(value: object) -> str | None:
+    """The class of boost-histogram that this is made from, by name; None for other things."""
     for kind in type(value).__mro__:
         if kind.__module__.split(".")[0] == "boost_histogram":
             return kind.__name__
@@ -243,7 +235,7 @@ def _library(value: Any) -> str | None:
 _GROW = ("Integer", "IntCategory", "StrCategory")
 
 
-def _from_object(axis: Any) -> dict[str, Any]:
+def _from_object(axis: UserAxis) -> AxisSpecification:
     kind = _library(axis) or ""
     traits = axis.traits
     if traits.growth and kind not in _GROW:
@@ -251,7 +243,7 @@ def _from_object(axis: Any) -> dict[str, Any]:
             f"{axis!r} grows as it is filled, which depends on the order of events: "
             "give its whole range"
         )
-    flags = {
+    flags: Flags = {
         "underflow": bool(traits.underflow),
         "overflow": bool(traits.overflow),
         "circular": bool(traits.circular),
@@ -259,9 +251,9 @@ def _from_object(axis: Any) -> dict[str, Any]:
     if kind == "Regular":
         start, stop = float(axis.edges[0]), float(axis.edges[-1])
         # Its range may fall.
-        made = _equal_bins(int(axis.size), start, stop, flags)
+        made: Regular = equal_bins(int(axis.size), start, stop, flags)
         transform = getattr(axis, "transform", None)
-        return made if transform is None else made | {"transform": _transform(axis, transform)}
+        return made if transform is None else {**made, "transform": _transform(axis, transform)}
     if kind == "Variable":
         if traits.circular and not all(math.isfinite(edge) for edge in axis.edges):
             raise QueryError(f"{axis!r} has no finite turn to go round")
@@ -281,9 +273,9 @@ def _from_object(axis: Any) -> dict[str, Any]:
     raise UnsupportedError(f"axes of type {type(axis).__name__} are not supported")
 
 
-def _circular_edges(axis: Any) -> list[float]:
-    """Of a circular Variable axis: boost-histogram names others than it fills by (`axis.edges` has
-    2 for 2.5), so that where bins begin is found by asking which bin a number falls into."""
+def _circular_edges(axis: UserAxis) -> list[float]:
+    """The edges by which a circular Variable axis is filled. boost-histogram names others
+    (`axis.edges` has 2 for 2.5), so that they are found by asking which bin a number falls into."""
     first, last = float(axis.edges[0]), float(axis.edges[-1])
     found = [first]
     for number in range(1, int(axis.size)):
@@ -297,8 +289,8 @@ def _circular_edges(axis: Any) -> list[float]:
     return [*found, last]
 
 
-def _transform(axis: Any, transform: Any) -> dict[str, Any]:
-    # The range in the function's values is kept, but shown nowhere else.
+def _transform(axis: UserAxis, transform: AxisTransform) -> Transform:
+    # No other attribute has the range in the function's values.
     low, delta = (float(x) for x in axis._ax.__getstate__()[-2:])
     ends = [float(transform.forward(float(axis.edges[i]))) for i in (0, -1)]
     if not (math.isclose(ends[0], low, abs_tol=1e-9) and math.isclose(ends[1], low + delta)):
@@ -306,10 +298,10 @@ def _transform(axis: Any, transform: Any) -> dict[str, Any]:
     return {"function": _function(axis, transform), "min": low, "delta": delta}
 
 
-def _function(axis: Any, transform: Any) -> dict[str, Any]:
+def _function(axis: UserAxis, transform: AxisTransform) -> Function:
     if _library(transform) == "Pow":
         return {"kind": "pow", "power": float(transform.power)}
-    # The library's own functions only: another one may bear their name.
+    # Only the library's own functions: another function may have the same name.
     library = sys.modules[type(transform).__module__]
     for name in ("log", "sqrt"):
         if transform == getattr(library, name, None):
@@ -317,42 +309,42 @@ def _function(axis: Any, transform: Any) -> dict[str, Any]:
     raise UnsupportedError(f"{axis!r} has a transform of its own: give its edges, as a list")
 
 
-def _indices(axis: Any) -> range:
+def _indices(axis: UserAxis) -> range:
     return range(int(axis.size))
 
 
 # Small judgements on what the user gave.
 
 
-def _bins(value: Any) -> int:
+def _bins(value: SupportsIndex) -> int:
     if not 1 <= int(value) <= _MAX_BINS:
         raise QueryError(f"the number of bins must be 1 to {_MAX_BINS}, not {value}")
     return int(value)
 
 
-def _is_int(value: Any) -> bool:
-    # numpy's integers too, by what they can do, without importing numpy.
+def _is_int(value: object) -> TypeGuard[SupportsIndex]:
+    # NumPy's integers too, by what they can do, without importing NumPy.
     return not isinstance(value, bool) and hasattr(value, "__index__") and not _has_length(value)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[SupportsFloat]:
     if isinstance(value, (bool, str, bytes)) or _has_length(value):
         return False
     return hasattr(value, "__float__") or hasattr(value, "__index__")
 
 
-def _has_length(value: Any) -> bool:
+def _has_length(value: object) -> bool:
     return bool(getattr(value, "ndim", 0)) or isinstance(value, (list, tuple, str, bytes))
 
 
-def _is_pair(value: Any) -> bool:
+def _is_pair(value: object) -> TypeGuard[Sequence[SupportsFloat]]:
     return isinstance(value, (list, tuple)) and len(value) == 2 and all(map(_is_number, value))
 
 
-def _is_list_of_forms(bins: Any) -> bool:
+def _is_list_of_forms(bins: object) -> TypeGuard[Sequence[object]]:
     return isinstance(bins, (list, tuple)) and any(not _is_number(b) for b in bins)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"

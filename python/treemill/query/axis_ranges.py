@@ -1,7 +1,8 @@
-"""Ranges of axes found from the data, where the user gives none: round edges that hold all values,
-or where that is asked for all but far tails.
+"""Finds ranges of axes from the data if the user gives none: round edges that hold all values, or
+all but far tails.
 
-Pure: standard library only. Sums are done in decimals, so that edges are those that are written.
+Pure: standard library only. Sums are done in decimals, so that edges are the numbers that are
+shown.
 """
 
 from __future__ import annotations
@@ -9,31 +10,32 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
-from typing import Any
 
 from ..errors import QueryError
-from .axes import DEFAULT_BINS, FixedAxis, fits, integer, regular
+from .axes import DEFAULT_BINS, FixedAxis
+from .axis_specification import Regular, fits, integer, regular
 
 __all__ = ["MOST_OF_ALL", "Extent", "automatic_axis"]
 
-Extent = tuple[Any, Any, int] | None
-"""Smallest and largest finite value and how many there are; None where there are none."""
+Extent = tuple[float, float, int] | None
+"""The smallest and the largest finite value, both ints for integers and bools for bools, and the
+number of values; None if there is no value."""
 
 MOST_OF_ALL = (0.0005, 0.9995)
 """Quantiles between which 99.9 % of the values lie."""
 _FAR = 0.5
-"""A tail is far where it is longer than this part of what 99.9 % of the values span."""
+"""A tail is far if it is longer than this part of the range of 99.9 % of the values."""
 _FROM_ZERO = Decimal("0.2")
-"""An axis starts at 0 where its first value is positive and nearer to 0 than this part of its
+"""An axis starts at 0 if its first value is positive and nearer to 0 than this part of its
 range."""
 
 
 def automatic_axis(
     extent: Extent, bins: int | None = None, most: Sequence[float] | None = None
 ) -> FixedAxis:
-    """An axis with round edges that holds every value of the extent; with `most`, the quantiles of
-    `MOST_OF_ALL`, all but far tails: the range ends at the quantile where the values beyond would
-    make it longer by more than a half.
+    """Makes an axis with round edges that holds every value of the extent. `most`: the quantiles of
+    `MOST_OF_ALL`; the axis then leaves out far tails, and ends at the quantile if the values beyond
+    would make it longer by more than a half.
 
     There are a hundred bins, or `bins`, whose width has one digit or is 12, 15 or 25 times a power
     of ten; the first edge is a multiple of ten widths, of one, or of a tenth, or as far from 0 as
@@ -59,8 +61,8 @@ def automatic_axis(
         return FixedAxis(_nice(Decimal(low), Decimal(high), bins, whole))
 
 
-def _without_tails(low: Any, high: Any, below: float, above: float) -> tuple[Any, Any]:
-    """The values without tails below and above, where these are far."""
+def _without_tails(low: float, high: float, below: float, above: float) -> tuple[float, float]:
+    """The extent without its far tails."""
     first, last = max(low, below), min(high, above)
     if isinstance(low, int):
         first, last = math.floor(first), math.ceil(last)
@@ -78,14 +80,14 @@ _MORE_WIDTHS = tuple(Decimal(m) for m in ("1", "1.2", "1.5", "2", "2.5", "3", "4
 _LARGEST = Decimal("1e307")
 
 
-def _nice(low: Decimal, high: Decimal, bins: int | None, whole: bool) -> dict[str, Any]:
+def _nice(low: Decimal, high: Decimal, bins: int | None, whole: bool) -> Regular:
     if max(abs(low), abs(high)) > _LARGEST:
         raise QueryError(
             f"values reach from {low:.3g} to {high:.3g}: too far for a range of their own; "
             "give bins=(n, lo, hi)"
         )
     span = high - low
-    # Where doubles cannot tell low from high apart well, bins as fine as their steps make no sense.
+    # Bins as fine as the steps of doubles make no sense.
     floor = max(abs(low), abs(high)) * Decimal("1e-12")
     if span <= floor:
         span = max(abs(low) * Decimal("0.1"), floor) if low else Decimal(1)
@@ -97,7 +99,7 @@ def _nice(low: Decimal, high: Decimal, bins: int | None, whole: bool) -> dict[st
     mantissas = _MORE_WIDTHS if bins else _WIDTHS
     width = _width_at_least(span / (bins or DEFAULT_BINS), mantissas, whole)
     for _ in range(20):
-        # Edges at multiples of ten widths; where that does not fit in so many bins, of less.
+        # Edges at multiples of ten widths, or of less if the values do not fit in so many bins.
         for grid in (10 * width, width, width / 10)[0 if bins else 1 :]:
             if whole:
                 grid = max(grid.to_integral_value(ROUND_FLOOR), Decimal(1))
@@ -111,8 +113,8 @@ def _nice(low: Decimal, high: Decimal, bins: int | None, whole: bool) -> dict[st
 def _edges(
     low: Decimal, high: Decimal, width: Decimal, grid: Decimal, bins: int | None
 ) -> tuple[int, float, float] | None:
-    """Number of bins, first and last edge; None where `bins` do not reach."""
-    # The first edge is inclusive and the last is not, also after rounding to double.
+    """The number of bins, the first and the last edge; None if so many bins are too few."""
+    # The first edge is inclusive and the last is not, after rounding to double too.
     start = (low / grid).to_integral_value(ROUND_FLOOR) * grid
     if float(start) > float(low):
         start -= grid

@@ -1,6 +1,6 @@
-"""Bookings: things to compute at a place of a query, once they are run; and what all over one
-dataset share. Nothing here reads, computes or draws: the services of `Origin` do, which come from
-outside.
+"""Bookings, which are things to compute at a place of a query, and what all bookings over one
+dataset share. Nothing here reads, computes or draws: that is done by the services of `Origin`,
+which come from outside.
 """
 
 from __future__ import annotations
@@ -8,19 +8,29 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Generic, Protocol
 
 from ..errors import TreemillError
 from ..faces import face
 from .draw_request import Drawing
 from .quantities import Wanted
+from .queried import Queried
 from .steps import Params, Step
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    import awkward
+    import hist
+    import numpy.typing as npt
     from typing_extensions import TypeVar
 
-    Value = TypeVar("Value", default=Any, covariant=True)
+    from .description import Description
+
+    Value = TypeVar("Value", default=object, covariant=True)
+    Array = npt.NDArray[Any]
+    """An array whose type of numbers depends on the data."""
 else:  # Python's own has no defaults before 3.13
     from typing import TypeVar
 
@@ -29,49 +39,51 @@ else:  # Python's own has no defaults before 3.13
 __all__ = ["Booking", "Located", "Origin", "Place", "Services", "steps_to"]
 
 Groups = dict[int, "int | None"]
-"""Which bookings are computed together, by their numbers; None: what no query has begun."""
+"""By a booking's number its group; a group is computed together. None: no query has begun it."""
 
 
 class Services(Protocol):
-    """What those who run queries do for bookings and nodes."""
+    """What the session does for bookings and nodes."""
 
     def run(self, bookings: Sequence[Booking]) -> None:
         """Computes these bookings in one pass."""
 
-    def arrays(self, booking: Booking, start: int | None, stop: int | None) -> Any:
-        """The value of one booking, of some entries of the dataset."""
+    def arrays(
+        self, booking: Booking[awkward.Array], start: int | None, stop: int | None
+    ) -> awkward.Array:
+        """The value of one booking, from some entries of the dataset only."""
 
-    def explain(self, data: Any, bookings: Sequence[Booking]) -> str:
+    def explain(self, data: Queried, bookings: Sequence[Booking]) -> str:
         """The plan of a pass for these bookings, in words."""
 
-    def draw(self, node: Place, wanted: Drawing) -> Any:
+    def draw(self, node: Place, wanted: Drawing) -> hist.Hist:
         """See `Looks.draw`."""
 
     def scan(self, node: Place, columns: Sequence[str], where: str | None, count: int) -> None:
         """See `Looks.scan`."""
 
-    def head(self, node: Place, columns: Any, count: int) -> Any:
+    def head(
+        self, node: Place, columns: str | Sequence[str] | Mapping[str, str], count: int
+    ) -> awkward.Array:
         """See `Looks.head`."""
 
-    def describe(self, node: Place, columns: Sequence[str]) -> Any:
+    def describe(self, node: Place, columns: Sequence[str]) -> Description:
         """See `Looks.describe`."""
 
-    def html(self, title: str, value: Any) -> str:
-        """What a booking computed, for a notebook."""
+    def html(self, title: str, value: object) -> str:
+        """The value of a booking, for a notebook."""
 
 
 class Origin:
     """What all nodes over one dataset share: its chain of files, the services that run bookings on
-    it, and the bookings that were not computed yet (held weakly: a booking that the caller does not
-    keep is not run).
+    it, and the bookings that were not computed yet. Those are held weakly, so that a booking that
+    the caller does not keep is not run.
 
-    Bookings that no query has begun are computed together when one of them is asked for. One that
-    a query has begun, and that failed or was interrupted there, is computed only when it is asked
-    for itself."""
+    Bookings that no query has begun are computed together when the value of one of them is needed.
+    A booking that failed or was interrupted in a query is computed only when its own value is
+    needed."""
 
-    def __init__(self, chain: Any, services: Services) -> None:
-        """`chain`: chain.Chain, of which a query's description asks for files, branches and aliases
-        only."""
+    def __init__(self, chain: Queried, services: Services) -> None:
         self.chain = chain
         self.services = services
         self._open: dict[int, weakref.ref[Booking]] = {}
@@ -84,14 +96,14 @@ class Origin:
             self._open[booking.number] = weakref.ref(booking)
 
     def discard(self, booking: Booking) -> None:
-        """The booking has its value."""
+        """Notes that a booking has its value."""
         with self._lock:
             self._open.pop(booking.number, None)
             self._groups.pop(booking.number, None)
 
     def begun(self, bookings: Iterable[Booking]) -> Groups:
-        """A query computes these: no other one takes them along. Gives back how they were grouped,
-        for `regroup`."""
+        """Notes that a query computes these bookings, so that no other query does. Gives back how
+        they were grouped, for `regroup`."""
         before = self._grouping(bookings)
         self.regroup({number: next(_groups) for number in before})
         return before
@@ -101,13 +113,13 @@ class Origin:
             return {booking.number: self._groups.get(booking.number) for booking in bookings}
 
     def regroup(self, groups: Groups) -> None:
-        """From now on these bookings are computed together, group by group."""
+        """Changes which bookings are computed together."""
         with self._lock:
             self._groups |= {n: group for n, group in groups.items() if n in self._open}
 
     def companions(self, wanted: Booking | None = None) -> list[Booking]:
-        """`wanted` and what is computed along with it, in the order of booking; None: what no query
-        has begun."""
+        """`wanted` and the bookings that are computed with it, in the order of booking; without
+        `wanted` those that no query has begun."""
         with self._lock:
             found = [reference() for _, reference in sorted(self._open.items())]
             held = [booking for booking in found if booking is not None]
@@ -118,8 +130,8 @@ class Origin:
         return group if wanted is None or wanted in group else [wanted, *group]
 
     def explain(self, wanted: Booking | None = None) -> str:
-        """The plan of the pass for `wanted` and its companions. Those that do not compile are left
-        out: they raise when they are asked for themselves."""
+        """The plan of the pass for `wanted` and its companions. Companions that do not compile are
+        left out; they raise when their own value is needed."""
         group = self.companions(wanted)
         try:
             return self.services.explain(self.chain, group)
@@ -137,8 +149,8 @@ class Origin:
         return True
 
     def evaluate(self, wanted: Booking) -> None:
-        """Runs `wanted` and its companions in one pass over the data. Errors of companions are not
-        the affair of `wanted`, and come when they are asked for themselves."""
+        """Runs `wanted` and its companions in one pass over the data. If a companion fails, it
+        raises when its own value is needed, and not here."""
         self._evaluate(wanted, self.companions(wanted))
         if not wanted.done:
             raise TreemillError("the query was stopped before all entries were processed")
@@ -160,7 +172,7 @@ class Origin:
             self._evaluate(wanted, [booking for booking in group if booking not in wrong])
             return
         self._evaluate(wanted, [wanted])
-        # One of the others fails. Halves that go on by themselves find out which in few passes.
+        # One of the others fails. Each half goes on by itself, which finds it in few passes.
         middle = len(others) // 2
         for half in (others[:middle], others[middle:]):
             together = next(_groups)
@@ -173,7 +185,7 @@ _NOTHING = object()
 
 
 class Place:
-    """Where in a query: all steps from the dataset down to here. Immutable."""
+    """A place in a query, after all steps from the dataset down to here. Immutable."""
 
     __slots__ = ("__weakref__", "origin", "parent", "step")
 
@@ -196,7 +208,7 @@ def steps_to(place: Place) -> list[Place]:
 
 
 class Located:
-    """What is at a place of a query: a node, and a dataset at its root."""
+    """An object at a place of a query: a node, or a dataset at the root."""
 
     __slots__ = ()
 
@@ -211,14 +223,14 @@ class Located:
 
 @face("node", "number", "set_value", "wanted")
 class Booking(Generic[Value]):
-    """Something to compute at a node. `value` computes it, in one pass with all else that is booked
-    on the dataset and that no query has begun; `treemill.run` computes what it is given."""
+    """Something to compute at a node. `value` computes it in one pass with everything else that is
+    booked on the dataset; `treemill.run` computes only the bookings that it is given."""
 
     def __init__(self, node: Place, wanted: Wanted) -> None:
         self.node = node
         self.wanted = wanted
         self.number = next(_numbers)
-        self._value: Any = _NOTHING
+        self._value: Any = _NOTHING  # a Value, which is a result: a covariant type
         node.origin.add(self)
 
     @property
@@ -228,29 +240,29 @@ class Booking(Generic[Value]):
 
     @property
     def value(self) -> Value:
-        """What the method that booked it says; below `vary` a `Variations`, a mapping of
-        "nominal" and the names of variations to it, which type checkers do not know. Computed when
-        it is first asked for, along with what else is booked on the dataset, but for bookings that
-        have failed or were interrupted.
-        One of these runs again when it is asked for itself, and raises its own error again."""
+        """The result, as documented at the method that booked it. Below `vary` it is a
+        `Variations`, a mapping of "nominal" and the names of variations to results, which type
+        checkers do not know. The first access computes it, together with everything else that is
+        booked on the dataset except bookings that have failed or were interrupted. Such a booking
+        runs again when its own value is needed, and raises its own error again."""
         if not self.done:
             self.node.origin.evaluate(self)
         value: Value = self._value
         return value
 
-    def set_value(self, value: Any) -> None:
-        """From the query that computed it."""
+    def set_value(self, value: object) -> None:
+        """Called by the query that has computed it."""
         self._value = value
         self.node.origin.discard(self)
 
     def explain(self) -> str:
         """The plan of the pass that `value` would make, in words: columns read, filters, lists,
-        what is shared. Opens the first file; reads no entry."""
+        what is computed once. Opens the first file; reads no entry."""
         return self.node.origin.explain(self)
 
     @property
     def title(self) -> str:
-        """What it is, in a few words, for displays."""
+        """A few words for displays."""
         return self.wanted.title
 
     def _repr_html_(self) -> str | None:

@@ -1,4 +1,4 @@
-"""Values themselves, as the user asks for them, for nodes and datasets.
+"""The methods of nodes and datasets that ask for values themselves.
 
 Pure: standard library, errors and the query only.
 """
@@ -7,26 +7,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from ..faces import face
 from ..language.expression import parse
 from .booking import Booking, Located
-from .quantities import MOST_BYTES, Rows, named_columns
+from .quantities import named_columns
+from .rows import MOST_BYTES, Arrays, Take
 from .steps import Params
 
 if TYPE_CHECKING:
     import awkward
-    import numpy.typing as npt
 
-    Array = npt.NDArray[Any]
+    from .booking import Array
 
 __all__ = ["Collects"]
 
 
 @face()
 class Collects(Located):
-    """The methods of nodes, and so of datasets."""
+    """Methods of nodes and datasets."""
 
     __slots__ = ()
 
@@ -48,7 +48,7 @@ class Collects(Located):
         columns: str | Sequence[str] | Mapping[str, str],
         limit: int = MOST_BYTES,
         params: Params = None,
-    ) -> Booking[Any]:
+    ) -> Booking[Array | awkward.Array]:
         """Book values of the entries that arrive here, in the order of entries.
 
         Parameters
@@ -57,20 +57,20 @@ class Collects(Located):
             One expression; or a list of expressions, where `"Jet_*"` stands for all columns of such
             names, defined ones included; or a mapping of names to expressions.
         limit
-            How many bytes there may be: all of it is in memory.
+            How many bytes there may be: all values are in memory.
         params
             Constants by name, as for `with_params`.
 
         Returns
         -------
         Booking
-            Of one expression its values, a numpy array if there is one per entry, else an awkward
-            array. Of a list or a mapping an awkward array of records, which `arrays` gives now.
+            For one expression its values, a numpy array if there is one per entry, else an awkward
+            array. For a list or a mapping an awkward array of records, as `arrays` computes now.
 
         Raises
         ------
         QueryError
-            For what makes no sense; if it is more than `limit`, when the query is run.
+            For expressions that make no sense; when the query is run, if it is more than `limit`.
 
         Examples
         --------
@@ -80,8 +80,8 @@ class Collects(Located):
         (True, ['Muon_pt', 'MET_pt'])
         """
         if isinstance(columns, str):
-            return Booking(self._with(params), Rows("take", ((columns, parse(columns)),), limit))
-        rows = Rows("arrays", named_columns(columns, self._names), limit)
+            return Booking(self._with(params), Take(((columns, parse(columns)),), limit))
+        rows = Arrays(named_columns(columns, self._names), limit)
         return Booking(self._with(params), rows)
 
     def arrays(
@@ -108,7 +108,7 @@ class Collects(Located):
         Raises
         ------
         QueryError, UnsupportedError
-            For a name that there is not; for a branch that cannot be read.
+            For a name that does not exist; for a branch that cannot be read.
 
         Examples
         --------
@@ -117,5 +117,5 @@ class Collects(Located):
         """
         node = self._with(None)
         columns = "*" if names is None else names
-        rows = Rows("arrays", named_columns(columns, self._names), sys.maxsize)
+        rows = Arrays(named_columns(columns, self._names), sys.maxsize)
         return node.origin.services.arrays(Booking(node, rows), start, stop)

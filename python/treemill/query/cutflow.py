@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import overload
 
 __all__ = ["Cut", "CutFlow"]
 
@@ -33,7 +33,13 @@ class CutFlow(Sequence[Cut]):
     def __init__(self, cuts: Sequence[Cut]) -> None:
         self._cuts = tuple(cuts)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int | str) -> Cut: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Cut, ...]: ...
+
+    def __getitem__(self, index: int | str | slice) -> Cut | tuple[Cut, ...]:
         """By place, or by the filter's name."""
         if isinstance(index, str):
             for cut in self._cuts:
@@ -55,7 +61,7 @@ class CutFlow(Sequence[Cut]):
         return hash(self._cuts)
 
     def cumulative(self, cut: Cut) -> float:
-        """What this cut let through, over what came to the first one."""
+        """What this cut let through, over what came to the first cut."""
         first = self._cuts[0].total
         return cut.passed / first if first else math.nan
 

@@ -1,4 +1,4 @@
-"""Columns in numbers, as `describe` gives them, and how single values look in tables. Computes
+"""The numbers that `describe` gives for columns, and how single values look in tables. Computes
 nothing.
 """
 
@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass, fields
-from typing import Any
 
 from ..monitor.branch_table import plain
 
@@ -24,11 +23,11 @@ class Column:
     missing: int
     mean: float | None
     std: float | None
-    min: Any
+    min: float | None
     quartile: float | None
     median: float | None
     upper_quartile: float | None
-    max: Any
+    max: float | None
     bytes: int | None
     bytes_in_file: int | None
 
@@ -72,19 +71,19 @@ class Description(Mapping[str, Column]):
         return table(*self._table(), f"{self.entries:,} entries")
 
 
-def _cell(name: str, value: Any) -> str:
+def _cell(name: str, value: float | None) -> str:
     if value is None:
         return ""
     if name.startswith("bytes"):
         from ..monitor.branch_table import size  # start-up
 
-        return size(value)
+        return size(int(value))
     if isinstance(value, int) and name not in ("min", "max"):
         return f"{value:,}"
     return shown(value)
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value in a cell."""
     if value is None:
         return "missing"

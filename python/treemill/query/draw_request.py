@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 __all__ = ["Drawing"]
 
@@ -16,8 +15,8 @@ class Drawing:
     expr: str | Sequence[str]
     where: str | None = None
     option: str = ""
-    bins: Any = None
-    range: Any = None
+    bins: object = None
+    range: object = None
     weight: str | None = None
     profile: bool = False
     log: bool = False

@@ -6,7 +6,7 @@ Pure: standard library, errors and the query only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..faces import face
@@ -34,14 +34,14 @@ class Fills(Located):
     def hist(
         self,
         *exprs: str,
-        bins: Any = None,
+        bins: object = None,
         weight: Weight = None,
-        range: Any = None,  # noqa: A002 - as numpy and matplotlib call it
+        range: object = None,  # noqa: A002 - as numpy and matplotlib call it
         name: str | None = None,
         label: Labels = None,
-        storage: Any = None,
+        storage: object = None,
         params: Params = None,
-    ) -> Booking[Filled[Any]]:
+    ) -> Booking[Filled]:
         """Book a histogram.
 
         Parameters
@@ -93,14 +93,14 @@ class Fills(Located):
         self,
         *exprs: str,
         sample: str,
-        bins: Any = None,
+        bins: object = None,
         weight: Weight = None,
-        range: Any = None,  # noqa: A002 - as for hist
+        range: object = None,  # noqa: A002 - as for hist
         name: str | None = None,
         label: Labels = None,
-        storage: Any = None,
+        storage: object = None,
         params: Params = None,
-    ) -> Booking[Filled[Any]]:
+    ) -> Booking[Filled]:
         """Book the mean of `sample` in each bin, as ROOT's TProfile.
 
         Parameters
@@ -133,12 +133,12 @@ class Fills(Located):
         self,
         method: str,
         exprs: Sequence[str],
-        bins: Any,
-        limits: Any,
+        bins: object,
+        limits: object,
         weight: Weight,
         name: str | None,
         label: Labels,
-        storage: Any,
+        storage: object,
         params: Params,
         sample: str | None = None,
     ) -> Booking:

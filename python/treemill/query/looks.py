@@ -7,13 +7,15 @@ Pure: standard library and errors only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..faces import face
 from .booking import Located
 from .draw_request import Drawing
+from .steps import Params
 
 if TYPE_CHECKING:
+    import awkward
     import hist
 
     from .description import Description
@@ -33,13 +35,13 @@ class Looks(Located):
         where: str | None = None,
         option: str = "",
         *,
-        bins: Any = None,
-        range: Any = None,  # noqa: A002 - as numpy and matplotlib call it
+        bins: object = None,
+        range: object = None,  # noqa: A002 - as numpy and matplotlib call it
         weight: str | None = None,
         profile: bool = False,
         log: bool = False,
-        params: Any = None,
-    ) -> hist.Hist[Any]:
+        params: Params = None,
+    ) -> hist.Hist:
         """Fill a histogram now, show it, and give it back, as TTree::Draw.
 
         Parameters
@@ -84,11 +86,11 @@ class Looks(Located):
         # A drawing is wanted now and alone, so what else is booked stays booked.
         wanted = Drawing(expr, where, option, bins, range, weight, profile, log)
         node = self._with(params)
-        made: hist.Hist[Any] = node.origin.services.draw(node, wanted)
+        made: hist.Hist = node.origin.services.draw(node, wanted)
         return made
 
     def scan(
-        self, *columns: str, where: str | None = None, n: int = 20, params: Any = None
+        self, *columns: str, where: str | None = None, n: int = 20, params: Params = None
     ) -> None:
         """Print the first entries, with a line for each item of lists, as TTree::Scan.
 
@@ -120,8 +122,11 @@ class Looks(Located):
         node.origin.services.scan(node, columns, where, n)
 
     def head(
-        self, columns: str | Sequence[str] | Mapping[str, str] = "*", n: int = 5, params: Any = None
-    ) -> Any:
+        self,
+        columns: str | Sequence[str] | Mapping[str, str] = "*",
+        n: int = 5,
+        params: Params = None,
+    ) -> awkward.Array:
         """Compute the first entries that arrive here; no more is read than it takes to find them.
 
         Parameters
@@ -151,7 +156,7 @@ class Looks(Located):
         node = self._with(params)
         return node.origin.services.head(node, columns, n)
 
-    def describe(self, *columns: str, params: Any = None) -> Description:
+    def describe(self, *columns: str, params: Params = None) -> Description:
         """Put columns in numbers, by one pass over the data.
 
         Parameters

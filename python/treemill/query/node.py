@@ -7,7 +7,7 @@ A description can be made and sent anywhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..faces import face
@@ -20,14 +20,10 @@ from .looks import Looks
 from .quantities import Flow
 from .saving import Saves
 from .statistics import Statistics
-from .steps import Define, Filter, Params, Step, Vary, vary_step
+from .steps import Define, Filter, Params, Step, Variation, Vary, vary_step
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from .cutflow import CutFlow
-
-    Array = npt.NDArray[Any]
 
 __all__ = ["Bookable", "Booking", "Node", "Origin", "steps_to"]
 
@@ -162,7 +158,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
     def vary(
         self,
         columns: str | Sequence[str],
-        variations: Mapping[str, Any],
+        variations: Mapping[str, Variation],
         name: str | None = None,
         params: Params = None,
     ) -> Node:

@@ -1,5 +1,5 @@
-"""Bookings of one pass as a specification: steps numbered, variations
-unfolded, and which of the core's results make which booking's value.
+"""Makes the specification of one pass from its bookings: numbers the steps, unfolds the variations,
+and notes which of the core's results make which booking's value.
 
 Pure: standard library, errors, axes and the query's description only.
 """
@@ -10,15 +10,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 from ..errors import QueryError
 from ..quoting import near
 from .axes import AutomaticAxis, Axis, FixedAxis, GrowingAxis
 from .axis_ranges import MOST_OF_ALL
 from .booking import Booking, Place, steps_to
-from .quantities import Flow, Hist, Quantiles, Rows, Scalar, Unique, Wanted
-from .specification import Specification
+from .quantities import Flow, Hist, Quantiles, Scalar, Unique, Wanted
+from .rows import Rows
+from .specification import NumberedStep, PlacedBooking, Specification
 from .steps import Counters, Define, Filter, Step, Vary, affects
 
 __all__ = ["NOMINAL", "Plan", "extents", "plan"]
@@ -46,12 +46,13 @@ class Plan:
 
 
 class _Numbering:
-    """Numbers the nodes' steps, each once per variation that it differs in, parents first."""
+    """Numbers the nodes' steps, parents first. A step has a number for each variation in which it
+    differs."""
 
     def __init__(self) -> None:
-        self.steps: list[dict[str, Any]] = []
+        self.steps: list[NumberedStep] = []
         self.words: set[str] = set()
-        """In all expressions."""
+        """All names and attributes in expressions."""
         self._index: dict[tuple[int, str | None], int | None] = {}
 
     def at(self, node: Place, variation: str) -> int | None:
@@ -69,8 +70,10 @@ class _Numbering:
             added: Sequence[Filter | Define] = varied if isinstance(step, Vary) else [step]
             for one in added:
                 self.words |= one.expr.words
-                made = {"parent": index, "action": one.to_json()}
-                self.steps.append(made | ({"variation": seen} if seen else {}))
+                made: NumberedStep = {"parent": index, "action": one.to_json()}
+                if seen:
+                    made["variation"] = seen
+                self.steps.append(made)
                 index = len(self.steps) - 1
             self._index[key] = index
         return index
@@ -80,10 +83,10 @@ def plan(
     bookings: Sequence[Booking],
     axes: Mapping[int, Sequence[FixedAxis]] | None = None,
 ) -> Plan:
-    """The pass for these bookings. `axes` has, by the booking's number, the axes of those
-    histograms that had automatic ones."""
+    """Plans the pass for these bookings. `axes`: the axes of histograms that had automatic ones, by
+    the booking's number."""
     numbering = _Numbering()
-    booked: list[dict[str, Any]] = []
+    booked: list[PlacedBooking] = []
     made = Plan()
     counts: dict[tuple[int | None, str | None], int] = {}
     for booking in bookings:
@@ -102,7 +105,7 @@ def plan(
             for node in _places(booking):
                 at = numbering.at(node, variation)
                 if isinstance(wanted, Flow):
-                    # What leaves one filter arrives at the next.
+                    # The entries that leave one filter arrive at the next: count them once.
                     key = (at, wanted.weight.text if wanted.weight else None)
                     found.append(counts.setdefault(key, len(booked)))
                     if found[-1] < len(booked):
@@ -111,14 +114,15 @@ def plan(
                     found.append(len(booked))
                 if isinstance(wanted, Rows):
                     made.rows[len(booked)] = wanted
-                named = {} if variation == NOMINAL else {"variation": variation}
-                booked.append({"at": at, "result": result, **named})
+                booked.append({"at": at, "result": result})
+                if variation != NOMINAL:
+                    booked[-1]["variation"] = variation
     made.specification = Specification(numbering.steps, booked, numbering.words)
     return made
 
 
 def _places(booking: Booking) -> list[Place]:
-    """The nodes at which the core is asked: of a cut flow before and after each named filter."""
+    """The nodes at which the core is asked: for a cut flow before and after each named filter."""
     if not isinstance(booking.wanted, Flow):
         return [booking.node]
     places: list[Place] = []
@@ -166,13 +170,13 @@ def _known(axis: Axis) -> FixedAxis:
 def extents(
     bookings: Sequence[Booking],
 ) -> tuple[Specification, dict[tuple[int, int], list[int]]]:
-    """The pass that finds automatic ranges: one `extent` (with quantiles beside it where
-    far tails may be left out; for categories that grow, `unique`) per node and expression, and for
-    each (booking's number, dimension) with such an axis the indices of its results. All
-    variations share an axis, so that they can be compared bin by bin: ranges are the nominal ones,
-    categories those of all of them, because what is in none would be lost."""
+    """Plans the pass that finds automatic ranges, and gives the indices of its results for each
+    (booking's number, dimension) with such an axis. Each node and expression has one `extent`, with
+    quantiles if far tails may be left out; categories that grow have `unique`. All variations share
+    an axis, so that they can be compared bin by bin: its range is the nominal one, and its
+    categories are those of all variations, because other values would be lost."""
     numbering = _Numbering()
-    booked: list[dict[str, Any]] = []
+    booked: list[PlacedBooking] = []
     known: dict[tuple[int | None, str], int] = {}
     places: dict[tuple[int, int], list[int]] = {}
     for booking in bookings:
@@ -182,11 +186,10 @@ def extents(
         for dimension, (axis, expr) in enumerate(zip(wanted.axes, wanted.exprs, strict=True)):
             if isinstance(axis, FixedAxis):
                 continue
-            # Of categories that grow all values are wanted, not the first and the last.
             grows = isinstance(axis, GrowingAxis)
             wanted_here: list[Wanted] = [Scalar("extent", expr)]
             if grows:
-                # A value beside which something is missing fills nothing.
+                # A value fills nothing if another value of its entry or item is missing.
                 beside = (each for i, each in enumerate(wanted.expressions()) if i != dimension)
                 wanted_here = [Unique(expr, beside=tuple(beside))]
             if isinstance(axis, AutomaticAxis) and axis.most:
@@ -205,8 +208,8 @@ def extents(
 
 
 def _check_constants(node: Place) -> None:
-    """Raises QueryError where a constant for expressions is called as a branch is: one of the two
-    would be meant, and which one is not to be seen."""
+    """Raises QueryError if a constant for expressions has the name of a branch, because a reader
+    could not tell which of the two is meant."""
     for each in steps_to(node):
         if isinstance(each.step, Define) and each.step.is_param:
             name = each.step.name
@@ -216,7 +219,7 @@ def _check_constants(node: Place) -> None:
 
 
 def _check_varied(node: Place) -> None:
-    """Raises QueryError where a column is varied that there is not: it would change nothing."""
+    """Raises QueryError if a column is varied that does not exist: it would change nothing."""
     for each in steps_to(node):
         if not isinstance(each.step, Vary) or each.parent is None:
             continue

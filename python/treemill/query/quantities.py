@@ -1,5 +1,5 @@
-"""What can be booked, as data: histograms, numbers, values themselves, cut flows; and how the core
-is asked for each. Pure: standard library, errors, expression, axes and steps only.
+"""What can be booked, as data: histograms, numbers and cut flows (rows.py has values themselves);
+and how the core is asked for each. Pure: standard library and the query's data only.
 """
 
 from __future__ import annotations
@@ -8,20 +8,19 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..errors import QueryError
 from ..language.expression import Expression, column, parse
+from ..language.tree_node import Tree
 from ..quoting import unquoted
 from .axes import Axis, FixedAxis
-from .snapshot_target import Target
 
 __all__ = [
     "Flow",
     "Hist",
     "Moments",
     "Quantiles",
-    "Rows",
     "Scalar",
     "Unique",
     "Wanted",
@@ -29,9 +28,7 @@ __all__ = [
 ]
 
 MOST_UNIQUE = 100_000
-"""Different values that `unique` gives where no other limit is set."""
-MOST_BYTES = 4 << 30
-"""Bytes that `arrays` and `take` keep where no other limit is set."""
+"""Different values that `unique` gives if no other limit is given."""
 
 
 class Wanted(Protocol):
@@ -44,11 +41,11 @@ class Wanted(Protocol):
     def expressions(self) -> tuple[Expression, ...]:
         """All that it looks at."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As the core reads it (spec.rs, `Wanted`)."""
 
 
-def _json(expr: Expression | None) -> dict[str, Any] | None:
+def _json(expr: Expression | None) -> Tree | None:
     return None if expr is None else expr.to_json()
 
 
@@ -58,8 +55,8 @@ def _some(*exprs: Expression | None) -> tuple[Expression, ...]:
 
 @dataclass(frozen=True)
 class Hist:
-    """A histogram, or with a sample a profile. Jagged values fill once per item, the event's own
-    once per item beside them."""
+    """A histogram, or with a sample a profile. A list fills once per item; one value per event
+    beside it fills once per item too."""
 
     exprs: tuple[Expression, ...]
     axes: tuple[Axis, ...]
@@ -79,7 +76,7 @@ class Hist:
         """Values, sample, weight."""
         return self.exprs + _some(self.sample, self.weight)
 
-    def to_json(self, axes: Sequence[FixedAxis] = ()) -> dict[str, Any]:
+    def to_json(self, axes: Sequence[FixedAxis] = ()) -> dict[str, object]:
         """As the core reads it, with these axes."""
         fills = [
             {"axis": axis.spec, "expr": expr.to_json()}
@@ -93,8 +90,8 @@ class Hist:
 
 @dataclass(frozen=True)
 class Scalar:
-    """One number: `count`, or `sum`, `mean`, `min`, `max` of an expression; `weights`: the sums of
-    the entries' weights and of their squares."""
+    """One number: `count`, or `sum`, `mean`, `min`, `max`, `extent` of an expression; or `weights`,
+    the sums of the entries' weights and of their squares."""
 
     kind: str
     expr: Expression | None = None
@@ -105,10 +102,10 @@ class Scalar:
         return self.kind if self.expr is None else f"{self.kind}({self.expr.text})"
 
     def expressions(self) -> tuple[Expression, ...]:
-        """The one, if any."""
+        """The expression, if any."""
         return _some(self.expr)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As the core reads it."""
         if self.expr is None:
             return {"kind": self.kind}
@@ -133,14 +130,15 @@ class Moments:
         """Value and weight."""
         return _some(self.expr, self.weight)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As the core reads it."""
         return {"kind": "moments", "expr": self.expr.to_json(), "weight": _json(self.weight)}
 
 
 @dataclass(frozen=True)
 class Unique:
-    """The different values, ascending. Only those beside which none of `beside` is missing."""
+    """The different values, ascending, of entries and items for which no value of `beside` is
+    missing."""
 
     expr: Expression
     limit: int = MOST_UNIQUE
@@ -152,10 +150,10 @@ class Unique:
         return f"unique({self.expr.text})"
 
     def expressions(self) -> tuple[Expression, ...]:
-        """The one, and those beside it."""
+        """The expression, and those beside it."""
         return (self.expr, *self.beside)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As the core reads it."""
         beside = [expr.to_json() for expr in self.beside]
         asked = {"kind": "unique", "expr": self.expr.to_json(), "limit": self.limit}
@@ -164,8 +162,8 @@ class Unique:
 
 @dataclass(frozen=True)
 class Quantiles:
-    """Approximate quantiles; `single`: one number is wanted, not a list; `bounded`: of
-    values however far apart, those next to nothing and beyond all measure each as one."""
+    """Approximate quantiles. `single`: the value is one number, not a list. `bounded`: tiny values
+    count as one value and huge values as another, so that the memory is bounded."""
 
     expr: Expression
     probabilities: tuple[float, ...]
@@ -178,51 +176,21 @@ class Quantiles:
         return f"approx_quantiles({self.expr.text})"
 
     def expressions(self) -> tuple[Expression, ...]:
-        """The one."""
+        """The expression."""
         return (self.expr,)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As the core reads it."""
         asked = {"probabilities": list(self.probabilities), "bounded": self.bounded}
         return {"kind": "quantiles", "expr": self.expr.to_json(), **asked}
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Values themselves, in the order of entries. `form`: `arrays` (records), `take` (the only
-    column), `snapshot` (the `target`)."""
-
-    form: str
-    columns: tuple[tuple[str, Expression], ...]
-    limit: int = MOST_BYTES
-    target: Target | None = None
-
-    @property
-    def title(self) -> str:
-        """As it is called."""
-        if self.target is not None:
-            return f"snapshot({self.target.path})"
-        return f"{self.form}({', '.join(name for name, _ in self.columns)})"
-
-    def expressions(self) -> tuple[Expression, ...]:
-        """Of all columns."""
-        return tuple(expr for _, expr in self.columns)
-
-    def to_json(self) -> dict[str, Any]:
-        """As the core reads it."""
-        columns = [
-            {"name": name, "expr": expr.to_json(), **({"found": True} if expr.found else {})}
-            for name, expr in self.columns
-        ]
-        return {"kind": "rows", "columns": columns}
-
-
 def named_columns(
-    columns: Any, known: Callable[[], Iterable[str]]
+    columns: str | Iterable[str] | Mapping[str, str], known: Callable[[], Iterable[str]]
 ) -> tuple[tuple[str, Expression], ...]:
-    """Names and expressions from what a user gives: an expression, a list of them, or a mapping of
-    names to them. An expression is its own name. A glob ("Jet_*") is all columns whose names it
-    fits of those that `known` gives, in their order; what is listed besides is not listed again."""
+    """Makes names and expressions of what a user gives: an expression, a list of them, or a mapping
+    of names to them. An expression is its own name. A glob ("Jet_*") stands for all columns of
+    `known` whose names fit, in their order, without those that are listed themselves."""
     if isinstance(columns, str):
         columns = [columns]
     if isinstance(columns, Mapping):
@@ -240,7 +208,7 @@ def named_columns(
     return tuple(pairs)
 
 
-def _listed(texts: list[Any], known: Callable[[], Iterable[str]]) -> list[tuple[str, Expression]]:
+def _listed(texts: list[str], known: Callable[[], Iterable[str]]) -> list[tuple[str, Expression]]:
     globs = {text: _fitting(text, known) for text in texts if _may_be_glob(text)}
     named = [(_name_of(text), parse(text)) for text in texts if globs.get(text) is None]
     written = dict.fromkeys(name for name, _ in named)
@@ -250,15 +218,15 @@ def _listed(texts: list[Any], known: Callable[[], Iterable[str]]) -> list[tuple[
         if fitting is None:
             pairs.append(next(rest))
             continue
-        # What is written itself is so where it is written.
+        # A column that is listed itself has its place there.
         new = [name for name in fitting if name not in written]
         pairs += [(name, column(name, found=True)) for name in new]
         written.update(dict.fromkeys(new))
     return pairs
 
 
-def _name_of(text: Any) -> Any:
-    """What a column is called that is listed so: the name, where it is one in backticks."""
+def _name_of(text: str) -> str:
+    """The name of a column that is listed so, without backticks."""
     name = unquoted(text) if isinstance(text, str) else None
     return text if name is None else name
 
@@ -268,7 +236,7 @@ def _may_be_glob(text: object) -> bool:
 
 
 def _fitting(glob: str, known: Callable[[], Iterable[str]]) -> list[str] | None:
-    """The names that fit; None where it is a product of columns. Raises QueryError without any."""
+    """The names that fit; None for a product of columns. Raises QueryError if no name fits."""
     names = list(known())
     factors = re.split(r"[*?]+", glob)
     if "?" not in glob and all(word in names or word.isdigit() for word in factors):
@@ -281,8 +249,8 @@ def _fitting(glob: str, known: Callable[[], Iterable[str]]) -> list[str] | None:
 
 @dataclass(frozen=True)
 class Flow:
-    """How many entries each named filter lets through. What it asks of the core depends on the
-    filters above: see planning.py."""
+    """How many entries each named filter lets through. planning.py asks the core for each
+    filter."""
 
     weight: Expression | None = None
 
@@ -295,8 +263,8 @@ class Flow:
         """The weight, if any."""
         return _some(self.weight)
 
-    def to_json(self) -> dict[str, Any]:
-        """As the core reads the question for one place in the flow."""
+    def to_json(self) -> dict[str, object]:
+        """As the core reads it at one filter."""
         if self.weight is None:
             return {"kind": "count"}
         return {"kind": "weights", "expr": self.weight.to_json()}

@@ -1,4 +1,4 @@
-"""Snapshots as the user writes them, for nodes and datasets: which columns, which file.
+"""The method of nodes and datasets that books files: which columns, which file.
 
 Pure: standard library, errors and the query only.
 """
@@ -6,14 +6,16 @@ Pure: standard library, errors and the query only.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..faces import face
 from ..language.expression import Expression
 from ..language.tree_node import child, word
 from .booking import Booking, Located, steps_to
-from .quantities import Rows, named_columns
+from .quantities import named_columns
+from .queried import Branch
+from .rows import Snapshot
 from .snapshot_target import (
     Fill,
     Target,
@@ -24,7 +26,7 @@ from .snapshot_target import (
     snapshot_format,
     titles_of,
 )
-from .steps import Define, Step, Vary
+from .steps import Define, Params, Step, Vary
 
 if TYPE_CHECKING:
     from .snapshot_target import SnapshotFile
@@ -34,7 +36,7 @@ __all__ = ["Saves"]
 
 @face()
 class Saves(Located):
-    """The method of nodes, and so of datasets."""
+    """The method of nodes and datasets."""
 
     __slots__ = ()
 
@@ -47,14 +49,14 @@ class Saves(Located):
         columns: str | Sequence[str] | Mapping[str, str],
         tree: str = "Events",
         format: str | None = None,  # noqa: A002 - what it is called elsewhere
-        params: Any = None,
+        params: Params = None,
         *,
         compression: str | None = "default",
         fill: Fill = None,
         copy_trees: str | Sequence[str] = (),
     ) -> Booking[SnapshotFile]:
-        """Books a file with columns of the entries that arrive here, in the order of entries; what
-        it holds is written as it comes, so it may be larger than memory.
+        """Book a file with columns of the entries that arrive here, in the order of entries. Values
+        are written as they come, so that the file may be larger than memory.
 
         Parameters
         ----------
@@ -88,7 +90,8 @@ class Saves(Located):
         Raises
         ------
         QueryError, UnsupportedError
-            When it is booked, or before anything is read, for what this kind of file cannot hold.
+            For values that this kind of file cannot hold, when it is booked or before anything is
+            read.
 
         Examples
         --------
@@ -112,13 +115,15 @@ class Saves(Located):
             copied_names(kind, tree, copy_trees),
             _titles(named, node.origin.chain.branches, defined),
         )
-        return Booking(node, Rows("snapshot", named, target=target))
+        return Booking(node, Snapshot(named, target=target))
 
 
 def _titles(
-    columns: Sequence[tuple[str, Expression]], branches: Mapping[str, Any], defined: Collection[str]
+    columns: Sequence[tuple[str, Expression]],
+    branches: Mapping[str, Branch],
+    defined: Collection[str],
 ) -> dict[str, str]:
-    """Of those columns that are the dataset's own."""
+    """Titles of the columns that are branches, and not defined anew."""
     own = {}
     for name, expr in columns:
         branch = word(expr.tree, "id") if expr.tree["kind"] == "name" else ""
@@ -128,15 +133,18 @@ def _titles(
 
 
 def _columns(
-    columns: Any, known: Callable[[], Iterable[str]], steps: Sequence[Any]
+    columns: str | Iterable[str] | Mapping[str, str],
+    known: Callable[[], Iterable[str]],
+    steps: Sequence[Step | None],
 ) -> tuple[tuple[str, Expression], ...]:
-    """As `named_columns`, with all columns of a collection for its name."""
+    """Makes names and expressions as `named_columns` does; the name of a collection stands for all
+    its columns."""
     listed = [columns] if isinstance(columns, str) else columns
     if isinstance(listed, Mapping):
         return named_columns(listed, known)
     defined = {step.name: step.expr for step in steps if isinstance(step, Define)}
     names: list[str] = []
-    texts: list[Any] = []
+    texts: list[str] = []
     anew: dict[str, str] = {}
     for text in listed:
         names = names or [*known()]
@@ -158,7 +166,7 @@ def _columns(
 
 
 def _is_list(expr: Expression | None) -> bool:
-    """Whether it makes a list of objects of another collection, as far as its form says."""
+    """Whether its form shows that it makes a list of objects of another collection."""
     if expr is None:
         return False
     tree = expr.tree

@@ -1,5 +1,5 @@
-"""What a snapshot's path and options mean: the kind of file, its compression, what stands for
-missing values; and what a snapshot leaves. Pure.
+"""What a snapshot's path and options mean: the kind of file, its compression, the values that
+replace missing ones; and what a snapshot gives back. Pure.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Protocol, TypeAlias
+from typing import TypeAlias
 
 from ..errors import MissingPackageError, QueryError, UnsupportedError
+from .queried import Branch, Queried
 
 __all__ = [
     "Fill",
@@ -32,7 +33,7 @@ _SUFFIXES = {
     ".feather": ("feather",),
     ".arrow": ("feather",),
 }
-"""The kinds of file that have a suffix, the usual one first."""
+"""The kinds of file by suffix, the usual one first."""
 
 _OF_ARROW = ("parquet", "feather")
 """What pyarrow writes."""
@@ -44,7 +45,7 @@ _CODECS: dict[str, Mapping[str, int | None]] = {
     "parquet": {"zstd": None, "zlib": None, "lz4": None},
     "feather": {"lz4": None, "zstd": None},
 }
-"""By kind of file the codecs, the usual one first, with their usual levels."""
+"""By kind of file the codecs with their usual levels, the usual codec first."""
 
 _HIGHEST = {"zlib": 9, "lzma": 9, "lz4": 9, "zstd": 19}
 
@@ -64,9 +65,9 @@ class Target:
     codec: tuple[str | None, int | None] = (None, None)
     fill: Fill = None
     copied: tuple[str, ...] = ()
-    """Names of other trees of the same files that go along."""
+    """Names of other trees of the same files that are copied."""
     titles: Mapping[str, str] | None = None
-    """Of columns, for those that have one of their own."""
+    """Titles of the columns that have one."""
 
     @property
     def has_missing(self) -> bool:
@@ -101,8 +102,9 @@ def _is_installed(package: str) -> bool:
 
 
 def compression_of(kind: str, given: str | None) -> tuple[str | None, int | None]:
-    """Codec and level from "zstd:5", "lz4", "default" or None (not compressed), as a file of this
-    kind has them; level None: the usual one. Raises QueryError for what it has not."""
+    """Codec and level from "zstd:5", "lz4", "default" or None (not compressed), for this kind of
+    file; level None: the usual one. Raises QueryError for codecs and levels that it does not
+    have."""
     codecs = _CODECS[kind]
     if given is None:
         return None, None
@@ -131,27 +133,21 @@ _WORDS = {
 }
 
 
-class Files(Protocol):
-    """Files that are read, as a chain has them."""
-
-    def has_file(self, path: str) -> bool:
-        """Whether one of them lies at this path."""
-
-
-def check_target(target: str, read: Files) -> None:
-    """Raise QueryError if a file would be written over one that is read for it."""
+def check_target(target: str, read: Queried) -> None:
+    """Raises QueryError if a file would be written over one that is read for it."""
     if read.has_file(target):
         raise QueryError(f"snapshot() would replace {target}, which it reads: give another path")
 
 
 def unfit(name: str) -> str | None:
-    """What an RNTuple's and its fields' names cannot have in them, of this name; None: nothing."""
+    """The sign of a name that names of RNTuples and of their fields cannot have; None if there is
+    none."""
     signs = (sign for sign in name if sign in "./\\ " or sign < " " or sign == "\x7f")
     return next(signs, None)
 
 
 def check_tree(name: object, kind: str = "ttree") -> None:
-    """Raises QueryError for names by which ROOT finds no tree of this kind in a file."""
+    """Raises QueryError for names by which ROOT does not find such a tree in a file."""
     if not isinstance(name, str) or not name:
         raise QueryError(f"a tree's name is a text, not {name!r}")
     sign = unfit(name) if kind == "rntuple" else next((s for s in name if s in "/;"), None)
@@ -160,8 +156,8 @@ def check_tree(name: object, kind: str = "ttree") -> None:
 
 
 def copied_names(kind: str, tree: str, given: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of trees that are copied. Raises QueryError where this kind of file has no place
-    for them."""
+    """The names of trees that are copied. Raises QueryError if this kind of file cannot hold
+    them."""
     names = (given,) if isinstance(given, str) else tuple(given)
     if names and kind not in ("ttree", "rntuple"):
         raise QueryError(f"a {_WORDS[kind]} has one table: copy_trees= is for .root")
@@ -172,9 +168,9 @@ def copied_names(kind: str, tree: str, given: str | Sequence[str]) -> tuple[str,
     return names
 
 
-def titles_of(branches: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, str]:
-    """The titles of columns that are branches, for those that have one that says more than their
-    leaves. `columns`: of each column the branch."""
+def titles_of(branches: Mapping[str, Branch], columns: Mapping[str, str]) -> dict[str, str]:
+    """The titles of columns that are branches, if they say more than the names of the leaves.
+    `columns`: the branch of each column."""
     found = {}
     for name, branch in columns.items():
         title = branches[branch].title if branch in branches else ""

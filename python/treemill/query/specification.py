@@ -8,13 +8,31 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from .steps import Define
 
-__all__ = ["Specification"]
+__all__ = ["NumberedStep", "PlacedBooking", "Specification"]
 
 _VERSION = 1
+
+
+class NumberedStep(TypedDict):
+    """A filter or a definition, whose number is its place in the list of steps."""
+
+    parent: int | None
+    """The number of the step before; None: the dataset itself."""
+    action: Mapping[str, object]
+    variation: NotRequired[str]
+
+
+class PlacedBooking(TypedDict):
+    """What is computed at a step."""
+
+    at: int | None
+    """The number of the step; None: the dataset itself."""
+    result: Mapping[str, object]
+    variation: NotRequired[str]
 
 
 class Specification:
@@ -22,13 +40,11 @@ class Specification:
 
     def __init__(
         self,
-        steps: Sequence[Mapping[str, Any]] = (),
-        bookings: Sequence[Mapping[str, Any]] = (),
+        steps: Sequence[NumberedStep] = (),
+        bookings: Sequence[PlacedBooking] = (),
         words: Iterable[str] = (),
     ) -> None:
-        """`steps`: filters and definitions, each with the number of its parent. `bookings`: each
-        with the number of its step; None: the dataset itself. `words`: all names and
-        attributes in their expressions."""
+        """`words`: all names and attributes in the expressions."""
         self.steps = tuple(steps)
         self.bookings = tuple(bookings)
         self.words = frozenset(words)
@@ -39,8 +55,8 @@ class Specification:
         return json.dumps({"version": _VERSION, "steps": self.steps, "bookings": self.bookings})
 
     def after(self, defines: Sequence[Define]) -> Specification:
-        """With these columns defined before all else."""
-        first: list[dict[str, Any]] = []
+        """The specification with these columns defined before all else."""
+        first: list[NumberedStep] = []
         for define in defines:
             first.append({"parent": len(first) - 1 if first else None, "action": define.to_json()})
         added = len(first)
@@ -50,11 +66,17 @@ class Specification:
         def moved(place: int | None) -> int:
             return added - 1 if place is None else place + added
 
+        steps: list[NumberedStep] = [
+            {**step, "parent": moved(step["parent"])} for step in self.steps
+        ]
+        bookings: list[PlacedBooking] = [
+            {**booking, "at": moved(booking["at"])} for booking in self.bookings
+        ]
         return Specification(
-            [*first, *({**step, "parent": moved(step["parent"])} for step in self.steps)],
-            [{**booking, "at": moved(booking["at"])} for booking in self.bookings],
+            [*first, *steps],
+            bookings,
             self.words.union(*(define.expr.words for define in defines)),
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Specification], tuple[object, ...]]:
         return Specification, (self.steps, self.bookings, self.words)

@@ -6,7 +6,7 @@ Pure: standard library, errors and the query only.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from ..errors import QueryError
 from ..faces import face
@@ -16,9 +16,7 @@ from .quantities import MOST_UNIQUE, Moments, Quantiles, Scalar, Unique
 from .steps import Params
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Array = npt.NDArray[Any]
+    from .booking import Array
 
 __all__ = ["Statistics"]
 
@@ -269,7 +267,7 @@ class Statistics(Located):
 
     def approx_quantiles(
         self, expr: str, probabilities: float | Sequence[float], params: Params = None
-    ) -> Booking[Any]:
+    ) -> Booking[float | Array | None]:
         """Book quantiles of all values, linear between ranks as numpy's.
 
         The value at each rank is off by less than 0.05 % of itself, whatever the distribution and

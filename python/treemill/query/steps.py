@@ -1,16 +1,15 @@
 """The steps from a dataset to a booking: filters, defined columns, variations of columns; and which
 bookings a variation changes.
 
-Pure: standard library, errors and expression only. Names stay names here: what a collection's
-members are is not known, so a mention of `Jet` counts as one of all that begins with `Jet_`, and a
-mention of `Jet_pt` as one of `Jet`.
+Pure: standard library, errors and expressions only. The members of collections are not known here.
+So a mention of `Jet` counts as one of each column that begins with `Jet_`, and a mention of
+`Jet_pt` as one of `Jet`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..errors import QueryError
 from ..language.expression import Constant, Expression, column, parse
@@ -20,7 +19,8 @@ from ..quoting import unquoted
 __all__ = ["Define", "Filter", "Params", "Step", "Vary", "affects", "vary_step"]
 
 Params = Mapping[str, Constant | Sequence[Constant]] | None
-"""Constants, or lists of them, by name, for the expressions of one call: see `Node.with_params`."""
+"""Constants, or lists of them, by name, for the expressions of one call (see
+`Node.with_params`)."""
 
 
 @dataclass(frozen=True)
@@ -30,28 +30,29 @@ class Filter:
     expr: Expression
     name: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As the core reads it."""
         return {"kind": "filter", "expr": self.expr.to_json(), "name": self.name}
 
 
 @dataclass(frozen=True)
 class Define:
-    """A new column, for what comes after."""
+    """A new column for the steps after it."""
 
     name: str
     expr: Expression
     is_param: bool = False
-    """Whether it is a constant for expressions only, and no column that a pattern finds."""
+    """Whether it is a constant for expressions, which patterns do not find."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As the core reads it."""
         return {"kind": "define", "name": self.name, "expr": self.expr.to_json()}
 
 
 @dataclass(frozen=True)
 class Vary:
-    """Other values of columns, one set of them for each tag. Nominal results do not see it."""
+    """Other values of columns, one set of them for each tag. Nominal results do not depend on
+    it."""
 
     columns: tuple[str, ...]
     variations: tuple[tuple[str, tuple[Expression, ...]], ...]
@@ -63,7 +64,7 @@ class Vary:
         return [f"{self.name}:{tag}" for tag, _ in self.variations]
 
     def defines(self, variation: str) -> list[Define]:
-        """The steps that stand for this one in a variation; none where it is not one of its own.
+        """The steps that stand for this one in a variation; none if the variation is not its own.
         All expressions see the columns as they were before any of them changes."""
         for tag, exprs in self.variations:
             if variation != f"{self.name}:{tag}":
@@ -78,11 +79,17 @@ class Vary:
 Step = Filter | Define | Vary
 
 
-def vary_step(columns: Any, variations: Mapping[str, Any], name: str | None) -> Vary:
-    """See Node.vary."""
+Variation = str | Sequence[str] | Mapping[str, str]
+"""What `vary` takes for one tag: an expression, or one for each column."""
+
+
+def vary_step(
+    columns: str | Sequence[str], variations: Mapping[str, Variation], name: str | None
+) -> Vary:
+    """Makes the step of `Node.vary`."""
     alone = isinstance(columns, str)
-    given = (columns,) if alone else tuple(columns)
-    names = tuple(unquoted(name) or name if isinstance(name, str) else name for name in given)
+    listed = (columns,) if isinstance(columns, str) else tuple(columns)
+    names = tuple(unquoted(name) or name if isinstance(name, str) else name for name in listed)
     if not names or len(set(names)) != len(names) or not all(isinstance(c, str) for c in names):
         raise QueryError("vary() takes a column's name, or a list of different ones")
     if not isinstance(variations, Mapping) or not variations:
@@ -95,8 +102,10 @@ def vary_step(columns: Any, variations: Mapping[str, Any], name: str | None) -> 
     return Vary(names, tuple(made), name or "_".join(names))
 
 
-def _expressions(names: Sequence[str], alone: bool, tag: str, given: Any) -> list[Expression]:
+def _expressions(names: Sequence[str], alone: bool, tag: str, given: Variation) -> list[Expression]:
     if alone:
+        if not isinstance(given, str):
+            raise QueryError(f"an expression is a string, not {type(given).__name__}")
         return [parse(given)]
     if isinstance(given, Mapping):
         texts = {unquoted(name) or name: text for name, text in given.items()}

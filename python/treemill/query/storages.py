@@ -6,8 +6,6 @@ names of their classes, so that neither library is imported by a query that does
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..errors import QueryError
 
 __all__ = ["COUNTS", "storage_like", "storage_of"]
@@ -24,7 +22,7 @@ _STORAGES = {
 }
 
 
-def storage_of(given: Any, profile: bool, weighted: bool) -> str:
+def storage_of(given: object, profile: bool, weighted: bool) -> str:
     """The name of the storage. `given` is one of hist's or boost-histogram's storages, its class,
     its name, or None. Raises QueryError where the booking cannot have it."""
     possible = _STORAGES[profile, weighted]
@@ -40,7 +38,7 @@ def storage_of(given: Any, profile: bool, weighted: bool) -> str:
     raise QueryError(f"{what} has storage {' or '.join(possible)}, not {name}{hint}")
 
 
-def storage_like(histogram: Any, profile: bool, weighted: bool) -> str | None:
+def storage_like(histogram: object, profile: bool, weighted: bool) -> str | None:
     """The storage of a histogram whose axes are taken for a booking, if the booking can have it and
     it was chosen: Double is what histograms have of themselves, and a histogram of counts was not
     made for weights. None for what is no histogram."""

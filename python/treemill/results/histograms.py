@@ -1,54 +1,62 @@
-"""What counts as a histogram in pictures, and the picture of one histogram in its variations. Knows
-no booking.
+"""What counts as a histogram in pictures, and the picture of one histogram with its variations.
+Knows no booking.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
+
+if TYPE_CHECKING:
+    import hist
+    import numpy as np
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 __all__ = ["checked", "is_stack", "plot_variations", "saved"]
 
 
-def checked(found: Any) -> Any:
-    """A histogram of hist, made of one of hist or boost-histogram; TypeError for anything else."""
+def checked(found: object) -> hist.Hist:
+    """Makes a histogram of hist's from one of hist or boost-histogram. Raises TypeError for
+    anything else."""
     if not hasattr(found, "axes") or isinstance(found, list | tuple) or is_stack(found):
         raise TypeError(f"{found!r} is not a histogram")
+    made: hist.Hist = found
     if not hasattr(found, "show"):  # boost-histogram's, whose axes have no labels
-        import hist
+        from hist import Hist
 
-        found = hist.Hist(found)
-    if found.storage_type.__name__ == "MultiCell":
+        made = Hist(found)
+    if made.storage_type.__name__ == "MultiCell":
         raise TypeError(
             "histograms of storage MultiCell, with several numbers in a bin, are not drawn"
         )
-    return found
+    return made
 
 
-def is_stack(given: Any) -> bool:
-    """Whether it is a hist.Stack, whose histograms have their axes in common."""
+def is_stack(given: object) -> TypeGuard[hist.Stack]:
+    """Whether it is a hist.Stack, whose histograms share their axes."""
     kind = type(given)
     return kind.__module__.split(".")[0] == "hist" and kind.__name__ == "Stack"
 
 
-def saved(figure: Any, path: str | PathLike[str] | None) -> Any:
-    """The figure, also written to a file if there is a path."""
+def saved(figure: Figure, path: str | PathLike[str] | None) -> Figure:
+    """Writes the figure to a file if there is a path, and gives it back."""
     if path is not None:
         figure.savefig(path)
     return figure
 
 
 def plot_variations(
-    values: Mapping[str, Any],
-    band: Callable[[], tuple[Any, Any]],
+    values: Mapping[str, object],
+    band: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]],
     path: str | PathLike[str] | None,
     kind: str,
     title: str,
     log: bool,
     ratio: bool,
-) -> Any:
-    """See Variations.plot. `band`: the lowest and the highest of them in each bin."""
+) -> Figure:
+    """See Variations.plot. `band`: gives the lower and the upper end in each bin."""
     from ..monitor import pictures  # start-up
 
     if kind not in ("band", "lines"):

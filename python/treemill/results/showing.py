@@ -1,23 +1,27 @@
-"""What users show histograms with: as text in a terminal, as pictures. Knows in which forms one may
-have histograms; how they are drawn is monitor's affair.
+"""The functions by which users show histograms: as text in a terminal, as pictures. Knows in which
+forms users have histograms; monitor/ draws them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..faces import short_errors
 from ..query.booking import Booking
 from .histograms import checked, is_stack, plot_variations, saved
 from .variations import Variations
 
+if TYPE_CHECKING:
+    import hist
+    from matplotlib.figure import Figure
+
 __all__ = ["plot", "show"]
 
 
 @short_errors
-def show(histogram: Any, title: str = "", log: bool = False) -> None:
+def show(histogram: object, title: str = "", log: bool = False) -> None:
     """Print a histogram as text, as wide as the terminal.
 
     Parameters
@@ -48,13 +52,13 @@ def show(histogram: Any, title: str = "", log: bool = False) -> None:
 
 @short_errors
 def plot(
-    histograms: Any,
+    histograms: object,
     path: str | PathLike[str] | None = None,
     *,
     title: str = "",
     log: bool = False,
     ratio: bool = False,
-) -> Any:
+) -> Figure:
     """Draw histograms into one picture, with a legend if they are several.
 
     Parameters
@@ -109,31 +113,31 @@ def plot(
     return saved(figure, path)
 
 
-def _named(given: Any) -> dict[str, Any]:
-    """Histograms by the words for them."""
+def _named(given: object) -> dict[str, hist.Hist]:
+    """Histograms by the legend's words."""
     if isinstance(given, Booking):
         given = given.value
     if isinstance(given, Mapping):
         return {str(label): _histogram(each) for label, each in given.items()}
     if not isinstance(given, (list, tuple)) and not is_stack(given):
         return {_label(given): _histogram(given)}
-    named: dict[str, Any] = {}
+    named: dict[str, hist.Hist] = {}
     for number, each in enumerate(given, 1):
         label = _label(each)
         named[label if label and label not in named else f"{label} ({number})"] = _histogram(each)
     return named
 
 
-def _histogram(given: Any) -> Any:
+def _histogram(given: object) -> hist.Hist:
     found = given.value if isinstance(given, Booking) else given
     return checked(found.nominal if isinstance(found, Variations) else found)
 
 
-def _title(given: Any) -> str:
+def _title(given: object) -> str:
     return given.title if isinstance(given, Booking) else ""
 
 
-def _label(given: Any) -> str:
+def _label(given: object) -> str:
     if isinstance(given, Booking):
         return given.title
     axes = getattr(given, "axes", ())

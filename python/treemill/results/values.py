@@ -1,6 +1,6 @@
-"""From the core's raw results to what the user gets: hist.Hist, numbers, arrays, cut flows.
+"""Makes what the user gets of the core's raw results: hist.Hist, numbers, arrays, cut flows.
 
-Knows the classes of hist, numpy and awkward; knows nothing of how the numbers came about.
+Knows the classes of hist, NumPy and awkward; knows nothing of passes and workers.
 """
 
 from __future__ import annotations
@@ -9,31 +9,43 @@ import copy
 import keyword
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..arrays.rows import Collected
 from ..errors import QueryError
 from ..query.axes import FixedAxis, names_of
 from ..query.cutflow import Cut, CutFlow
 from ..query.node import Booking, steps_to
-from ..query.quantities import Flow, Hist, Moments, Quantiles, Rows, Unique
+from ..query.quantities import Flow, Hist, Moments, Quantiles, Unique
+from ..query.rows import Arrays, Snapshot, Take
 from ..query.steps import Filter
 from ..query.storages import COUNTS
 
 if TYPE_CHECKING:
+    import awkward
     import hist
+    import numpy as np
+    from boost_histogram.axis import Axis as UserAxis
+    from numpy.typing import ArrayLike, NDArray
+
+    from ..query.axis_specification import AxisSpecification
+    from ..query.booking import Array
 
 __all__ = ["categories", "empty", "result"]
+
+_RawMoments = tuple[int, float, float, float | None, float]
+"""Number of values, sum of weights, sum of their squares, mean, sum of squared deviations."""
 
 
 def result(
     booking: Booking,
-    raw: Sequence[Any],
+    raw: Sequence[object],
     axes: Sequence[FixedAxis] | None = None,
-    into: hist.Hist[Any] | None = None,
-) -> Any:
-    """The booking's value in one variation. `raw` are the core's results for it, one for all but
-    cut flows; `axes` those of a histogram that had automatic ones; `into` one that `empty` made."""
+    into: hist.Hist | None = None,
+) -> object:
+    """Makes the booking's value in one variation. `raw`: the core's results for it, only one except
+    for cut flows. `axes`: those of a histogram that had automatic ones. `into`: a histogram that
+    `empty` made."""
     wanted = booking.wanted
     if isinstance(wanted, Hist):
         return _filled(wanted, empty(booking, axes) if into is None else into, raw[0])
@@ -43,7 +55,7 @@ def result(
     return raw[0] if make is None else make(wanted, raw[0])
 
 
-def _flow(booking: Booking, raw: Sequence[Any]) -> CutFlow:
+def _flow(booking: Booking, raw: Sequence[object]) -> CutFlow:
     steps = [node.step for node in steps_to(booking.node)]
     names = [step.name for step in steps if isinstance(step, Filter) and step.name is not None]
     sums = [each if isinstance(each, tuple) else (each, each) for each in raw]
@@ -53,9 +65,9 @@ def _flow(booking: Booking, raw: Sequence[Any]) -> CutFlow:
     )
 
 
-def _moments(wanted: Moments, raw: Any) -> float | None:
+def _moments(wanted: Moments, raw: _RawMoments) -> float | None:
     n, weights, _, mean, deltas = raw
-    if n == 0 or wanted.kind == "mean":
+    if n == 0 or mean is None or wanted.kind == "mean":
         return None if mean is None else float(mean)
     divisor = weights - wanted.ddof
     if divisor <= 0:
@@ -66,23 +78,25 @@ def _moments(wanted: Moments, raw: Any) -> float | None:
     return math.sqrt(variance) if variance >= 0 else math.nan
 
 
-def categories(raw: Sequence[Any]) -> list[Any]:
-    """Different values as the core gives them: numbers, or strings as bytes."""
+def categories(raw: Sequence[float | bytes]) -> list[float | str]:
+    """Different values from what the core gives: numbers, or strings as bytes."""
     return [e.decode("utf-8", "surrogateescape") if isinstance(e, bytes) else e for e in raw]
 
 
-def _unique(wanted: Unique, raw: list[Any]) -> Any:
+def _unique(wanted: Unique, raw: list[float | bytes]) -> Array:
     import numpy as np
 
     found = categories(raw)
     if not any(isinstance(value, int) and value >= 1 << 63 for value in found):
         return np.array(found)
-    # NumPy makes floats of integers that are partly too large for a sign; files that differ may
-    # have both, which no type of NumPy's holds.
-    return np.array(found, dtype=object if found[0] < 0 else np.uint64)
+    # NumPy makes floats of these integers. Files that differ may have negative ones too, and no
+    # type of NumPy's holds both.
+    lowest = found[0]
+    is_signed = isinstance(lowest, int) and lowest < 0
+    return np.array(found, dtype=object if is_signed else np.uint64)
 
 
-def _quantiles(wanted: Quantiles, raw: list[float] | None) -> Any:
+def _quantiles(wanted: Quantiles, raw: list[float] | None) -> float | Array | None:
     import numpy as np
 
     if raw is None:
@@ -90,33 +104,45 @@ def _quantiles(wanted: Quantiles, raw: list[float] | None) -> Any:
     return raw[0] if wanted.single else np.array(raw)
 
 
-def _rows(wanted: Rows, raw: Collected) -> Any:
-    """Arrays; None for files, which are made at the end."""
-    if wanted.form == "snapshot":
-        return None
+def _arrays(wanted: Arrays, raw: Collected) -> awkward.Array:
+    return _records(raw)[0]
 
-    from ..arrays.from_core import layout, numpy_of, records  # heavy: awkward
+
+def _take(wanted: Take, raw: Collected) -> Array | awkward.Array:
+    from ..arrays.from_core import numpy_of  # heavy: awkward
+
+    records, layouts = _records(raw)
+    values = records[raw.names[0]]
+    return numpy_of(layouts[0]) if values.ndim == 1 and not raw.optional else values
+
+
+def _records(raw: Collected) -> tuple[awkward.Array, list[awkward.contents.Content]]:
+    """All columns as records, and their layouts."""
+    from ..arrays.from_core import layout, records  # heavy: awkward
 
     raw.check()
     whole = raw.whole()
     layouts = [layout(column, name in raw.optional) for name, column in whole.columns.items()]
-    array = records(raw.names, layouts, len(whole))
-    if wanted.form == "arrays":
-        return array
-    array = array[raw.names[0]]
-    return numpy_of(layouts[0]) if array.ndim == 1 and not raw.optional else array
+    return records(raw.names, layouts, len(whole)), layouts
 
 
-_MAKERS: dict[type, Callable[[Any, Any], Any]] = {
+def _snapshot(wanted: Snapshot, raw: Collected) -> None:
+    """Files are made when the query has ended."""
+
+
+_MAKERS: dict[type, Callable[..., object]] = {
     Moments: _moments,
     Unique: _unique,
     Quantiles: _quantiles,
-    Rows: _rows,
+    Arrays: _arrays,
+    Take: _take,
+    Snapshot: _snapshot,
 }
+"""By what is wanted the function that makes a value of it and the core's result."""
 
 
-def empty(booking: Booking, axes: Sequence[FixedAxis] | None = None) -> hist.Hist[Any]:
-    """A booked histogram before it is filled."""
+def empty(booking: Booking, axes: Sequence[FixedAxis] | None = None) -> hist.Hist:
+    """Makes a booked histogram that is not filled."""
     import hist
     import hist.storage
 
@@ -130,21 +156,22 @@ def empty(booking: Booking, axes: Sequence[FixedAxis] | None = None) -> hist.His
     return hist.Hist(*made, storage=storage, name=wanted.name, label=label)
 
 
-def _filled(wanted: Hist, histogram: hist.Hist[Any], raw: Any) -> hist.Hist[Any]:
-    """The arrays in `raw` have the shape of the histogram with its flow bins."""
-    view: Any = histogram.view(flow=True)
+def _filled(wanted: Hist, histogram: hist.Hist, raw: object) -> hist.Hist:
+    """Fills it from arrays that have the shape of the histogram with its flow bins."""
+    assert isinstance(raw, dict)
+    view = histogram.view(flow=True)
     fields = _FIELDS.get(wanted.storage)
     if fields is None:
         is_count = wanted.weight is not None and wanted.storage in COUNTS
         view[...] = _whole(raw["values"], wanted.storage) if is_count else raw["values"]
         return histogram
     for theirs, ours in fields.items():
-        # Without weights each value has weight 1, whose square is 1.
+        # Without weights each value has weight 1, and 1 is its square.
         view[theirs] = raw[_UNWEIGHTED.get(ours, ours) if wanted.weight is None else ours]
     return histogram
 
 
-def _whole(sums: Any, storage: str) -> Any:
+def _whole(sums: ArrayLike, storage: str) -> NDArray[np.float64]:
     """Sums of weights that integers hold without loss; boost-histogram would cut off the rest."""
     import numpy as np
 
@@ -160,7 +187,7 @@ def _whole(sums: Any, storage: str) -> Any:
 _EXACT = 2.0**53
 """Below it each sum of whole numbers is exact in double precision."""
 
-# Fields of storages that have several, with our names for them.
+# The core's names for the fields of a storage.
 _FIELDS = {
     "Weight": {"value": "values", "variance": "variances"},
     "Mean": {"count": "weights", "value": "means", "_sum_of_deltas_squared": "deltas"},
@@ -174,12 +201,12 @@ _FIELDS = {
 _UNWEIGHTED = {"variances": "values", "weights_squared": "weights"}
 
 
-# Words that hist's fill() takes for itself.
+# Names of hist's own arguments of fill().
 _TAKEN = {"weight", "sample", "threads"}
 
 
-def _axis(axis: FixedAxis, index: int, wanted: Hist, given: Sequence[str]) -> Any:
-    """An axis of hist's; `given`: names that the user gave to others."""
+def _axis(axis: FixedAxis, index: int, wanted: Hist, given: Sequence[str]) -> UserAxis:
+    """Makes an axis of hist's. `given`: names that the user gave to other axes."""
     if axis.given is not None:
         return _labelled(axis.given, wanted.labels[index])
     text = wanted.exprs[index].text
@@ -188,8 +215,11 @@ def _axis(axis: FixedAxis, index: int, wanted: Hist, given: Sequence[str]) -> An
     return _make(axis.spec, text if plain else "", wanted.labels[index] or text)
 
 
-def _labelled(given: Any, label: str | None) -> Any:
-    """The user's axis, which is left as it is, with the label that it was booked with."""
+_FLAGS = ("underflow", "overflow", "circular")
+
+
+def _labelled(given: UserAxis, label: str | None) -> UserAxis:
+    """A copy of the user's axis with the label that it was booked with."""
     if label is None:
         return given
     own = copy.copy(given)
@@ -197,18 +227,17 @@ def _labelled(given: Any, label: str | None) -> Any:
     return own
 
 
-def _make(spec: dict[str, Any], name: str, label: str) -> Any:
+def _make(spec: AxisSpecification, name: str, label: str) -> UserAxis:
     import hist.axis as make
 
     named = {"name": name, "label": label}
-    flags = {flag: spec[flag] for flag in ("underflow", "overflow", "circular") if flag in spec}
-    kind = spec["kind"]
-    if kind == "regular":
+    flags = {flag: spec.get(flag) for flag in _FLAGS if flag in spec}
+    if spec["kind"] == "regular":
         return make.Regular(spec["bins"], spec["start"], spec["stop"], **named, **flags)
-    if kind == "variable":
+    if spec["kind"] == "variable":
         return make.Variable([float(edge) for edge in spec["edges"]], **named, **flags)
-    if kind == "integer":
+    if spec["kind"] == "integer":
         return make.Integer(spec["start"], spec["stop"], **named, **flags)
-    if kind == "boolean":
+    if spec["kind"] == "boolean":
         return make.Boolean(**named)
-    raise AssertionError(f"no axis of kind {kind} is made without an object of the user's")
+    raise AssertionError(f"only the user makes an axis of kind {spec['kind']}")

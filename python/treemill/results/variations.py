@@ -1,7 +1,7 @@
-"""Values below `vary`: the nominal one and those of the variations, which add and scale together.
+"""The values of a booking below `vary`: the nominal one and those of the variations, which add and
+scale together.
 
-Knows nothing of how they came about. Histograms are told by their axes: hist is imported when one
-is made.
+Knows no query. A value that has axes is a histogram; hist is imported only to make one.
 """
 
 from __future__ import annotations
@@ -10,20 +10,34 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import hist
+    import numpy as np
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+    from typing_extensions import TypeVar
+
+    Value = TypeVar("Value", default=object)
+    Made = TypeVar("Made")
+else:  # Python's own has no defaults before 3.13
+    from typing import TypeVar
+
+    Value = TypeVar("Value")
 
 __all__ = ["NOMINAL", "Variations"]
 
 NOMINAL = "nominal"
 
 
-class Variations(dict[str, Any]):
+class Variations(dict[str, Value]):
     """The nominal value and those of variations by name, "nominal" first.
 
-    A variation that is booked and cannot change the value is none of the keys, and `v[name]` is
-    then the nominal value; another name is a KeyError. Values are added, subtracted, multiplied
-    and divided variation by variation; where one side has no such variation its nominal value
-    counts, as that of a process that the variation does not touch.
+    A variation that was booked but cannot change the value is not among the keys: `v[name]` then
+    gives the nominal value. Any other name is a KeyError. Values are added, subtracted, multiplied
+    and divided variation by variation. If one side lacks a variation, its nominal value is taken,
+    because the variation does not change that side.
 
         varied = events.vary("MET_pt", {"up": "MET_pt * 1.1", "down": "MET_pt * 0.9"})
         both = varied.hist("MET_pt", bins=(50, 0, 200)).value * 0.5
@@ -31,18 +45,20 @@ class Variations(dict[str, Any]):
     """
 
     def __init__(
-        self, values: Mapping[str, Any] | Iterable[Any] = (), unchanged: Iterable[str] = ()
+        self,
+        values: Mapping[str, Value] | Iterable[tuple[str, Value]] = (),
+        unchanged: Iterable[str] = (),
     ) -> None:
         super().__init__(values)
         self.unchanged = frozenset(unchanged) - self.keys()
         """Names of variations that do not change the value."""
 
     @property
-    def nominal(self) -> Any:
-        """What there would be without variations."""
+    def nominal(self) -> Value:
+        """The value without variations."""
         return self[NOMINAL]
 
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, name: str) -> Value:
         if name in self.unchanged:
             return self.nominal
         known = [*self, *sorted(self.unchanged)]
@@ -50,32 +66,33 @@ class Variations(dict[str, Any]):
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
         raise KeyError(f"no variation {name!r}; {hint}")
 
-    def map(self, function: Callable[[Any], Any]) -> Variations:
-        """What `function` makes of each value: `v.map(lambda h: h[::2j])`."""
+    def map(self, function: Callable[[Value], Made]) -> Variations[Made]:
+        """Applies `function` to each value: `v.map(lambda h: h[::2j])`."""
         return Variations({name: function(value) for name, value in self.items()}, self.unchanged)
 
     # Arithmetic.
 
-    def __add__(self, other: Any) -> Variations:
+    def __add__(self, other: object) -> Variations[Value]:
         return self._with(other, operator.add)
 
-    def __radd__(self, other: Any) -> Variations:
-        # sum() begins with 0.
-        return self if isinstance(other, int) and other == 0 else self._with(other, _swapped_add)
+    def __radd__(self, other: object) -> Variations[Value]:
+        if isinstance(other, int) and other == 0:
+            return self  # sum() begins with 0
+        return self._with(other, lambda right, left: operator.add(left, right))
 
-    def __sub__(self, other: Any) -> Variations:
+    def __sub__(self, other: object) -> Variations[Value]:
         return self._with(other, operator.sub)
 
-    def __mul__(self, other: Any) -> Variations:
+    def __mul__(self, other: object) -> Variations[Value]:
         return self._with(other, operator.mul)
 
-    def __rmul__(self, other: Any) -> Variations:
+    def __rmul__(self, other: object) -> Variations[Value]:
         return self._with(other, operator.mul)
 
-    def __truediv__(self, other: Any) -> Variations:
+    def __truediv__(self, other: object) -> Variations[Value]:
         return self._with(other, operator.truediv)
 
-    def _with(self, other: Any, do: Callable[[Any, Any], Any]) -> Variations:
+    def _with(self, other: object, do: Callable[[object, object], Value]) -> Variations[Value]:
         if not isinstance(other, Variations):
             return self.map(lambda value: do(value, other))
         names = dict.fromkeys([*self, *other])
@@ -85,27 +102,29 @@ class Variations(dict[str, Any]):
 
     # Histograms.
 
-    def to_hist(self, name: str = "variation") -> Any:
-        """One histogram of all: a hist.Hist with an axis of categories, called `name`, before the
-        others. Raises TypeError where the values are no histograms."""
+    def to_hist(self, name: str = "variation") -> hist.Hist:
+        """Makes one histogram of all, with an axis of categories, called `name`, before the others.
+        Raises TypeError if the values are not histograms."""
         import hist
 
-        first = self._histogram()
+        values = self._histograms()
+        first = values[NOMINAL]
         axis = hist.axis.StrCategory(list(self), name=name, label=name, overflow=False)
         made = hist.Hist(axis, *first.axes, storage=first.storage_type(), name=first.name)
-        view: Any = made.view(flow=True)
-        for index, value in enumerate(self.values()):
+        view = made.view(flow=True)
+        for index, value in enumerate(values.values()):
             view[index] = value.view(flow=True)
         return made
 
-    def band(self) -> tuple[Any, Any]:
-        """The contents' lower and upper ends in each bin: the differences to the nominal ones,
-        those downwards and those upwards, each added in quadrature. Raises TypeError where the
-        values are no histograms."""
+    def band(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lower and the upper end of the contents of each bin. Differences to the nominal
+        histogram are added in quadrature, downward and upward ones separately. Raises TypeError if
+        the values are not histograms."""
         import numpy as np
 
-        middle = np.asarray(self._histogram().values(), float)
-        off = [np.asarray(value.values(), float) - middle for value in self.values()]
+        values = self._histograms()
+        middle = np.asarray(values[NOMINAL].values(), float)
+        off = [np.asarray(value.values(), float) - middle for value in values.values()]
         low = np.sqrt(sum(np.minimum(each, 0.0) ** 2 for each in off))
         high = np.sqrt(sum(np.maximum(each, 0.0) ** 2 for each in off))
         return middle - low, middle + high
@@ -118,23 +137,19 @@ class Variations(dict[str, Any]):
         title: str = "",
         log: bool = False,
         ratio: bool = False,
-    ) -> Any:
+    ) -> Figure:
         """Draws the nominal histogram with a band of all variations (`kind="band"`; see `band`) or
-        with a line for each (`kind="lines"`). Else as `treemill.plot`."""
+        with a line for each (`kind="lines"`). The other arguments are those of `treemill.plot`."""
         from .histograms import plot_variations  # start-up
 
         return plot_variations(self, self.band, path, kind, title, log, ratio)
 
-    def _histogram(self) -> Any:
+    def _histograms(self) -> dict[str, hist.Hist]:
         if not hasattr(self.nominal, "axes"):
             raise TypeError(f"{self.nominal!r} is not a histogram")
-        return self.nominal
+        return dict(self)
 
     def _repr_html_(self) -> str:
         from ..monitor.html import of_variations  # start-up
 
         return of_variations(self)
-
-
-def _swapped_add(mine: Any, other: Any) -> Any:
-    return other + mine

@@ -14,7 +14,8 @@ from ..evaluation.task import QueryTask
 from ..query.axes import FixedAxis
 from ..query.node import Booking
 from ..query.planning import plan
-from ..query.quantities import Hist, Rows
+from ..query.quantities import Hist
+from ..query.rows import Snapshot
 from ..results.values import result
 from ..results.variations import Variations
 
@@ -58,5 +59,5 @@ def _check(name: str, booking: Any, chain: Chain | None) -> None:
     wanted = booking.wanted
     if isinstance(wanted, Hist) and not all(isinstance(axis, FixedAxis) for axis in wanted.axes):
         raise QueryError(f"{name}: a histogram beside a selector needs bins=(number, low, high)")
-    if isinstance(wanted, Rows) and wanted.form == "snapshot":
+    if isinstance(wanted, Snapshot):
         raise UnsupportedError(f"{name}: snapshots beside a selector: write a treemill.FileOutput")

@@ -12,7 +12,7 @@ from ..arrays.rows import Collected, Sink
 from ..errors import QueryError, SourceError
 from ..query.node import Booking
 from ..query.planning import Plan
-from ..query.quantities import Rows
+from ..query.rows import Snapshot
 from ..query.snapshot_target import Target
 from ..results.parts import claim, client_here, hidden_folder, remove, remove_abandoned
 from .copied_trees import CopiedTree, copied
@@ -34,7 +34,7 @@ class BookedFiles:
         self._targets = {
             place: booking.wanted.target
             for place, booking in enumerate(bookings)
-            if isinstance(booking.wanted, Rows) and booking.wanted.target is not None
+            if isinstance(booking.wanted, Snapshot)
         }
         client = client_here() if self._targets else None
         self._folders = {

@@ -20,6 +20,7 @@ from ..query.specification import Specification
 from ..results.values import categories, empty, result
 from ..results.variations import Variations
 from .booked_files import BookedFiles
+from .node_chain import as_chain
 from .options import RunOptions
 from .run import Query
 from .state import State
@@ -43,7 +44,7 @@ class BookedQuery(Query[tuple[object, ...]]):
         options: RunOptions,
     ) -> None:
         self._origin = bookings[0].node.origin
-        chain = self._origin.chain
+        chain = as_chain(self._origin.chain)
         super().__init__(chain.files, pool, options.skip_errors, options.spans(chain))
         self.bookings = tuple(bookings)
         self.titles = [booking.title for booking in bookings]

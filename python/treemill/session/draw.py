@@ -24,6 +24,7 @@ from ..query.node import Booking, Node
 from ..query.quantities import Hist
 from ..query.steps import Filter
 from ..query.storages import storage_of
+from .node_chain import chain_at
 
 if TYPE_CHECKING:
     from hist import Hist as Histogram
@@ -88,8 +89,7 @@ def _title(node: Node, asked: _Asked) -> str:
 
 def _entries(node: Node) -> int:
     """The entries of all files, which TTree::Draw counts even with an entry list."""
-    chain = node.origin.chain
-    return sum(chain.entries)
+    return sum(chain_at(node).entries)
 
 
 # What the user asks for.
@@ -301,7 +301,7 @@ def _booking(node: Node, asked: _Asked, exprs: Sequence[str], weight: str | None
 
 
 def _condition(node: Node, where: str) -> bool:
-    return _is_condition(parse(where, DRAW).tree, node.origin.chain.branches)
+    return _is_condition(parse(where, DRAW).tree, chain_at(node).branches)
 
 
 def _is_condition(tree: Tree, branches: Mapping[str, Branch]) -> bool:

@@ -6,21 +6,25 @@ Knows nodes and bookings; monitor/ lays out the tables.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import QueryError
 from ..language.clike import dimensions
-from ..language.expression import parse
+from ..language.expression import Expression, parse
 from ..monitor.branch_table import plain
 from ..query.description import Column, Description, shown
 from ..query.node import Booking, Node
-from ..query.quantities import MOST_BYTES, Quantiles, Rows, Scalar, named_columns
+from ..query.quantities import Quantiles, Scalar, named_columns
+from ..query.rows import Arrays
 from ..quoting import quoted
+from .node_chain import chain_at
 
 if TYPE_CHECKING:
     import awkward as ak
 
     from ..language.expression import Expression
+    from ..query.axis_ranges import Extent
+    from ..query.booking import Array
     from ..tree.branch import Branch
 
 __all__ = ["described", "first_entries", "scanned"]
@@ -39,11 +43,11 @@ def first_entries(node: Node, columns: Sequence[tuple[str, Expression]], count: 
 
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise QueryError(f"the number of entries is 0 or more, not {count!r}")
-    total = node.origin.chain.num_entries
+    total = chain_at(node).num_entries
     stop = max(_FIRST_LOOK, 4 * count)
     while True:
         stop = min(stop, total)
-        booking = Booking(node, Rows("arrays", tuple(columns), MOST_BYTES))
+        booking: Booking[ak.Array] = Booking(node, Arrays(tuple(columns)))
         found = run(booking, entries=(0, stop), progress=False)
         if len(found) >= count or stop >= total:
             return found[:count]
@@ -63,7 +67,7 @@ def _columns(
 
 def _numbers(node: Node) -> Iterator[Branch]:
     """Branches whose values are numbers, or lists or arrays of numbers."""
-    for branch in node.origin.chain.branches.values():
+    for branch in chain_at(node).branches.values():
         plain_items = branch.kind in ("number", "list", "array") and branch.item is None
         if branch.readable and branch.dtype is not None and plain_items and not branch.is_member:
             yield branch
@@ -114,35 +118,45 @@ def described(node: Node, names: Sequence[str]) -> Description:
     columns = [(name, expr.text) for name, expr in _columns(node, names)]
     count = node.count()
     booked = {name: _statistics(node, text) for name, text in columns}
-    flat = [count, *(booking for each in booked.values() for booking in each)]
-    values = dict(zip((id(booking) for booking in flat), run(flat), strict=True))
+    run([count, *(booking for each in booked.values() for booking in each)])
     made = {}
-    for name, bookings in booked.items():
-        extent, strange, missing, mean, std, quantiles = (values[id(each)] for each in bookings)
-        low, high, number = extent or (None, None, 0)
+    for name, each in booked.items():
+        low, high, number = each.extent.value or (None, None, 0)
+        quantiles = each.quantiles.value
         lower, median, upper = (None, None, None) if quantiles is None else map(float, quantiles)
-        counts = (number, int(strange), int(missing))
-        spread = (mean, std, low, lower, median, upper, high)
+        counts = (number, int(each.strange.value), int(each.missing.value))
+        spread = (each.mean.value, each.std.value, low, lower, median, upper, high)
         made[name] = Column(*counts, *spread, *_sizes(node, name))
-    return Description(values[id(count)], made)
+    return Description(count.value, made)
 
 
-def _statistics(node: Node, text: str) -> list[Booking]:
+class _Statistics(NamedTuple):
+    """What is booked for one column."""
+
+    extent: Booking[Extent]
+    strange: Booking[float]
+    missing: Booking[float]
+    mean: Booking[float | None]
+    std: Booking[float | None]
+    quantiles: Booking[Array | None]
+
+
+def _statistics(node: Node, text: str) -> _Statistics:
     expr = parse(text)
     finite = f"({text}\n)"
-    return [
+    return _Statistics(
         Booking(node, Scalar("extent", expr)),
         node.sum(f"~isfinite{finite}"),
         node.sum(f"is_missing{finite}"),
         node.mean(text),
         node.std(text, ddof=1),
         Booking(node, Quantiles(expr, (0.25, 0.5, 0.75), bounded=True)),
-    ]
+    )
 
 
 def _sizes(node: Node, name: str) -> tuple[int | None, int | None]:
     """The bytes of a branch in all files: uncompressed, and as they lie in the files."""
-    chain = node.origin.chain
+    chain = chain_at(node)
     if name not in chain.branches:
         return None, None
     files = (chain.trees[file].described() for file in range(len(chain.files)))

@@ -5,19 +5,20 @@ first used.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..query.booking import Booking, Place
 from ..query.draw_request import Drawing
 from ..query.node import Node
 from ..query.quantities import named_columns
+from ..query.queried import Queried
+from .node_chain import as_chain
 
 if TYPE_CHECKING:
     import awkward as ak
     from hist import Hist
 
-    from ..chain.chain import Chain
     from ..query.description import Description
 
 __all__ = ["SERVICES"]
@@ -31,16 +32,16 @@ class _Services:
 
         run(*bookings)
 
-    def arrays(self, booking: Booking, start: int | None, stop: int | None) -> ak.Array:
+    def arrays(self, booking: Booking[ak.Array], start: int | None, stop: int | None) -> ak.Array:
         from .front import run  # heavy: numpy
 
         entries = None if start is None and stop is None else (start or 0, stop)
         return run(booking, entries=entries, progress=False)
 
-    def explain(self, data: Chain, bookings: Sequence[Booking]) -> str:
+    def explain(self, data: Queried, bookings: Sequence[Booking]) -> str:
         from ..evaluation.explain import explained  # start-up
 
-        return explained(data, bookings)
+        return explained(as_chain(data), bookings)
 
     def draw(self, node: Place, wanted: Drawing) -> Hist:
         """Fills a histogram and prints it as text; a notebook draws what it gets."""
@@ -58,7 +59,9 @@ class _Services:
 
         print(scanned(_node(node), columns, where, count))
 
-    def head(self, node: Place, columns: object, count: int) -> ak.Array:
+    def head(
+        self, node: Place, columns: str | Sequence[str] | Mapping[str, str], count: int
+    ) -> ak.Array:
         """The first entries as an awkward array."""
         from .listing import first_entries  # start-up
 

@@ -18,6 +18,7 @@ from ..monitor.watch import Feedback, Watch
 from ..query.node import Bookable, Booking, Node, Origin
 from .account import Account
 from .booking_run import BookedQuery
+from .node_chain import chain_at
 from .options import RunKeywords, RunOptions, with_options
 from .packages import Package, PackageStore
 from .run import Query
@@ -260,7 +261,7 @@ class Session:
         values: dict[int, object] = {}
         if not groups:
             return values
-        chains = [group[0].node.origin.chain for group in groups]
+        chains = [chain_at(group[0].node) for group in groups]
         together = SeveralQueries([(each.name, len(each.files)) for each in chains])
         watch: Watch | None = None
         try:
@@ -339,7 +340,7 @@ def _data_of(what: Sequence[object], cycles: int | None) -> tuple[Chain | None, 
         return None, None
     if len(what) == 2 and isinstance(what[1], Bookable):
         data = what[1]
-        return data.node.origin.chain, data if isinstance(data, Node) else None
+        return chain_at(data.node), data if isinstance(data, Node) else None
     if len(what) == 2 and (isinstance(what[1], Mapping) or hasattr(what[1], "model_dump")):
         from ..chain.chain import chain_of  # start-up
 

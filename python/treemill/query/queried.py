@@ -1,0 +1,45 @@
+"""What a query asks of the chain of files that it is over. Protocols: chain.Chain and tree.Branch
+have all of it, and much more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+__all__ = ["Branch", "Queried"]
+
+
+class Branch(Protocol):
+    """A branch of the first file."""
+
+    @property
+    def name(self) -> str:
+        """As expressions name it."""
+
+    @property
+    def title(self) -> str:
+        """As ROOT has it."""
+
+    @property
+    def counter(self) -> str | None:
+        """The branch that counts its items, if there is one."""
+
+    @property
+    def has_values(self) -> bool:
+        """Whether expressions can use its values."""
+
+
+class Queried(Protocol):
+    """A chain of files."""
+
+    @property
+    def branches(self) -> Mapping[str, Branch]:
+        """The branches of the first file, by name."""
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """The first file's names and expressions of TTree::SetAlias."""
+
+    def has_file(self, path: str) -> bool:
+        """Whether the file at this path is one of its own."""
