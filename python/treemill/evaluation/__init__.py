@@ -1,4 +1,4 @@
-"""A query as a worker's work: bound to a file, with what that file lacks.
+"""Makes a worker's workload of a query: binds it to a file, and supplies what the file lacks.
 
 Knows no session, and no selector.
 """

@@ -1,5 +1,5 @@
-"""The plan of a pass, in words: what is read, what is filtered first, which lists are gone through
-and what is computed once for several. Compiles for the dataset's first file; reads no entry."""
+"""Puts the plan of a pass in words: what is read, what is filtered first, which lists are gone
+through, and what is computed once. Compiles for the dataset's first file; reads no entry."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["explained"]
 
 
 def explained(chain: Chain, bookings: Sequence[Booking]) -> str:
-    """What one pass for these bookings does. Raises QueryError for what is wrong with them."""
+    """Says what one pass for these bookings does. Raises QueryError for what is wrong with them."""
     ranged = [booking for booking in bookings if _automatic(booking)]
-    # The plan does not depend on where the bins are: any will do for those not known yet.
+    # The plan does not depend on the bins: axes that are not known yet get any bins.
     axes = {booking.number: _some_axes(booking) for booking in ranged}
     specification = plan(bookings, axes).specification
     found = json.loads(PerFile(specification).bind(chain.trees[0], chain.foreign(0)).explain())

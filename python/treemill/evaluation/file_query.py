@@ -1,12 +1,12 @@
-"""A query as it reads for one file: with that file's aliases, and with columns that the core does
-not find in it. Binds; runs nothing."""
+"""Binds a query to one file after another, with the file's aliases and with columns that the core
+does not find in it. Runs nothing."""
 
 from __future__ import annotations
 
 import json
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..chain.entry_numbers import NUMBERING, with_entry_numbers
 from ..errors import QueryError, UnsupportedError
@@ -16,11 +16,14 @@ from ..tree.foreign import Foreign, joined
 from .aliases import needed
 from .substitutes import Rescue, supplied
 
+if TYPE_CHECKING:
+    from treemill import _core
+
 __all__ = ["PerFile"]
 
 
 class _Variant:
-    """A specification as it reads for files with the same aliases."""
+    """A specification for files that have the same aliases."""
 
     def __init__(self, specification: Specification) -> None:
         from treemill import _core  # heavy: core
@@ -30,7 +33,7 @@ class _Variant:
 
 
 class PerFile:
-    """A specification that is bound to one file after another. Thread-safe."""
+    """Binds a specification to one file after another. Thread-safe."""
 
     def __init__(self, specification: Specification) -> None:
         self._plain = _Variant(specification)
@@ -42,10 +45,10 @@ class PerFile:
         tree: FileTree,
         foreign: Foreign | None = None,
         first: Callable[[], int] = lambda: 0,
-    ) -> Any:
-        """core.Bound of the query to this tree, with the columns of `foreign` beside its own.
-        `first`: the number of its first entry in the whole chain. Raises what is wrong with the
-        query there."""
+    ) -> _core.Bound:
+        """Binds the query to this tree, with the columns of `foreign` beside its own. `first`:
+        gives the number of its first entry in the whole chain. Raises QueryError or
+        UnsupportedError for what is wrong with the query there."""
         query = self._for(tree)
         words = query.specification.words
         if not words.isdisjoint(NUMBERING):
@@ -56,7 +59,7 @@ class PerFile:
             except (QueryError, UnsupportedError) as error:
                 more = supplied(tree, words)
                 if more is None:
-                    # Another file may have the column.
+                    # The hint says whether another file has the column.
                     if isinstance(error, QueryError) and error.column is not None:
                         error.message += tree.hint(error.column)
                     raise
@@ -65,12 +68,12 @@ class PerFile:
         return query.core.bind(tree.core, joined([foreign, more]), Rescue(tree))
 
     def _for(self, tree: FileTree) -> _Variant:
-        """The specification with the aliases of this tree that it uses."""
+        """The specification, with the aliases of this tree that it uses."""
         plain, aliases = self._plain.specification, tree.aliases
         defines = needed(aliases, tree.by_name, plain.words) if aliases else []
         if not defines:
             return self._plain
-        # Mostly all files have the same aliases.
+        # Most datasets have the same aliases in all files.
         key = json.dumps([define.to_json() for define in defines])
         with self._lock:
             if key not in self._variants:

@@ -1,17 +1,20 @@
-"""Rows as workers collect them: beside the core's partial, packet by packet. Knows what a workload
-is; knows no worker and no file.
+"""Collects rows on workers, packet by packet, beside the core's partial. Knows what a workload is;
+knows no worker and no file.
 """
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..arrays.columns import Table
 from ..arrays.rows import Collected, Order, Sink
 from ..arrays.stored import Store, Stored
-from ..worker.workload import Forwarding, Partial, Workload
+from ..worker.workload import Bound, Forwarding, Workload
+
+if TYPE_CHECKING:
+    from treemill import _core
 
 __all__ = ["Collecting", "CollectingWorkload", "load"]
 
@@ -19,8 +22,13 @@ __all__ = ["Collecting", "CollectingWorkload", "load"]
 class _RowsPartial:
     """A core partial and, for some of its bookings, rows."""
 
-    def __init__(self, core: Any, sinks: Mapping[int, Sink], made_for: Any = None) -> None:
-        """`made_for`: the core.Bound that made `core`, where it is to be filled."""
+    def __init__(
+        self,
+        core: _core.Partial,
+        sinks: Mapping[int, Sink],
+        made_for: Bound[_core.Partial] | None = None,
+    ) -> None:
+        """`made_for`: the bound query that made `core`; None if nothing is to be added to it."""
         self.core = core
         self._made_for = made_for
         self.rows = {index: Collected(sink) for index, sink in sinks.items()}
@@ -28,14 +36,14 @@ class _RowsPartial:
         if made_for is not None:
             self._describe(core)
 
-    def _describe(self, core: Any) -> None:
+    def _describe(self, core: _core.Partial) -> None:
         """Notes the types in the file that a core partial was made for."""
         for index, columns in core.row_types():
             self.rows[index].describe(columns)
 
-    def as_of(self, bound: Any) -> None:
-        """Goes on with rows of the types that this file's columns have: a core partial keeps those
-        that it was made with, and would squeeze other values into them."""
+    def as_of(self, bound: Bound[_core.Partial]) -> None:
+        """Goes on with rows of the types that this file's columns have. A core partial keeps the
+        types that it was made with, and would force other values into them."""
         if self._made_for is not bound:
             if self._made_for is not None:
                 fresh = bound.partial()
@@ -45,7 +53,7 @@ class _RowsPartial:
             self._made_for = bound
 
     def take(self, order: Order) -> None:
-        """Moves the core's rows here; they begin at this place."""
+        """Moves the core's rows here. `order`: the place of the first of them."""
         for index, columns in self.core.take_rows():
             collected = self.rows[index]
             table = Table({column.name: column for column in columns})
@@ -59,19 +67,19 @@ class _RowsPartial:
                 collected.unequal |= unequal_counts(table)
             collected.pieces.append((order, piece))
 
-    def _store(self, index: int, folder: str, table: Any) -> Stored:
-        if index not in self._stores:  # where the folder is gone, so is who wanted the rows
+    def _store(self, index: int, folder: str, table: Table) -> Stored:
+        if index not in self._stores:  # if the folder is gone, the pass that wants the rows is too
             self._stores[index] = Store(folder, folder)
         return self._stores[index].add(table)
 
     def close(self) -> None:
-        """Ends this worker's files; later pieces go to others."""
+        """Ends this worker's files; later pieces go to other files."""
         stores, self._stores = self._stores, {}
         for store in stores.values():
             store.close()
 
     def discard(self) -> None:
-        """Removes what was written and not handed over."""
+        """Removes files that were written and not handed over."""
         stores, self._stores = self._stores, {}
         for store in stores.values():
             store.discard()
@@ -84,28 +92,28 @@ class _RowsPartial:
     def dumps(self) -> bytes:
         return pickle.dumps((self.core.dumps(), self.rows))
 
-    def results(self) -> list[Any]:
-        """The core's, with `Collected` for rows."""
-        found = self.core.results()
+    def results(self) -> list[object]:
+        """The core's results, with `Collected` for rows."""
+        found: list[object] = list(self.core.results())
         for index, rows in self.rows.items():
             found[index] = Collected(
                 rows.sink, list(rows.pieces), rows.bytes, list(rows.files), set(rows.unequal)
             )
-        return list(found)
+        return found
 
 
-def load(data: bytes, loads: Callable[[bytes], Any]) -> Any:
-    """The partial that `dumps` of one wrote; `loads` is the core's."""
+def load(data: bytes, loads: Callable[[bytes], _core.Partial]) -> _RowsPartial:
+    """Rebuilds a partial from the bytes of its `dumps`; `loads` is the core's."""
     core, rows = pickle.loads(data)
     made = _RowsPartial(loads(core), {})
     made.rows = rows
     return made
 
 
-class CollectingWorkload(Forwarding[Partial]):
-    """A workload with rows around one whose partials are the core's."""
+class CollectingWorkload(Forwarding["_core.Partial"]):
+    """Adds rows to a workload whose partials are the core's."""
 
-    def __init__(self, inner: Workload[Any], sinks: Mapping[int, Sink]) -> None:
+    def __init__(self, inner: Workload[_core.Partial], sinks: Mapping[int, Sink]) -> None:
         super().__init__(inner)
         self._sinks = sinks
 
@@ -114,35 +122,30 @@ class CollectingWorkload(Forwarding[Partial]):
         return Collecting(self.inner.bound(file), file, self._sinks)
 
     def finish(self, partial: _RowsPartial) -> _RowsPartial:
-        """The partial, its files complete."""
+        """Completes the partial's files."""
         partial.close()
         return partial
 
     def discard(self, partial: _RowsPartial) -> None:
-        """Removes its files."""
+        """Removes the partial's files."""
         partial.discard()
 
 
 class Collecting:
-    """The core's query of one file, with rows."""
+    """A query bound to one file, with rows."""
 
-    def __init__(self, bound: Any, file: int, sinks: Mapping[int, Sink]) -> None:
+    def __init__(self, bound: Bound[_core.Partial], file: int, sinks: Mapping[int, Sink]) -> None:
         self._bound = bound
         self._file = file
         self._sinks = sinks
-
-    @property
-    def columns(self) -> list[str]:
-        """Those that the query reads."""
-        columns: list[str] = self._bound.columns
-        return columns
 
     def partial(self) -> _RowsPartial:
         """See Bound."""
         return _RowsPartial(self._bound.partial(), self._sinks, self._bound)
 
-    def run(self, start: int, stop: int, partial: _RowsPartial, control: Any) -> int:
-        """The core ends early where its rows have filled their room: they are moved, it goes on."""
+    def run(self, start: int, stop: int, partial: _RowsPartial, control: _core.Control) -> int:
+        """Runs the core until `stop`. It ends early when its buffer of rows is full: the rows are
+        moved, and it goes on."""
         at = start
         partial.as_of(self._bound)
         while True:

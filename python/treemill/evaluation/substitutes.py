@@ -1,27 +1,30 @@
-"""Columns that a query wants and the core does not find in a file, or cannot read: defaults of
-branches that it lacks, and branches that uproot reads for it. Decides which; file_tree.py reads."""
+"""Decides which columns of a query the core does not find in a file, or cannot read: those get the
+defaults of missing branches, or are read by uproot. file_tree.py reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..language.mentions import mentions
 from ..tree.file_tree import FileTree
 from ..tree.foreign import Field
 
+if TYPE_CHECKING:
+    from treemill._core import Column
+
 __all__ = ["Rescue", "Supplied", "supplied"]
 
 
 class Supplied:
-    """Some columns of a file's tree, for the core. Implements foreign.Foreign."""
+    """Gives the core some columns of a file's tree. Implements foreign.Foreign."""
 
     def __init__(self, tree: FileTree, names: list[str]) -> None:
         self._tree = tree
         self._names = names
 
     def schema(self) -> Sequence[Field]:
-        """Kinds, whether values may be missing, and which columns count items."""
+        """The columns' kinds, whether values may be missing, and which columns count items."""
         return [self._field(name) for name in self._names]
 
     def _field(self, name: str) -> Field:
@@ -32,30 +35,30 @@ class Supplied:
         is_none = self._tree.missing[name] is None
         return Field(name, empty, is_none, self._tree.counter_of_default(name))
 
-    def read(self, name: str, start: int, stop: int) -> Any:
-        """Entries `[start, stop)` as a core.Column."""
+    def read(self, name: str, start: int, stop: int) -> Column:
+        """The values of the entries `[start, stop)`."""
         (column,) = self._tree.read([name], start, stop)
         return column
 
 
 class Rescue:
-    """For the core: values of branches that it finds out it cannot read while it reads them."""
+    """Reads branches for the core that it cannot read, if it notices that only while it reads."""
 
     def __init__(self, tree: FileTree) -> None:
         self._tree = tree
 
-    def read(self, path: str, start: int, stop: int) -> Any:
-        """Entries `[start, stop)` of the branch as a core.Column, by uproot. Raises
-        UnsupportedError where that cannot read it either."""
+    def read(self, path: str, start: int, stop: int) -> Column:
+        """The branch's entries `[start, stop)`, by uproot. Raises UnsupportedError if uproot cannot
+        read it either."""
         return self._tree.read_instead(self._tree.by_name[path], start, stop)
 
 
 def supplied(tree: FileTree, words: Set[str]) -> Supplied | None:
     """The columns that expressions of these words may mean and that the core does not find in the
-    tree; None where there are none. May look into other files for the types of defaults."""
+    tree; None if there are none. May look into other files for the types of defaults."""
     missing = tree.missing
     names = [name for name in tree.lacking() if mentions(words, name)]
-    # A glob may mean a branch that only files behind the first have.
+    # A glob may mean a branch that the first file lacks.
     names += [
         word
         for word in sorted(words)

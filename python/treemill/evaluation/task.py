@@ -1,15 +1,15 @@
-"""A query in a form that can be sent: its specification, and on which data. Implements
-worker.task.Task; knows no packet and no transport.
+"""A query in a form that can be sent: its specification and its data. Implements worker.task.Task;
+knows no packet and no transport.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..arrays.rows import Sink
-from ..worker.workload import SpanWorkload
+from ..worker.workload import Partial, SpanWorkload, opaque
 from .row_collection import CollectingWorkload, load
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class QueryTask:
 
     commit_seconds = 1.0
     least_seconds = 0.0
-    inputs: Any = None
+    inputs: Mapping[str, object] | None = None
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class QueryTask:
         remember: bool = False,
     ) -> None:
         """`sinks`: where rows go, by the booking's index in the specification. `remember`: whether
-        workers find what this process remembers of files."""
+        workers share the cache of this process."""
         self._remember = remember
         self._sinks = sinks or {}
         self._specification = specification
@@ -50,49 +50,48 @@ class QueryTask:
 
     def _prepare(self) -> None:
         self._lock = threading.Lock()
-        self._workload: Workload[Any] | None = None
+        self._workload: Workload[Partial] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         kept = ("_specification", "_chain", "_workers", "_spans", "_sinks", "_remember")
         return {name: self.__dict__[name] for name in kept}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         self._prepare()
 
     def preload(self) -> None:
-        """The core."""
-        from . import workload as bindings  # noqa: F401  # start-up
+        """Imports the core."""
+        from . import workload  # noqa: F401  # start-up
 
         if self._sinks:
             from ..arrays import columns  # noqa: F401  # heavy: numpy
 
     def control(self) -> Control:
-        """The core's."""
+        """A control of the core's."""
         from treemill import _core  # heavy: core
 
         return _core.Control()
 
-    def workload(self, number: int) -> Workload[Any]:
-        """One for all workers of a process."""
+    def workload(self, number: int) -> Workload[Partial]:
+        """The one workload of all workers of a process."""
         from .file_query import PerFile  # start-up
         from .workload import QueryWorkload  # start-up
 
         with self._lock:
             if self._workload is None:
                 query = PerFile(self._specification)
-                workload: Workload[Any] = QueryWorkload(
-                    query, self._chain, self._workers, remember=self._remember
+                plain = QueryWorkload(query, self._chain, self._workers, remember=self._remember)
+                workload = (
+                    opaque(CollectingWorkload(plain, self._sinks)) if self._sinks else opaque(plain)
                 )
-                if self._sinks:
-                    workload = CollectingWorkload(workload, self._sinks)
                 if self._spans is not None:
                     workload = SpanWorkload(workload, self._spans)
                 self._workload = workload
             return self._workload
 
-    def load(self, data: bytes) -> Any:
-        """The core's, with rows where there are some."""
+    def load(self, data: bytes) -> Partial:
+        """Rebuilds a partial of the core's, with rows if the query has some."""
         from treemill import _core  # heavy: core
 
         if not self._sinks:

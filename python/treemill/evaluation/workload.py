@@ -1,15 +1,17 @@
-"""A query bound to a dataset's trees, file by file: what workers of one process share."""
+"""A query bound to a dataset's trees, file by file. All workers of a process share it."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..worker.packet_borders import packet_borders
 
 if TYPE_CHECKING:
+    from treemill import _core
+
     from ..chain.chain import Chain
     from .file_query import PerFile
 
@@ -22,13 +24,12 @@ class QueryWorkload:
     def __init__(
         self, query: PerFile, chain: Chain, workers: int, *, remember: bool = False
     ) -> None:
-        """`query` binds itself to one tree after another. `remember`: whether the workers find what
-        this process remembers of files."""
+        """`remember`: whether the workers share the cache of this process."""
         self._query = query
         self._chain = chain
         self._workers = workers
         self._remember = remember
-        self._bound: OrderedDict[int, Any] = OrderedDict()
+        self._bound: OrderedDict[int, _core.Bound] = OrderedDict()
         self._lock = threading.Lock()
 
     def begin(self) -> None:
@@ -38,15 +39,15 @@ class QueryWorkload:
         """The path; packets count from the file's first entry."""
         return self._chain.locations[file].path, 0
 
-    def finish(self, partial: Any) -> Any:
+    def finish(self, partial: _core.Partial) -> _core.Partial:
         """The partial as it is."""
         return partial
 
-    def discard(self, partial: Any) -> None:
+    def discard(self, partial: _core.Partial) -> None:
         """Nothing to do."""
 
-    def bound(self, file: int) -> Any:
-        """core.Bound of the query to the tree of this file."""
+    def bound(self, file: int) -> _core.Bound:
+        """The query bound to the tree of this file."""
         with self._lock:
             known = self._bound.get(file)
             if known is not None:
@@ -65,13 +66,13 @@ class QueryWorkload:
             raise
         with self._lock:
             made = self._bound.setdefault(file, made)
-            # Each holds the buffers of its columns: memory is to grow with workers, not with files.
+            # Each holds the buffers of its columns: memory may grow with workers, not with files.
             while len(self._bound) > self._workers:
                 self._bound.popitem(last=False)
         return made
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
-        """The tree's entries, and where packets are best cut."""
+        """The tree's entries, and the entries before which packets may end."""
         entries, clusters = self._chain.sizes[file]
 
         def fewest_baskets() -> int:

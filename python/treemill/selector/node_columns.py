@@ -134,7 +134,7 @@ class Derived:
         collecting = Collecting(self.bound(file), file, {0: Sink(self._derivation.limit)})
         partial = collecting.partial()
         collecting.run(start, stop, partial, _core.Control())
-        (found,) = partial.results()
+        found = partial.rows[0]
         tables = list(found.tables())
         if not tables:
             return np.zeros(0, np.int64), {}
