@@ -319,3 +319,19 @@ def test_a_processor_may_choose_its_schema(tmp_path):
         found = session.run(Counts(), data)
     assert found["muons"] == ak.sum(data.arrays(["nMuon"]).nMuon)
     assert found["fields"] == set(data.branches)
+
+
+def test_records_of_ntuples_are_one_field_each():
+    """coffea's BaseSchema shows the record, and its members in it only."""
+    path = CORPUS / "test_nested_structs_rntuple_v1-0-0-0.root"
+    if not path.exists():
+        pytest.skip("no corpus")
+    table = tm.dataset(path).chain.table(0)
+    ours = coffea_reader(table, set(), BaseSchema).chunk(
+        0, table.num_entries, {**METADATA, "filename": str(path)}
+    )
+    theirs = NanoEventsFactory.from_root(
+        {str(path): table.path_in_file}, schemaclass=BaseSchema, mode="eager"
+    ).events()
+    assert ours.fields == theirs.fields == ["my_struct"]
+    assert ours.to_list() == theirs.to_list()

@@ -156,8 +156,9 @@ def _schemed(layout: Layout, schema: Any) -> _Schema:
     loaded: dict[str, Any] = {}
     others: dict[str, Any] = {}
     own: dict[str, tuple[str, str]] = {}
-    for name, content in zip(layout.form.fields, layout.form.contents, strict=True):
-        if _UNNAMED.match(name):
+    given = dict(zip(layout.form.fields, layout.form.contents, strict=True))
+    for name, content in given.items():
+        if _UNNAMED.match(name) or _is_member(given, name):
             continue
         form = None if "," in name or "!" in name else _loaded(content, f"{name},!load")
         if form is not None:
@@ -183,6 +184,12 @@ def _schemed(layout: Layout, schema: Any) -> _Schema:
     fields, contents = [*form.fields, *others], [*form.contents, *others.values()]
     form = ak.forms.RecordForm(contents, fields, parameters=form.parameters, form_key="")
     return _Schema(form, _with_columns(made.behavior()), own)
+
+
+def _is_member(forms: Mapping[str, Any], name: str) -> bool:
+    """Whether a column of records holds it, as in RNTuples: coffea sees the records only."""
+    record, _, member = name.rpartition(".")
+    return record in forms and member in forms[record].fields
 
 
 def _loaded(form: Any, program: str) -> dict[str, Any] | None:
