@@ -270,3 +270,24 @@ def test_options_of_coffeas_runner(events, option, hint):
 def test_coffeas_keywords_instead_of_places(paths):
     with pytest.raises(tm.QueryError, match="by their places"):
         tm.run({"dy": paths}, processor_instance=PerDataset())
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_files_that_there_are_not_are_left_out(paths, tmp_path, mode, place):
+    """As with coffea's skipbadfiles; coffea's Runner is asked for the rest."""
+    gone, glob = str(tmp_path / "gone.root"), str(tmp_path / "none_*.root")
+    files = dict.fromkeys(paths[:1] + paths[2:], "Events")
+    names = [*list(files)[:place], gone, glob, *list(files)[place:]]
+    fileset = {"dy": {"files": dict.fromkeys(names, "Events"), "metadata": {"xsec": 6.0}}}
+    with connect(workers=2, mode=mode) as session:
+        found = session.run(PerDataset(), fileset, on_error="skip")
+        report = str(session.report)
+        with pytest.raises(tm.SourceError, match="no such file"):
+            session.run(PerDataset(), fileset)
+    run = coffea.Runner(coffea.IterativeExecutor(status=False), schema=NanoAODSchema)
+    expected = run({"dy": {"files": files, "metadata": {"xsec": 6.0}}}, PerDataset())
+    assert found["dy"]["n"] == expected["dy"]["n"]
+    assert found["dy"]["pt"] == pytest.approx(expected["dy"]["pt"])
+    assert gone in report
+    assert glob in report

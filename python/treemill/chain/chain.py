@@ -20,7 +20,7 @@ from .entry_list import Selection, selection
 from .entry_ranges import Part, parts_of
 from .filesets import fileset
 from .friends import Friends
-from .location import Location, expand
+from .location import Location, expand, require_present
 from .open_trees import OpenTrees, Remembered
 
 if TYPE_CHECKING:
@@ -204,9 +204,14 @@ def chain_of(
     name: str = "dataset",
     missing: Missing = ERROR,
     metadata: Mapping[str, object] | None = None,
+    *,
+    with_missing: bool = False,
 ) -> Chain:
-    """The chain of the files that a user writes for a dataset; see `treemill.dataset`."""
+    """The chain of the files that a user writes for a dataset; see `treemill.dataset`.
+    `with_missing`: a file of a fileset that is not there is an error only when it is opened."""
     several = fileset(files, tree)
+    if several is not None and not with_missing:
+        require_present(several.locations)
     locations = expand(files, tree) if several is None else tuple(several.locations)
     made = Chain(ChainParts(locations, name, missing, metadata=dict(metadata or {})))
     numbers = None if several is None else several.numbers(lambda file: made.sizes[file][0])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..tree import source
-from .location import Location, expand
+from .location import Location, located
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,7 @@ def fileset(files: object, tree: str | None = None) -> Fileset | None:
     """Understand a fileset: a mapping of names to lists of files, or to mappings with "files" (and
     "treename", "metadata"); one of these mappings alone; a mapping of files to {"object_path": …,
     "steps": …}; a path of a JSON file with any of these. None if `files` is no fileset. Raises
-    QueryError if it is one and makes no sense."""
+    QueryError if it is one and makes no sense. Its files need not be there."""
     given = _plain(files)
     if not isinstance(given, Mapping) or not given:
         return None
@@ -111,7 +111,7 @@ def _add(made: Fileset, name: str | None, given: object, tree: str | None) -> No
     if name is not None:
         own["dataset"] = name
     for path, object_path, steps in _files(given["files"], of):
-        for location in expand({path: object_path or given.get("treename") or tree}):
+        for location in located({path: object_path or given.get("treename") or tree}):
             if steps is not None:
                 made.steps[len(made.locations)] = steps
             made.locations.append(replace(location, metadata=own))

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import QueryError, SourceError
 from ..tree import source
 
-__all__ = ["Location", "expand", "split_tree"]
+__all__ = ["Location", "expand", "located", "require_present", "split_tree"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,8 @@ class Location:
     metadata: Mapping[str, object] | None = field(default=None, compare=False)
     """The metadata of the fileset's dataset that the file belongs to, with its name as
     `dataset`."""
+    absence: str | None = field(default=None, compare=False)
+    """The message of the error if there was no such file."""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.tree}" if self.tree else self.path
@@ -42,10 +44,24 @@ def expand(files: object, tree: str | None = None) -> tuple[Location, ...]:
     that are written without one. Raises SourceError if there is no such file, UnsupportedError for
     URLs.
     """
+    found = located(files, tree)
+    require_present(found)
+    return found
+
+
+def located(files: object, tree: str | None = None) -> tuple[Location, ...]:
+    """Like `expand`, with files that there are not: their locations say so."""
     found = tuple(_expand(files, tree, 0))
     if not found:
         raise SourceError("a dataset needs at least one file")
     return found
+
+
+def require_present(locations: Iterable[Location]) -> None:
+    """Raise SourceError if one of the files was not there."""
+    for location in locations:
+        if location.absence is not None:
+            raise SourceError(location.absence, file=location.path)
 
 
 def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
@@ -56,7 +72,8 @@ def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
             if own_tree is not None and not isinstance(own_tree, str):
                 raise QueryError(f"the tree of {path} must be a name, not {own_tree!r}")
             for location in _expand(path, None, depth):
-                yield Location(location.path, _tree(own_tree) or location.tree or _tree(tree))
+                named = _tree(own_tree) or location.tree or _tree(tree)
+                yield replace(location, tree=named)
     elif isinstance(files, os.PathLike):
         yield from _expand_text(Path(files), tree, depth)
     elif isinstance(files, (bytes, bytearray)) or hasattr(files, "read"):
@@ -81,14 +98,13 @@ def _expand_text(text: str | Path, tree: str | None, depth: int) -> Iterable[Loc
     path = source.address(path)
     if source.exists(path):
         yield Location(path, tree)
-    elif source.is_glob(path):
-        matches = source.matching(path)
-        if not matches:
-            raise SourceError(f"no file matches {path}", file=path)
+    elif not source.is_glob(path):
+        yield Location(path, tree, absence=f"no such file: {path}")
+    elif matches := source.matching(path):
         for match in matches:
             yield Location(match, tree)
     else:
-        raise SourceError(f"no such file: {path}", file=path)
+        yield Location(path, tree, absence=f"no file matches {path}")
 
 
 def _tree(name: str | None) -> str | None:

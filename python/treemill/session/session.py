@@ -304,7 +304,7 @@ class Session:
         from ..selector.selector import as_selector  # start-up
         from .selector_run import SelectorQuery  # heavy: numpy
 
-        chain, node = _data_of(what, options.cycles)
+        chain, node = _data_of(what, options.cycles, with_missing=options.skip_errors)
         selector = as_selector(what[0])
         return self._start(SelectorQuery(selector, chain, self._pool, options, node=node))
 
@@ -333,7 +333,9 @@ def _is_selector(what: Sequence[object]) -> bool:
     return bool(what) and not isinstance(what[0], Booking) and not is_shape(what[0])
 
 
-def _data_of(what: Sequence[object], cycles: int | None) -> tuple[Chain | None, Node | None]:
+def _data_of(
+    what: Sequence[object], cycles: int | None, *, with_missing: bool
+) -> tuple[Chain | None, Node | None]:
     if cycles is not None:
         if len(what) != 1:
             raise QueryError("cycles= is instead of a dataset: run(selector, cycles=…)")
@@ -344,7 +346,7 @@ def _data_of(what: Sequence[object], cycles: int | None) -> tuple[Chain | None, 
     if len(what) == 2 and (isinstance(what[1], Mapping) or hasattr(what[1], "model_dump")):
         from ..chain.chain import chain_of  # start-up
 
-        return chain_of(what[1]), None
+        return chain_of(what[1], with_missing=with_missing), None
     names = ", ".join(type(each).__name__ for each in what)
     raise QueryError(
         "run() takes bookings, as events.hist(…) and events.count() give them, or a selector and "
