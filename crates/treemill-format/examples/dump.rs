@@ -1,5 +1,5 @@
-//! Prints what a ROOT file holds: `dump FILE...`. One line per tree and per branch, tab-separated, so that
-//! other readers' views can be compared with it. Does the I/O that the crate itself never does.
+//! Prints the trees and branches of a ROOT file: `dump FILE...`. One tab-separated line per tree and per
+//! branch, which can be compared with other readers' views. Does the I/O that the crate itself never does.
 
 use std::fmt::Write;
 use std::time::Instant;

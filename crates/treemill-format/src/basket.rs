@@ -5,7 +5,7 @@
 
 use crate::error::{FormatError, Result};
 
-/// What a basket's key and header say.
+/// The contents of a basket's key and header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BasketHeader {
     /// Bytes of the whole record in the file (fNbytes).
@@ -18,8 +18,8 @@ pub struct BasketHeader {
     pub entries: usize,
     /// End of the entries' bytes in the payload (fLast - fKeylen); entry offsets follow.
     pub border: usize,
-    /// The basket has no entry offsets where they follow from a counter, and else the entries'
-    /// sizes in their place, which compress better (`EIOFeatures::kGenerateOffsetMap`).
+    /// Entry offsets are left out if they follow from a counter; else the entries' sizes take their place,
+    /// which compress better (`EIOFeatures::kGenerateOffsetMap`).
     pub generated_offsets: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct BasketHeader {
 pub struct Payload<'a> {
     /// The entries' bytes, one entry after another.
     pub data: &'a [u8],
-    /// The array after them as it is stored, empty where the basket has none: big-endian i32
+    /// The array after them as it is stored, empty if the basket has none: big-endian i32
     /// offsets of the entries relative to the key's start, or (with
     /// [`BasketHeader::generated_offsets`]) each the size of the entry before.
     pub stored_offsets: &'a [u8],
@@ -99,7 +99,7 @@ impl BasketHeader {
     /// in errors are relative to the record.
     ///
     /// # Errors
-    /// `Malformed` where sizes are negative or contradict one another; `Unsupported` for I/O
+    /// `Malformed` if sizes are negative or contradict one another; `Unsupported` for I/O
     /// features that this version does not know.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let mut cursor = Cursor {
@@ -169,7 +169,7 @@ impl BasketHeader {
     /// The entries' bytes of the uncompressed payload, without a look at what follows them.
     ///
     /// # Errors
-    /// `Malformed` where the payload is shorter.
+    /// `Malformed` if the payload is shorter.
     pub fn data<'a>(&self, payload: &'a [u8]) -> Result<&'a [u8]> {
         payload.get(..self.border).ok_or_else(|| {
             malformed(
@@ -182,7 +182,7 @@ impl BasketHeader {
     /// Parts the uncompressed payload.
     ///
     /// # Errors
-    /// `Malformed` where the entry offsets' count is not the number of entries.
+    /// `Malformed` if the entry offsets' count is not the number of entries.
     pub fn split<'a>(&self, payload: &'a [u8]) -> Result<Payload<'a>> {
         let data = self.data(payload)?;
         let tail = payload.get(self.border..).unwrap_or_default();
@@ -220,7 +220,7 @@ impl BasketHeader {
             ));
         };
         // Displacements may follow (of baskets whose entries were moved in memory): by how much the places
-        // of class names within an entry are off, which nothing here heeds.
+        // of class names within an entry are off, which nothing here uses.
         displacements(after, self.entries, count_at)?;
         Ok(Payload {
             data,
@@ -233,7 +233,7 @@ impl BasketHeader {
     /// lie within the data.
     ///
     /// # Errors
-    /// `Malformed` where they do not.
+    /// `Malformed` if they do not.
     pub fn entry_starts(&self, payload: Payload<'_>, starts: &mut Vec<u32>) -> Result<()> {
         starts.clear();
         let (Ok(key_len), Ok(border)) = (u32::try_from(self.key_len), u32::try_from(self.border))
@@ -267,7 +267,7 @@ impl BasketHeader {
     }
 }
 
-/// Whether the bytes behind the entry offsets are nothing, a word of padding, or an array of displacements.
+/// Whether the bytes after the entry offsets are nothing, a word of padding, or an array of displacements.
 fn displacements(after: &[u8], entries: usize, at: usize) -> Result<()> {
     let Some((&count, array)) = after.split_first_chunk::<4>() else {
         return Ok(());

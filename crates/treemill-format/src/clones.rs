@@ -1,5 +1,5 @@
-//! What stands before the items of a TClonesArray that was stored whole: its own header, and the class of
-//! its items, which nothing but the array itself names. Pure; knows no layouts of items.
+//! The header of a TClonesArray that was stored whole, and the class of its items, which only the array itself
+//! names. Pure; knows no layouts of items.
 //!
 //! Source: ROOT's `TClonesArray::Streamer`.
 
@@ -23,7 +23,7 @@ const BY_MEMBER: u32 = 1 << 12;
 pub struct Head<'a> {
     /// The items' class and its version, `Hit;3`.
     pub class: &'a [u8],
-    /// Whether the items lie member by member; else one after another, each behind a byte that says
+    /// Whether the items lie member by member; else one after another, each after a byte that says
     /// whether it is there.
     pub by_member: bool,
     /// How many items.
@@ -32,11 +32,11 @@ pub struct Head<'a> {
     pub body: &'a [u8],
 }
 
-/// Reads the array at the front of `bytes`, which are moved past it; `None` where it is a pointer to
+/// Reads the array at the front of `bytes`, which are moved past it; `None` if it is a pointer to
 /// nothing.
 ///
 /// # Errors
-/// `Malformed` where the bytes break off; `Unsupported` where something else lies there.
+/// `Malformed` if the bytes break off; `Unsupported` if something else lies there.
 pub fn head<'a>(before: &Before, bytes: &mut &'a [u8]) -> Result<Option<Head<'a>>> {
     object(before, EXPECTED, bytes, |mut r| {
         let bits = own_members(&mut r)?;

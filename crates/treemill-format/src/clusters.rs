@@ -1,5 +1,5 @@
-//! Where a tree's clusters begin: the entries at which it pays to cut work. Pure arithmetic over what the
-//! tree recorded (ROOT: TTree::GetClusterIterator) or, where it recorded nothing, over its baskets.
+//! Where a tree's clusters begin: the entries at which work is best cut. Pure arithmetic over the clusters that
+//! the tree recorded (ROOT: TTree::GetClusterIterator) or, if it recorded none, over its baskets.
 
 use crate::tree::Branch;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// What a TTree recorded about its clusters.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
-    /// fAutoFlush: entries per cluster after the last range where positive.
+    /// fAutoFlush: entries per cluster after the last range if positive.
     pub auto_flush: i64,
     /// fClusterRangeEnd (last entry of each range) and fClusterSize.
     pub ranges: Vec<(i64, i64)>,
@@ -36,7 +36,7 @@ fn from_record(recorded: &Recorded, entries: u64, most: usize) -> Option<Vec<u64
     let flushed = std::iter::once((i64::MAX, recorded.auto_flush));
     for (last, size) in recorded.ranges.iter().copied().chain(flushed) {
         let end = u64::try_from(last).ok()?.saturating_add(1).min(entries);
-        // Entries behind the last range that nothing is known about are one cluster.
+        // Entries after the last recorded range are one cluster.
         let size = u64::try_from(size)
             .ok()
             .filter(|&size| size > 0)
@@ -52,8 +52,8 @@ fn from_record(recorded: &Recorded, entries: u64, most: usize) -> Option<Vec<u64
     Some(starts)
 }
 
-/// The entries at which all branches begin a basket; where they never do so together, the basket starts of
-/// the branch with most bytes, for that is the one that is dear to decompress twice.
+/// The entries at which all branches begin a basket. If they never do so together, the basket starts of the
+/// branch with most bytes, which costs most to decompress twice.
 fn from_baskets(branches: &[Branch], entries: u64) -> Vec<u64> {
     let mut filled = 0usize;
     let mut common: HashMap<u64, usize> = HashMap::new();

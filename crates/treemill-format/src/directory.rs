@@ -18,7 +18,7 @@ pub struct Directory {
     pub seek: u64,
     /// fSeekParent.
     pub parent: u64,
-    /// The record that lists the directory's keys, its own TKey included; `None` where the directory was
+    /// The record that lists the directory's keys, its own TKey included; `None` if the directory was
     /// never saved (a file that was not closed).
     pub key_list: Option<Range<u64>>,
 }
@@ -27,7 +27,7 @@ impl Directory {
     /// Reads a TDirectory record: the bytes of `FileHeader::root_directory`, or a directory key's payload.
     ///
     /// # Errors
-    /// `Malformed` where the record is too short or its key list lies beyond `file_size`.
+    /// `Malformed` if the record is too short or its key list lies beyond `file_size`.
     pub fn parse(bytes: &[u8], file_size: u64) -> Result<Directory> {
         let mut r = Reader::new(bytes);
         let version = r.u16()?;
@@ -63,7 +63,7 @@ impl Directory {
 /// Reads the record of a key list (the bytes of `Directory::key_list`): its keys in the order of the file.
 ///
 /// # Errors
-/// `Malformed` where keys end early or point beyond `file_size`.
+/// `Malformed` if keys end early or point beyond `file_size`.
 pub fn parse_key_list(bytes: &[u8], file_size: u64) -> Result<Vec<Key>> {
     let mut r = Reader::new(bytes);
     let own = Key::parse(&mut r)?;

@@ -43,7 +43,7 @@ pub(crate) fn baskets(
     Ok(baskets)
 }
 
-/// Reads one basket; `None` where only its header was written.
+/// Reads one basket; `None` if only its header was written.
 fn basket(r: &mut Reader, first: u64) -> Result<Option<EmbeddedBasket>> {
     let start = r.position();
     let key = Key::parse(r)?;
@@ -76,7 +76,7 @@ fn basket(r: &mut Reader, first: u64) -> Result<Option<EmbeddedBasket>> {
         }
         offsets = Some(stored);
         if flag > 40 && entries > 0 {
-            array(r)?; // displacements, which nothing here heeds
+            array(r)?; // displacements, which nothing here uses
         }
     }
     if flag != 1 && flag <= 10 {
@@ -106,7 +106,7 @@ fn basket(r: &mut Reader, first: u64) -> Result<Option<EmbeddedBasket>> {
     }))
 }
 
-/// An array of 32-bit numbers behind their count (ROOT: TBuffer::ReadArray).
+/// An array of 32-bit numbers after their count (ROOT: TBuffer::ReadArray).
 fn array(r: &mut Reader) -> Result<Vec<u32>> {
     let n = r.count()?;
     let bytes = r.take(n.saturating_mul(4))?;
@@ -118,7 +118,7 @@ fn array(r: &mut Reader) -> Result<Vec<u32>> {
         .collect())
 }
 
-/// Offsets from the data's start, with its end behind the last.
+/// Offsets from the data's start, with its end after the last.
 fn rebase(
     stored: &[u32],
     entries: usize,

@@ -1,4 +1,4 @@
-//! Objects of ROOT's collections, which stream themselves, with what is before them. Knows no members.
+//! Objects of ROOT's collections, which stream themselves, with their headers. Knows no members.
 //!
 //! Source: ROOT's `TObject::Streamer` and those of its collections.
 
@@ -16,10 +16,10 @@ pub(crate) struct Expected {
 }
 
 /// Reads an object at the front of `bytes`, which are moved past it: what `read` makes of its members, or
-/// `None` where it is a pointer to nothing.
+/// `None` if it is a pointer to nothing.
 ///
 /// # Errors
-/// `Malformed` where the bytes break off; `Unsupported` where something else lies there.
+/// `Malformed` if the bytes break off; `Unsupported` if something else lies there.
 pub(crate) fn object<'a, T>(
     before: &Before,
     expected: Expected,
@@ -43,7 +43,7 @@ pub(crate) fn object<'a, T>(
                 *bytes = rest;
                 return Ok(None);
             };
-            // Where it was named before no other class of this version can be meant.
+            // It refers to a name that was written before: no other class of this version is possible there.
             if framed::class(&mut inner)?.is_some_and(|name| name != class.as_bytes()) {
                 return Err(another("a pointer to"));
             }
@@ -61,7 +61,7 @@ pub(crate) fn object<'a, T>(
     read(Reader::new(body)).map(Some)
 }
 
-/// An object's bytes behind its byte count and version.
+/// An object's bytes after its byte count and version.
 fn body<'a>(bytes: &mut &'a [u8], expected: Expected) -> Result<&'a [u8]> {
     let Frame { version, body } = frame(bytes)?;
     if version != expected.version {

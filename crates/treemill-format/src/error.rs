@@ -1,4 +1,4 @@
-//! What can be wrong with bytes. Knows nothing of files' names: callers add them.
+//! The errors of parsing. Knows nothing of files' names: callers add them.
 
 /// Why bytes could not be turned into metadata or data.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -6,9 +6,9 @@ pub enum FormatError {
     /// The bytes break the format's own rules.
     #[error("{what} at byte {at}")]
     Malformed {
-        /// What was expected and what was found.
+        /// The rule that is broken, with the bytes that break it.
         what: String,
-        /// Byte offset: in the file where known, else in the object being read.
+        /// Byte offset: in the file if known, else in the object being read.
         at: u64,
     },
     /// The bytes may be right, but this version cannot read them.

@@ -1,5 +1,5 @@
-//! Whether a tree has the entries that it claims: work is cut by their number, so a damaged one would have
-//! packets of nothing made without end. Pure; looks at metadata only.
+//! Checks that a tree has the entries that it claims: work is cut by their number, so a damaged number would
+//! make packets without end. Pure; looks at metadata only.
 
 use crate::error::Result;
 use crate::reader::malformed;
@@ -9,11 +9,11 @@ use std::ops::Range;
 /// Most entries of a basket, whose number is a signed one of 32 bits (ROOT: TBasket::fNevBuf).
 const MOST_OF_BASKET: u64 = i32::MAX as u64;
 
-/// Entries that some branch's baskets hold. A tree without any basket may have all that it likes: those of its
-/// friends, or of branches that are elsewhere. Branches may have fewer entries than their tree.
+/// Checks that some branch's baskets hold all entries. A tree without any basket may claim any number: its
+/// friends may have them, or branches in other files. Branches may have fewer entries than their tree.
 ///
 /// # Errors
-/// `Malformed` where a tree has baskets, and fewer entries in those of any branch than it claims.
+/// `Malformed` if a tree has baskets, and fewer entries in those of any branch than it claims.
 pub(crate) fn check(entries: u64, branches: &[Branch]) -> Result<()> {
     let held = branches.iter().filter_map(end).max();
     match held {
@@ -25,7 +25,7 @@ pub(crate) fn check(entries: u64, branches: &[Branch]) -> Result<()> {
     }
 }
 
-/// The entry behind the last one of a branch's baskets, if it has any.
+/// The entry after the last one of a branch's baskets, if it has any.
 fn end(branch: &Branch) -> Option<u64> {
     let stored = branch.baskets.last().map(|basket| basket.entries.end);
     let embedded = branch.embedded.last().map(|basket| basket.entries.end);
@@ -35,7 +35,7 @@ fn end(branch: &Branch) -> Option<u64> {
 /// The entries of a basket as the branch's tables have them.
 ///
 /// # Errors
-/// `Malformed` where no basket can have as many.
+/// `Malformed` if no basket can have as many.
 pub(crate) fn of_basket(first: u64, last: u64, at: usize) -> Result<Range<u64>> {
     match last.checked_sub(first) {
         Some(..=MOST_OF_BASKET) => Ok(first..last),

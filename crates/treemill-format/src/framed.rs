@@ -1,5 +1,5 @@
-//! What stands before objects in data: byte counts with versions, and the words of pointers, which say whether
-//! there is an object and how its class is named. Pure; knows no class, and not where in a record it reads.
+//! The headers of objects in data: byte counts with versions, and the words of pointers, which say whether
+//! there is an object and how its class is named. Pure; knows no class, and no position in a record.
 //!
 //! Source: ROOT's `TBufferFile::ReadVersion` and `TBufferFile::WriteObjectAny`.
 
@@ -7,7 +7,7 @@ use crate::error::{FormatError, Result};
 use crate::marks::{BYTE_COUNT, CLASS, NEW_CLASS};
 use crate::reader::{malformed, unsupported};
 
-/// What a header announces: the version's bits, and the bytes that belong to it.
+/// A header's contents: the version's bits, and the bytes that belong to the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
     pub version: u16,
@@ -17,7 +17,7 @@ pub struct Frame<'a> {
 /// Reads byte count and version, and moves `bytes` past all that they are about.
 ///
 /// # Errors
-/// `Malformed` where the bytes break off; `Unsupported` where there is no byte count.
+/// `Malformed` if the bytes break off; `Unsupported` if there is no byte count.
 pub fn frame<'a>(bytes: &mut &'a [u8]) -> Result<Frame<'a>> {
     let count = word(bytes)?;
     if count & BYTE_COUNT == 0 {
@@ -28,7 +28,7 @@ pub fn frame<'a>(bytes: &mut &'a [u8]) -> Result<Frame<'a>> {
     Ok(Frame { version, body })
 }
 
-/// What a pointer holds.
+/// The target of a pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pointed<'a> {
     Null,
@@ -39,10 +39,10 @@ pub enum Pointed<'a> {
 }
 
 impl<'a> Pointed<'a> {
-    /// The object's bytes; `None` where there is none.
+    /// The object's bytes; `None` if there is none.
     ///
     /// # Errors
-    /// `Unsupported` where it was written before: objects are not looked for elsewhere.
+    /// `Unsupported` if it was written before: objects are not looked for elsewhere.
     pub fn object(self) -> Result<Option<&'a [u8]>> {
         match self {
             Pointed::Null => Ok(None),
@@ -52,10 +52,10 @@ impl<'a> Pointed<'a> {
     }
 }
 
-/// Reads a pointer, and moves `bytes` past it and the object behind it.
+/// Reads a pointer, and moves `bytes` past it and the object after it.
 ///
 /// # Errors
-/// `Malformed` where the bytes break off; `Unsupported` where there is no byte count.
+/// `Malformed` if the bytes break off; `Unsupported` if there is no byte count.
 pub fn pointed<'a>(bytes: &mut &'a [u8]) -> Result<Pointed<'a>> {
     match word(bytes)? {
         0 => Ok(Pointed::Null),
@@ -67,11 +67,11 @@ pub fn pointed<'a>(bytes: &mut &'a [u8]) -> Result<Pointed<'a>> {
     }
 }
 
-/// Reads how an object that is pointed to says its class, and moves `body` past that: its name, or `None`
-/// where it gives the place of a name that was written before.
+/// Reads how an object that is pointed to says its class, and moves `body` past that: its name, or `None` if
+/// there is only the place of a name that was written before.
 ///
 /// # Errors
-/// `Malformed` where the bytes break off; `Unsupported` where it is an object that was written before.
+/// `Malformed` if the bytes break off; `Unsupported` if it is an object that was written before.
 pub fn class<'a>(body: &mut &'a [u8]) -> Result<Option<&'a [u8]>> {
     match word(body)? {
         NEW_CLASS => {
@@ -106,7 +106,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
     Ok(*taken)
 }
 
-/// As many bytes as a byte count announces; `bytes` are moved past them.
+/// The bytes that a byte count announces; `bytes` are moved past them.
 fn counted<'a>(bytes: &mut &'a [u8], count: u32) -> Result<&'a [u8]> {
     let len = (count & !BYTE_COUNT) as usize;
     let Some((body, rest)) = bytes.split_at_checked(len) else {

@@ -25,7 +25,7 @@ pub struct FileHeader {
     pub compression: u32,
     /// fNbytesName: bytes of the first record's key, name and title; the root directory follows.
     pub name_bytes: u64,
-    /// The record of the TStreamerInfo list, its TKey included; `None` where the file has none.
+    /// The record of the TStreamerInfo list, its TKey included; `None` if the file has none.
     pub streamer_info: Option<Range<u64>>,
     /// The bytes that hold the root directory's TDirectory record.
     pub root_directory: Range<u64>,
@@ -35,7 +35,7 @@ impl FileHeader {
     /// Reads the header from a file's first bytes (`HEADER_BYTES` of them, or all there are).
     ///
     /// # Errors
-    /// `Malformed` where these are not a ROOT file's first bytes, or offsets lie beyond `file_size`.
+    /// `Malformed` if these are not a ROOT file's first bytes, or offsets lie beyond `file_size`.
     pub fn parse(bytes: &[u8], file_size: u64) -> Result<FileHeader> {
         let mut r = Reader::new(bytes);
         match r.take(4) {

@@ -1,5 +1,5 @@
-//! What the bytes of a branch's entries mean: branch, leaves and streamer info to `Layout`. Never guesses:
-//! what is not certain is `Layout::Unsupported`, with the C++ type's right name.
+//! Interprets branches: branch, leaves and streamer info to a `Layout` of the entries' bytes. Never guesses: an
+//! uncertain layout is `Layout::Unsupported`, with the C++ type's right name.
 
 mod builtin;
 mod class;
@@ -71,7 +71,7 @@ fn unsupported(reason: impl Into<String>) -> Layout {
     }
 }
 
-/// What a layout leaves open, where data name this class.
+/// Fills in what a layout leaves open, once data name this class.
 ///
 /// # Errors
 /// What stands against reading it, in words for the user.
@@ -142,7 +142,7 @@ fn branch_name(tree: &RawTree, at: usize) -> Option<String> {
     (branch.name.len() <= LONGEST_NAME).then(|| text(branch.name))
 }
 
-/// Name of the branch that owns a leaf, by the offset of the leaf; `None` where it owns others too, for
+/// Name of the branch that owns a leaf, by the offset of the leaf; `None` if it owns others too, for
 /// then its values are not the leaf's.
 fn leaf_branch_name(tree: &RawTree, at: usize) -> Option<String> {
     let owner = tree.owners.get(*tree.leaf_at.get(&at)?)?;

@@ -31,10 +31,10 @@ pub struct Key {
 }
 
 impl Key {
-    /// Reads a key at the cursor, which then stands behind the title.
+    /// Reads a key at the cursor, which then stands after the title.
     ///
     /// # Errors
-    /// `Malformed` where lengths contradict each other.
+    /// `Malformed` if lengths contradict each other.
     pub fn parse(r: &mut Reader) -> Result<Key> {
         let start = r.position();
         let record_bytes = r.i32()?;

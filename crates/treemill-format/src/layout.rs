@@ -1,5 +1,5 @@
-//! How one entry of a branch lies in its basket: the type that the decoder is driven by.
-//! Pure description, shared by the metadata parser (which makes it) and the decoder (which obeys it).
+//! How one entry of a branch lies in its basket: the type that drives the decoder. Pure description: the
+//! metadata parser makes it, the decoder follows it.
 
 /// A number as stored on disk (big-endian) and as decoded.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,17 +59,18 @@ pub enum Layout {
         /// How often.
         len: u32,
     },
-    /// The rest of the entry is items one after another (a leaf counted by another leaf). The
-    /// entry's length in bytes, from the basket's entry offsets, or the counter's value, says how many.
-    /// `header` bytes come before the first item (0; 1 for counted members of objects; 6, byte count and version,
-    /// where the items are collections without headers of their own, unless the entry has no bytes at all).
+    /// The rest of the entry is items one after another (a leaf counted by another leaf). Their number follows
+    /// from the entry's length in bytes, which the basket's entry offsets give, or from the counter's value.
+    /// `header` bytes come before the first item: 0; 1 for counted members of objects; 6 (byte count and
+    /// version) if the items are collections without headers of their own, unless the entry has no bytes at
+    /// all.
     Counted {
         /// What repeats.
         item: Box<Layout>,
         /// Bytes to skip at the entry's start.
         header: u8,
     },
-    /// `header` bytes to skip (6 where the branch is a `std::vector`: byte count and version; 0 inside
+    /// `header` bytes to skip (6 if the branch is a `std::vector`: byte count and version; 0 inside
     /// another vector), a big-endian i32 count, then the items. (uproot's `header_bytes=10` counts the
     /// 4 bytes of the count as well.) With a header, the version of a vector of objects says whether the
     /// objects lie one after another or member by member (TBufferFile::kStreamedMemberWise).
@@ -89,7 +90,7 @@ pub enum Layout {
     /// A big-endian i32 length, then the bytes: a `char*` that is a member; one to nothing has none.
     CharStar,
     /// Fields one after another: a leaf list, or a struct's members. Of a string among them nothing is
-    /// written where it is empty, which the length of the entry tells.
+    /// written if it is empty, which the length of the entry tells.
     Record(Vec<(String, Layout)>),
     /// An object as its class's streamer info says.
     Object(Object),
@@ -98,7 +99,7 @@ pub enum Layout {
     Sized {
         /// What repeats.
         item: Box<Layout>,
-        /// What counts them.
+        /// The part that counts them.
         counter: Counter,
         /// Whether the byte is there.
         flag: bool,
@@ -107,9 +108,9 @@ pub enum Layout {
     /// Decoded to a value that may be missing.
     Pointer(Box<Pointer>),
     /// An item of a class that the file does not describe, which means that none was written: collections
-    /// of such items are read where they are empty, and an `UnsupportedError` where they are not.
+    /// of such items are read if they are empty, and an `UnsupportedError` if they are not.
     Absent {
-        /// What stands against reading it, in words for the user.
+        /// The reason, in words for the user.
         reason: String,
     },
     /// A TClonesArray that was stored whole: its header, then its items (ROOT: TClonesArray::Streamer). Decoded
@@ -117,7 +118,7 @@ pub enum Layout {
     Clones(Box<Clones>),
     /// A TObjArray or TList: its header, then pointers. Decoded to a list of what may be missing.
     Objects(Box<Objects>),
-    /// `TObject::fBits`: a u32, followed by a u16 where the object is referenced (bit 4); decoded to the u32.
+    /// `TObject::fBits`: a u32, followed by a u16 if the object is referenced (bit 4); decoded to the u32.
     Bits,
     /// Known by name only; reading is an `UnsupportedError`.
     Unsupported {
@@ -129,10 +130,10 @@ pub enum Layout {
 /// A TClonesArray that was stored whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clones {
-    /// What is before the array.
+    /// The header of the array.
     pub before: Before,
-    /// The items' class as the arrays name it, `Hit;3`; empty where none has been looked at. No description
-    /// of the tree says it.
+    /// The items' class as the arrays name it, `Hit;3`; empty if none has been looked at. The tree's
+    /// descriptions do not say it.
     pub class: Vec<u8>,
     /// The items: [`Layout::Object`], or [`Layout::Absent`] as long as their class is not known
     /// ([`crate::open`]).
@@ -142,22 +143,21 @@ pub struct Clones {
 /// A pointer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pointer {
-    /// What it points to: [`Layout::Object`], or [`Layout::Absent`] as long as its class is not known
+    /// The target: [`Layout::Object`], or [`Layout::Absent`] as long as its class is not known
     /// ([`crate::open`]).
     pub to: Layout,
-    /// What says of which class that is.
+    /// How the data say its class.
     pub says: Says,
 }
 
-/// What says of which class an object behind a pointer is.
+/// How the class of an object behind a pointer is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Says {
     /// The pointer's declaration, for no other class derives from the declared one.
     Declaration,
     /// Nothing but the data.
     Data {
-        /// Whether an object whose class is not named, but by the place where it was named before, can be
-        /// of no other class.
+        /// Whether an object that gives only the place of an earlier class name can be of no other class.
         alone: bool,
     },
 }
@@ -165,7 +165,7 @@ pub enum Says {
 /// A collection of pointers that streams itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Objects {
-    /// What is before it.
+    /// Its header.
     pub before: Before,
     /// Its own class.
     pub class: Collection,
@@ -180,7 +180,7 @@ pub enum Collection {
     TList,
 }
 
-/// What is before an object that fills its entry.
+/// The header of an object that fills its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Before {
     /// Nothing.
@@ -191,7 +191,7 @@ pub enum Before {
     Pointer,
 }
 
-/// What says how many items another part of the same object has.
+/// The part that counts the items of another part of the same object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counter {
     /// Index of the part: a number, or the base class that has it.
@@ -223,15 +223,15 @@ impl From<usize> for Counter {
 
 /// An object of a class: bases and members in the order of its streamer info.
 ///
-/// Decoded to a struct of its fields, those of its bases included as if they were its own (so uproot
-/// shows them); the members of TObject are passed over.
+/// Decoded to a struct of its fields, with the fields of its bases as its own (as uproot shows them); the
+/// members of TObject are skipped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Object {
     /// The class and what the file says of it.
     pub class: Class,
-    /// What is before each object.
+    /// The header of each object.
     pub form: Form,
-    /// What follows.
+    /// The parts after it.
     pub parts: Vec<Part>,
 }
 
@@ -247,7 +247,7 @@ impl Object {
     }
 }
 
-/// What is before an object, and before the collections and `std::string`s among its fields.
+/// The headers of an object, and of the collections and `std::string`s among its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Byte count and version, before both.
@@ -257,12 +257,12 @@ pub enum Form {
     /// Nothing, and the members of all of an entry's objects lie member by member: the first of each, the
     /// second of each, and so on. Bases that were not split off the items of a split collection.
     Shared,
-    /// Nothing before either: key and value of a map. (Those that were written member by member have
-    /// the headers that the fields' layouts say.)
+    /// No headers at all: key and value of a map. (Maps that were written member by member have the headers
+    /// that the fields' layouts say.)
     Pair,
 }
 
-/// What a header before an object must say (ROOT: TBufferFile::ReadVersion).
+/// The header that an object must have (ROOT: TBufferFile::ReadVersion).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class {
     /// Name of the class, for messages.
@@ -280,7 +280,7 @@ pub enum Part {
     Field(String, Layout),
     /// A base class, with its own header.
     Base(Object),
-    /// Bytes that nobody asks for.
+    /// Bytes that no column needs.
     Hidden(Hidden),
 }
 
@@ -289,13 +289,13 @@ pub enum Part {
 pub enum Hidden {
     /// A TObject: version, fUniqueID, fBits, and a process ID where fBits says so (TObject::Streamer).
     RootObject,
-    /// TObject's version, with a byte count before it where there is one.
+    /// TObject's version, with a byte count before it if there is one.
     RootVersion,
-    /// A pointer and all that was written behind it.
+    /// A pointer and all that was written after it.
     Pointer,
     /// An object, whatever it is, by its byte count.
     Framed,
-    /// As many bytes.
+    /// This many bytes.
     Bytes(u8),
     /// These bytes and no others, for they say what follows.
     Exactly(Vec<u8>),

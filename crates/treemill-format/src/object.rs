@@ -8,18 +8,18 @@ use crate::reader::{Reader, malformed, text, unsupported};
 /// References count from 2 so that 0 and 1 stay free (ROOT: kMapOffset).
 const MAP_OFFSET: u32 = 2;
 
-/// What precedes an object's members.
+/// The header of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     /// Class version; 0 or less for classes without one, whose checksum follows.
     pub version: i16,
     /// Members of a collection's items are stored column-wise.
     pub memberwise: bool,
-    /// Where the object ends; `None` where it was written without a byte count.
+    /// Where the object ends; `None` if it was written without a byte count.
     pub end: Option<usize>,
 }
 
-/// Reads a version with its byte count, where it has one (ROOT: TBufferFile::ReadVersion).
+/// Reads a version with its byte count, if it has one (ROOT: TBufferFile::ReadVersion).
 pub(crate) fn header(r: &mut Reader) -> Result<Header> {
     let start = r.position();
     let mut peek = *r;
@@ -85,7 +85,7 @@ pub(crate) fn named<'a>(r: &mut Reader<'a>) -> Result<(&'a [u8], &'a [u8])> {
     Ok(pair)
 }
 
-/// What a pointer member or a collection's item holds.
+/// The target of a pointer member or of a collection's item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pointer<'a> {
     Null,
@@ -115,7 +115,7 @@ impl<'a> Inline<'a> {
     }
 }
 
-/// Reads a pointer and leaves the cursor behind the object (ROOT: TBufferFile::ReadObjectAny).
+/// Reads a pointer and leaves the cursor after the object (ROOT: TBufferFile::ReadObjectAny).
 /// `key_len` is the length of the record's key: references count from the record's start.
 pub(crate) fn pointer<'a>(r: &mut Reader<'a>, key_len: usize) -> Result<Pointer<'a>> {
     let start = r.position();
@@ -161,7 +161,7 @@ fn referred(tag: u32, key_len: usize, at: usize) -> Result<usize> {
         .ok_or_else(|| malformed(format!("a reference to {tag}, which is no object"), at))
 }
 
-/// The class name behind the kNewClassTag that a class reference names. Looking there instead of
+/// The class name after the kNewClassTag that a class reference names. Looking there instead of
 /// remembering classes in a table means that objects can be passed over unread.
 fn class_at<'a>(r: &Reader<'a>, at: usize) -> Result<&'a [u8]> {
     let mut there = Reader::at(r.bytes(), at);
@@ -176,7 +176,7 @@ pub(crate) fn resolved<'a>(r: &mut Reader<'a>, key_len: usize) -> Result<Option<
     Ok(match pointer(r, key_len)? {
         Pointer::Null => None,
         Pointer::Object(object) => Some(object),
-        // It may have been written where it is first pointed to.
+        // It may have been written at the place that first points to it.
         Pointer::Reference(at) => Some(referenced(r.bytes(), at, key_len)?),
     })
 }

@@ -1,4 +1,4 @@
-//! What stands before the items of a TObjArray or TList: its own header. Pure; knows no layouts of items.
+//! The header of a TObjArray or TList, before its items. Pure; knows no layouts of items.
 //!
 //! Source: ROOT's `TObjArray::Streamer` and `TList::Streamer`.
 
@@ -31,11 +31,11 @@ fn expected(collection: Collection) -> Expected {
 }
 
 /// How many items a collection at the front of `bytes` has, and the bytes of its items; `bytes` are moved
-/// past it. `None` where it is a pointer to nothing. Behind each item of a TList is the option that it was
+/// past it. `None` if it is a pointer to nothing. Behind each item of a TList is the option that it was
 /// added with, a string.
 ///
 /// # Errors
-/// `Malformed` where the bytes break off; `Unsupported` where something else lies there.
+/// `Malformed` if the bytes break off; `Unsupported` if something else lies there.
 pub fn head<'a>(
     before: &Before,
     collection: Collection,

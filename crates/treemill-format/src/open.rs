@@ -1,7 +1,6 @@
-//! What a tree's description leaves open because the data alone say it: the class of a TClonesArray's
-//! items, and of objects behind pointers to a class from which others derive; of which of a class's
-//! versions objects are, where the file describes several. Such places of a layout are
-//! filled in with what data were found to say. Pure; looks at no data.
+//! The open places of layouts, which only the data can fill: the class of a TClonesArray's items, the class of
+//! objects behind pointers to a base class, and the version of objects if the file describes several. Fills
+//! them with what the data were found to say. Pure; looks at no data.
 
 use crate::clones::CLONES;
 pub use crate::interpret::Version;
@@ -31,7 +30,7 @@ impl<'i> Describer<'i> {
         }
     }
 
-    /// The layout of an open place where data name this class.
+    /// The layout of an open place, once data name this class.
     ///
     /// # Errors
     /// What stands against reading it, in words for the user.
@@ -40,7 +39,7 @@ impl<'i> Describer<'i> {
     }
 
     /// An object's layout at the version that its data have, which is not the one that was thought; `None`
-    /// where the file does not describe that.
+    /// if the file does not describe that.
     #[must_use]
     pub fn at_version(&self, object: &Object, said: Version) -> Option<Object> {
         at_version(object, said, &self.classes)
@@ -76,7 +75,8 @@ pub fn is_nameless(layout: &Layout) -> bool {
     }
 }
 
-/// What is directly in a layout; of objects the parts, those of their bases, too, instead of bases.
+/// Visits what is directly in a layout: for objects their parts, with the parts of their bases instead of the
+/// bases.
 enum Place<P, L> {
     Part(P),
     Layout(L),
@@ -165,7 +165,7 @@ pub fn leave_out(layout: &mut Layout) {
     hide_members(layout, &unsaid, &leave_out);
 }
 
-/// Leaves those members of objects out that `how` tells to pass over; does with all else what is to be done.
+/// Removes the members of objects that `how` says to skip, and applies it to all others.
 fn hide_members(
     layout: &mut Layout,
     how: &dyn Fn(&Layout) -> Option<Hidden>,

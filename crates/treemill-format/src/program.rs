@@ -1,6 +1,6 @@
-//! Finds members in objects by programs compiled from streamer info. A program says how to pass over each
-//! member; members that somebody wants are noted with their place, the rest is never looked at. So one
-//! parser reads every version of a class, and knows nothing about any class by itself.
+//! Finds members in objects by programs compiled from streamer info. A program says how to pass each member;
+//! the wanted members' places are noted, and the others' bytes are never read. So one parser reads every
+//! version of a class, and knows no class by itself.
 
 mod builtin;
 mod compile;
@@ -14,8 +14,8 @@ use fields::integer;
 pub(crate) use fields::{Field, Fields};
 use std::rc::Rc;
 
-/// The members that somebody wants: an enum of slots in `Fields`, and their names as `WANTED`. Base
-/// classes that hold wanted members are named too; others are passed over whole.
+/// The wanted members: an enum of slots in `Fields`, and their names as `WANTED`. Base classes that hold wanted
+/// members are named too; others are skipped whole.
 macro_rules! wanted {
     (bases $($base:literal),*; $($slot:ident = $name:literal),* $(,)?) => {
         #[derive(Debug, Clone, Copy)]
@@ -49,9 +49,9 @@ const MAX_COUNTERS: usize = 4;
 #[derive(Debug)]
 struct Program {
     ops: Vec<Op>,
-    /// Ops to run where the object's end is known: nothing wanted comes after them.
+    /// Ops to run if the object's end is known: nothing wanted comes after them.
     needed: usize,
-    /// What ROOT itself has for this class and version, where the file's description has other lengths.
+    /// ROOT's own program for this class and version, if the file's description has other lengths.
     otherwise: Option<Rc<Program>>,
 }
 
@@ -60,9 +60,9 @@ struct Op {
     step: Step,
     /// How often, for arrays of objects.
     repeat: u32,
-    /// Where the member's place is noted.
+    /// The slot that gets the member's place.
     wanted: Option<usize>,
-    /// Where the member's value is noted, as the length of later members.
+    /// The counter that gets the member's value, as the length of later members.
     counter: Option<usize>,
 }
 
@@ -94,7 +94,7 @@ enum Step {
         counter: usize,
         widens: bool,
     },
-    /// Nobody knows how long it is.
+    /// Its length is unknown.
     Opaque(String),
 }
 
@@ -221,7 +221,7 @@ impl<'i> Programs<'i> {
 }
 
 impl Program {
-    /// This one; where the other does not begin all in the same way, the object shows which is right.
+    /// This program. If the other does not begin in the same way, the object's end shows which is right.
     fn or(self, other: Program) -> Program {
         let is_same = self.ops.len() >= other.ops.len()
             && self.ops.iter().zip(&other.ops).all(|(a, b)| a.is_like(b));

@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Moves on to the end of an object, all of whose members lie before it: nothing is read twice.
+    /// Moves on to the end of an object, which may not lie before its members: no byte is read twice.
     pub fn close(&mut self, end: usize) -> Result<()> {
         if end < self.at {
             return Err(malformed(

@@ -1,5 +1,5 @@
-//! What a tree says of other trees: its friends, and the index by which it can be one (ROOT:
-//! TFriendElement, TTreeIndex). Knows no branches; which file a friend is in is the caller's to find.
+//! A tree's relations to others: its friends, and the index by which it can be one (ROOT: TFriendElement,
+//! TTreeIndex). Knows no branches; finding a friend's file is left to the caller.
 
 use crate::error::Result;
 use crate::object::{Inline, Pointer, header, list, resolved, skip_object};
@@ -7,14 +7,14 @@ use crate::program::{Programs, wanted};
 use crate::reader::{Reader, text};
 use crate::streamer::StreamerInfos;
 
-/// A tree whose columns are to be seen beside those of the tree that names it.
+/// A tree whose columns are shown beside those of the tree that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Friend {
-    /// What it is called in expressions.
+    /// Its name in expressions.
     pub alias: String,
     /// The tree's name in its file.
     pub tree: String,
-    /// The file as it was given; empty where it is the file of the tree itself.
+    /// The file as it was given; empty if it is the file of the tree itself.
     pub file: String,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn friends(mut r: Reader, key_len: usize, infos: &StreamerInfos) -> R
         else {
             continue;
         };
-        // A friend's own bytes only, for those of two may not be the same.
+        // Only the friend's own bytes: two friends may not share any.
         let own = object.get(..end).unwrap_or(object);
         let fields = programs.locate(own, &text(class), body, key_len)?;
         let (alias, file) = fields.named(Wanted::Named)?;
@@ -56,7 +56,7 @@ pub(crate) fn friends(mut r: Reader, key_len: usize, infos: &StreamerInfos) -> R
     Ok(friends)
 }
 
-/// fTreeIndex: the major and minor expressions of a TTreeIndex; `None` where there is none, or one
+/// fTreeIndex: the major and minor expressions of a TTreeIndex; `None` if there is none, or one
 /// of another class. The cursor is at the pointer.
 pub(crate) fn index(mut r: Reader, key_len: usize) -> Result<Option<(String, String)>> {
     let Some(found) = resolved(&mut r, key_len)? else {
@@ -65,8 +65,8 @@ pub(crate) fn index(mut r: Reader, key_len: usize) -> Result<Option<(String, Str
     if found.class != b"TTreeIndex" {
         return Ok(None);
     }
-    // TTreeIndex writes itself: its base class, the names, and behind them the sorted values, which
-    // are made anew where they are needed.
+    // TTreeIndex writes itself: its base class, the names, and after them the sorted values, which
+    // are made anew if they are needed.
     let mut r = Reader::at(r.bytes(), found.body);
     header(&mut r)?;
     skip_object(&mut r, "TVirtualIndex")?;

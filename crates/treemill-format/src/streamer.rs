@@ -20,7 +20,7 @@ pub struct StreamerInfos {
 pub struct StreamerInfo {
     /// Class name.
     pub name: String,
-    /// fCheckSum: identifies the layout where the version does not.
+    /// fCheckSum: identifies the layout if the version does not.
     pub checksum: u32,
     /// fClassVersion.
     pub version: i32,
@@ -33,7 +33,7 @@ pub struct StreamerInfo {
 pub struct Element {
     /// Member or base-class name.
     pub name: String,
-    /// The comment behind the member: ranges, counters and `->` are said here.
+    /// The comment after the member: ranges, counters and `->` are said here.
     pub title: String,
     /// fType: TVirtualStreamerInfo::EReadWrite.
     pub code: i32,
@@ -55,7 +55,7 @@ pub struct Element {
 pub enum ElementKind {
     /// TStreamerBase: fBaseVersion.
     Base {
-        /// Version of the base class (-1 where the file does not say).
+        /// Version of the base class (-1 if the file does not say).
         version: i32,
     },
     /// TStreamerBasicPointer, TStreamerLoop: as many items as another member says.

@@ -1,5 +1,5 @@
-//! TBranch and its subclasses as they are in the file: names, leaves, where the baskets lie. What the bytes
-//! of an entry mean is for `interpret`.
+//! TBranch and its subclasses as they are in the file: names, leaves, and where the baskets lie. `interpret`
+//! says what the bytes of an entry mean.
 
 use crate::embedded;
 use crate::error::Result;
@@ -107,7 +107,7 @@ impl<'a> RawBranch<'a> {
     }
 }
 
-/// What a TBranchElement has on top.
+/// The further members of a TBranchElement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ElementBranch {
     pub checksum: u32,
@@ -142,7 +142,7 @@ pub(crate) struct Branches<'a, 'i> {
     programs: Programs<'i>,
     leaves: Leaves<'i>,
     tree: RawTree<'a>,
-    /// Bytes of the record that what was read so far took.
+    /// Bytes of the record that the objects read so far took.
     taken: usize,
 }
 
@@ -158,8 +158,8 @@ impl<'a, 'i> Branches<'a, 'i> {
         }
     }
 
-    /// Counts bytes that an object took of the record. In a sound record every byte belongs to one object, so
-    /// objects that overlap are found out before they take more memory than the record.
+    /// Counts bytes of the record that an object took. In a sound record every byte belongs to one object, so
+    /// overlapping objects are refused before they take more memory than the record.
     fn take(&mut self, bytes: usize, at: usize) -> Result<()> {
         self.taken = self.taken.saturating_add(bytes);
         if self.taken > self.bytes.len() {
@@ -265,7 +265,7 @@ impl<'a, 'i> Branches<'a, 'i> {
     }
 }
 
-/// What every branch has.
+/// The members of every branch.
 fn plain<'a>(
     fields: &Fields<'a>,
     class: &'a str,
@@ -297,8 +297,8 @@ fn plain<'a>(
     })
 }
 
-/// The baskets that are in the file: the first fWriteBasket of those that have a place there.
-/// `end` is the entry behind the branch's last.
+/// The baskets that are in the file: of the first fWriteBasket, those that have a place there. `end` is the
+/// entry after the branch's last.
 fn baskets(fields: &Fields, end: u64) -> Result<Vec<BasketRef>> {
     let written = usize::try_from(fields.integer(Wanted::WriteBasket)?.unwrap_or(0)).unwrap_or(0);
     let at = fields.get(Wanted::BasketSeek).map_or(0, |field| field.at);
@@ -317,7 +317,7 @@ fn baskets(fields: &Fields, end: u64) -> Result<Vec<BasketRef>> {
         if seek == 0 {
             break;
         }
-        // Where the table has no further row, the branch's entries end the last basket.
+        // If the table has no further row, the branch's entries end the last basket.
         let last = next.unwrap_or_else(|| end.cast_signed());
         let (Ok(first), Ok(last), Ok(seek), Ok(size)) = (
             u64::try_from(first),

@@ -1,4 +1,4 @@
-//! TLeaf and its subclasses as they are in the file. What they mean is for `interpret`.
+//! TLeaf and its subclasses as they are in the file. `interpret` says what they mean.
 
 use crate::error::Result;
 use crate::object::{Inline, target};

@@ -39,7 +39,7 @@ pub struct Branch {
     pub children: Vec<usize>,
     /// C++ type for the user: `float`, `float[nJet]`, `vector<int>`, `TLorentzVector`.
     pub cpp_type: String,
-    /// Name of the branch that counts this one's items, where one does.
+    /// Name of the branch that counts this one's items, if one does.
     pub counter: Option<String>,
     /// How an entry lies in a basket. A branch that only groups children and has no data of its
     /// own is `Layout::Record(vec![])`.
@@ -74,8 +74,7 @@ pub struct EmbeddedBasket {
     pub entries: Range<u64>,
     /// The entries' bytes.
     pub data: Vec<u8>,
-    /// Start of each entry in `data`, and its end: `entries.len() + 1` values, where the branch
-    /// has entry offsets; `None` too where they are to be generated from the counter
-    /// (TIOFeatures' kGenerateOffsetMap).
+    /// Start of each entry in `data`, and its end: `entries.len() + 1` values, if the branch has entry offsets.
+    /// `None` also if they are generated from the counter (TIOFeatures' kGenerateOffsetMap).
     pub offsets: Option<Vec<u32>>,
 }

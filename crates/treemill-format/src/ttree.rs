@@ -30,7 +30,7 @@ wanted! {
 /// `infos` the file's.
 ///
 /// # Errors
-/// `Malformed` where the record breaks off or contradicts itself; `Unsupported` where the file uses a class
+/// `Malformed` if the record breaks off or contradicts itself; `Unsupported` if the file uses a class
 /// version that it does not describe, by name. Branches that cannot be read are no error here: their
 /// layout says so.
 pub fn parse_tree(

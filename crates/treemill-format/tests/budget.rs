@@ -1,5 +1,5 @@
-//! Descriptions of classes that name one another often: what they stand for is described once, is bounded, and
-//! is never left out of an object because it is too much.
+//! Descriptions of classes that name one another often: each class is described once, the whole is bounded, and
+//! nothing is left out of an object because it is too much.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

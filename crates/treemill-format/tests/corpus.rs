@@ -1,4 +1,4 @@
-//! Files that this project did not write: what other readers see in them, this one sees too. The expected
+//! Files that this project did not write: this reader must see in them what other readers see. The expected
 //! values are uproot's and ROOT's.
 #![allow(
     clippy::panic,

@@ -137,7 +137,7 @@ fn a_counter_where_a_wrong_description_does_not_have_it() {
     }
 }
 
-/// Bytes are read once: no object's members reach behind its end, however its classes are described. Objects
+/// Bytes are read once: no object's members reach past its end, however its classes are described. Objects
 /// that could would be gone through as often as there are ways through them.
 #[test]
 fn bases_that_lie_behind_their_object_are_no_way_back() {
@@ -147,7 +147,7 @@ fn bases_that_lie_behind_their_object_are_no_way_back() {
         streamer_info("TBranch", 8, &[]),
     ];
     let infos = StreamerInfos::parse(&list(&classes), 64).unwrap();
-    // Each ends behind its version, the first, too.
+    // Each ends after its version, the first, too.
     let objects = [
         [0x40, 0, 0, 2, 0, 7].to_vec(),
         [0x40, 0, 0, 2, 0, 8].repeat(1_000),

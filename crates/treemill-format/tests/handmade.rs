@@ -121,7 +121,7 @@ fn a_basket_without_entries_has_no_offsets() {
     assert_eq!(baskets[1].offsets.as_deref(), Some(&[0, 1, 3][..]));
 }
 
-/// One branch of one basket with ten entries, in a tree that claims so many.
+/// One branch of one basket with ten entries, in a tree that claims `entries`.
 fn claims(
     entries: i64,
     baskets: Vec<(i64, i64, i32)>,

@@ -1,5 +1,5 @@
-//! Records of at most 1 MB that would take far more memory than they have bytes if what lies in one another,
-//! or in several others at once, were read as often as it is named.
+//! Records of at most 1 MB whose parts lie in one another, or in several others at once. A parser that reads
+//! them as often as they are named takes far more memory than they have bytes.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -27,7 +27,7 @@ const LARGEST: usize = 1 << 20;
 /// Memory for each byte of a record. A basket's row in the tables has 12 bytes, and 48 in memory.
 const TIMES: usize = 20;
 
-/// Bytes that begin with a byte count which covers `more` bytes behind them.
+/// Bytes that begin with a byte count which covers `more` bytes after them.
 fn reaching(bytes: &[u8], more: usize) -> Vec<u8> {
     let count = 0x4000_0000 | (bytes.len() - 4 + more) as u32;
     [&count.to_be_bytes(), &bytes[4..]].concat()
@@ -87,14 +87,14 @@ fn streamer_infos_that_share_their_elements() {
     });
 }
 
-/// A list whose items' texts each cover all items behind them.
+/// A list whose items' texts each cover all items after them.
 fn list_of_long_texts(item: impl Fn(usize) -> Vec<u8>, n: usize) -> Vec<u8> {
     let len = item(0).len();
     let items: Vec<Vec<u8>> = (0..n).map(|i| item((n - 1 - i) * (len + 1))).collect();
     pointer("TList", &list(&items))
 }
 
-/// A TNamed whose name is as long, and reaches behind it.
+/// A TNamed whose name is as long, and reaches past it.
 fn long_name(more: usize) -> Vec<u8> {
     let mut content = tobject();
     content.push(255);

@@ -1,5 +1,5 @@
-//! Damaged metadata of real files: bytes changed, cut short, lengths enlarged. Nothing may panic, hang or
-//! take memory out of proportion; an error or a right-looking tree are both well.
+//! Damaged metadata of real files: bytes changed, cut short, lengths enlarged. Nothing may panic, hang or take
+//! memory out of proportion; both an error and a plausible tree are accepted.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

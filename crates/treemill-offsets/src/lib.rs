@@ -8,7 +8,7 @@ use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 /// Offsets that are checked without looking at the result in between.
 const BLOCK: usize = 1 << 12;
 
-/// These offsets as Arrow's; `None` where they are none: empty, negative or not ascending.
+/// These offsets as Arrow's; `None` if they are none: empty, negative or not ascending.
 #[must_use]
 pub fn ascending(offsets: ScalarBuffer<i32>) -> Option<OffsetBuffer<i32>> {
     let is_right = offsets.first().is_some_and(|first| *first >= 0) && is_sorted(&offsets);

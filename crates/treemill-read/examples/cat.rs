@@ -1,4 +1,4 @@
-//! Reads branches and prints what they hold, for comparison with other readers:
+//! Reads branches and prints their values, for comparison with other readers:
 //! `cat FILE [TREE [BRANCH [START STOP]]]`.
 //!
 //! Without BRANCH: one line for each branch of the tree (all trees without TREE), with its type, number of entries and

@@ -1,9 +1,9 @@
 //! Reads the fields of RNTuples and prints them as lines of JSON, for comparison with other readers:
 //! `rntuple_cat [--batch=N] [--remote] [--window=BYTES] [--quiet] FILE [NTUPLE [FIELD [START STOP]]]`.
 //!
-//! One line for each RNTuple and one for each of its fields at the top (or the one FIELD, which may
-//! be a member: `muons.pt`), with its Arrow type and its values, or the error. `--batch` reads batches
-//! of so many entries, `--remote` as from a distant source, and `--quiet` prints no values.
+//! One line for each RNTuple and one for each of its top fields (or the one FIELD, which may be a member:
+//! `muons.pt`), with its Arrow type and its values, or the error. `--batch` reads batches of N entries,
+//! `--remote` reads as from a distant source, and `--quiet` prints no values.
 #![allow(clippy::arithmetic_side_effects)]
 
 use arrow_array::cast::AsArray;

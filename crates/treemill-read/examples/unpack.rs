@@ -1,7 +1,7 @@
-//! The limit of reading a branch: its baskets read and decompressed whole into one buffer, with the same
-//! libraries as the reader's, and nothing made of them. Metadata is read before the clock starts. The reader
-//! stops before the entry offsets of branches whose counts it knows from others, and passes over baskets
-//! that a query does not need, so that for several branches together it may take less.
+//! The limit of reading a branch: its baskets read and decompressed whole into one buffer, with the reader's
+//! libraries, and not decoded. Metadata is read before the clock starts. The reader itself stops before the
+//! entry offsets of branches whose counts it knows from others, and skips baskets that a query does not need,
+//! so for several branches together it may take less time.
 //!
 //! `unpack FILE TREE BRANCH REPEAT` prints JSON: `bytes` (uncompressed) and `seconds` (of each of
 //! REPEAT runs, after one that does not count; with 0 there is none at all).

@@ -1,9 +1,9 @@
-//! What was decompressed of files, for the passes that come after: who goes over the same columns again
-//! neither reads nor decompresses them. Of the process, and within a limit, which is 0 (nothing is
-//! remembered) until somebody sets it. Knows no basket's meaning; decides nothing itself (`policy.rs`).
+//! The cache of decompressed baskets and pages: a pass over columns that an earlier pass has read neither reads
+//! nor decompresses them. One cache per process. Its limit is 0 until [`set_limit`] is called, and then nothing
+//! is remembered. Knows no basket's meaning; the policy is pure (`policy.rs`).
 //!
-//! What is here is of the file's bytes at one place and of nothing else, so whoever finds it has what he
-//! would have read. A file that was written to is another file, by its [`Identity`].
+//! A payload depends on nothing but the file's bytes at one place, so a hit equals what would be read. A file
+//! that was written to is another file, by its [`Identity`].
 
 mod payload;
 mod policy;
@@ -40,27 +40,28 @@ const OVERHEAD: u64 = 256;
 /// Places that are asked for at once.
 const ASKED_AT_ONCE: usize = 256;
 
-/// What is known of a place.
+/// What the cache holds for a place.
 #[derive(Debug)]
 enum Memory {
-    /// Pass of this number read it, and room is reserved. New memory costs a page fault every few
-    /// kilobytes, so whoever reads once is not to pay for it: only who comes back.
+    /// The pass that read it; room is reserved. New memory costs a page fault every few kilobytes, so only a
+    /// place that is read twice is copied into the cache.
     Seen(u64),
     Held(Payload),
 }
 
-/// What a file's bytes are to a pass, and the place to say more of them.
+/// The answer to a lookup, with the place to put more.
 #[derive(Debug)]
 pub(crate) enum Sight<T> {
     /// Remembered.
     Here(Arc<T>, Place),
     /// An earlier pass has read them, too: to be remembered.
     Again(Place),
-    /// Not known, or known to this pass only: to be noted, where anything of the file is.
+    /// Unknown, or known to this pass only: to be noted with [`Place::note`], if anything of the file is
+    /// remembered.
     First(Option<Place>),
 }
 
-/// What is known of these bytes of a file.
+/// Looks up these bytes of a file.
 pub(crate) fn look<T: Kept>(
     source: &dyn Source,
     bytes: &Range<u64>,
@@ -104,7 +105,7 @@ pub(crate) fn has_most(source: &dyn Source, stored: &[Range<u64>]) -> bool {
     let length = |bytes: &Range<u64>| bytes.end.saturating_sub(bytes.start);
     let all = stored.iter().map(length).fold(0, u64::saturating_add);
     let mut missing = 0_u64;
-    // Others are not to wait until thousands were looked for.
+    // Looks up some places at a time: thousands under one lock would block other threads.
     stored.chunks(ASKED_AT_ONCE).all(|some| {
         let places: Vec<Option<Place>> = some.iter().map(|b| Place::of(source, b)).collect();
         let is_held = |store: &Policy<Place, Memory>, place: &Option<Place>| {
@@ -137,7 +138,7 @@ impl Memory {
 }
 
 impl Place {
-    /// Of these bytes of a file; `None` where nothing of it is to be remembered.
+    /// The place of these bytes of a file; `None` if the cache is off or the file cannot be identified.
     fn of(source: &dyn Source, bytes: &Range<u64>) -> Option<Self> {
         if limit() == 0 {
             return None;
@@ -162,7 +163,7 @@ impl Place {
         })
     }
 
-    /// Notes that it was read, and that its payload has so many bytes.
+    /// Notes that this pass has read it, and reserves room for a payload of this many bytes.
     pub(crate) fn note(self, payload: usize, counters: &Counters) {
         self.put(Memory::Seen(counters.pass()), cost(payload), counters);
     }

@@ -1,4 +1,4 @@
-//! Whether a basket is what the tree's metadata says, and where its entries lie. Pure.
+//! Checks that a basket is what the tree's metadata says, and finds where its entries lie. Pure.
 
 use crate::decode::{Entries, Result, Size, size_of};
 use std::ops::Range;
@@ -7,7 +7,7 @@ use treemill_format::error::FormatError;
 use treemill_format::layout::Layout;
 use treemill_format::tree::BasketRef;
 
-/// The record's bytes after the key, where the header agrees with the tree's metadata.
+/// The record's bytes after the key, if the header agrees with the tree's metadata.
 pub(crate) fn agreed<'a>(
     header: &BasketHeader,
     record: &'a [u8],

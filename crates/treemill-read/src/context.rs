@@ -1,4 +1,4 @@
-//! What the cursors of a reader share while they read. Knows neither trees nor RNTuples.
+//! The state that the cursors of a reader share while they read. Knows neither trees nor RNTuples.
 
 use crate::Counters;
 use crate::counts::Counts;
@@ -10,10 +10,10 @@ pub(crate) struct Context<'a, F = ()> {
     pub(crate) file: &'a F,
     pub(crate) decompressor: &'a mut Decompressor,
     pub(crate) counters: &'a Counters,
-    /// What the table's branches have found out for one another.
+    /// List ends that the table's branches share.
     pub(crate) counts: &'a mut Counts,
     pub(crate) options: &'a Options,
-    /// Where the range being read ends: nothing beyond is asked for ahead of time.
+    /// The end of the range that is read: nothing beyond it is prefetched.
     pub(crate) stop: u64,
     /// Whether the arrays' memory is wanted again, for the batch after this.
     pub(crate) again: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Context<'a, F = ()> {
 }
 
 impl Context<'_> {
-    /// The same, for a cursor that reads from `file`.
+    /// The same context for a cursor that reads from `file`.
     pub(crate) fn of<'a, F>(&'a mut self, file: &'a F) -> Context<'a, F> {
         Context {
             file,

@@ -1,4 +1,4 @@
-//! What has been read so far: written by readers, watched by a progress display.
+//! Counters of what has been read, written by readers and watched by a progress display.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,9 +1,9 @@
-//! How many items the entries have, for all branches of a reader that one branch counts: who finds out
-//! first tells the others, whose own entry offsets say the same and need not be decompressed.
+//! Lengths of lists, shared by all branches of a reader that have the same counter. The first branch that reads
+//! a basket records the lengths; the others' entry offsets say the same and need not be decompressed.
 //!
-//! Knows neither bytes nor files. That the branches of a counter agree is a promise of the file, which is
-//! not taken on trust: a branch's first basket shows it ([`Proofs`]), and each basket has as many bytes as
-//! its items need.
+//! Knows neither bytes nor files. That the branches of a counter agree is a promise of the file, and is
+//! verified: a branch's first basket must show it ([`Proofs`]), and each basket must have as many bytes as its
+//! items need.
 
 mod ends;
 mod kept;
@@ -28,16 +28,16 @@ const PICKS: usize = 4;
 /// What a reader's branch has to do with the counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Nothing: nobody else has its counts, or they contradict it.
+    /// Nothing: nothing else has its counts, or they contradict it.
     Alone,
-    /// Its entries are so many items of `size` bytes as the counter of this slot says.
+    /// Its entries have as many items of `size` bytes as the counter of this slot says.
     Items { slot: usize, size: usize },
     /// It is the counter of this slot.
     Counter { slot: usize },
 }
 
-/// Which branches of a file have shown that their entries' lengths are those that their counter's other
-/// branches have, and which counters have not been obeyed. Shared by all readers of the file.
+/// Records which branches of a file have entries as long as their counter's other branches, and which counters
+/// are contradicted. Shared by all readers of the file.
 #[derive(Debug, Default)]
 pub(crate) struct Proofs(Vec<AtomicU8>);
 
@@ -77,8 +77,8 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// The counts of a reader of these branches, of which nothing is known yet, and each branch's role.
-    /// `counted`: the counter of a branch whose entries are nothing but items of a fixed size, and that size.
+    /// Empty counts for a reader of these branches, and each branch's role. `counted` gives the counter and the
+    /// item size of a branch whose entries are only items of a fixed size.
     pub(crate) fn new(
         proofs: &Proofs,
         branches: &[usize],
@@ -131,7 +131,7 @@ impl Counts {
         Some(Ends { ends, by })
     }
 
-    /// Takes over what earlier readers of the file have found out of these entries.
+    /// Takes the ends of these entries from earlier readers of the file.
     pub(crate) fn recall(&mut self, slot: usize, entries: &Range<u64>, kept: &Kept) {
         if self.known(slot, entries).is_some() {
             return;
@@ -178,8 +178,8 @@ impl Counts {
         }
     }
 
-    /// List offsets of these entries, from 0 on, the same buffer for all who ask; `None` where they are not
-    /// known. `all` as of [`Counts::learn`].
+    /// List offsets of these entries, from 0 on, in a buffer that all callers share; `None` if they are not
+    /// known. `all` as in [`Counts::learn`].
     pub(crate) fn offsets(
         &mut self,
         slot: usize,
@@ -219,8 +219,8 @@ impl Counts {
         Some(offsets)
     }
 
-    /// The items of some entries of a basket that holds the entries `held`, whose ends are `ends`: of those
-    /// at `rows` after entry `first`. `None` where the basket has no such entry.
+    /// The items of the entries at `rows`, which count from entry `first`, in a basket with the entries `held`
+    /// and the list ends `ends`. `None` if the basket has no such entry.
     pub(crate) fn picks(
         &mut self,
         slot: usize,
@@ -243,7 +243,7 @@ impl Counts {
         Some(picks)
     }
 
-    /// A branch contradicts the counts: from now on nobody of this file goes by this counter's.
+    /// Records that a branch contradicts the counts: from now on no reader of this file uses this counter's.
     pub(crate) fn refute(&self, slot: usize, proofs: &Proofs) {
         if let Some(slot) = self.slots.get(slot) {
             proofs.set(slot.counter, REFUTED);

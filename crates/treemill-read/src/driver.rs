@@ -1,5 +1,5 @@
-//! A branch's cursor: the one place where plan, source, decompression and decoding meet. It keeps
-//! one basket ready (and its buffers for the next), and makes columns of runs of entries.
+//! A branch's cursor: the one place where plan, source, decompression and decoding meet. It keeps one basket
+//! ready (and its buffers for the next), and makes columns from runs of entries.
 
 mod ahead;
 mod counted;
@@ -27,7 +27,7 @@ const MOST_RESERVED: u64 = 1 << 20;
 /// ... unless the file has so many bytes of them: what they may come to, over what is stored.
 const MOST_PACKED: u64 = 4;
 
-/// Where the entries' bytes of the basket at hand are.
+/// Where the entries' bytes of the current basket are.
 #[derive(Debug)]
 enum Place {
     /// Decompressed, by this cursor or by another one before.
@@ -39,7 +39,7 @@ enum Place {
 }
 
 impl Place {
-    /// Of a payload, the first `border` bytes.
+    /// The first `border` bytes of a payload.
     fn up_to(self, border: usize) -> Self {
         match self {
             Place::Window(bytes) => {
@@ -51,7 +51,7 @@ impl Place {
     }
 }
 
-/// The basket at hand.
+/// The current basket.
 #[derive(Debug)]
 struct Loaded {
     entries: Range<u64>,
@@ -61,7 +61,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    /// What is wrong in it, with all that is known of the place.
+    /// An error in it, with all that is known of the place.
     fn wrong(&self, error: &FormatError, file: &str, branch: &Branch) -> ReadError {
         let base = match &self.place {
             Place::Window(bytes) => Some(bytes.start),
@@ -79,7 +79,7 @@ pub(crate) struct Cursor {
     window: Baskets,
     /// Memory for the next basket.
     spare: Vec<u8>,
-    /// Of the entries of the basket at hand: in bytes, or their items' ends, where others know them.
+    /// The starts of the current basket's entries in bytes, or their list ends if another branch has them.
     starts: Vec<u32>,
     known: Option<Ends>,
     counts: Vec<u32>,
@@ -176,7 +176,7 @@ impl Cursor {
         append(column, &branch.layout, entries)
     }
 
-    /// A column with room for the entries of `range`, as far as the file's bytes bear them out.
+    /// A column with room for the entries of `range`, as far as the file has bytes for them.
     fn empty(
         &mut self,
         context: &Context<'_, TreeFile>,
@@ -193,8 +193,8 @@ impl Cursor {
         Column::plain(&mut self.spares, layout, room, context.bytes)
     }
 
-    /// Bytes that the file has of the entries of `range`, with the baskets that they lie in; memory for them is
-    /// looked for.
+    /// Bytes that the file has for the entries of `range`, with the whole baskets that they lie in. Reserves
+    /// memory for them.
     fn foresee(
         &mut self,
         context: &Context<'_, TreeFile>,
@@ -205,7 +205,7 @@ impl Cursor {
         let each = stored.checked_div(leaves(&branch.layout) as u64);
         let mut each = each.unwrap_or(0);
         if context.again {
-            // Many batches are of one basket.
+            // Many batches come from one basket.
             each = each.min(plan::share_of(branch, range, each));
         }
         self.spares.foresee(usize::try_from(each).unwrap_or(0));

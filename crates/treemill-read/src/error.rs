@@ -26,11 +26,11 @@ pub struct ReadError {
     pub message: String,
     /// The source's name.
     pub file: String,
-    /// The branch, where one was being read.
+    /// The branch, if one was being read.
     pub branch: Option<String>,
     /// The entries that were being read (those of the basket).
     pub entries: Option<Range<u64>>,
-    /// Byte offset in the file, where known.
+    /// Byte offset in the file, if known.
     pub offset: Option<u64>,
 }
 
@@ -55,7 +55,7 @@ impl ReadError {
     }
 
     /// Bytes of `file` that could not be understood. `base` is where in the file the bytes begin
-    /// that the error counts its offset from, where they were stored as they are.
+    /// that the error counts its offset from, if they were stored as they are.
     #[must_use]
     pub fn format(error: &FormatError, file: &str, base: Option<u64>) -> Self {
         let (kind, message, offset) = match error {
@@ -92,15 +92,15 @@ impl ReadError {
         }
     }
 
-    /// The same error with an offset, where it has none yet.
+    /// The same error with an offset, if it has none yet.
     #[must_use]
     pub(crate) fn at(mut self, offset: u64) -> Self {
         self.offset.get_or_insert(offset);
         self
     }
 
-    /// The same error with the branch and entries that were being read, where it has none yet,
-    /// and `offset` where it has none.
+    /// The same error with the branch and entries that were being read, if it has none yet,
+    /// and `offset` if it has none.
     #[must_use]
     pub fn within(mut self, branch: &str, entries: Range<u64>, offset: Option<u64>) -> Self {
         self.branch.get_or_insert_with(|| branch.to_owned());

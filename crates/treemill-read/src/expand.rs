@@ -1,5 +1,5 @@
-//! Nulls: from the items that are there to an array with a place for those that are not, for both
-//! decoders. Pure.
+//! Adds nulls: from the items that are there to an array with a place for each missing one, for both decoders.
+//! Pure.
 
 use crate::faults::{broken, malformed, mismatch, too_many};
 use crate::offsets::offset_buffer;
@@ -27,7 +27,7 @@ const FOR_EACH: usize = 16;
 /// child 0 stands for them.
 ///
 /// # Errors
-/// `Malformed` where `present` has not as many bits set as there are items; `Unsupported` where many more
+/// `Malformed` if `present` has not as many bits set as there are items; `Unsupported` if many more
 /// values would be made up than there are.
 pub(crate) fn expand(items: &ArrayRef, present: &BooleanBuffer) -> Result<ArrayRef> {
     if present.count_set_bits() != items.len() {
@@ -37,7 +37,7 @@ pub(crate) fn expand(items: &ArrayRef, present: &BooleanBuffer) -> Result<ArrayR
     spread(items, present, Place { is_top: true, most })
 }
 
-/// Where an array lies: below the top, places that are not there are not marked as null.
+/// The place of an array: below the top, missing rows are not marked as null.
 #[derive(Clone, Copy)]
 struct Place {
     is_top: bool,
@@ -126,7 +126,7 @@ fn spread(items: &ArrayRef, present: &BooleanBuffer, place: Place) -> Result<Arr
     })
 }
 
-/// Which of the places hold a value: those that are there, and were not null before.
+/// The rows that hold a value: those that are there and were not null before.
 fn nulls(items: &dyn Array, present: &BooleanBuffer, is_top: bool) -> Option<NullBuffer> {
     match items.nulls() {
         None => is_top.then(|| NullBuffer::new(present.clone())),
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
     use arrow_schema::Field;
 
-    /// As many rows, none of which has its array of so many floats.
+    /// `rows` rows without their arrays of `len` floats.
     fn missing(rows: usize, len: i32) -> Result<ArrayRef> {
         let floats: ArrayRef = Arc::new(PrimitiveArray::<Float32Type>::from(Vec::<f32>::new()));
         let field = Arc::new(Field::new("item", DataType::Float32, false));

@@ -1,9 +1,9 @@
-//! What decoders say of bytes that do not fit. One set of words for trees and RNTuples.
+//! The errors of this crate's decoders and metadata readers, in one set of words for trees and RNTuples.
 
 use arrow_schema::ArrowError;
 use treemill_format::error::FormatError;
 
-/// Bytes that break a rule, at this place of what is decoded.
+/// Bytes that break a rule, at this offset of the data.
 pub(crate) fn malformed(at: usize, what: impl Into<String>) -> FormatError {
     FormatError::Malformed {
         what: what.into(),
@@ -21,12 +21,12 @@ pub(crate) fn too_many() -> FormatError {
     unsupported("more than 2^31 items in one batch")
 }
 
-/// A column of one layout was given another: a mistake of this crate, told without a panic.
+/// A column of one layout was given another: a mistake of this crate, reported without a panic.
 pub(crate) fn mismatch() -> FormatError {
     malformed(0, "the column was made for another layout")
 }
 
-/// Pieces that Arrow says do not fit together: a mistake of this crate, told without a panic.
+/// Pieces that do not fit together, as Arrow says: a mistake of this crate, reported without a panic.
 pub(crate) fn broken(error: ArrowError) -> FormatError {
     malformed(0, format!("decoded column: {error}"))
 }

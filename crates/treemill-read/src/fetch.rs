@@ -1,4 +1,4 @@
-//! Whole records of a file, brought and unpacked. Knows sources, and of the format what a record is.
+//! Reads whole records of a file and decompresses them. Knows sources, and of the format only what a record is.
 
 use crate::ReadError;
 use std::ops::Range;
@@ -33,7 +33,7 @@ impl Fetch<'_> {
         ReadError::format(error, self.source.name(), base)
     }
 
-    /// A key's object: the `packed` bytes after it, uncompressed where they are not so already.
+    /// A key's object: the `packed` bytes after it, uncompressed if they are not so already.
     pub(crate) fn unpack<'b>(
         &self,
         key: &Key,
@@ -44,7 +44,7 @@ impl Fetch<'_> {
             .map_err(|e| self.wrong(&e, Some(key.payload().start)))
     }
 
-    /// A record's bytes, uncompressed where they are not so already.
+    /// A record's bytes, uncompressed if they are not so already.
     pub(crate) fn unpacked<'b>(
         &self,
         packed: &'b [u8],

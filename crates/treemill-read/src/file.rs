@@ -1,5 +1,4 @@
-//! Opening files: from the header to the key lists to the trees, each step's bytes fetched when the
-//! parser has said where they are.
+//! Opens files: from the header to the key lists to the trees; the parser says which bytes each step needs.
 
 use crate::fetch::Fetch;
 use crate::first_look;
@@ -18,11 +17,11 @@ use treemill_format::rntuple;
 use treemill_format::streamer::StreamerInfos;
 use treemill_source::Source;
 
-/// What is asked for first: the header, and in most files the root directory behind it.
+/// What is asked for first: the header, and in most files the root directory after it.
 const FIRST_BYTES: u64 = 1024;
 
-/// A tree or RNTuple once its metadata are read. Locked while they are, so that others wait for it and not
-/// for each other.
+/// A tree or RNTuple, once its metadata are read. Its own lock is held meanwhile, so that only threads that
+/// want this one wait.
 type Slot = Arc<Mutex<Option<Table>>>;
 
 /// An open file. Shared by any number of threads; metadata of trees and RNTuples are read once.
@@ -48,7 +47,7 @@ impl File {
     /// Reads the header and the key lists of all directories.
     ///
     /// # Errors
-    /// `Format` where this is no ROOT file or is truncated; `Source` where bytes could not be had.
+    /// `Format` if this is no ROOT file or is truncated; `Source` if bytes could not be had.
     pub fn open(source: Arc<dyn Source>) -> Result<Arc<Self>, ReadError> {
         let size = source.size();
         let fetch = Fetch {
@@ -105,7 +104,7 @@ impl File {
         self.keys.of(kind).map(|(key, _)| key.clone()).collect()
     }
 
-    /// The tree or RNTuple of this path, the newest cycle where none is named (`dir/Events;1`). An empty
+    /// The tree or RNTuple of this path, the newest cycle if none is named (`dir/Events;1`). An empty
     /// path stands for the only one.
     ///
     /// # Errors

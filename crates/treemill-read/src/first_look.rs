@@ -1,5 +1,5 @@
-//! What only the data of a branch say, of which class or version its objects are, is found out when its tree
-//! is opened, by a look into some of its baskets. Those of all such branches are read together.
+//! The first look into the data of a tree that is being opened: some branches' classes or versions are stated
+//! only in their data. Baskets of all such branches are read together.
 
 use crate::ReadError;
 use crate::checks::{agreed, are_starts};
@@ -18,11 +18,11 @@ const MOST_TOGETHER: u64 = 8 << 20;
 const MOST_LOOKED_AT: usize = 256 << 10;
 
 /// Fills in what the tree's branches leave open. What the first baskets do not say is looked for in another one;
-/// what the data then have not said stays open, and is an error where it is needed. Where a branch's data
+/// what the data then have not said stays open, and is an error if it is needed. Where a branch's data
 /// contradict what they say of themselves, nothing is made of them, and the layout says why.
 ///
 /// # Errors
-/// `Source` where bytes could not be had.
+/// `Source` if bytes could not be had.
 pub(crate) fn describe(
     fetch: &Fetch<'_>,
     tree: &mut Tree,
@@ -95,7 +95,7 @@ impl Round {
     }
 }
 
-/// Looks into a basket of a branch, or into those in the tree's record where there are no others.
+/// Looks into a basket of a branch, or into those in the tree's record if there are no others.
 fn into(
     fetch: &Fetch<'_>,
     branch: &mut Branch,
@@ -144,7 +144,7 @@ fn is_readable_without(layout: &Layout) -> bool {
     Column::new(&rest, 0).is_ok()
 }
 
-/// Where the entries of such a basket start, if it says so; `None` where it says what cannot be.
+/// Where the entries of such a basket start, if it says so; `None` if the starts are impossible.
 fn sound_starts(basket: &EmbeddedBasket) -> Option<&[u32]> {
     let Some(starts) = &basket.offsets else {
         return Some(&[]);

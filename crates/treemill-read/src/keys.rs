@@ -1,5 +1,5 @@
-//! The keys of a file's trees and RNTuples: found on a walk through the directories, and by name. Reads
-//! key lists; opens no tree.
+//! The keys of a file's trees and RNTuples, from a walk through the directories, and by name. Reads key lists;
+//! opens no tree.
 
 use crate::ReadError;
 use crate::fetch::Fetch;
@@ -25,12 +25,12 @@ pub struct TreeKey {
     pub title: String,
 }
 
-/// What is looked for by name.
+/// The kind of table that is looked for by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tree,
     NTuple,
-    /// Of a tree and an RNTuple of one path and cycle it is the tree.
+    /// Both; a tree comes before an RNTuple of the same path and cycle.
     Any,
 }
 
@@ -57,14 +57,14 @@ impl Kind {
 pub(crate) struct Keys(Vec<(TreeKey, Key)>);
 
 impl Keys {
-    /// Those below the root directory.
+    /// The keys below the root directory.
     pub(crate) fn read(fetch: &Fetch<'_>, root: &Directory) -> Result<Self, ReadError> {
         let mut walk = Walk::default();
         walk.enter(fetch, root, "", 0)?;
         Ok(Keys(walk.found))
     }
 
-    /// Those of a kind, every cycle.
+    /// The keys of a kind, every cycle.
     pub(crate) fn of(&self, kind: Kind) -> impl Iterator<Item = &(TreeKey, Key)> {
         self.0.iter().filter(move |(_, key)| kind.has(key))
     }
@@ -76,7 +76,7 @@ impl Keys {
         paths.filter(|path| seen.insert(*path)).collect()
     }
 
-    /// The key of this path, the newest cycle where none is named (`dir/Events;1`). An empty path stands for
+    /// The key of this path, the newest cycle if none is named (`dir/Events;1`). An empty path stands for
     /// the only one of its kind.
     ///
     /// # Errors

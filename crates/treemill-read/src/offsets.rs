@@ -1,4 +1,4 @@
-//! Offsets of lists and strings: where each ends, checked against what 32 bits can count.
+//! Offsets of lists and strings, checked to fit 32 bits.
 
 use crate::faults::{mismatch, too_many};
 use crate::memory::Spares;
@@ -15,7 +15,7 @@ pub(crate) fn push_offset(offsets: &mut Vec<i32>, more: usize) -> Result<()> {
     Ok(())
 }
 
-/// Appends ends of lists, which ascend and count from `first` on; `None` where there are more items than
+/// Appends ends of lists, which ascend and count from `first` on; `None` if there are more items than
 /// offsets can count.
 pub(crate) fn append_ends(offsets: &mut Vec<i32>, first: i32, ends: &[i32]) -> Option<()> {
     let base = offsets.last().copied().unwrap_or(0);
@@ -30,7 +30,7 @@ pub(crate) fn append_ends(offsets: &mut Vec<i32>, first: i32, ends: &[i32]) -> O
 /// Offsets of the lists of several arrays, one after another: a single array's as they are.
 ///
 /// # Errors
-/// `Unsupported` where there are more items than a list's offsets can count.
+/// `Unsupported` if there are more items than a list's offsets can count.
 pub fn join_offsets(mut parts: Vec<OffsetBuffer<i32>>) -> Result<OffsetBuffer<i32>> {
     if let [_] = parts.as_slice()
         && let Some(only) = parts.pop()
@@ -51,7 +51,7 @@ pub(crate) fn offset_buffer(offsets: Vec<i32>) -> Result<OffsetBuffer<i32>> {
     treemill_offsets::ascending(ScalarBuffer::from(offsets)).ok_or_else(mismatch)
 }
 
-/// The same, whose memory is wanted again.
+/// As [`offset_buffer`], and remembers the memory.
 pub(crate) fn held_offsets(offsets: Vec<i32>, spares: &mut Spares) -> Result<OffsetBuffer<i32>> {
     let offsets = offset_buffer(offsets)?;
     spares.hold(offsets.inner().inner());

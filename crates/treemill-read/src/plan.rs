@@ -28,7 +28,7 @@ impl Default for Options {
     }
 }
 
-/// The entries of basket `index` of a branch, those in the tree's own record coming last.
+/// The entries of basket `index` of a branch; baskets in the tree's own record come last.
 #[must_use]
 pub fn basket_entries(branch: &Branch, index: usize) -> Option<Range<u64>> {
     match branch.baskets.get(index) {
@@ -45,7 +45,7 @@ pub fn embedded_index(branch: &Branch, index: usize) -> Option<usize> {
     index.checked_sub(branch.baskets.len())
 }
 
-/// The basket that holds `entry`, where one does.
+/// The basket that holds `entry`, if one does.
 #[must_use]
 pub fn basket_of(branch: &Branch, entry: u64) -> Option<usize> {
     let index = branch.baskets.partition_point(|b| b.entries.end <= entry);
@@ -71,8 +71,8 @@ pub fn stored_bytes(branch: &Branch, range: &Range<u64>) -> u64 {
         .fold(0, u64::saturating_add)
 }
 
-/// Of baskets, which are in entry order, those that hold entries of `range`; no others are looked at, for this
-/// is asked for each batch.
+/// The baskets that hold entries of `range`, among baskets in entry order. Visits no others, because each batch
+/// asks.
 fn holding<'b, B>(
     baskets: &'b [B],
     range: &'b Range<u64>,
@@ -83,8 +83,8 @@ fn holding<'b, B>(
     behind.take_while(move |basket| entries(basket).start < range.end)
 }
 
-/// Of so many bytes of the baskets that hold entries of `range`, those of the entries themselves, if all are
-/// alike.
+/// The share of `bytes`, which the baskets with entries of `range` have, that belongs to the entries
+/// themselves, if all are alike.
 #[must_use]
 pub fn share_of(branch: &Branch, range: &Range<u64>, bytes: u64) -> u64 {
     let place = |entry: u64| basket_entries(branch, basket_of(branch, entry)?);
@@ -101,8 +101,8 @@ pub fn share_of(branch: &Branch, range: &Range<u64>, bytes: u64) -> u64 {
     u64::try_from(share).unwrap_or(bytes)
 }
 
-/// Where batches may end well: the first entries of the branches' baskets within `range`,
-/// ascending, each once.
+/// Good places for batches to end: the first entries of the branches' baskets within `range`, ascending and
+/// distinct.
 #[must_use]
 pub fn borders<'a>(branches: impl Iterator<Item = &'a Branch>, range: &Range<u64>) -> Vec<u64> {
     let mut borders: Vec<u64> = branches
@@ -122,8 +122,8 @@ pub fn borders<'a>(branches: impl Iterator<Item = &'a Branch>, range: &Range<u64
     borders
 }
 
-/// Where the batch ends that begins at `start`: at the last border within reach, at least
-/// `least_entries` on; where there is none, the way to the next border is cut evenly.
+/// The end of the batch that begins at `start`: the last boundary within reach, at least `least_entries` on. If
+/// there is none, the way to the next boundary is cut evenly.
 #[must_use]
 pub fn batch_end(start: u64, stop: u64, borders: &[u64], options: &Options) -> u64 {
     let most = options.batch_entries.max(1);
@@ -144,8 +144,8 @@ pub fn batch_end(start: u64, stop: u64, borders: &[u64], options: &Options) -> u
     start.saturating_add(way.div_ceil(pieces))
 }
 
-/// The baskets from `first` on that one read brings: those that begin before entry `stop`, as many
-/// as `budget` bytes allow, and at least one.
+/// The baskets that one read brings: from `first` on those that begin before entry `stop`, within `budget`
+/// bytes but at least one.
 #[must_use]
 pub fn window(baskets: &[BasketRef], first: usize, stop: u64, budget: u64) -> Range<usize> {
     let mut bytes = 0_u64;
@@ -161,8 +161,8 @@ pub fn window(baskets: &[BasketRef], first: usize, stop: u64, budget: u64) -> Ra
     first..first.saturating_add(more)
 }
 
-/// Ranges of bytes that cover all of `ranges`, in file order, those less than `gap` apart joined
-/// as long as a joined range is not longer than `most` bytes.
+/// Byte ranges that cover all of `ranges`, in file order. Ranges less than `gap` apart are joined, up to `most`
+/// bytes.
 #[must_use]
 pub fn coalesce(mut ranges: Vec<Range<u64>>, gap: u64, most: u64) -> Vec<Range<u64>> {
     ranges.sort_unstable_by_key(|range| range.start);

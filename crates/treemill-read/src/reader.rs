@@ -1,5 +1,5 @@
-//! Readers: a table's entries in batches, whose columns are read when they are asked for. Knows of
-//! trees and RNTuples only that their cursors make arrays of entries.
+//! Reads a table's entries in batches, whose columns are read when they are asked for. Knows of trees and
+//! RNTuples only that their cursors make arrays of entries.
 
 use crate::context::Context;
 use crate::counts::{Counts, Role};
@@ -73,7 +73,7 @@ impl Reader {
     /// become columns 0, 1, ….
     ///
     /// # Errors
-    /// `Unsupported`, by the column's name and with the reason, where one cannot be read.
+    /// `Unsupported`, by the column's name and with the reason, if one cannot be read.
     pub fn new(table: impl Into<Table>, columns: &[usize]) -> Result<Self, ReadError> {
         let table = table.into();
         let (counts, roles) = match &table {
@@ -95,15 +95,15 @@ impl Reader {
         })
     }
 
-    /// Lets the reader add to `counters`, which others may share and watch.
+    /// Adds to `counters`, which may be shared and watched.
     #[must_use]
     pub fn with_counters(mut self, counters: Arc<Counters>) -> Self {
         self.counters = counters;
         self
     }
 
-    /// Lets columns of booleans come as numbers of a byte, 0 or 1, instead of Arrow's bits, where they are
-    /// a tree's and in no list: for those who would take the bits apart again.
+    /// Reads booleans of trees, outside lists, as numbers of a byte, 0 or 1, instead of Arrow's bits: for
+    /// callers that would unpack the bits.
     #[must_use]
     pub fn with_bytes_for_booleans(mut self) -> Self {
         self.bytes = true;
@@ -114,7 +114,7 @@ impl Reader {
     /// Nothing is read yet.
     ///
     /// # Errors
-    /// `NotFound` where there are fewer entries.
+    /// `NotFound` if there are fewer entries.
     pub fn batches(
         &mut self,
         range: Range<u64>,
@@ -255,7 +255,7 @@ impl Batch<'_> {
     /// [`Table::arrow_field`] gives, but for [`Reader::with_bytes_for_booleans`].
     ///
     /// # Errors
-    /// `Source` where bytes could not be had, `Format` where they are damaged; with file, column,
+    /// `Source` if bytes could not be had, `Format` if they are damaged; with file, column,
     /// the entries of the basket or cluster, and the place in the file.
     pub fn column(&mut self, index: usize) -> Result<ArrayRef, ReadError> {
         if let Some(Some(array)) = self.columns.get(index) {
@@ -271,12 +271,12 @@ impl Batch<'_> {
         Ok(array)
     }
 
-    /// The same, of the batch's entries at `rows` only, numbers below [`Batch::rows`] that ascend: what
-    /// lies between them is not decoded, and baskets or pages without any of them are not read. It is
-    /// not remembered.
+    /// As [`Batch::column`], but only for the batch's entries at `rows`: ascending numbers below
+    /// [`Batch::rows`]. What lies between them is not decoded, and baskets or pages without any of them are not
+    /// read. The array is not remembered.
     ///
     /// # Errors
-    /// As [`Batch::column`]; `NotFound` where `rows` are not as said.
+    /// As [`Batch::column`]; `NotFound` if `rows` are not as said.
     pub fn column_at(&mut self, index: usize, rows: &[u32]) -> Result<ArrayRef, ReadError> {
         let Some(cursor) = self.cursors.get_mut(index) else {
             let message = format!("the reader has no column {index}");

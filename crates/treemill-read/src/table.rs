@@ -1,5 +1,5 @@
-//! A tree or an RNTuple behind one face, so that callers need not know which a file holds. Only
-//! hands on: knows nothing of how either is read.
+//! A tree or an RNTuple behind one interface, so that callers need not know which of them a file holds.
+//! Forwards calls and knows nothing of how either is read.
 
 use crate::near::near;
 use crate::rntuple::NTupleFile;
@@ -90,7 +90,7 @@ impl Table {
     /// The Arrow field of the column at `index`.
     ///
     /// # Errors
-    /// `Unsupported` with the reason; `NotFound` where there is no such index.
+    /// `Unsupported` with the reason; `NotFound` if there is no such index.
     pub fn arrow_field(&self, index: usize) -> Result<Field, ReadError> {
         match self {
             Table::Tree(file) => file.arrow_field(index),
@@ -107,8 +107,8 @@ impl Table {
         }
     }
 
-    /// Where batches of these columns end well: first entries of baskets or clusters within
-    /// `range`, ascending, each once.
+    /// Good places for batches of these columns to end: first entries of baskets or clusters within `range`,
+    /// ascending and distinct.
     #[must_use]
     pub fn borders(&self, columns: &[usize], range: &Range<u64>) -> Vec<u64> {
         match self {
@@ -124,8 +124,8 @@ impl Table {
         }
     }
 
-    /// Whether most of what these columns' baskets or pages hold is remembered (`cache`), so that whoever
-    /// wants some entries of one need not decompress it for them.
+    /// Whether the cache has most of these columns' baskets or pages: then a caller that wants few entries of
+    /// one need not decompress it for them.
     #[must_use]
     pub fn is_remembered(&self, columns: &[usize]) -> bool {
         let stored: Vec<Range<u64>> = match self {
@@ -140,7 +140,7 @@ impl Table {
                 pages.map(|(_, page)| page.bytes()).collect()
             }
         };
-        // Nobody can remember columns of which nothing is stored.
+        // Columns without stored bytes cannot be cached.
         !stored.is_empty() && cache::has_most(self.source().as_ref(), &stored)
     }
 }

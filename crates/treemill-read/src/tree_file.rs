@@ -34,7 +34,7 @@ impl TreeFile {
     pub fn new(source: Arc<dyn Source>, tree: Tree) -> Self {
         let mut by_name = HashMap::with_capacity(tree.branches.len());
         for (index, branch) in tree.branches.iter().enumerate() {
-            // Of branches with the same name the outermost is meant: it comes first.
+            // The outermost of several branches with one name is meant: it comes first.
             by_name.entry(branch.name.clone()).or_insert(index);
         }
         TreeFile {
@@ -57,7 +57,7 @@ impl TreeFile {
         &self.proofs
     }
 
-    /// Where the items of its lists end, as far as readers have found out.
+    /// List ends that readers have recorded.
     pub(crate) fn ends(&self) -> &Kept {
         &self.ends
     }
@@ -152,7 +152,7 @@ impl TreeFile {
     /// The branch at `index`, if it can be read.
     ///
     /// # Errors
-    /// `Unsupported` with the reason; `NotFound` where there is no such index.
+    /// `Unsupported` with the reason; `NotFound` if there is no such index.
     pub fn readable(&self, index: usize) -> Result<&Branch, ReadError> {
         let file = self.source.name();
         let branch = self.tree.branches.get(index).ok_or_else(|| {

@@ -1,5 +1,4 @@
-//! Stored bytes that were brought by one vectored read, in buffers that are used again and again. Knows
-//! ranges of the file, not what lies in them.
+//! Stored bytes of one vectored read, in reused buffers. Knows ranges of the file, not what lies in them.
 
 use crate::memory::shelf;
 use crate::plan;
@@ -9,14 +8,14 @@ use treemill_source::{Request, Source, SourceError};
 /// Bytes of some ranges of the file.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
-    /// In file order. Those beyond `used` are spare buffers.
+    /// In file order. Requests beyond `used` are spare buffers.
     requests: Vec<Request>,
     used: usize,
 }
 
 impl Window {
-    /// Replaces what is here by these ranges, those less than `gap` apart read as one of at most
-    /// `most` bytes. Returns how many bytes were read.
+    /// Replaces the contents by these ranges; ranges less than `gap` apart are read as one of at most `most`
+    /// bytes. Returns how many bytes were read.
     pub(crate) fn bring(
         &mut self,
         source: &dyn Source,

@@ -1,5 +1,5 @@
-//! What earlier passes have decompressed is neither read nor decompressed again, and is what would have
-//! been read: of files that others wrote. Skips, saying so, without the files.
+//! Baskets that earlier passes have decompressed are neither read nor decompressed again, and give the same
+//! arrays, for files that others wrote. Skips, saying so, without the files.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -123,7 +123,7 @@ fn what_two_passes_have_decompressed_the_third_takes_from_memory() {
     }
 }
 
-/// A file in memory that says who it is.
+/// A file in memory with an identity.
 fn known(bytes: &[u8], inode: Option<u64>) -> Table {
     let identity = inode.map(|inode| Identity {
         device: 1,
@@ -227,7 +227,7 @@ fn threads_find_what_others_have_left() {
 fn single_entries_and_fronts_of_baskets_are_what_they_are_without() {
     let _alone = empty_cache(1 << 30);
     for path in FILES.iter().filter_map(|name| file(name)) {
-        // Bytes in memory are nobody's file, so that nothing of them is remembered.
+        // Bytes in memory have no identity, so nothing of them is remembered.
         let bytes = std::fs::read(&path).unwrap();
         let file = File::open(Arc::new(Memory::new("plain", bytes, Latency::Local))).unwrap();
         let plain = file.table(&file.tables()[0].path).unwrap();
@@ -247,7 +247,7 @@ fn single_entries_and_fronts_of_baskets_are_what_they_are_without() {
     }
 }
 
-/// Every so many entries of all batches, and of every second batch all of them.
+/// Every n-th entry of all batches, and all entries of every second batch.
 fn some(table: &Table, columns: &[usize], turn: u64) -> Vec<ArrayRef> {
     let options = Options {
         batch_entries: 1 + table.entries() / (3 + turn),

@@ -1,6 +1,6 @@
-//! Every branch of every tree of files that others wrote: whole, in small batches, and from a
-//! distant source, which must all give the same arrays. Values are compared with other readers'
-//! by the project's Python tests. Skips, saying so, where the files are absent.
+//! Every branch of every tree of files that others wrote: whole, in small batches, and from a distant source,
+//! which must all give the same arrays. The project's Python tests compare the values with other readers'.
+//! Skips, saying so, if the files are absent.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

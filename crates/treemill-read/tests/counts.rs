@@ -1,6 +1,6 @@
-//! Branches of one counter, read together, are as each is when it is read alone: of every tree in files
-//! that others wrote, by batches, whole and for single entries; and in files whose entry offsets contradict
-//! the counter. Skips, saying so, without the files.
+//! Branches of one counter give the same arrays together as alone: for every tree in files that others wrote,
+//! in batches, whole and for single entries; and in files whose entry offsets contradict the counter. Skips,
+//! saying so, without the files.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -207,7 +207,7 @@ fn a_later_basket_of_another_length_goes_by_its_own_offsets() {
     let last = tree.tree().branches[muons[1]].baskets.len() - 1;
     assert!(last > 0);
     let (record, header) = basket(&tree, &bytes, muons[1], last);
-    // Of the last entry that has items, one is no more: the data end before it (fLast).
+    // The last entry that has items has one less: the data end before it (fLast).
     let payload = record + header.key_len;
     let flast = record + header.key_len - 5;
     let shorter = header.key_len + header.border - 4;

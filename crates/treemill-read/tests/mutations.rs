@@ -1,6 +1,6 @@
 //! Damaged files: bits flipped, bytes changed, cut short, lengths enlarged, in the files and in the
-//! uncompressed entries of their baskets. Nothing may panic, hang, or take memory beyond 64 MB and
-//! 20 times the file; errors and arrays are both well. Skips, saying so, where the files are absent.
+//! uncompressed entries of their baskets. Nothing may panic, hang, or take memory beyond 64 MB and 20 times the
+//! file; both errors and arrays are accepted. Skips, saying so, if the files are absent.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -36,7 +36,7 @@ const OF_TOGETHER: usize = 50;
 /// Trees opened of each damaged file.
 const TREES: usize = 2;
 
-/// What may be taken for a file of so many bytes.
+/// The memory that a file of this many bytes may take.
 fn allowed(file: usize) -> usize {
     (64 << 20) + 20 * file
 }

@@ -1,5 +1,5 @@
-//! Single entries of every column of files that others wrote are those of the whole batch, from near
-//! and afar; and baskets without any of them are not read. Skips, saying so, without the files.
+//! Single entries of every column of files that others wrote equal those of the whole batch, from near and
+//! distant sources; and baskets without any of them are not read. Skips, saying so, without the files.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -89,7 +89,7 @@ fn single_entries_are_those_of_the_batch() {
             let (Ok(near), Ok(far)) = (near.table(&name), far.table(&name)) else {
                 continue;
             };
-            // Four batches, of the first entries where there are many columns' worth.
+            // Four batches, of the first entries if there are many columns' worth.
             let options = Options {
                 batch_entries: 1 + near.entries() / 4,
                 least_entries: 3,

@@ -1,6 +1,6 @@
-//! Which bytes of a file reading touches: of a NanoAOD with many branches, the header, the key list,
-//! the streamer info, the tree's record, and the baskets of the branches read; no others, and each
-//! once. Skips, saying so, where the file is absent.
+//! Reading touches only the bytes that it needs: of a NanoAOD with many branches, the header, the key list, the
+//! streamer info, the tree's record, and the baskets of the branches read, each once. Skips, saying so, if the
+//! file is absent.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::ops::Range;
@@ -29,7 +29,7 @@ fn three_branches_of_a_nanoaod_touch_nothing_of_the_rest() {
         let touches = |asked: &Range<u64>, basket: &Range<u64>| {
             asked.start < basket.end && basket.start < asked.end
         };
-        // The first read asks for the header and what may lie behind it.
+        // The first read asks for the header and what may lie after it.
         for asked in &metadata[1..] {
             assert!(
                 !all().any(|basket| touches(asked, &basket.bytes)),

@@ -1,4 +1,4 @@
-//! Why bytes could not be had.
+//! The error of sources: bytes could not be had.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ pub struct SourceError {
     pub name: String,
     /// What went wrong, in words for the user.
     pub what: String,
-    /// The bytes that were asked for, where reading failed.
+    /// The bytes that were asked for, if reading failed.
     pub range: Option<Range<u64>>,
 }
 

@@ -1,5 +1,5 @@
-//! Byte ranges from somewhere: the [`Source`] trait, and files of this machine. Knows nothing of
-//! ROOT: what the bytes mean is other crates' business.
+//! Byte ranges of files: the [`Source`] trait, and files of this machine. Knows nothing of ROOT: other crates
+//! know what the bytes mean.
 #![forbid(unsafe_code)]
 
 mod error;

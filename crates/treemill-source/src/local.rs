@@ -24,7 +24,7 @@ impl Local {
     /// Opens `path` for reading.
     ///
     /// # Errors
-    /// Where there is no such regular file, or it may not be read.
+    /// If there is no such regular file, or it may not be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SourceError> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -42,7 +42,7 @@ impl Local {
             return Err(fail("is not a regular file".to_owned()));
         }
         let file = File::open(path).map_err(|e| fail(in_words(&e)))?;
-        // Of what was opened: the path may mean another file by now.
+        // The metadata of the open file: the path may lead to another file by now.
         let metadata = file.metadata().map_err(|e| fail(in_words(&e)))?;
         Ok(Local {
             name,

@@ -1,4 +1,4 @@
-//! Bytes that are already here: for tests, and for files inside something else.
+//! A source over bytes in memory: for tests, and for files inside something else.
 
 use crate::{Latency, Request, Source, SourceError};
 

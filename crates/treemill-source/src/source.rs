@@ -1,4 +1,4 @@
-//! The trait that everything which has bytes implements.
+//! The trait of everything that has bytes.
 
 use crate::SourceError;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::ops::Range;
 pub struct Request {
     /// The bytes wanted.
     pub range: Range<u64>,
-    /// Where they go; what it held is replaced, its allocation is reused.
+    /// The target; its contents are replaced, its allocation is reused.
     pub buffer: Vec<u8>,
 }
 
@@ -26,7 +26,7 @@ impl Request {
     /// Bytes that a reused buffer already held are not cleared: the source overwrites them.
     ///
     /// # Errors
-    /// Words for a [`SourceError`] where the range is not within `0..size`.
+    /// Words for a [`SourceError`] if the range is not within `0..size`.
     pub fn prepare(&mut self, size: u64) -> Result<&mut [u8], String> {
         let Range { start, end } = self.range;
         if end > size || start > end {
@@ -38,7 +38,7 @@ impl Request {
     }
 }
 
-/// What a round trip to a source costs: decides how far ahead a reader asks.
+/// The cost of a round trip to a source. It decides how far ahead a reader asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Latency {
     /// Microseconds: read basket by basket, so that the bytes are still in the cache.
@@ -50,15 +50,15 @@ pub enum Latency {
 /// Which file it is, and as it was when it was opened: another one means other bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// Of the file system.
+    /// The file system's number.
     pub device: u64,
-    /// Of the file in it.
+    /// The file's number in it.
     pub inode: u64,
     /// Bytes.
     pub size: u64,
     /// When the content was changed last: seconds and nanoseconds since 1970.
     pub modified: (i64, i64),
-    /// When content, name or rights were; nobody can set it at will.
+    /// When content, name or rights were changed last; it cannot be set at will.
     pub changed: (i64, i64),
 }
 
@@ -70,11 +70,11 @@ pub trait Source: Send + Sync {
     /// Bytes in all, as they were when the source was opened.
     fn size(&self) -> u64;
 
-    /// What a round trip costs.
+    /// The cost of a round trip.
     fn latency(&self) -> Latency;
 
-    /// Which file it is, as it was when it was opened. `None` where that cannot be said for certain:
-    /// then nothing of it may be remembered for those who open it later.
+    /// The identity of the file as it was when it was opened. `None` if that is not certain: then nothing of it
+    /// may be cached.
     fn identity(&self) -> Option<Identity> {
         None
     }

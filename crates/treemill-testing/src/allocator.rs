@@ -1,5 +1,5 @@
-//! An allocator that counts each thread's bytes, for tests that bound memory. Has unsafe code:
-//! `GlobalAlloc` cannot be had without. Knows nothing else.
+//! An allocator that counts each thread's bytes, for tests that bound memory. Has unsafe code, because
+//! `GlobalAlloc` requires it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,4 +1,5 @@
-//! What the other crates' tests measure with: memory that is taken, bytes that are asked for. For tests only.
+//! Tools by which other crates' tests measure memory that is taken and bytes that are asked for. For tests
+//! only.
 
 mod allocator;
 mod watched;

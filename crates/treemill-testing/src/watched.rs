@@ -1,4 +1,5 @@
-//! A source that remembers what it was asked for, and says of itself what a test wants. Knows no format.
+//! A source that records the ranges it is asked for, and has the latency and identity that a test wants. Knows
+//! no format.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};

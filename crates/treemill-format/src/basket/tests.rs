@@ -8,7 +8,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A basket's record head as ROOT writes it, with `features` where given.
+/// A basket's record head as ROOT writes it, with `features` if given.
 fn head(entries: i32, data: i32, payload: i32, features: Option<u8>) -> Vec<u8> {
     let mut tail = Vec::new();
     for s in ["TBasket", "pt", "Events"] {

@@ -8,7 +8,7 @@ use xxhash_rust::xxh64::xxh64;
 pub(super) struct Lz4;
 
 impl Lz4 {
-    /// Fills `target` from `body`; says what is wrong where it cannot.
+    /// Fills `target` from `body`; says what is wrong if it cannot.
     pub(super) fn decompress(&mut self, body: &[u8], target: &mut [u8]) -> Result<(), String> {
         let Some((&checksum, data)) = body.split_first_chunk::<8>() else {
             return Err("lz4 block is shorter than its checksum".to_owned());

@@ -12,7 +12,7 @@ const MEMORY_LIMIT: u64 = 80 << 20;
 pub(super) struct Lzma;
 
 impl Lzma {
-    /// Fills `target` from `body`; says what is wrong where it cannot.
+    /// Fills `target` from `body`; says what is wrong if it cannot.
     pub(super) fn decompress(&mut self, body: &[u8], target: &mut [u8]) -> Result<(), String> {
         let mut stream = Stream::new_stream_decoder(MEMORY_LIMIT, 0).map_err(in_words)?;
         let mut spare = [0_u8; 1];

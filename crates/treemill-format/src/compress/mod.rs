@@ -1,4 +1,4 @@
-//! ROOT's compressed records: a row of blocks, each with a 9-byte header, each by one codec.
+//! ROOT's compressed records: a sequence of blocks, each with a 9-byte header and one codec.
 //!
 //! Source: ROOT's `RZip.cxx` (`R__unzip`, `R__unzip_header`). A block's header is the codec's two
 //! letters, a method byte, and the block's compressed and uncompressed sizes as 3-byte
@@ -122,9 +122,9 @@ impl Decompressor {
         Ok(out)
     }
 
-    /// As [`Decompressor::unpack`], of which the first `wanted` bytes are needed: at least these, and
-    /// all where the record is stored or its codec cannot stop. Blocks behind them are not touched,
-    /// but their sizes are checked as those of a whole record.
+    /// As [`Decompressor::unpack`], for callers that need only the first `wanted` bytes: at least these are
+    /// decompressed, and all if the record is stored or its codec cannot stop. Later blocks are not read, but
+    /// their sizes are checked as those of a whole record.
     ///
     /// # Errors
     /// As [`Decompressor::decompress`], for the blocks that were decompressed.
@@ -142,8 +142,9 @@ impl Decompressor {
         Ok(out.get(..filled).unwrap_or_default())
     }
 
-    /// As [`Decompressor::unpack`], of bytes whose checksum the caller has verified: a codec's own
-    /// checksum of what they stand for, which finds the same damage, is passed over where that saves time.
+    /// As [`Decompressor::unpack`], for callers that have verified the compressed bytes by a checksum: a
+    /// codec's own checksum of the uncompressed bytes, which finds the same damage, is skipped if that saves
+    /// time.
     ///
     /// # Errors
     /// As [`Decompressor::decompress`].
@@ -162,7 +163,7 @@ impl Decompressor {
     }
 
     /// Decompresses `src`, one or more blocks, to exactly `uncompressed_len` bytes, which replace
-    /// the contents of `out`. A reused `out` is not filled with zeros again where it was as long
+    /// the contents of `out`. A reused `out` is not filled with zeros again if it was as long
     /// before.
     ///
     /// # Errors
@@ -179,7 +180,7 @@ impl Decompressor {
     }
 
     /// Decompresses at least the first `wanted` bytes into `out`, which is made `uncompressed_len`
-    /// long; says how many there are. What is behind them in `out` has no meaning.
+    /// long; says how many there are. What is after them in `out` has no meaning.
     fn fill(
         &mut self,
         src: &[u8],

@@ -9,17 +9,16 @@ pub(super) struct Zlib {
     context: Option<Decompressor>,
 }
 
-/// What to do with a checksum of what compressed bytes stand for.
+/// What to do with the checksum of the uncompressed bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Checksum {
     Verify,
-    /// Somebody else has seen that the compressed bytes are those that were written: it would say the same
-    /// a second time.
+    /// Skips it: another checksum has shown that the compressed bytes are those that were written.
     PassOver,
 }
 
 impl Zlib {
-    /// Fills `target` from the body of a `ZL` block; says what is wrong where it cannot.
+    /// Fills `target` from the body of a `ZL` block; says what is wrong if it cannot.
     pub(super) fn decompress(
         &mut self,
         body: &[u8],
@@ -44,9 +43,9 @@ impl Zlib {
 
 /// The deflate stream in zlib's frame (RFC 1950).
 fn unframed(body: &[u8]) -> Option<&[u8]> {
-    /// Of the first byte: the method, which is deflate.
+    /// The method in the first byte: deflate.
     const METHOD: (u8, u8) = (0x0f, 8);
-    /// Of the second: the stream needs a dictionary.
+    /// The bit of the second byte that says that the stream needs a dictionary.
     const HAS_DICTIONARY: u8 = 0x20;
     let (header, rest) = body.split_first_chunk::<2>()?;
     let (deflated, _adler) = rest.split_last_chunk::<4>()?;

@@ -1,7 +1,7 @@
 //! Zstandard blocks (`ZS`), through the reference library, its context reused.
 //!
-//! A frame is a row of the format's own blocks (RFC 8878), of at most 128 KiB each. Where only the front of
-//! a long frame is wanted, they are decompressed one after another, straight into the target, until it is
+//! A frame is a sequence of the format's own blocks (RFC 8878), of at most 128 KiB each. If only the front of a
+//! long frame is needed, its blocks are decompressed one by one, straight into the target, until the front is
 //! there.
 
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
@@ -10,7 +10,7 @@ use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 const LONGEST_BLOCK: usize = 128 << 10;
 /// The shortest frame header: how long it is and whether the content has a checksum is in these bytes.
 const SHORTEST_HEADER: usize = 5;
-/// Of a frame header's descriptor (its fifth byte).
+/// The checksum bit of a frame header's descriptor (its fifth byte).
 const HAS_CHECKSUM: u8 = 1 << 2;
 
 /// The zstd codec; its context is made at first use.
@@ -21,7 +21,7 @@ pub(super) struct Zstd {
 
 impl Zstd {
     /// Fills at least the first `wanted` bytes of `target` from `body`, whose size is that of
-    /// `target`: how many, or what is wrong where it cannot.
+    /// `target`: how many, or what is wrong if it cannot.
     pub(super) fn decompress(
         &mut self,
         body: &[u8],
@@ -55,7 +55,7 @@ fn context() -> Result<DCtx<'static>, String> {
     Ok(context)
 }
 
-/// Fills the front of `target` block by block; `None` where that cannot be: the frame has a checksum, which
+/// Fills the front of `target` block by block; `None` if that cannot be: the frame has a checksum, which
 /// is verified with its last block, or does not say that it is as long as `target`, or something is wrong
 /// with it, which decompressing all of it will tell.
 fn front(context: &mut DCtx<'_>, body: &[u8], target: &mut [u8], wanted: usize) -> Option<usize> {

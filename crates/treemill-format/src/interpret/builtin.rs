@@ -1,4 +1,4 @@
-//! Classes whose Streamer writes something else than their members, by what they write. Knows no file.
+//! Classes whose Streamer writes something else than their members, as tables of what it writes. Knows no file.
 
 use super::class::number_part;
 use crate::layout::{Class, Counter, Form, Hidden, Layout, Number, Object, Part};
@@ -32,7 +32,7 @@ const ARRAYS: [(&str, Number); 7] = [
 /// A bit of TObject: it has a UUID.
 const HAS_UUID: u32 = 1 << 5;
 
-/// What a value of this class is, where nobody needs to look at its description.
+/// The layout of classes that need no description.
 pub(super) fn built_in(name: &str) -> Option<Layout> {
     if let Some((_, number)) = ARRAYS.iter().find(|(class, _)| *class == name) {
         return Some(Layout::Vector {

@@ -1,5 +1,5 @@
-//! Classes as the file's streamer info describes them, compiled to layouts of whole objects. Knows no
-//! branches; what is not certain to lie as described (custom streamers) is refused by name.
+//! Classes as the file's streamer info describes them, compiled to layouts of whole objects. Knows no branches.
+//! Classes that may not lie as described (custom streamers) are refused by name.
 
 use super::builtin::{self, OWN_STREAMER, built_in};
 use super::refusal::{Kind, Known, Refusal};
@@ -33,7 +33,7 @@ const ARRAYS: i32 = 20;
 /// Name of the one element of a class that is a collection (TStreamerInfo::Build).
 const THIS: &str = "This";
 
-/// What an object says of its class's version.
+/// How an object states its class's version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// fClassVersion.
@@ -59,7 +59,7 @@ impl<'i> Classes<'i> {
         Classes::with_parts(infos, MAX_PARTS)
     }
 
-    /// Of which so many parts of objects may be described.
+    /// How many more parts of objects may be described.
     pub fn with_parts(infos: &'i StreamerInfos, parts: usize) -> Self {
         Classes {
             infos,
@@ -101,8 +101,8 @@ impl<'i> Classes<'i> {
         }
     }
 
-    /// A value of a class by its name, as the newest of its descriptions has it; objects of another version
-    /// are found out by their headers. Some classes are arrays or collections.
+    /// The layout of a class by its name, in the newest of its descriptions; objects of another version are
+    /// recognised by their headers. Some classes are arrays or collections.
     pub fn value(&self, name: &str, depth: usize) -> Known<Layout> {
         if let Some(value) = built_in(name) {
             return Ok(value);
@@ -120,7 +120,7 @@ impl<'i> Classes<'i> {
         built_in(name).is_none() && self.infos.newest(builtin::described_name(name)).is_some()
     }
 
-    /// A base class, at the version that the derived class was written with where that is described.
+    /// A base class, at the version that the derived class was written with if that is described.
     fn base(&self, name: &str, version: i32, depth: usize) -> Known<Layout> {
         let exact = (version > 0)
             .then(|| self.infos.find(name, version, None))
@@ -131,7 +131,7 @@ impl<'i> Classes<'i> {
         }
     }
 
-    /// What a TBranchObject holds: the name of the class as a leaf writes it (TLeafObject::FillBasket), and
+    /// The entry of a TBranchObject: the name of the class as a leaf writes it (TLeafObject::FillBasket), and
     /// the object.
     pub fn named_object(&self, name: &str) -> Known<Layout> {
         let Layout::Object(object) = self.value(name, MAX_DEPTH)? else {
@@ -214,7 +214,7 @@ impl<'i> Classes<'i> {
         }
         match self.member(element, before, depth) {
             Ok(layout) => Ok(Part::Field(element.name.clone(), layout)),
-            // Those around it can be read all the same.
+            // The members around it can still be read.
             Err(refusal)
                 if refusal.kind != Kind::Exhausted && pointers::can_be_passed_over(element) =>
             {
@@ -224,8 +224,7 @@ impl<'i> Classes<'i> {
         }
     }
 
-    /// A collection of ROOT's, or a pointer to one. TClonesArrays are passed over where one could be of another
-    /// class.
+    /// A collection of ROOT's, or a pointer to one. A TClonesArray is skipped if it could be of another class.
     fn collection(&self, element: &Element) -> Option<Layout> {
         let is_one = element.array_length <= 1 && element.kind == ElementKind::Plain;
         let found = is_one.then(|| clones::member(element.code, &element.type_name));

@@ -1,5 +1,5 @@
-//! ROOT's collections that were stored whole: TClonesArray, TObjArray, TList. The class of their items is said
-//! by nothing but the data, so that a layout is made in two steps: without it, and with what data say.
+//! ROOT's collections that were stored whole: TClonesArray, TObjArray, TList. Only the data say the class of
+//! their items, so a layout is made in two steps: without the class, and with what the data say.
 
 use super::class::{Classes, MAX_DEPTH, tagged};
 use super::pointers::{self, pointee};

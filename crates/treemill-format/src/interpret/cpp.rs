@@ -60,7 +60,7 @@ pub(super) fn shared(type_name: &str, classes: &Classes, depth: usize) -> Known<
     }
 }
 
-/// `None` where the name is not that of a collection.
+/// `None` if the name is not that of a collection.
 fn collection(name: &str, header: u8, classes: &Classes, depth: usize) -> Option<Known<Layout>> {
     let (container, arguments) = name.strip_suffix('>')?.split_once('<')?;
     let container = container.trim();
@@ -119,7 +119,7 @@ fn item(type_name: &str, classes: &Classes, depth: usize) -> Known<Layout> {
     let name = bare(type_name);
     match name {
         "string" | "basic_string<char>" | "TString" => Ok(Layout::String { header: 0 }),
-        // Collections heed no range in the member's comment.
+        // Collections use no range in the member's comment.
         "Double32_t" => Ok(Layout::Number(Number::Double32(Truncation::AsF32))),
         "Float16_t" => Ok(Layout::Number(Number::Float16(range::float16(0.0, 0.0)))),
         _ => match number::by_name(name) {

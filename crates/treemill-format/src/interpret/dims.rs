@@ -12,8 +12,7 @@ pub(super) struct Dims<'a> {
     pub variable: Option<&'a str>,
 }
 
-/// Dimensions by the title; `len` (fLen) is what ROOT reads by, so where the title says something else
-/// (or nothing) the items are a flat array of that length.
+/// Dimensions by the title. ROOT reads by `len` (fLen), so a title that says something else is not believed.
 pub(super) fn dims(title: &str, len: u32) -> Dims<'_> {
     let mut dims = Dims {
         fixed: Vec::new(),

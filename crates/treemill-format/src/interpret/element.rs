@@ -34,7 +34,7 @@ const STREAMER: i32 = 500;
 /// fType of the branches that count their sub-branches' items.
 const CLONES: i32 = 3;
 const COLLECTION: i32 = 4;
-/// fType of the members of those items.
+/// fType of the members of such a collection's items.
 const CLONES_MEMBER: i32 = 31;
 const COLLECTION_MEMBER: i32 = 41;
 
@@ -70,7 +70,7 @@ fn is_bare(branch: &RawBranch) -> bool {
     branch.baskets.is_empty() && branch.embedded.is_empty()
 }
 
-/// The member in the streamer info that the branch was made by; `None` where the file lacks it.
+/// The member in the streamer info that the branch was made by; `None` if the file lacks it.
 fn member<'i>(
     branch: &RawBranch,
     element: &ElementBranch,
@@ -149,7 +149,7 @@ fn single(
 ) -> Interpretation {
     let cpp_type = type_name(branch, element, member);
     let Some(leaf) = only_leaf(branch, tree) else {
-        // A base class without members; of others nobody knows what was written.
+        // A base class without members; for others it is unknown what was written.
         let known = classes
             .value(&cpp_type, MAX_DEPTH)
             .and_then(|value| match value {

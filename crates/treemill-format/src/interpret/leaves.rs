@@ -75,8 +75,8 @@ fn basic(leaf: &RawLeaf, title: &str) -> Option<(Layout, &'static str)> {
     Some((Layout::Number(number), name))
 }
 
-/// A leaf list: a record of its leaves, of which one may be a string. With arrays that a leaf before them
-/// counts it is an object, whose members can be of any length.
+/// A leaf list: a record of its leaves, one of which may be a string. If a leaf counts an array after it, the
+/// list is an object, whose members can have any length.
 fn record(leaves: &[&RawLeaf], branch: &RawBranch, tree: &RawTree) -> Interpretation {
     let mut fields = Vec::with_capacity(leaves.len());
     let mut members = Vec::with_capacity(leaves.len());
@@ -96,7 +96,7 @@ fn record(leaves: &[&RawLeaf], branch: &RawBranch, tree: &RawTree) -> Interpreta
             continue;
         };
         if matches!(item, Layout::String { .. }) {
-            // Of an empty one nothing is written, which only the length of all others together tells.
+            // An empty string writes nothing, which only the length of all other leaves together tells.
             strings = strings.saturating_add(1);
             members.push(format!("{type_name} {name};"));
             fields.push((name, item));

@@ -1,7 +1,7 @@
-//! Pointers to objects. An object behind a pointer says its class once an entry, by name, and then by the
-//! place of that name; so a reader that keeps no table of places must be sure that no other class can be
-//! meant: that no class of the file derives from the one that is pointed to. Where some do, the class is
-//! left to the data ([`crate::open`]).
+//! Pointers to objects. The first object of a class in an entry names its class, later ones give the place of
+//! that name. A reader without a table of places must therefore be sure that no other class is possible: that
+//! no class of the file derives from the one that is pointed to. If one does, the class is left to the data
+//! ([`crate::open`]).
 
 use super::builtin::OWN_STREAMER;
 use super::class::{Classes, MAX_DEPTH};
@@ -91,7 +91,7 @@ fn is_one(element: &Element) -> bool {
     element.array_length <= 1 && element.kind == ElementKind::Plain
 }
 
-/// The class that is pointed to, where the type is a pointer to one.
+/// The class that is pointed to, if the type is a pointer to one.
 pub(super) fn pointee(type_name: &str) -> Option<&str> {
     let name = type_name.trim().strip_suffix('*')?.trim();
     let name = name.strip_prefix("const ").unwrap_or(name).trim();

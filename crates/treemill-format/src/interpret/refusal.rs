@@ -1,10 +1,10 @@
-//! Why something cannot be described: in words for the user, and as a kind for what can do without it.
-//! Knows no classes.
+//! Why something cannot be described: words for the user, and a kind for callers that can do without it. Knows
+//! no classes.
 
 /// A layout, or what stands against it.
 pub(crate) type Known<T> = Result<T, Refusal>;
 
-/// What stands against a layout.
+/// The reason against a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub kind: Kind,
@@ -55,7 +55,7 @@ impl Refusal {
         }
     }
 
-    /// The same, with words around those that are there.
+    /// The same refusal with more words around its own.
     pub fn map(self, words: impl FnOnce(String) -> String) -> Self {
         Refusal {
             what: words(self.what),

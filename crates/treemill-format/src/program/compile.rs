@@ -7,7 +7,7 @@ use crate::streamer::{Element, ElementKind, StreamerInfo, range};
 const OFFSET_L: i32 = 20;
 const OFFSET_P: i32 = 40;
 
-/// Bytes of a number by its code; `None` where it is no number of fixed size.
+/// Bytes of a number by its code; `None` if it is no number of fixed size.
 fn size(code: i32, element: &Element) -> Option<usize> {
     Some(match code {
         1 | 10 | 11 | 18 => 1,
@@ -105,7 +105,7 @@ fn step(element: &Element, counters: &[&str]) -> (Step, u32) {
             let code = code.saturating_sub(OFFSET_L);
             let n = usize::try_from(element.array_length).ok();
             match size(code, element).and_then(|size| size.checked_mul(n?)) {
-                // Each step is to pass over a byte at least, so that an object's steps are no more than these.
+                // Each step must pass a byte at least: then an object has no more steps than bytes.
                 Some(bytes @ 1..) => (Step::Fixed { code, bytes }, 1),
                 _ => opaque(),
             }

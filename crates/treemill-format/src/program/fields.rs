@@ -1,5 +1,5 @@
-//! Where the wanted members of an object lie, and what integers stand there. Knows no programs: they fill
-//! in the places.
+//! The places of an object's wanted members, and reads of the integers there. Knows no programs: they fill in
+//! the places.
 
 use super::{MAX_WANTED, Slot};
 use crate::error::Result;
@@ -37,7 +37,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The place of a member; `None` where this version of the class has no such member.
+    /// The place of a member; `None` if this version of the class has no such member.
     pub fn get(&self, wanted: impl Slot) -> Option<Field> {
         self.fields.get(wanted.index()).copied().flatten()
     }
@@ -56,7 +56,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The first `limit` items of a counted array of integers; empty where there is no such member.
+    /// The first `limit` items of a counted array of integers; empty if there is no such member.
     pub fn integers<S: Slot>(&self, wanted: S, limit: usize) -> Integers<'a> {
         let Some(field) = self.get(wanted) else {
             return Integers::I32([].iter());

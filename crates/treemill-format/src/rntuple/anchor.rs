@@ -1,5 +1,5 @@
-//! The anchor: the `ROOT::RNTuple` object in the file's directory, from which all else is found.
-//! Reads the object's bytes; finding and decompressing its key is the caller's.
+//! The anchor: the `ROOT::RNTuple` object in the file's directory, from which all else is found. Reads the
+//! object's bytes; the caller finds and decompresses its key.
 //!
 //! Source: RNTuple binary format specification 1.0, section "ROOT File embedding". Being an
 //! ordinary ROOT object, it is big-endian and begins with a byte count and a class version.
@@ -39,7 +39,7 @@ impl Anchor {
     /// Reads an anchor's uncompressed object, its byte count and version included.
     ///
     /// # Errors
-    /// `Malformed` where it is cut short or its checksum is wrong; `Unsupported` for versions
+    /// `Malformed` if it is cut short or its checksum is wrong; `Unsupported` for versions
     /// before the format's release, and for later epochs.
     pub fn parse(object: &[u8]) -> Result<Anchor> {
         let Some((head, fields)) = object.split_at_checked(OBJECT_HEADER) else {

@@ -1,5 +1,5 @@
-//! A checked little-endian cursor over an envelope's bytes, with RNTuple's strings and frames.
-//! Knows how values are laid down, not what they mean.
+//! A checked little-endian cursor over an envelope's bytes, with RNTuple's strings and frames. Knows how values
+//! are stored, not what they mean.
 //!
 //! Source: RNTuple binary format specification 1.0, sections "Basic Types" and "Frames".
 
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
         Ok(String::from_utf8_lossy(bytes).into_owned())
     }
 
-    /// The contents of the record frame that begins here; this cursor moves behind the frame,
+    /// The contents of the record frame that begins here; this cursor moves past the frame,
     /// whatever of it is known.
     pub(super) fn record_frame(&mut self) -> Result<Cursor<'a>> {
         let start = self.at;
@@ -89,7 +89,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The number of items and the contents of the list frame that begins here; this cursor
-    /// moves behind the frame. The number is not verified: take no memory for it alone.
+    /// moves past the frame. The number is not verified: take no memory for it alone.
     pub(super) fn list_frame(&mut self) -> Result<(usize, Cursor<'a>)> {
         let start = self.at;
         let size = self.i64()?;
@@ -101,7 +101,7 @@ impl<'a> Cursor<'a> {
         Ok((usize::try_from(items).unwrap_or(usize::MAX), body))
     }
 
-    /// What is behind the size of a frame that began at `start` and has `size` bytes in all.
+    /// The contents of a frame that began at `start` and has `size` bytes in all; the cursor is after the size.
     fn frame(&mut self, start: usize, size: u64) -> Result<Cursor<'a>> {
         let end = usize::try_from(size)
             .ok()

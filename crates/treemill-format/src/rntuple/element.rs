@@ -1,17 +1,17 @@
-//! What a column's elements are and how they are stored: the table of column types.
-//! Pure description; `decode` obeys it.
+//! The table of column types: a column's elements and how they are stored. Pure description; `decode` follows
+//! it.
 //!
 //! Source: RNTuple binary format specification 1.0, section "Column Description".
 
 use super::cursor::unsupported;
 use crate::error::Result;
 
-/// What one element of a column is.
+/// One element of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Element {
     /// One bit; pages hold eight to a byte, the least significant first.
     Bit,
-    /// Bytes and characters, too, whose sign is the declared type's affair.
+    /// Also bytes and characters, whose sign the declared type says.
     U8,
     I8,
     I16,
@@ -26,7 +26,7 @@ pub enum Element {
     F64,
     /// The end of a collection's items, counted from the cluster's start, 32 bits.
     Index32,
-    /// The same, 64 bits.
+    /// As above, with 64 bits.
     Index64,
     /// An index of 64 bits and a tag of 32: which of a variant's alternatives, 1 being the first.
     Switch,
@@ -51,7 +51,7 @@ pub enum Element {
 /// indices are differences to the one before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Encoding {
-    /// What is stored.
+    /// The stored element.
     pub element: Element,
     /// Whether the bytes are split.
     pub split: bool,

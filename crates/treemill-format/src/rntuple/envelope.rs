@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Bytes of a checksum.
 const CHECKSUM: usize = 8;
 
-/// What an envelope holds, by its type ID.
+/// The contents of an envelope, by its type ID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Header = 1,
@@ -26,7 +26,7 @@ pub(super) struct Envelope<'a> {
 /// Opens an envelope's uncompressed bytes.
 ///
 /// # Errors
-/// `Malformed` where type, length or checksum are not what they should be.
+/// `Malformed` if type, length or checksum are not what they should be.
 pub(super) fn open(bytes: &[u8], kind: Kind) -> Result<Envelope<'_>> {
     let Some((content, stored)) = bytes.split_last_chunk::<CHECKSUM>() else {
         return Err(malformed(

@@ -25,7 +25,7 @@ impl Locator {
         self.offset..self.offset.saturating_add(self.size)
     }
 
-    /// Reads a locator and moves behind it.
+    /// Reads a locator and moves past it.
     ///
     /// # Errors
     /// `Unsupported` for places that are not in a file.
@@ -60,7 +60,7 @@ impl Locator {
 /// An envelope's place and its size when uncompressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnvelopeLink {
-    /// Where it is stored.
+    /// The place of the stored bytes.
     pub locator: Locator,
     /// Bytes when uncompressed; not verified.
     pub length: u64,

@@ -10,7 +10,7 @@ use super::schema::Schema;
 use crate::error::Result;
 use std::ops::Range;
 
-/// What header and footer say.
+/// The contents of header and footer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metadata {
     /// Name of the RNTuple.
@@ -19,7 +19,7 @@ pub struct Metadata {
     pub description: String,
     /// The program that wrote it.
     pub writer: String,
-    /// Fields and columns, those added while writing included.
+    /// Fields and columns, with those that were added while writing.
     pub schema: Schema,
     /// Where the page lists lie, in the order of the clusters.
     pub groups: Vec<ClusterGroup>,
@@ -42,7 +42,7 @@ impl Metadata {
     /// Reads the uncompressed header and footer envelopes.
     ///
     /// # Errors
-    /// `Malformed` where they are damaged or do not belong together; `Unsupported` by number for
+    /// `Malformed` if they are damaged or do not belong together; `Unsupported` by number for
     /// features of later versions.
     pub fn parse(header: &[u8], footer: &[u8]) -> Result<Metadata> {
         let header = envelope::open(header, Kind::Header)?;

@@ -1,5 +1,5 @@
-//! Names of fields: which the format makes up, and how members of equal name in a class and its
-//! base classes are told apart. Pure text.
+//! Names of fields: names that the format makes up, and members of equal name in a class and its base classes.
+//! Pure text.
 
 use super::tree::Member;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ pub(super) fn is_number_name(name: &str) -> bool {
         .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The members' names, where need be with the names of base classes before them, as many of them
+/// The members' names, if necessary with the names of base classes before them, as many of them
 /// (outermost first) as make the names differ: the names that uproot gives.
 pub(super) fn unique_names(members: &[Member]) -> Vec<String> {
     let mut prefixes = vec![0_usize; members.len()];

@@ -10,7 +10,7 @@ use crate::error::Result;
 /// All metadata of an RNTuple. Made once, then only asked.
 #[derive(Debug, Clone)]
 pub struct NTuple {
-    /// What header and footer say.
+    /// The contents of header and footer.
     pub metadata: Metadata,
     /// Clusters in the order of their entries, which they cover without gaps from 0.
     pub clusters: Vec<Cluster>,
@@ -38,7 +38,7 @@ impl NTuple {
     /// No page may lie beyond `file_size`.
     ///
     /// # Errors
-    /// `Malformed` where a page list is damaged, or clusters do not cover the entries;
+    /// `Malformed` if a page list is damaged, or clusters do not cover the entries;
     /// `Unsupported` for features of later versions.
     pub fn new<B: AsRef<[u8]>>(
         metadata: Metadata,
@@ -92,8 +92,8 @@ impl NTuple {
         }
     }
 
-    /// Whether some column has an element of each entry, if there are any columns. Work is cut by the number
-    /// of entries, which nothing else bears out.
+    /// Whether some column has an element for each entry, if there are any columns. Work is cut by the number
+    /// of entries, which nothing else confirms.
     fn is_borne_out(&self) -> bool {
         let schema = &self.metadata.schema;
         let has_all = |field: usize| {
@@ -113,7 +113,7 @@ impl NTuple {
     /// cluster was written with.
     ///
     /// # Errors
-    /// `Malformed` where the cluster has no such column, or not as many elements as entries.
+    /// `Malformed` if the cluster has no such column, or not as many elements as entries.
     pub fn locate<'a>(
         &self,
         columns: &Columns,
@@ -139,7 +139,7 @@ impl NTuple {
         let range = cluster.columns.get(column);
         let pages = range.map_or(&[][..], |range| cluster.pages_of(range));
         let stored = range.map_or(0, |range| range.elements);
-        // Columns behind the first, and those of items, have as many elements as they have.
+        // Columns after the first, and columns of items, may have any number of elements.
         let (Some(per_entry), 0) = (columns.per_entry, nth) else {
             return Ok(Located {
                 column,

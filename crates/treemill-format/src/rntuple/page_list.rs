@@ -10,7 +10,7 @@ use crate::error::Result;
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A checksum lies behind a page's bytes.
+/// A checksum lies after a page's bytes.
 pub const PAGE_CHECKSUM: u64 = 8;
 
 /// The bits of a cluster's number of entries; the 8 above are flags.
@@ -47,7 +47,7 @@ pub struct ColumnRange {
     pub pages: Range<usize>,
     /// Elements in these pages.
     pub elements: u64,
-    /// Index of the first element in the whole column; `None` where the column is suppressed in
+    /// Index of the first element in the whole column; `None` if the column is suppressed in
     /// favour of another representation.
     pub first: Option<u64>,
 }
@@ -74,7 +74,7 @@ impl Cluster {
 /// Reads the uncompressed page list of a group, whose pages must lie within `file_size` bytes.
 ///
 /// # Errors
-/// `Malformed` where it is damaged or does not belong to the metadata; `Unsupported` for features
+/// `Malformed` if it is damaged or does not belong to the metadata; `Unsupported` for features
 /// of later versions.
 pub(super) fn parse(
     bytes: &[u8],
@@ -185,10 +185,10 @@ fn parse_page(cursor: &mut Cursor<'_>, file_size: u64) -> Result<Page> {
 }
 
 /// A page's stored bytes without their checksum, which was right; `stored` are the bytes of
-/// [`Page::bytes`]. They are `length` bytes, the uncompressed size, where they are not compressed.
+/// [`Page::bytes`]. They are `length` bytes, the uncompressed size, if they are not compressed.
 ///
 /// # Errors
-/// `Malformed` where the checksum is wrong, or the bytes are more than they stand for.
+/// `Malformed` if the checksum is wrong, or the bytes are more than they stand for.
 pub fn check_page<'a>(page: &Page, stored: &'a [u8], length: usize) -> Result<&'a [u8]> {
     let (packed, checksum) = match stored.split_last_chunk::<8>() {
         Some((packed, checksum)) if page.has_checksum => (packed, Some(checksum)),

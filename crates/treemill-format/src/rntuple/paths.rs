@@ -1,5 +1,5 @@
-//! The fields that users can name: those at the top, and the members of records below them, with
-//! dots between names. What the format makes up (a vector's item, a base class) has no name here.
+//! The fields that users can name: the top ones, and the members of records below them, with dots between
+//! names. Fields that the format makes up (a vector's item, a base class) have no name here.
 
 use super::names::{is_number_name, unique_names};
 use super::schema::{Role, Schema};
@@ -36,7 +36,7 @@ impl Tree {
     /// All fields that have names, parents before their members, in the file's order.
     ///
     /// # Errors
-    /// `Malformed` where the schema refers to fields that are not there.
+    /// `Malformed` if the schema refers to fields that are not there.
     pub fn named(&self, schema: &Schema) -> Result<Vec<NamedField>> {
         let mut named = Vec::new();
         for &id in self.top() {

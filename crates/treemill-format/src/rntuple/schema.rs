@@ -1,5 +1,5 @@
-//! The schema: records of fields, columns and alias columns, as header and footer list them.
-//! Reads the records; what fields they make together is `shape`'s business.
+//! The schema: records of fields, columns and alias columns, as header and footer list them. Reads the records;
+//! `shape` puts fields together.
 //!
 //! Source: RNTuple binary format specification 1.0, sections "Header Envelope" and "Schema
 //! Extension Record Frame".
@@ -8,7 +8,7 @@ use super::cursor::Cursor;
 use super::element::Encoding;
 use crate::error::Result;
 
-/// What a field is in the tree of fields.
+/// The role of a field in the tree of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Has values of its own, or repeats or wraps one other field.
@@ -21,7 +21,7 @@ pub enum Role {
     Variant,
     /// Objects serialised by ROOT's streamer.
     Streamer,
-    /// Of a later version of the format.
+    /// A role of a later version of the format.
     Unknown(u16),
 }
 
@@ -30,7 +30,7 @@ pub enum Role {
 pub struct Field {
     /// Index of the parent; its own index for fields at the top.
     pub parent: usize,
-    /// What it is.
+    /// Its role.
     pub role: Role,
     /// How often the item repeats: fixed-size arrays and bitsets.
     pub repetition: Option<u64>,
@@ -40,7 +40,7 @@ pub struct Field {
     pub name: String,
     /// Normalised C++ type; empty for untyped collections and records.
     pub type_name: String,
-    /// The type as it was written in the class, where that differs.
+    /// The type as it was written in the class, if that differs.
     pub type_alias: String,
     /// Description.
     pub description: String,
@@ -53,7 +53,7 @@ pub struct Column {
     pub field: usize,
     /// How its elements are stored; an error of kind `Unsupported` for types of later versions.
     pub encoding: Result<Encoding>,
-    /// Index of the first element that is stored; those before are zero. `None` where the column
+    /// Index of the first element that is stored; those before are zero. `None` if the column
     /// was there from the start.
     pub first_element: Option<u64>,
     /// Whether the column, coming late, was suppressed at first.

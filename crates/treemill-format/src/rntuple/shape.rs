@@ -1,10 +1,10 @@
-//! What a field is, for a reader: which columns make up its values, and how. Pure description,
-//! made by [`super::tree`], obeyed by the decoder.
+//! A field for a reader: which columns make up its values, and how. Pure description, made by [`super::tree`]
+//! and followed by the decoder.
 
 use super::element::Element;
 use std::cmp::Ordering;
 
-/// What C++ integers are. `char` has a sign on all platforms that ROOT has releases for.
+/// C++ integers. `char` has a sign on all platforms that ROOT has releases for.
 const INTEGERS: [(&str, Native); 10] = [
     ("char", Native::I8),
     ("std::byte", Native::U8),
@@ -85,7 +85,7 @@ impl Native {
         })
     }
 
-    /// The type that holds the values of both, where one of the two does.
+    /// The type that holds the values of both, if one of the two does.
     #[must_use]
     pub fn and(self, other: Native) -> Option<Native> {
         match (self, other) {
@@ -112,7 +112,7 @@ pub enum Shape {
     Number {
         /// One column.
         columns: Columns,
-        /// What it is decoded to.
+        /// The type that it is decoded to.
         native: Native,
     },
     /// The number of a collection's items, from the ends of its items.
@@ -159,7 +159,7 @@ pub enum Shape {
     Variant {
         /// One column.
         columns: Columns,
-        /// What it may be; tags count from 1, and 0 is none of them.
+        /// Its alternatives; tags count from 1, and 0 is none of them.
         alternatives: Vec<Shape>,
     },
 }
@@ -207,7 +207,7 @@ mod tests {
             (Element::I8, "std::uint8_t", Some(Native::U8)),
             (Element::U32, "std::int32_t", Some(Native::I32)),
             (Element::I64, "std::uint64_t", Some(Native::U64)),
-            // Wider than stored: the values are those that are stored, where they all fit.
+            // The declared type is wider than the stored one: the stored type is kept if its values fit.
             (Element::I32, "std::int64_t", Some(Native::I32)),
             (Element::U32, "std::int64_t", Some(Native::U32)),
             (Element::I32, "std::uint64_t", None),

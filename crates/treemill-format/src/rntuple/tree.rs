@@ -18,11 +18,11 @@ const MOST_NESTED: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Node {
     children: Vec<usize>,
-    /// Physical columns, through alias columns where the field is projected.
+    /// Physical columns; through alias columns, if the field is projected.
     columns: Vec<usize>,
 }
 
-/// What is right below a field at a place, where that is not all that there is.
+/// The fields directly below a field at a place, if they are not all of its fields.
 type Below<'a> = &'a dyn Fn(Place) -> Option<Result<Shape>>;
 
 /// The tree of fields.
@@ -57,7 +57,7 @@ impl Tree {
     /// Connects the schema's records.
     ///
     /// # Errors
-    /// `Malformed` where they refer to records that are not there.
+    /// `Malformed` if they refer to records that are not there.
     pub fn new(schema: &Schema) -> Result<Tree> {
         let mut top = Vec::new();
         let mut nodes = vec![Node::default(); schema.fields.len()];
@@ -133,7 +133,7 @@ impl Tree {
         self.build(schema, id, place, &|_| None)
     }
 
-    /// The shape of field `id`. What is below it comes from `below`, where that has something, and
+    /// The shape of field `id`. What is below it comes from `below`, if that has something, and
     /// else from its children.
     fn build(&self, schema: &Schema, id: usize, place: Place, below: Below<'_>) -> Result<Shape> {
         let field = self.field(schema, id)?;
@@ -245,7 +245,7 @@ impl Tree {
     fn record(&self, schema: &Schema, id: usize, place: Place) -> Result<Shape> {
         let place = place.below(place.per_entry)?;
         let found = self.members(schema, id)?;
-        // As many fields as there are can be passed on the way, so this ends.
+        // At most all fields can be on the way, so this ends.
         let names = unique_names(&found);
         let is_tuple = found.iter().all(|member| is_number_name(&member.name));
         let members = found
@@ -262,7 +262,7 @@ impl Tree {
         Ok(Shape::Record { members, is_tuple })
     }
 
-    /// The members of a record, those of base classes after its own, with where they come from.
+    /// The members of a record, with members of base classes after its own, and where they come from.
     pub(super) fn members(&self, schema: &Schema, id: usize) -> Result<Vec<Member>> {
         let mut members = Vec::new();
         let mut unseen = vec![(id, Vec::new(), Vec::new())];

@@ -14,7 +14,7 @@ impl StreamerInfos {
     /// `key_len` is the length of that record's key.
     ///
     /// # Errors
-    /// `Malformed` where the records break off; `Unsupported` for elements that no known ROOT writes.
+    /// `Malformed` if the records break off; `Unsupported` for elements that no known ROOT writes.
     pub fn parse(object: &[u8], key_len: usize) -> Result<StreamerInfos> {
         let mut infos = Vec::new();
         for item in list(&mut Reader::new(object), key_len)? {

@@ -59,11 +59,11 @@ pub(crate) fn from_title(title: &str) -> (f64, f64) {
         return (min, steps / (max - min));
     }
     let min = if bits < 15 { bits as f64 + 0.1 } else { min };
-    // ROOT heeds the result only where one of the two is positive.
+    // ROOT uses the result only if one of the two is positive.
     if min > 0.0 { (min, 0.0) } else { (0.0, 0.0) }
 }
 
-/// The inside of the first bracket, or of the second where the first has no comma (an array's dimension).
+/// The inside of the first bracket, or of the second if the first has no comma (an array's dimension).
 fn bracket(title: &str) -> Option<&str> {
     let mut rest = title;
     for _ in 0..2 {
@@ -99,7 +99,7 @@ fn limit(text: &str) -> f64 {
 /// Longest number that anybody writes into a comment.
 const LONGEST_NUMBER: usize = 64;
 
-/// What scanf's `%lg` makes of the text: the longest number that it begins with, else 0.
+/// The value of the text for scanf's `%lg`: the longest number that it begins with, else 0.
 fn leading_number(text: &str) -> f64 {
     let ends = text
         .char_indices()

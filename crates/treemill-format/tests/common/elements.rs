@@ -68,7 +68,7 @@ pub fn streamer_infos(class: &str, members: &[Member]) -> Vec<u8> {
     list(&[streamer_info(class, 3, members)])
 }
 
-/// One class, behind its pointer.
+/// One class, after its pointer.
 pub fn streamer_info(class: &str, version: i32, members: &[Member]) -> Vec<u8> {
     let elements: Vec<Vec<u8>> = members.iter().map(element).collect();
     let mut info = named(class, "");

@@ -1,4 +1,4 @@
-//! Opens ROOT files for the tests, from the corpus beside the repository where it is there.
+//! Opens ROOT files for the tests, from the corpus beside the repository if it is there.
 #![allow(dead_code)]
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use treemill_format::layout::{Layout, Number};
 use treemill_format::reader::Reader;
 use treemill_format::streamer::StreamerInfos;
 
-/// The folder of test files, or `None` (said aloud) where it is absent.
+/// The folder of test files, or `None` (said aloud) if it is absent.
 pub fn corpus() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
     if folder.is_dir() {

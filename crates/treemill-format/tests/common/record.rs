@@ -195,7 +195,7 @@ pub fn tree(
     object(20, &t)
 }
 
-/// An unflushed basket of `entries` entries, with entry offsets where given.
+/// An unflushed basket of `entries` entries, with entry offsets if given.
 pub fn basket(entries: i32, data: &[u8], offsets: Option<&[i32]>) -> Vec<u8> {
     let strings = [string("TBasket"), string("x"), string("t")].concat();
     let key_len = (26 + strings.len() + 19) as i32;

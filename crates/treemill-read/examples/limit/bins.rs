@@ -1,4 +1,4 @@
-//! Where the values go.
+//! The histogram that the values fill.
 
 /// Equal bins, in four copies, so that one increment need not wait for the one before it.
 pub struct Bins {

@@ -71,7 +71,7 @@ fn of_tree(tree: &TreeFile, file: &fs::File, asked: &Question, bins: &mut Bins) 
     }
 }
 
-/// The column of a field's numbers, and of the ends of its lists, where it has some.
+/// The column of a field's numbers, and of the ends of its lists, if it has some.
 fn columns(shape: &Shape) -> Fallible<(&Columns, Option<&Columns>)> {
     match shape {
         Shape::Number { columns, .. } => Ok((columns, None)),

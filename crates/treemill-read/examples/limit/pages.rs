@@ -17,7 +17,7 @@ pub struct Pages<'a> {
     page: usize,
     packed: Vec<u8>,
     unpacked: Vec<u8>,
-    /// The page's elements, where they are numbers.
+    /// The page's elements, if they are numbers.
     pub values: Vec<f32>,
     /// Where the page's first list ends, counted from the cluster's start, if its elements say so.
     pub first_end: u64,

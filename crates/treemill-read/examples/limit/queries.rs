@@ -47,7 +47,7 @@ pub fn partner_below(mut pair: [impl Chunks; 2], cut: f32, bins: &mut Bins) -> F
         let n = (rests[0].len - rests[0].at).min(rests[1].len - rests[1].at);
         let values = &first.values()[rests[0].at..rests[0].at + n];
         let partners = &second.values()[rests[1].at..rests[1].at + n];
-        // Every value is written, and the next one over it where it was not wanted.
+        // Every value is written, and the next one over it if it was not wanted.
         kept.resize(n + 1, 0.0);
         let mut end = 0;
         for (value, partner) in values.iter().zip(partners) {

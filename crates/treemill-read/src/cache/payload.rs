@@ -1,5 +1,5 @@
-//! What can be remembered: trees' baskets, RNTuples' pages. Each is made of the bytes at one place of a
-//! file, and says how it was read from them, so that whoever would read them otherwise can tell.
+//! The payloads of the cache: baskets of trees and pages of RNTuples. Each says how it was read from its bytes,
+//! so a reader that would read them otherwise can tell.
 
 use std::sync::Arc;
 use treemill_format::basket::BasketHeader;
@@ -26,7 +26,7 @@ impl Basket {
         }
     }
 
-    /// What follows the key: all of it, or as much from its front as somebody needed.
+    /// What follows the key: all of it, or only as much from its front as was needed.
     pub(crate) fn payload(&self) -> &[u8] {
         self.bytes.get(..self.filled).unwrap_or_default()
     }
@@ -71,7 +71,7 @@ impl PageKind {
         }
     }
 
-    /// The elements as ends, where they are such: the first, and in `above` what each is above it.
+    /// The elements as ends, if they are such: the first, and in `above` what each is above it.
     pub(crate) fn ends(&self, elements: &[u8], above: &mut Vec<u32>) -> Result<u64, FormatError> {
         decode_ends(&self.encoding, elements, self.elements as usize, above)
     }

@@ -1,9 +1,9 @@
-//! What is remembered, within a limit: who comes in and who has to go. Pure: knows no bytes, no files, no
-//! clock and no threads, only keys, sizes, and the pass that used each last.
+//! The cache's policy: which keys are admitted and which are evicted, within a limit. Pure: knows no bytes,
+//! files, clocks or threads, only keys, sizes, and the pass that used each last.
 //!
-//! A physicist goes through the same columns again and again, from the first entry to the last. Where they
-//! are more than the limit, whoever throws out the oldest for the newest has nothing of the next pass ever.
-//! So what recent passes have used stays, and the rest of what a pass reads is not let in.
+//! An analysis goes through the same columns again and again, from the first entry to the last. If they are
+//! larger than the limit, the usual policy (evict the least recently used) never has a hit. So what recent
+//! passes have used stays, and the rest of what a pass reads is not admitted.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -64,7 +64,7 @@ impl<K: Copy + Eq + Hash, V> Policy<K, V> {
         Some(&entry.value)
     }
 
-    /// The value of a key that nobody uses by this.
+    /// The value of a key; this does not count as a use.
     pub(super) fn peek(&self, key: &K) -> Option<&V> {
         self.entries.get(key).map(|entry| &entry.value)
     }
@@ -87,8 +87,8 @@ impl<K: Copy + Eq + Hash, V> Policy<K, V> {
         true
     }
 
-    /// Takes a value of so many bytes if there is room, in the place of the key's last one. Who has to
-    /// go is put to `gone`, `value` itself where there is no room.
+    /// Stores a value of `bytes` bytes in place of the key's last one, if there is room. Evicted values are
+    /// appended to `gone`, and so is `value` itself if there is no room.
     pub(super) fn put(&mut self, key: K, value: V, bytes: u64, pass: u64, gone: &mut Vec<V>) {
         gone.extend(self.remove(&key));
         if !self.make_room(bytes, pass, gone) {
@@ -107,7 +107,7 @@ impl<K: Copy + Eq + Hash, V> Policy<K, V> {
         self.entries.insert(key, entry);
     }
 
-    /// Another limit: where it is too small for all, the oldest go, whoever used them.
+    /// Changes the limit. If the values are too large for it, the oldest are evicted, recent or not.
     pub(super) fn set_limit(&mut self, limit: u64) -> Vec<V> {
         self.limit = limit;
         let mut gone = Vec::new();

@@ -1,21 +1,21 @@
-//! Where items end, from starts in bytes, from counts, and for single entries. Pure.
+//! List ends, from starts in bytes, from counts, and for single entries. Pure.
 
 use crate::decode::{Picked, consecutive};
 use crate::memory::RESULTS;
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use std::ops::Range;
 
-/// Where the items of entries that follow one another end: one number more than entries, ascending. The
-/// first is what comes before them.
+/// The list ends of consecutive entries, ascending: one number more than entries, the first being what comes
+/// before them.
 #[derive(Debug, Clone)]
 pub(crate) struct Ends {
     pub(super) ends: ScalarBuffer<i32>,
-    /// The branch that told them, if it was one alone.
+    /// The branch that they come from, if it was only one.
     pub(super) by: Option<usize>,
 }
 
 impl Ends {
-    /// Whether another than `branch` told them.
+    /// Whether they come from another branch than `branch`.
     pub(crate) fn are_of_others(&self, branch: usize) -> bool {
         self.by != Some(branch)
     }
@@ -39,7 +39,7 @@ impl Ends {
         let Ok(size) = u32::try_from(size) else {
             return false;
         };
-        // Neither wraps where they agree: starts lie within a basket, whose bytes the items fill.
+        // Neither wraps if they agree: starts lie within a basket, whose bytes the items fill.
         let wrong = |(end, start): (&i32, &u32)| {
             let bytes = end.wrapping_sub(first).cast_unsigned().wrapping_mul(size);
             bytes != start.wrapping_sub(begin)
@@ -54,7 +54,7 @@ impl Ends {
     }
 }
 
-/// Ends of items of `size` bytes from their entries' starts; `None` where one is not whole.
+/// Ends of items of `size` bytes from their entries' starts; `None` if one is not whole.
 pub(crate) fn ends_of_starts(starts: &[u32], size: usize) -> Option<Vec<i32>> {
     let size = u32::try_from(size).ok().filter(|&size| size > 0)?;
     let first = *starts.first()?;
@@ -84,7 +84,7 @@ pub(crate) fn ends_of_starts(starts: &[u32], size: usize) -> Option<Vec<i32>> {
         .collect()
 }
 
-/// Ends of items from their counts; `None` where there are too many.
+/// Ends of items from their counts; `None` if there are too many.
 pub(crate) fn ends_of_counts(counts: &[u32]) -> Option<Vec<i32>> {
     let mut ends = RESULTS.vec(counts.len().saturating_add(1));
     ends.push(0);
@@ -113,7 +113,7 @@ pub(super) fn pick(held: &Range<u64>, ends: &Ends, first: u64, rows: &[u32]) -> 
         let entry = first.checked_add(u64::from(row))?;
         usize::try_from(entry.checked_sub(held.start)?).ok()
     };
-    // Of no rows there are no picks: who asks for them must not go on.
+    // Without rows there is no selection.
     rows.first()?;
     let mut offsets = Vec::with_capacity(rows.len().saturating_add(1));
     let items = if let Some(run) = consecutive(rows) {
@@ -150,14 +150,14 @@ pub(super) fn pick(held: &Range<u64>, ends: &Ends, first: u64, rows: &[u32]) -> 
 const WIDTH: usize = 4;
 
 /// The numbers of all items of some lists, which begin at `starts` and end, one after another, at
-/// `offsets`; `None` where these are more than `most`.
+/// `offsets`; `None` if these are more than `most`.
 fn numbers(starts: &[u32], offsets: &[i32], most: usize) -> Option<Vec<u32>> {
     let total = usize::try_from(*offsets.last()?).ok()?;
     if total > most {
         return None;
     }
-    // Some at a time, and always once; what is too much is written over by the next list. So of lists
-    // as short as most are, no branch depends on their lengths, which cannot be foretold.
+    // Copies a fixed number of ends at a time, at least once; the next list overwrites what is too much. So for
+    // short lists no branch depends on their lengths, which the processor could not predict.
     let mut items = vec![0; total.checked_add(WIDTH)?];
     for (&start, ends) in starts.iter().zip(offsets.windows(2)) {
         let &[at, end] = ends else { continue };

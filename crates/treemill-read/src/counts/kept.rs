@@ -1,5 +1,5 @@
-//! Where items end, as a file's readers have found out, for the readers that come after. Bounded over all
-//! files together, because datasets keep many of them open.
+//! List ends that a file's readers leave for later ones. Bounded over all files together, because datasets keep
+//! many of them open.
 
 use super::slot::Run;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ static ENTRIES: AtomicU64 = AtomicU64::new(0);
 /// By counter and first entry.
 type Runs = BTreeMap<(usize, u64), Run>;
 
-/// Of one file.
+/// The list ends of one file.
 #[derive(Debug, Default)]
 pub(crate) struct Kept(Mutex<Runs>);
 
@@ -25,8 +25,8 @@ impl Kept {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a run of a counter if there is room, and it is not known yet. Those that are there stay: whoever
-    /// reads the file again begins with its first entries.
+    /// Keeps a run of a counter if there is room and it is new. Earlier runs stay: the next pass begins with
+    /// the first entries again.
     pub(super) fn keep(&self, counter: usize, run: &Run) {
         let mut runs = self.runs();
         if find(&runs, counter, run.entries.start).is_some() {

@@ -1,4 +1,4 @@
-//! What is known of one counter: runs of entries, found out by whoever read them first.
+//! The list ends of one counter, in runs of entries, from whichever branch read them first.
 
 use super::ends::Picks;
 use crate::memory::{RESULTS, Spares};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct Run {
     pub(super) entries: Range<u64>,
     pub(super) ends: ScalarBuffer<i32>,
-    /// The branch that told them; none of several that did together.
+    /// The branch that they come from; `None` if they come from several.
     pub(super) by: Option<usize>,
 }
 
@@ -28,7 +28,7 @@ impl Run {
         entries.is_some_and(|n| n > 0 && n.checked_add(1) == Some(self.len()))
     }
 
-    /// Of some of its entries.
+    /// The selected entries.
     pub(super) fn part(&self, entries: &Range<u64>) -> Option<ScalarBuffer<i32>> {
         if entries.start < self.entries.start || self.entries.end < entries.end {
             return None;
@@ -40,7 +40,7 @@ impl Run {
     }
 }
 
-/// What is known of one counter.
+/// The list ends of one counter.
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) counter: usize,
@@ -48,14 +48,14 @@ pub(super) struct Slot {
     pub(super) runs: BTreeMap<u64, Run>,
     /// Entries of all runs.
     pub(super) kept: u64,
-    /// Of the batch at hand.
+    /// The current batch's.
     pub(super) offsets: Option<(Range<u64>, OffsetBuffer<i32>)>,
     pub(super) picks: Vec<Arc<Picks>>,
     pub(super) spares: Spares,
 }
 
 impl Drop for Slot {
-    /// Leaves memory that nobody else holds to the readers that come later.
+    /// Leaves memory that nothing else holds to the readers that come later.
     fn drop(&mut self) {
         for (_, run) in std::mem::take(&mut self.runs) {
             let ends = run.ends.into_inner();
@@ -94,7 +94,7 @@ impl Slot {
         usize::try_from(entries.end.checked_sub(entries.start)?).ok()
     }
 
-    /// Adds a run that is whole, and takes those away that lie within it.
+    /// Adds a run, and removes those that lie within it.
     pub(super) fn insert(&mut self, run: Run) {
         let within = self.runs.range(run.entries.clone());
         let within = within.filter(|(_, old)| old.entries.end <= run.entries.end);
@@ -108,7 +108,7 @@ impl Slot {
         self.kept = self.kept.saturating_sub(hidden.map_or(0, |old| old.len()));
     }
 
-    /// Keeps about so many entries' ends; the run that begins at `kept` in any case.
+    /// Keeps about this many entries' ends, and always the run that begins at `kept`.
     pub(super) fn forget(&mut self, most: u64, kept: u64) {
         while self.kept > most && self.runs.len() > 1 {
             let is_first = self
@@ -125,7 +125,7 @@ impl Slot {
         }
     }
 
-    /// The branch that told all of these entries' ends.
+    /// The branch that all of these entries' ends come from.
     pub(super) fn teller(&self, entries: &Range<u64>) -> Option<usize> {
         let by = self.run(entries.start)?.by;
         let mut at = entries.start;
@@ -137,7 +137,7 @@ impl Slot {
         by
     }
 
-    /// Ends from 0 on, of runs that follow one another.
+    /// Ends from 0 on, of consecutive runs.
     pub(super) fn join(&self, entries: &Range<u64>, mut joined: Vec<i32>) -> Option<Vec<i32>> {
         joined.push(0);
         let mut at = entries.start;

@@ -1,4 +1,4 @@
-//! Tests of what branches find out for one another.
+//! Tests of the list ends that branches share.
 #![allow(
     clippy::unwrap_used,
     clippy::arithmetic_side_effects,

@@ -7,7 +7,7 @@ use arrow_buffer::{BooleanBuffer, Buffer};
 #[derive(Debug)]
 pub struct Bits {
     packed: Vec<u8>,
-    /// Those that do not fill a byte yet.
+    /// The last bits, which do not fill a byte yet.
     rest: [u8; 8],
     held: usize,
 }

@@ -1,6 +1,6 @@
-//! Whole baskets of values whose size is known only by reading them: all entries are gone through by the
-//! steps of their layout ([`super::compile`]), and appended together, or none. What there are no steps
-//! for, or what is not as expected, is left to [`super::walk`], which also finds the words for errors.
+//! Decodes whole baskets of values whose size is known only by reading them: the steps of the layout
+//! ([`super::compile`]) visit all entries, which are then appended together, or not at all. Layouts without
+//! steps, and bytes that are not as expected, are left to [`super::walk`], which also has the words for errors.
 
 use super::Entries;
 use super::bytes::Bytes;
@@ -22,7 +22,7 @@ const MOST_ROOM: usize = 16 << 10;
 /// Appends all entries and says that it did, if they are of a kind that can be.
 ///
 /// # Errors
-/// Those of mistakes of this crate; what is wrong with entries is not told.
+/// Only mistakes of this crate. Wrong entries are not an error here.
 pub(super) fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Result<bool> {
     if gapless(column, layout, entries)? {
         return Ok(true);
@@ -57,7 +57,7 @@ pub(super) fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>)
     }
 }
 
-/// Objects without headers whose number is not told are another matter.
+/// Objects without headers, whose number is not stored, are read elsewhere.
 fn is_shared(item: &Layout) -> bool {
     matches!(item, Layout::Object(of) if of.form == Form::Shared)
 }
@@ -104,8 +104,8 @@ fn values(step: &mut Step<'_>, entries: Entries<'_>) -> Option<()> {
     }
 }
 
-/// Goes past entries that are items up to their end, behind a header for all if there are any; `ends`
-/// become those of the lists.
+/// Passes entries that are items up to their end, after one header for all if `header` is not 0; `ends`
+/// receives the lists' ends.
 fn rests(
     step: &mut Step<'_>,
     entries: Entries<'_>,

@@ -1,5 +1,5 @@
-//! What is decoded in bulk is what is decoded value by value, errors included: on sound and on
-//! damaged bytes of every kind of layout that has both ways.
+//! Decoding in bulk gives what decoding value by value gives, errors included: on sound and on damaged bytes of
+//! every kind of layout that has both ways.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -166,7 +166,7 @@ impl Dice<'_> {
     }
 }
 
-/// `body` behind a byte count and a version.
+/// `body` after a byte count and a version.
 fn framed(version: u16, body: &[u8]) -> Vec<u8> {
     let mut bytes = (0x4000_0000 | (body.len() as u32 + 2))
         .to_be_bytes()
@@ -273,7 +273,7 @@ fn encode_hidden(hidden: &Hidden) -> Vec<u8> {
     }
 }
 
-/// The layout without its header, where it is one of a collection or string.
+/// The layout without its header, if it is one of a collection or string.
 fn headless(layout: &Layout) -> Layout {
     match layout {
         Layout::Vector { item, .. } => vector((**item).clone(), 0),

@@ -1,4 +1,4 @@
-//! For tests of objects and pointers, whose bytes are written out by hand: layouts in few words, and the
+//! Helpers for tests of objects and pointers, whose bytes are written by hand: layouts in few words, and the
 //! array of one entry.
 
 use super::*;
@@ -20,7 +20,7 @@ pub(super) fn object(form: Form, parts: Vec<Part>) -> Object {
     }
 }
 
-/// Of the members x and n.
+/// The members x and n.
 pub(super) fn hit(form: Form) -> Object {
     object(
         form,
@@ -44,7 +44,7 @@ pub(super) fn pointer_to(object: Object) -> Layout {
     }))
 }
 
-/// A vector behind a header of so many bytes.
+/// A vector with a header of this many bytes.
 pub(super) fn list(item: Layout, header: u8) -> Layout {
     Layout::Vector {
         item: Box::new(item),

@@ -1,14 +1,14 @@
-//! Bytes at a place: what is there, and where it ends. Not held to the end of an entry: whoever reads on
-//! beyond it is found out by where he stops. Says `None` where something is not as expected; the words
-//! for it are [`super::walk`]'s.
+//! Reads bytes at a position: values and where they end. Reads are not bounded by the end of their entry: the
+//! caller compares the last position with it. Returns `None` if something is not as expected; the words for it
+//! are [`super::walk`]'s.
 
 use super::object::{HEADER, is_by_member};
 use super::packer::LINE;
 use treemill_format::layout::Class;
 use treemill_format::marks::BYTE_COUNT;
 
-/// Bytes, of which those from a place on are looked at. Places are handed on and back, not kept: so they
-/// stay in registers.
+/// Bytes that are read from given positions. Positions are arguments and results, not fields, so they stay in
+/// registers.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
@@ -16,7 +16,7 @@ pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 pub(super) type Likeness = [u8; 8];
 
 impl<'a> Bytes<'a> {
-    /// `len` bytes and all behind them, and where they end.
+    /// `len` bytes and all after them, and where they end.
     #[inline]
     pub(super) fn piece(self, at: usize, len: usize) -> Option<(&'a [u8], usize)> {
         let piece = self.0.get(at..)?;
@@ -64,8 +64,8 @@ impl<'a> Bytes<'a> {
         self.0.get(at..end)?.get(4..)?.try_into().ok()
     }
 
-    /// Of such a collection, if its header is another like that: its count, where its members begin and
-    /// where they end.
+    /// The count of such a collection and where its members begin and end, if its header is like the first
+    /// one's.
     #[inline]
     pub(super) fn alike(self, at: usize, alike: Likeness) -> Option<(usize, usize, usize)> {
         let ([a, b, c, d, versions @ .., w, x, y, z], body) = self.take::<16>(at)?;
@@ -81,7 +81,7 @@ impl<'a> Bytes<'a> {
         ))
     }
 
-    /// Where an object begins, whose version must be that of the class, or 0 before its checksum.
+    /// Where an object's members begin. Its version must be that of the class, or 0 before its checksum.
     #[inline]
     pub(super) fn check(self, at: usize, class: &Class, version: u16) -> Option<usize> {
         if i32::from(version) == class.version && version != 0 {
@@ -104,12 +104,12 @@ pub(super) struct Heap {
 }
 
 impl Heap {
-    /// With room for so many bytes.
+    /// An empty heap with room for `room` bytes.
     pub(super) fn with_room(room: usize) -> Self {
         Heap::behind(Vec::new(), room)
     }
 
-    /// That begins with `bytes`, with room for so many behind them.
+    /// A heap that begins with `bytes`, with room for `room` more.
     pub(super) fn behind(mut bytes: Vec<u8>, room: usize) -> Self {
         let len = bytes.len();
         bytes.resize(len.saturating_add(room).saturating_add(LINE), 0);

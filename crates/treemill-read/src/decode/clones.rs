@@ -1,5 +1,5 @@
-//! ROOT's collections that were stored whole. TClonesArrays: lists of objects, one after another or member by
-//! member; TObjArrays and TLists: lists of pointers.
+//! ROOT's own collections, stored whole: TClonesArrays are lists of objects, one by one or member by member;
+//! TObjArrays and TLists are lists of pointers.
 //! Source: ROOT's `TClonesArray::Streamer`, `TStreamerInfo::WriteBufferClones`, `TObjArray::Streamer` and
 //! `TList::Streamer`.
 
@@ -30,7 +30,7 @@ pub(super) fn clones(
         *item = Column::Met(array.class.to_vec());
     }
     if array.count == 0 {
-        // Headers of members that nobody has, at most.
+        // At most the headers of members that no item has.
         return push_offset(offsets, 0);
     }
     if let Layout::Absent { reason } = &of.item {

@@ -1,5 +1,5 @@
-//! TClonesArrays that were stored whole, by bytes written out by hand; what real ROOT wrote is compared by
-//! the project's Python tests.
+//! TClonesArrays that were stored whole, from bytes written by hand. The project's Python tests compare arrays
+//! that real ROOT wrote.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

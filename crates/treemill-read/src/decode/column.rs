@@ -39,12 +39,12 @@ pub enum Column {
     Record { rows: usize, fields: Vec<Column> },
     /// [`Layout::Object`], a column for each part.
     Object { rows: usize, parts: Vec<Column> },
-    /// [`Layout::Pointer`]: which are not null, and what those point to.
+    /// [`Layout::Pointer`]: which are not null, and the objects that they point to.
     Pointer {
         present: Vec<bool>,
         item: Box<Column>,
     },
-    /// A part of which nothing is kept; [`Layout::Absent`], of which there is none.
+    /// A part that is not kept, or [`Layout::Absent`], which has no values.
     Nothing,
     /// [`Layout::Absent`] after the data have said what would be there: the name of its class.
     Met(Vec<u8>),
@@ -57,7 +57,7 @@ impl Column {
     /// is known only from verified bytes).
     ///
     /// # Errors
-    /// `Unsupported` by name where the layout cannot be read.
+    /// `Unsupported` by name if the layout cannot be read.
     pub fn new(layout: &Layout, rows: usize) -> Result<Self> {
         Self::with(&mut Spares::default(), layout, rows)
     }
@@ -69,7 +69,7 @@ impl Column {
     pub fn with(spares: &mut Spares, layout: &Layout, rows: usize) -> Result<Self> {
         size_of(layout)?;
         let offsets = |spares: &mut Spares| {
-            // Of lists within others nobody knows how many there are.
+            // The number of inner lists is not known.
             let room = if rows == 0 { 0 } else { rows.saturating_add(1) };
             let mut offsets = spares.vec(room);
             offsets.push(0);
@@ -119,8 +119,8 @@ impl Column {
         })
     }
 
-    /// As [`Column::with`]; where `bytes`, booleans that are not within lists or objects become numbers
-    /// of a byte, 0 or 1.
+    /// As [`Column::with`]. If `bytes` is set, booleans outside lists and objects become numbers of a byte, 0
+    /// or 1.
     ///
     /// # Errors
     /// As [`Column::new`].
@@ -222,7 +222,7 @@ impl Column {
     /// The finished Arrow array; `layout` as in [`Column::new`].
     ///
     /// # Errors
-    /// `Malformed` where the pieces do not fit together, which would be a mistake of this crate.
+    /// `Malformed` if the pieces do not fit together, which would be a mistake of this crate.
     pub fn finish(self, layout: &Layout) -> Result<ArrayRef> {
         self.finish_into(&mut Spares::default(), layout)
     }
@@ -313,7 +313,7 @@ fn finish_object(
     Ok(Arc::new(array.map_err(broken)?))
 }
 
-/// The arrays of an object's fields, those of its bases before its own.
+/// The arrays of an object's fields, with the fields of its bases first.
 fn finish_parts(
     columns: Vec<Column>,
     object: &Object,

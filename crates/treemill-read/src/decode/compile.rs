@@ -1,5 +1,5 @@
-//! The steps of a layout, bound to the columns that they fill. Layouts, and parts of them, for which there
-//! are none are left to [`super::walk`].
+//! Compiles a layout to steps that are bound to the columns they fill. Parts of layouts that have no steps are
+//! left to [`super::walk`].
 
 use super::bytes::Heap;
 use super::clones::Arrays;
@@ -16,7 +16,7 @@ use treemill_format::layout::{Form, Hidden, Layout, Number, Object, Part};
 /// What TObject::fBits is gathered as.
 const BITS: Layout = Layout::Number(Number::U32);
 
-/// The steps of values of a layout; `None` where there are none. `headless`: without the header that the
+/// The steps of values of a layout; `None` if there are none. `headless`: without the header that the
 /// layout has for it if it is a collection or string; `room`: bytes that there may be.
 pub(super) fn compile<'c>(
     column: &'c mut Column,

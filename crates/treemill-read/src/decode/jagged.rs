@@ -120,7 +120,7 @@ fn squeeze(
     let (before, mut total) = (offsets.last().copied().unwrap_or(0), 0_usize);
     let mut gathered = Heap::with_room(entries.bytes().len());
     for (index, (start, end)) in entries.spans().enumerate() {
-        // Those behind the entry may be copied along.
+        // Those after the entry may be copied along.
         let behind = entries.data.get(start..).unwrap_or_default();
         let len = end.wrapping_sub(start);
         let bytes = len.wrapping_sub(skip);

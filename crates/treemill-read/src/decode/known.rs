@@ -1,4 +1,4 @@
-//! Lists whose ends are known beforehand: only their items are decoded.
+//! Lists whose ends are known beforehand: only the items are decoded.
 
 use super::column::Column;
 use super::picked::{Gathered, append_picked};
@@ -32,7 +32,7 @@ impl<'a> Items<'a> {
     /// None yet. `layout` is an item's, of a fixed size.
     ///
     /// # Errors
-    /// `Unsupported` where it cannot be read.
+    /// `Unsupported` if it cannot be read.
     pub fn new(spares: &mut Spares, layout: &'a Layout) -> Result<Self> {
         Ok(Items {
             layout,
@@ -41,10 +41,10 @@ impl<'a> Items<'a> {
         })
     }
 
-    /// Appends the items of these numbers of `data`.
+    /// Appends the items with these numbers from `data`.
     ///
     /// # Errors
-    /// `Malformed` where there are not so many.
+    /// `Malformed` if there are not so many.
     pub fn append(&mut self, data: &[u8], items: Range<usize>) -> Result<()> {
         let place = |n: usize| n.checked_mul(self.size);
         let bytes = place(items.start).zip(place(items.end));
@@ -53,10 +53,10 @@ impl<'a> Items<'a> {
         self.items.append_packed(self.layout, bytes, items.len())
     }
 
-    /// Appends the items that were picked.
+    /// Appends the selected items.
     ///
     /// # Errors
-    /// `Malformed` where there are not so many.
+    /// `Malformed` if there are not so many.
     pub fn append_picked(
         &mut self,
         data: &[u8],
@@ -73,7 +73,7 @@ impl<'a> Items<'a> {
     /// The lists that end where `offsets` say.
     ///
     /// # Errors
-    /// `Malformed` where these are not the offsets of the items here, a mistake of this crate.
+    /// `Malformed` if these are not the offsets of the items here, a mistake of this crate.
     pub fn finish(self, offsets: OffsetBuffer<i32>, spares: &mut Spares) -> Result<ArrayRef> {
         let values = self.items.finish_into(spares, self.layout)?;
         let item = Arc::new(field("item", self.layout)?);

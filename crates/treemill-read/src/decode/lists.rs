@@ -1,5 +1,5 @@
-//! Collections among the [`super::steps`]: a header, a count, and as many items; objects one by one or
-//! member by member, as the header says.
+//! Steps for collections: a header, a count, and the items; objects one by one or member by member, as the
+//! header says.
 
 use super::bytes::{Bytes, Likeness};
 use super::object::is_by_member;
@@ -72,7 +72,7 @@ impl List<'_> {
         self.item.many(data, at, count)
     }
 
-    /// So many lists; those of numbers, strings and lists without a look at what is to be done for each.
+    /// Passes `n` lists. Those of numbers, strings and lists do not dispatch on the step of each item.
     pub(super) fn several(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         let mut numbers = 0..count;
         let ends = &mut self.ends;
@@ -118,7 +118,7 @@ impl Ends {
         &self.ends
     }
 
-    /// Ends a list after so many more items.
+    /// Ends a list after `n` more items.
     #[inline(always)]
     pub(super) fn push(&mut self, more: usize) -> Option<()> {
         self.total = self.total.checked_add(more)?;

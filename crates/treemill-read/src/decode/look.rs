@@ -1,5 +1,5 @@
-//! Looks at data for what a layout leaves open, and describes it. Pure; decodes values like any others, for
-//! they are met on the way, and throws them away.
+//! Looks into data for what a layout leaves open, and completes the layout. Pure. Values before the open place
+//! are decoded like any others and dropped.
 
 use super::Entries;
 use super::column::Column;
@@ -17,7 +17,7 @@ const MOST_FOUND: usize = 64;
 /// open.
 ///
 /// # Errors
-/// As [`super::append`], where the entries do not fit what they themselves say.
+/// As [`super::append`], if the entries do not fit what they say themselves.
 pub fn look(
     layout: &mut Layout,
     data: &[u8],
@@ -27,7 +27,7 @@ pub fn look(
     for _ in 0..MOST_FOUND {
         let mut column = Column::new(layout, 0)?;
         let outcome = values(&mut column, layout, data, starts);
-        // What was found last is to fit as well.
+        // What was found last must fit as well.
         if !settle(&column, layout, describer) {
             return outcome;
         }
@@ -46,7 +46,7 @@ fn values(column: &mut Column, layout: &Layout, mut data: &[u8], starts: &[u32])
         return append(column, layout, entries);
     }
     if let Layout::Counted { .. } = layout {
-        // Where these entries end nobody says.
+        // Nothing says where these entries end.
         return Ok(());
     }
     while !data.is_empty() {

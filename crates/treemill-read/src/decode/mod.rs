@@ -1,11 +1,11 @@
-//! Decoding: entries' bytes, uncompressed, to Arrow arrays, as a [`Layout`] says. Pure: knows
-//! nothing of files, baskets' headers, compression or I/O.
+//! Decodes entries' uncompressed bytes to Arrow arrays, as a [`Layout`] says. Pure: knows nothing of files,
+//! baskets' headers, compression or I/O.
 //!
-//! [`Column`] grows by [`append`]ing runs of entries, basket after basket, so that a batch which
-//! spans baskets is decoded straight into one array. Layouts whose items have a fixed size take
-//! bulk paths ([`jagged`], [`number`]), and so do objects that all have as many bytes ([`stride`]). Other
-//! values are gone through by the steps of their layout ([`compile`], [`steps`]), a whole basket at a time
-//! ([`bulk`]); what there are no steps for, or what is wrong, is walked value by value ([`walk`]).
+//! A [`Column`] grows by [`append`]ing runs of entries, basket after basket, so that a batch which spans
+//! baskets is decoded straight into one array. Items of a fixed size take bulk paths ([`jagged`], [`number`]),
+//! and so do objects that all have the same size ([`stride`]). Other values are passed by the steps of their
+//! layout ([`compile`], [`steps`]), a whole basket at a time ([`bulk`]). Layouts without steps, and wrong
+//! values, are walked value by value ([`walk`]), which is the reference.
 
 mod bits;
 mod bulk;
@@ -47,7 +47,7 @@ use treemill_format::layout::Layout;
 /// Entries that lie one after another.
 #[derive(Debug, Clone, Copy)]
 pub struct Entries<'a> {
-    /// Bytes that hold the entries; those before the first and after the last are not looked at.
+    /// Bytes that hold the entries; bytes before the first and after the last are ignored.
     pub data: &'a [u8],
     /// Start of each entry in `data`, and the end of the last: one value more than entries,
     /// ascending, within `data`. Ignored for layouts of a fixed size, which start at 0.
@@ -90,7 +90,7 @@ impl<'a> Entries<'a> {
 /// the column is of no use.
 ///
 /// # Errors
-/// `Malformed` where the bytes do not fit the layout; offsets are relative to `entries.data`.
+/// `Malformed` if the bytes do not fit the layout; offsets are relative to `entries.data`.
 pub fn append(column: &mut Column, layout: &Layout, entries: Entries<'_>) -> Result<()> {
     if let Size::Fixed(size) = size_of(layout)? {
         let bytes = size

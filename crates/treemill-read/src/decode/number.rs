@@ -110,8 +110,8 @@ impl Numbers {
         for_each_form!(self, packed);
     }
 
-    /// Appends those at `places` of the numbers that lie one after another in `bytes`; `None`, and
-    /// nothing is appended, where there is no such number.
+    /// Appends the numbers at `places` of those that lie one after another in `bytes`. Returns `None`, and
+    /// appends nothing, if there is no such number.
     pub fn extend_at(&mut self, bytes: &[u8], places: &[u32]) -> Option<()> {
         let most = places.iter().fold(0, |most, place| most.max(*place)) as usize;
         macro_rules! picked {
@@ -193,7 +193,7 @@ impl Numbers {
         }
     }
 
-    /// One of the numbers as a count of items: `None` where it is negative or not an integer.
+    /// One of the numbers as a count of items: `None` if it is negative or not an integer.
     pub fn count_at(&self, at: usize) -> Option<usize> {
         fn convert<T: Copy + TryInto<usize>>(values: &[T], at: usize) -> Option<usize> {
             (*values.get(at)?).try_into().ok()
@@ -211,7 +211,7 @@ impl Numbers {
         }
     }
 
-    /// The numbers as counts of items: `None` where one is negative or beyond 32 bits, or where
+    /// The numbers as counts of items: `None` if one is negative or beyond 32 bits, or where
     /// they are not integers.
     pub fn to_counts(&self, counts: &mut Vec<u32>) -> Option<()> {
         fn convert<T: Copy + TryInto<u32>>(values: &[T], counts: &mut Vec<u32>) -> Option<()> {
@@ -257,8 +257,8 @@ fn from_range(bytes: [u8; 4], min: f64, factor: f64) -> f64 {
     f64::from(u32::from_be_bytes(bytes)) / factor + min
 }
 
-/// ROOT: `TBufferFile::ReadWithNbits`. The exponent's byte, then a u16 with the sign above
-/// `bits + 1` bits of mantissa, the last of which is rounding's carry.
+/// ROOT: `TBufferFile::ReadWithNbits`. The exponent's byte, then a u16 with the sign above `bits + 1` bits of
+/// mantissa, whose last bit is the carry of rounding.
 #[inline]
 fn from_mantissa([exponent, high, low]: [u8; 3], bits: u8) -> f32 {
     let stored = u32::from_be_bytes([0, 0, high, low]);

@@ -29,7 +29,7 @@ fn collection<'a>(bytes: &mut &'a [u8]) -> Result<(bool, &'a [u8])> {
 }
 
 /// Checks that objects are of the version that the layout was made for; classes without one have a
-/// checksum behind the version.
+/// checksum after the version.
 fn check(class: &Class, version: u16, body: &mut &[u8]) -> Result<()> {
     if i32::from(version) == class.version && version != 0 {
         return Ok(());
@@ -46,7 +46,7 @@ fn check(class: &Class, version: u16, body: &mut &[u8]) -> Result<()> {
     )))
 }
 
-/// As [`check`]; where objects are of another version, the first of their columns says of which.
+/// As [`check`]; if objects are of another version, the first of their columns records which.
 fn check_noting(
     columns: &mut [Column],
     class: &Class,
@@ -95,13 +95,13 @@ fn items_version(column: &mut Column, item: &Layout, body: &mut &[u8]) -> Result
             Column::Object { parts, .. } => check_noting(parts, &of.class, version, body),
             _ => Err(mismatch()),
         },
-        // Of a class without versions the checksum is passed over.
+        // A class without versions has a checksum, which is skipped.
         (_, Layout::Absent { .. }) => skip(body, if version == 0 { 4 } else { 0 }),
         _ => Err(unsupported("member by member, what has no members")),
     }
 }
 
-/// Appends the bodies of collections that share a header: of so many, or as many as there are.
+/// Appends the bodies of collections that share a header: `collections` of them, or all until the bytes end.
 pub(super) fn collections(
     column: &mut Column,
     layout: &Layout,
@@ -149,7 +149,7 @@ fn member_wise(
     by_members(offsets, column, item, count, body)
 }
 
-/// Appends so many items that lie member by member.
+/// Appends `count` items that lie member by member.
 pub(super) fn by_members(
     offsets: &mut Vec<i32>,
     column: &mut Column,
@@ -184,9 +184,9 @@ pub(super) fn by_members(
 /// In which order the members of objects lie.
 #[derive(Clone, Copy)]
 pub(super) enum Order {
-    /// Those of one object.
+    /// The members of one object.
     Objects,
-    /// The first member of so many objects, the second of all, and so on.
+    /// The first member of all objects, then the second of all, and so on.
     Members(usize),
 }
 
@@ -287,7 +287,7 @@ fn items_of(counter: Counter, before: &[Column], back: usize) -> Result<usize> {
     if !counter.triangle {
         return Ok(n);
     }
-    // Rows beyond any memory are found out when their bytes are counted.
+    // Rows that would take too much memory fail when their bytes are counted.
     Ok(n.saturating_mul(n.saturating_add(1)) / 2)
 }
 
@@ -302,7 +302,7 @@ fn counted(column: &Column, back: usize) -> Result<usize> {
         .ok_or_else(|| malformed(0, "a member that counts is not a count".to_owned()))
 }
 
-/// Passes over bytes that nobody asks for.
+/// Skips bytes that no column needs.
 pub(super) fn pass(hidden: &Hidden, bytes: &mut &[u8]) -> Result<()> {
     match hidden {
         Hidden::Bytes(n) => skip(bytes, usize::from(*n)),
@@ -334,7 +334,7 @@ pub(super) fn pass(hidden: &Hidden, bytes: &mut &[u8]) -> Result<()> {
 /// TObject's version.
 fn root_version(bytes: &mut &[u8]) -> Result<()> {
     let version = u16::from_be_bytes(take(bytes)?);
-    // With a byte count: four bytes of which two are read, then the version.
+    // With a byte count: the two bytes left of its four, then the version.
     skip(bytes, if version & MEMBER_WISE != 0 { 4 } else { 0 })
 }
 

@@ -1,5 +1,5 @@
-//! Objects, their collections and references, by bytes written out by hand; what real ROOT wrote is
-//! compared by the project's Python tests.
+//! Objects, their collections and references, from bytes written by hand. The project's Python tests compare
+//! objects that real ROOT wrote.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -28,7 +28,7 @@ fn a_header_is_checked() {
     let array = entry(&layout, &framed(3, &POINT)).unwrap();
     let x = array.as_struct().column(0).as_primitive::<Int16Type>();
     assert_eq!(x.value(0), 7);
-    // A class without versions has a checksum behind version 0.
+    // A class without versions has a checksum after version 0.
     let foreign = |checksum: u32| framed(0, &[&checksum.to_be_bytes()[..], &POINT].concat());
     assert!(entry(&layout, &foreign(CHECKSUM)).is_ok());
     for bytes in [

@@ -1,5 +1,5 @@
-//! Pieces of a basket laid side by side, so that they are decoded many at a time. Knows columns, and
-//! nothing of where the pieces come from.
+//! Copies pieces of a basket side by side, so that many are decoded at a time. Knows columns, and nothing of
+//! where the pieces come from.
 
 use super::column::Column;
 use crate::faults::mismatch;
@@ -13,8 +13,7 @@ const FULL: usize = 16 << 10;
 /// beforehand is some instructions, any other a call.
 pub(super) const LINE: usize = 32;
 
-/// Copies the first `len` bytes of `from` to `to`; both may be longer, and `to` may get bytes behind.
-/// False where one of them is shorter.
+/// False if one of them is shorter.
 pub(super) fn copy(to: &mut [u8], from: &[u8], len: usize) -> bool {
     if len <= LINE
         && let (Some(to), Some(from)) = (to.first_chunk_mut::<LINE>(), from.first_chunk::<LINE>())
@@ -52,7 +51,7 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Takes the values in the first `len` bytes of `from`; what lies behind them is not theirs.
+    /// Takes the values in the first `len` bytes of `from`; what lies after them is not theirs.
     pub(super) fn push(&mut self, from: &[u8], len: usize) -> Result<()> {
         if self.len.saturating_add(len) > FULL {
             self.flush()?;

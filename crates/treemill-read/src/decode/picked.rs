@@ -1,9 +1,7 @@
-//! Some of a basket's entries, those that a query's filters have left: what lies between them is not
-//! decoded.
+//! Decodes a selection of a basket's entries (late materialisation): what lies between them is not decoded.
 //!
-//! Where entries can be moved, the bytes of those that are wanted are laid side by side and decoded
-//! like a smaller basket. Objects stay where they are, because they may refer to places in their
-//! buffer; they are decoded run by run.
+//! If entries can be moved, the bytes of the selected ones are copied side by side and decoded like a smaller
+//! basket. Objects may refer to places in their buffer, so they are decoded in place, run by run.
 
 use super::column::Column;
 use super::size::{Size, size_of};
@@ -24,7 +22,7 @@ pub struct Gathered {
 /// [`Entries`], of all its entries.
 ///
 /// # Errors
-/// As [`append`]; `Malformed` where the basket has no such entry.
+/// As [`append`]; `Malformed` if the basket has no such entry.
 pub fn append_picked(
     column: &mut Column,
     layout: &Layout,
@@ -109,7 +107,7 @@ fn lay(
     Ok(())
 }
 
-/// Entries where they are, those that follow one another together.
+/// Entries in place, consecutive ones together.
 fn runs(
     column: &mut Column,
     layout: &Layout,
@@ -132,7 +130,7 @@ fn runs(
     Ok(())
 }
 
-/// Numbers that ascend as a range, where they follow one another.
+/// Ascending numbers as a range, if they are consecutive.
 #[must_use]
 pub fn consecutive(numbers: &[u32]) -> Option<Range<u32>> {
     let (&first, &last) = (numbers.first()?, numbers.last()?);

@@ -1,8 +1,8 @@
-//! Pointers: objects behind a byte count and the name of their class (ROOT: TBufferFile::WriteObjectAny).
+//! Pointers: an object follows a byte count and the name of its class (ROOT: `TBufferFile::WriteObjectAny`).
 //!
-//! The second object of a class within an entry gives the place of the first one's name instead of the name.
-//! Where that is need not be known: no other class can be meant, or the pointer says that it could, and then
-//! such an object is refused. So is one of a class that is named otherwise, where it is first met.
+//! The second object of a class within an entry gives, instead of the name, the place of the first one's name.
+//! That place is not looked up: either no other class is possible, or the pointer says that one is, and then
+//! such an object is refused. So is an object that names another class.
 
 use super::column::Column;
 use super::object::object;
@@ -58,7 +58,7 @@ pub(super) fn pointer(
     Ok(())
 }
 
-/// Moves `bytes` past a pointer and the object behind it, whatever it is.
+/// Moves `bytes` past a pointer and the object after it, whatever it is.
 pub(super) fn pass(bytes: &mut &[u8]) -> Result<()> {
     pointed(bytes).map(|_| ())
 }

@@ -1,5 +1,5 @@
-//! Pointers, objects without headers, items that cannot be there: by bytes written out by hand. What real
-//! ROOT wrote is compared by the project's Python tests.
+//! Pointers, objects without headers, and items that cannot be there, from bytes written by hand. The project's
+//! Python tests compare pointers that real ROOT wrote.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -1,6 +1,6 @@
-//! Objects whose members lie member by member for a whole entry, without any header: bases that were not
-//! split off the items of a split collection. How many there are is known by the entry's length alone, so
-//! their members must be of fixed size.
+//! Objects whose members lie member by member for a whole entry, without any header: bases that were not split
+//! off the items of a split collection. Their number follows from the entry's length alone, so their members
+//! must have a fixed size.
 
 use super::column::Column;
 use super::object::{Order, parts};
@@ -68,7 +68,7 @@ fn no_size(of: &Object) -> treemill_format::error::FormatError {
 /// Whether the objects' number can be known.
 ///
 /// # Errors
-/// `Unsupported` where it cannot.
+/// `Unsupported` if it cannot.
 pub(super) fn check(of: &Object) -> Result<()> {
     size(of).map(|_| ())
 }

@@ -1,4 +1,4 @@
-//! How many bytes a layout takes: what may be multiplied, and what bounds a count.
+//! Sizes of layouts in bytes: fixed ones, by which counts are multiplied, and least ones, which bound counts.
 
 use super::shared;
 use crate::faults::unsupported;
@@ -27,7 +27,7 @@ impl Size {
     }
 }
 
-/// How many columns of values a layout is decoded to, those of offsets aside.
+/// How many columns of values a layout is decoded to, not counting offsets.
 #[must_use]
 pub fn leaves(layout: &Layout) -> usize {
     fn of_object(object: &Object) -> usize {
@@ -75,8 +75,8 @@ pub fn number_size(number: Number) -> usize {
 /// Bytes of a value of `layout`.
 ///
 /// # Errors
-/// `Unsupported` for layouts that cannot be read: those unknown, those without bytes of their own
-/// (a count of such items would be bounded by nothing), and counted items inside something else.
+/// `Unsupported` for layouts that cannot be read: unknown ones, items without bytes (nothing would bound their
+/// count), and counted items inside something else.
 pub fn size_of(layout: &Layout) -> Result<Size> {
     match layout {
         Layout::Number(number) => Ok(Size::Fixed(number_size(*number))),
@@ -107,13 +107,13 @@ pub fn size_of(layout: &Layout) -> Result<Size> {
         Layout::Record(fields) => {
             let mut total = Size::Fixed(0);
             for (index, (_, field)) in fields.iter().enumerate() {
-                // Looked at for texts alone, of which there are few: all fields behind are gone through.
+                // Looked at for texts alone, of which there are few: all fields after are gone through.
                 let others = || {
                     let behind = fields.get(index.saturating_add(1)..).unwrap_or_default();
                     fixed_sum(behind).map(|sum| sum.saturating_add(total.least()))
                 };
                 let size = match field {
-                    // Nothing is written where it is empty.
+                    // Nothing is written if it is empty.
                     Layout::String { header: 0 } if others() > Some(0) => Size::AtLeast(0),
                     field => inner(field)?,
                 };
@@ -163,8 +163,8 @@ pub(super) fn shared_least(object: &Object) -> Result<usize> {
     members_least(object, shared_least, false)
 }
 
-/// The least bytes of an object's members, those of its bases as `base_least` has them; with or without
-/// the headers of collections.
+/// The least bytes of an object's members; `base_least` gives those of its bases. `headers` says whether
+/// collections have headers.
 fn members_least(
     object: &Object,
     base_least: fn(&Object) -> Result<usize>,
@@ -220,7 +220,7 @@ fn some_bytes(layout: &Layout) -> Result<Size> {
 mod tests {
     use super::*;
 
-    /// What lies behind a field is looked at for texts alone: for each of these it would take minutes.
+    /// What lies after a field is looked at for texts alone: for each of these it would take minutes.
     #[test]
     fn a_leaf_list_of_very_many_numbers() {
         let number = |i: usize| (i.to_string(), Layout::Number(Number::F32));

@@ -11,7 +11,7 @@ use treemill_format::layout::Layout;
 /// replacing the contents of `starts`. The last is the end of the data, `data_len`.
 ///
 /// # Errors
-/// `Malformed` where the items do not fill the data exactly.
+/// `Malformed` if the items do not fill the data exactly.
 pub fn from_counts(
     item: &Layout,
     header: u8,
@@ -47,7 +47,7 @@ pub fn from_counts(
 /// Starts of `count` entries whose values say themselves where they end; as [`from_counts`].
 ///
 /// # Errors
-/// `Malformed` where the values do not fill the data exactly.
+/// `Malformed` if the values do not fill the data exactly.
 pub fn by_reading(layout: &Layout, data: &[u8], count: usize, starts: &mut Vec<u32>) -> Result<()> {
     if let Layout::Record(members) = layout
         && has_string_first(members)

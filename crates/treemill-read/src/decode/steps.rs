@@ -1,6 +1,6 @@
-//! What to do for each value of a layout: compare headers and counts, and gather what is of a fixed size,
-//! one heap for each leaf, which is decoded when all entries are known to be sound. Each step is given
-//! where its value begins, and says where it ends. Knows no layouts as a whole.
+//! The steps of a layout: compare headers and counts, and gather what has a fixed size. Each leaf gathers its
+//! bytes on a heap of its own, which is decoded once all entries are known to be sound. A step takes the
+//! position where its value begins and returns where it ends. Knows no layouts as a whole.
 
 use super::bytes::{Bytes, Heap};
 use super::clones::Arrays;
@@ -26,7 +26,7 @@ pub(super) enum Step<'c> {
     Bits(Fixed<'c>),
     Text(Text<'c>),
     List(List<'c>),
-    /// As many items as the counter has said; the flag: behind a byte that says whether there are any.
+    /// As many items as the counter says. `flag`: they follow a byte that says whether there are any.
     Sized(List<'c>, Rc<Cell<usize>>, bool),
     /// TClonesArrays.
     Arrays(Arrays<'c>),
@@ -37,7 +37,7 @@ pub(super) enum Step<'c> {
 }
 
 impl Step<'_> {
-    /// Goes past one value. `None` where it is not as expected.
+    /// Goes past one value. `None` if it is not as expected.
     pub(super) fn one(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
         match self {
             Step::Fixed(fixed) => fixed.push(data, at, 1),
@@ -161,7 +161,7 @@ impl Step<'_> {
     }
 }
 
-/// Goes past bytes that nobody asks for.
+/// Passes bytes that no column needs.
 #[inline]
 fn pass(hidden: &Hidden, data: Bytes<'_>, at: usize) -> Option<usize> {
     match hidden {
@@ -207,7 +207,7 @@ impl Fixed<'_> {
 
 /// An object's parts.
 pub(super) struct Members<'c> {
-    /// Of objects with a byte count and a version.
+    /// The header of objects with a byte count and a version.
     pub(super) class: Option<&'c Class>,
     pub(super) is_base: bool,
     pub(super) rows: &'c mut usize,
@@ -236,7 +236,7 @@ impl Members<'_> {
         })
     }
 
-    /// The first member of so many objects, the second of all, and so on; without headers.
+    /// The first member of all objects, then the second of all, and so on; without headers.
     pub(super) fn by_member(&mut self, data: Bytes<'_>, at: usize, count: usize) -> Option<usize> {
         self.count = self.count.saturating_add(count);
         let mut steps = self.steps.iter_mut();

@@ -1,5 +1,5 @@
-//! Objects that all have as many bytes, as the first has, their members at the same places: headers are compared
-//! with those that the class must have, members taken out column by column. Pure.
+//! Objects that all have the size of the first one, with members at the same offsets: headers are compared to
+//! those that the class must have, and members are copied column by column. Pure.
 
 use super::Entries;
 use super::column::Column;
@@ -12,10 +12,10 @@ use treemill_format::marks::{BYTE_COUNT, IS_REFERENCED, MEMBER_WISE};
 /// Bytes that are compared at a time.
 const PATTERN: usize = 512;
 
-/// The length byte behind which there is a longer one.
+/// The length byte that announces a longer length.
 const LONG: u8 = 255;
 
-/// Whether objects of the class all have as many bytes.
+/// Whether all objects of the class have the same size.
 pub(super) fn is_possible(of: &Object) -> bool {
     let fixed = |part: &Part| match part {
         Part::Base(base) | Part::Field(_, Layout::Object(base)) => is_possible(base),
@@ -26,19 +26,19 @@ pub(super) fn is_possible(of: &Object) -> bool {
     of.form != Form::Shared && of.parts.iter().all(fixed)
 }
 
-/// Where what is in such an object.
+/// What lies at which offset of such an object.
 pub(super) struct Stride {
     /// What an object's bytes must be, where `mask` has bits.
     expected: Vec<u8>,
     mask: Vec<u8>,
-    /// Where the fields begin, in the order of the parts, and the length of those that have one: bytes of
-    /// a string, items of an array that a member counts.
+    /// Where the fields begin, in the order of the parts, and the lengths of strings in bytes and of counted
+    /// arrays in items.
     fields: Vec<(usize, usize)>,
 }
 
 impl Stride {
-    /// As the `first` object lies, which says how its classes are versioned. `None` where objects
-    /// of the class may differ in size, or this one is not as it must be.
+    /// The stride of the `first` object, which says how its classes are versioned. `None` if objects of the
+    /// class may differ in size, or if this one is not as it must be.
     pub(super) fn of(object: &Object, first: &[u8]) -> Option<Self> {
         let mut stride = Stride {
             expected: Vec::new(),
@@ -264,7 +264,7 @@ impl Stride {
         Some(())
     }
 
-    /// So many values of `size` bytes, as the first object has them.
+    /// `n` values of `size` bytes, as the first object has them.
     fn variable(&mut self, first: &[u8], size: usize, count: usize) -> Option<()> {
         let len = size.checked_mul(count)?;
         first.get(self.size()..)?.get(..len)?;
@@ -279,7 +279,7 @@ impl Stride {
         self.mask.resize(self.expected.len(), 0xff);
     }
 
-    /// Of the next bytes none of these bits may be set.
+    /// None of these bits may be set in the next bytes.
     fn clear(&mut self, mask: &[u8]) {
         self.mask.extend_from_slice(mask);
         self.expected.resize(self.mask.len(), 0);

@@ -1,4 +1,4 @@
-//! Strings among the [`super::steps`].
+//! Steps for strings.
 
 use super::bytes::{Bytes, Heap};
 
@@ -7,7 +7,7 @@ use super::bytes::{Bytes, Heap};
 pub(super) struct Text<'c> {
     offsets: &'c mut Vec<i32>,
     to: &'c mut Vec<u8>,
-    /// What is to be in `to`.
+    /// The bytes that go to `to`.
     heap: Heap,
     pub(super) header: usize,
     /// Whether several, as members of several objects, have one header.
@@ -57,7 +57,7 @@ impl<'c> Text<'c> {
         self.body(data, at)
     }
 
-    /// The same without a header.
+    /// A string without a header.
     #[inline]
     pub(super) fn body(&mut self, data: Bytes<'_>, at: usize) -> Option<usize> {
         let ([short], at) = data.take(at)?;

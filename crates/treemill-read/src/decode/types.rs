@@ -43,7 +43,7 @@ pub fn arrow_type(layout: &Layout) -> Result<DataType> {
         Layout::Pointer(pointer) => arrow_type(&pointer.to)?,
         Layout::Objects(objects) => DataType::List(Arc::new(field("item", &objects.item)?)),
         Layout::Clones(clones) => DataType::List(Arc::new(field("item", &clones.item)?)),
-        // Of an item that nobody knows nothing can be said.
+        // Nothing is known of such an item.
         Layout::Absent { .. } => DataType::Struct(Fields::empty()),
         Layout::Sized { item, .. } => DataType::List(Arc::new(field("item", item)?)),
         Layout::Bits => DataType::UInt32,
@@ -70,7 +70,7 @@ pub fn field(name: &str, layout: &Layout) -> Result<Field> {
     })
 }
 
-/// An object's fields, those of its bases before its own.
+/// An object's fields, with those of its bases first.
 fn object_fields(object: &Object, fields: &mut Vec<Field>) -> Result<()> {
     for part in &object.parts {
         match part {

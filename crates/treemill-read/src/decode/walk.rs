@@ -1,5 +1,5 @@
-//! The general way: values whose size is known only by reading them (strings, nested vectors,
-//! records of such), one after another.
+//! The reference decoder: values whose size is known only by reading them (strings, nested vectors, records of
+//! such), one after another. The faster engines must give the same arrays, and leave errors to this one.
 
 use super::clones::{clones, objects};
 use super::column::Column;
@@ -85,8 +85,7 @@ pub(super) fn value(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) -> 
             for field in fields {
                 let (_, member) = members.next().ok_or_else(mismatch)?;
                 match field {
-                    // A TLeafC, of which nothing is written where it is empty: then all that is left are
-                    // the leaves behind it.
+                    // A TLeafC that is empty writes nothing: then only the leaves after it are left.
                     Column::Bytes { offsets, .. }
                         if fixed_sum(members.as_slice()) == Some(bytes.len()) =>
                     {
@@ -140,7 +139,7 @@ pub(super) fn headless(column: &mut Column, layout: &Layout, bytes: &mut &[u8]) 
     }
 }
 
-/// Appends entries that are items of no fixed size up to their end, behind one header for all of them
+/// Appends entries that are items of no fixed size up to their end, after one header for all of them
 /// if there are any.
 fn append_counted(
     column: &mut Column,

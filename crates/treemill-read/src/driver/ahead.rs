@@ -1,4 +1,4 @@
-//! The stored bytes of some of a branch's baskets: which are brought together.
+//! The stored bytes of some of a branch's baskets, which one read brings together.
 
 use crate::plan::{self, Options};
 use crate::window::Window;
@@ -10,14 +10,13 @@ use treemill_source::{Latency, Source, SourceError};
 #[derive(Debug, Default)]
 pub(super) struct Baskets {
     window: Window,
-    /// Those whose bytes are here.
+    /// The baskets whose bytes are here.
     here: Range<usize>,
 }
 
 impl Baskets {
-    /// Brings basket `index`, and, from a distant source, those after it that begin before entry
-    /// `stop`, as far as the budget goes. Returns how many bytes were read: 0 where the basket
-    /// was already here.
+    /// Brings basket `index`. From a distant source, also brings the baskets after it that begin before entry
+    /// `stop`, up to the budget. Returns how many bytes were read: 0 if the basket was already here.
     pub(super) fn bring(
         &mut self,
         source: &dyn Source,
@@ -43,7 +42,7 @@ impl Baskets {
         Ok(read)
     }
 
-    /// The bytes of a range that was brought; empty where it was not.
+    /// The bytes of a range that was brought; empty if it was not.
     pub(super) fn bytes(&self, range: &Range<u64>) -> &[u8] {
         self.window.bytes(range).unwrap_or_default()
     }

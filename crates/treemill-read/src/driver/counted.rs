@@ -1,5 +1,5 @@
-//! A branch's cursor and its counter: starts of entries from the counter's values, and what branches of one
-//! counter find out for one another (`counts.rs`).
+//! A branch's cursor and its counter: entry starts from the counter's values, and list ends that branches of
+//! one counter share (`counts.rs`).
 
 use super::{Cursor, Loaded};
 use crate::checks::run;
@@ -15,8 +15,8 @@ use treemill_format::layout::Layout;
 use treemill_format::tree::Branch;
 
 impl Cursor {
-    /// The entries of `range` as lists that share their offsets with the counter's other branches; `None`
-    /// where they have to be made of the branch's own entry offsets.
+    /// The entries of `range` as lists that share their offsets with the counter's other branches; `None` if
+    /// the branch's own entry offsets are needed.
     pub(super) fn shared(
         &mut self,
         context: &mut Context<'_, TreeFile>,
@@ -111,7 +111,7 @@ impl Cursor {
         (bytes == Some(border)).then_some(ends)
     }
 
-    /// Compares the starts of a basket's entries, just found, to what is known; where nothing is, others
+    /// Compares the starts of a basket's entries, just found, to what is known; if nothing is, others
     /// know it now.
     pub(super) fn settle_ends(
         &mut self,

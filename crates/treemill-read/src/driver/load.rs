@@ -1,5 +1,5 @@
-//! A branch's cursor and its next basket: remembered, or read and decompressed, or of the tree's own
-//! record; and where its entries begin.
+//! Loads the next basket of a branch's cursor, from the cache, from the file (read and decompressed), or from
+//! the tree's own record, and finds where its entries begin.
 
 use super::{Cursor, Loaded, Place};
 use crate::cache::{self, Basket, Sight};
@@ -16,7 +16,7 @@ use treemill_format::layout::Layout;
 use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket};
 
 impl Cursor {
-    /// Makes the basket that holds `entry` the one at hand.
+    /// Makes the basket that holds `entry` the current one.
     pub(super) fn load(
         &mut self,
         context: &mut Context<'_, TreeFile>,
@@ -64,7 +64,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// No basket is at hand any more. What nobody remembers is memory for the next one.
+    /// Drops the current basket. If the cache does not hold it, its memory is reused for the next one.
     pub(super) fn let_go(&mut self) {
         if let Some(Loaded {
             place: Place::Unpacked(basket),
@@ -120,7 +120,7 @@ impl Cursor {
         })
     }
 
-    /// Whether what is remembered of a basket is as much of it as is wanted now.
+    /// Whether the cache has as much of a basket as is needed now.
     fn is_enough(
         &mut self,
         context: &Context<'_, TreeFile>,
@@ -139,7 +139,7 @@ impl Cursor {
         enough
     }
 
-    /// How many bytes of the payload are wanted: entry offsets that say what is known are left alone.
+    /// How many bytes of the payload are needed: all but the entry offsets, if the list ends are known.
     fn wanted(
         &mut self,
         context: &Context<'_, TreeFile>,
@@ -182,7 +182,7 @@ impl Cursor {
             let bytes = packed_at..packed_at.saturating_add(length as u64);
             return Ok((header, Place::Window(bytes)));
         }
-        // What is to be remembered gets memory of its own.
+        // A payload for the cache gets memory of its own.
         let mut bytes = match cached {
             Some(_) => Vec::new(),
             None => std::mem::take(&mut self.spare),
@@ -212,8 +212,8 @@ impl Cursor {
         Ok((header, Place::Unpacked(unpacked)))
     }
 
-    /// Finds the starts of a basket's entries in its payload, unless others have told them. `base`: where
-    /// the payload begins in the file, if it lies there as it is.
+    /// Finds the starts of a basket's entries in its payload, unless their list ends are known. `base` is where
+    /// the payload begins in the file, if it is stored uncompressed.
     fn find_starts(
         &mut self,
         context: &mut Context<'_, TreeFile>,

@@ -1,5 +1,5 @@
-//! A branch's cursor, asked for single entries: baskets without any of them are neither read nor
-//! decompressed, and of the others only those entries are decoded.
+//! Reads single entries by a branch's cursor (late materialisation): baskets without any of them are neither
+//! read nor decompressed, and from the others only those entries are decoded.
 
 use super::Cursor;
 use crate::context::Context;
@@ -65,7 +65,7 @@ impl Cursor {
         array.map_err(|e| ReadError::format(&e, name, None).within(&branch.name, range, None))
     }
 
-    /// As lists that share their offsets with the counter's other branches; `None` where they have to be
+    /// As lists that share their offsets with the counter's other branches; `None` if they have to be
     /// made of the branch's own entry offsets.
     fn at_known_ends(
         &mut self,

@@ -1,5 +1,5 @@
-//! Memory that is used again: taken fresh for each batch it costs more than what is done in it, because the
-//! kernel clears each page. Knows nothing of files and layouts.
+//! Memory that is reused: the kernel clears each page of fresh memory, which takes longer than decoding into
+//! it. Knows nothing of files and layouts.
 
 mod results;
 pub(crate) mod shelf;

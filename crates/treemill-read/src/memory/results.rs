@@ -1,6 +1,6 @@
-//! Memory of large results whose arrays are gone, for the next ones: the kernel clears every page of
-//! fresh memory when it is first written to, which takes longer than to decode into it. Of the process,
-//! and bounded; what is small is left to the allocator.
+//! Memory of large results, reused once their arrays are gone: the kernel clears every page of fresh memory
+//! when it is first written to, which takes longer than decoding into it. One pool per process, bounded; small
+//! results are left to the allocator.
 
 use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use std::collections::VecDeque;
@@ -15,13 +15,13 @@ const HANDLES: usize = 64;
 /// How many times larger than asked for a buffer may be.
 const LOOSE: usize = 4;
 
-/// Handles on the latest large results, the oldest first, whether somebody else holds them or not.
+/// Handles on the latest large results, the oldest first. Other owners may still hold them.
 #[derive(Debug)]
 pub(crate) struct Results {
     held: Mutex<VecDeque<Buffer>>,
 }
 
-/// Those of the process.
+/// The pool of the process.
 pub(crate) static RESULTS: Results = Results::new();
 
 impl Results {
@@ -45,7 +45,7 @@ impl Results {
     fn take<T: ArrowNativeType>(&self, bytes: usize) -> Option<Vec<T>> {
         let fits = bytes..=bytes.saturating_mul(LOOSE);
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        // Once around, so that those that stay keep their order.
+        // One turn, after which the handles that stay are in their order again.
         let mut found = None;
         for _ in 0..held.len() {
             let buffer = held.pop_front()?;
@@ -55,7 +55,7 @@ impl Results {
             }
             match buffer.into_vec() {
                 Ok(values) => found = Some(values),
-                // Of another alignment, or of memory that is not Rust's.
+                // Its alignment differs, or its memory is not Rust's.
                 Err(buffer) => held.push_back(buffer),
             }
         }
@@ -76,8 +76,8 @@ impl Results {
     }
 }
 
-/// Offsets with 64 bits, the first of them 0, from those of an array or a part of one. On the memory of
-/// a result that is gone, if there is one.
+/// Offsets with 64 bits, beginning with 0, from those of an array or a part of one. Reuses the memory of a
+/// result that is gone, if there is one.
 #[must_use]
 pub fn wide_offsets(offsets: &[i32]) -> ScalarBuffer<i64> {
     let first = i64::from(offsets.first().copied().unwrap_or(0));

@@ -1,5 +1,5 @@
-//! Buffers that readers leave behind when they end, for those that come after: to take fresh memory
-//! costs more than to read into it (the kernel clears each page). Of the process, and bounded.
+//! Buffers that readers leave for later ones when they end: fresh memory costs more than reading into it,
+//! because the kernel clears each page. One pool per process, bounded.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError};
 /// Bytes that stay here at most.
 const MOST: usize = 32 << 20;
 
-/// Buffers at rest, of one type. What they hold is left over: whoever takes one writes over it.
+/// Unused buffers of one type, with arbitrary contents.
 #[derive(Debug)]
 pub(crate) struct Shelf<T> {
     rest: Mutex<Rest<T>>,
 }
 
-/// By capacity, so that neither to take one nor to leave one looks at the others: all readers of the process
-/// wait for one another here.
+/// Buffers by capacity, so that neither `take` nor `give` visits the others: all readers of the process share
+/// this lock.
 #[derive(Debug)]
 struct Rest<T> {
     buffers: BTreeMap<usize, Vec<Vec<T>>>,
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(shelf.take(), vec![1; 1000]);
         assert!((10..1000).contains(&shelf.take().capacity()));
         assert_eq!(shelf.take().capacity(), 0);
-        // What was taken makes room.
+        // A buffer that is taken makes room.
         for _ in 0..3 {
             shelf.give(Vec::with_capacity(MOST / 16));
             shelf.give(Vec::with_capacity(MOST / 16));

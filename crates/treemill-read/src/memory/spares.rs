@@ -1,5 +1,5 @@
-//! Allocations of arrays that were given out: used again once nobody else holds them. To take fresh
-//! memory for every batch costs more than to decode into it (the kernel clears each page).
+//! Memory of a column's arrays, reused for its next batch once no other owner holds them: fresh memory for
+//! every batch costs more than decoding into it, because the kernel clears each page.
 
 use super::results::RESULTS;
 use arrow_buffer::{ArrowNativeType, Buffer};

@@ -1,5 +1,5 @@
-//! From elements of columns to values of a field, cluster by cluster. Pure: whoever calls brings
-//! the elements ([`Elements`]); this says which, from the top of the field down.
+//! Assembles values of a field from elements of its columns, cluster by cluster and from the top of the field
+//! down. Pure: the caller brings the elements ([`Elements`]).
 
 use super::column::{Column, Numbers};
 use crate::faults::{malformed, mismatch, too_many};
@@ -10,7 +10,7 @@ use treemill_format::rntuple::{Columns, Encoding, Shape};
 
 /// Consecutive elements of a column.
 pub(super) enum Stretch<'a> {
-    /// As many elements that are zero and not stored.
+    /// This many elements that are zero and not stored.
     Zeros(usize),
     /// Elements of a page.
     Page(Encoding, Run<'a>),
@@ -39,7 +39,7 @@ impl Ends<'_> {
     }
 }
 
-/// What is done with one stretch.
+/// A visitor of one stretch.
 pub(super) type Visit<'v> = &'v mut dyn FnMut(Stretch<'_>) -> Result<()>;
 
 /// The elements of one cluster.
@@ -61,7 +61,7 @@ pub(super) trait Elements {
     fn wrong(&self, error: FormatError) -> Self::Error;
 }
 
-/// What is done with ends of items: it gets the first item of all, the end before, and the ends.
+/// A visitor of list ends: it gets the first item of all, the end before, and the ends.
 type Show<'s> = &'s mut dyn FnMut(u64, u64, Ends<'_>) -> Result<()>;
 
 /// Zeros as ends of items.
@@ -71,7 +71,7 @@ const NO_ITEMS: [u32; 1024] = [0; 1024];
 /// for its shape. After an error the column is of no use.
 ///
 /// # Errors
-/// As [`Elements::visit`]; `Malformed` where items end before they begin.
+/// As [`Elements::visit`]; `Malformed` if items end before they begin.
 pub(super) fn append<E: Elements>(
     column: &mut Column,
     shape: &Shape,
@@ -235,7 +235,7 @@ fn lists<E: Elements>(
 ) -> std::result::Result<Range<u64>, E::Error> {
     let base = offsets.last().copied().unwrap_or(0);
     items(columns, range, elements, &mut |first, _, ends| {
-        // Ends ascend, so that where the last fits they all do.
+        // Ends ascend: if the last fits, all do.
         let last = ends.above.last().map_or(first, |above| ends.end(*above));
         let most = last.saturating_sub(first);
         if i32::try_from(most)
@@ -245,7 +245,7 @@ fn lists<E: Elements>(
         {
             return Err(too_many());
         }
-        // What is beyond 32 bits is the same in both and falls away.
+        // The bits above 32 are the same in both and cancel.
         let shift = (ends.first.wrapping_sub(first) as i32).wrapping_add(base);
         let above = ends.above.iter();
         offsets.extend(above.map(|above| (*above as i32).wrapping_add(shift)));

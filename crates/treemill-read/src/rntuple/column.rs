@@ -119,7 +119,7 @@ impl Numbers {
         })
     }
 
-    /// Appends a number of items; those of a cluster are less than 2^31 where they are 32 bits.
+    /// Appends a number of items. Columns of 32 bits belong to clusters with fewer than 2^31.
     pub(super) fn count(&mut self, n: u64) -> Result<()> {
         let is_pushed = match self {
             Numbers::I32(values) => i32::try_from(n).map(|n| values.push(n)),
@@ -236,7 +236,7 @@ impl Column {
     /// The finished Arrow array; `shape` as in [`Column::new`]. Its memory is remembered in `spares`.
     ///
     /// # Errors
-    /// `Malformed` where the pieces do not fit together, which would be a mistake of this crate.
+    /// `Malformed` if the pieces do not fit together, which would be a mistake of this crate.
     pub(super) fn finish(self, shape: &Shape, spares: &mut Spares) -> Result<ArrayRef> {
         Ok(match (self, shape) {
             (Column::Numbers(numbers), _) => numbers.finish(spares),

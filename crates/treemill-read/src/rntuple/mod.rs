@@ -1,10 +1,9 @@
-//! Reading RNTuples: entries of fields to Arrow arrays, for [`crate::Reader`], as
-//! `driver.rs` does it for trees. `plan`, `assemble` and `column` are pure; `ntuple_file`
-//! and `pages` alone meet sources. Knows no TTree.
+//! Reads fields of RNTuples to Arrow arrays, for [`crate::Reader`], as `driver.rs` reads branches of trees.
+//! `plan`, `assemble` and `column` are pure; `ntuple_file` and `pages` alone use sources. Knows no TTree.
 //!
-//! A field is read from the top down: the ends of a collection's items say which items are needed,
-//! and so on below. From a distant source all of a field's pages are therefore asked for at once,
-//! before it is known which of them are needed.
+//! A field is read from the top down: the ends of a collection's items say which items are needed, and so on
+//! below. For a distant source this would be a round trip per level, so all pages of the field are requested at
+//! once.
 
 mod assemble;
 mod column;

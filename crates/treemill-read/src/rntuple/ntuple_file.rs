@@ -1,4 +1,4 @@
-//! An RNTuple and the source that its pages lie in; opening one.
+//! An RNTuple with the source of its pages, and how one is opened.
 
 use super::types;
 use crate::ReadError;
@@ -32,8 +32,8 @@ impl NTupleFile {
     /// in one read, the page lists in one read.
     ///
     /// # Errors
-    /// `Format` where metadata is damaged, `Unsupported` for features of later versions, `Source`
-    /// where bytes could not be had.
+    /// `Format` if metadata is damaged, `Unsupported` for features of later versions, `Source`
+    /// if bytes could not be had.
     pub fn open(source: Arc<dyn Source>, key: &Key) -> Result<Self, ReadError> {
         let name = source.name().to_owned();
         let wrong = |e: &FormatError| ReadError::format(e, &name, None);
@@ -96,7 +96,7 @@ impl NTupleFile {
         &self.source
     }
 
-    /// The fields that have names: those at the top, and with dots the members of records.
+    /// The fields that have names: the top ones, and members of records with dots.
     #[must_use]
     pub fn fields(&self) -> &[NamedField] {
         &self.fields
@@ -111,7 +111,7 @@ impl NTupleFile {
     /// How the field at `index` is made of columns, if it can be read.
     ///
     /// # Errors
-    /// `Unsupported` with the reason; `NotFound` where there is no such index.
+    /// `Unsupported` with the reason; `NotFound` if there is no such index.
     pub fn shape(&self, index: usize) -> Result<Shape, ReadError> {
         let file = self.source.name();
         let field = self.fields.get(index).ok_or_else(|| {

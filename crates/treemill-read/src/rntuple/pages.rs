@@ -1,5 +1,5 @@
-//! The pages of one field: the one place where plan, source, decompression and page decoding meet.
-//! Keeps one page of each column ready, and the bytes that were brought ahead of time.
+//! The cursor of one field: the one place where plan, source, decompression and page decoding meet. Keeps one
+//! page of each column ready, and prefetched bytes.
 
 mod load;
 
@@ -35,7 +35,7 @@ const STRETCH_GAP: u32 = 256;
 pub(crate) struct Cursor {
     name: String,
     shape: Shape,
-    /// Pages of all columns, where they were asked for at once.
+    /// Pages of all columns, if they were asked for at once.
     ahead: Window,
     columns: BTreeMap<usize, Loaded>,
     spares: Spares,
@@ -44,11 +44,11 @@ pub(crate) struct Cursor {
 /// The page of a column that is at hand.
 #[derive(Debug, Default)]
 struct Loaded {
-    /// Cluster and page, where one is at hand.
+    /// Cluster and page, if one is at hand.
     place: Option<(usize, usize)>,
     /// Where the page's elements are.
     elements: At,
-    /// The page's elements, uncompressed, where they were compressed.
+    /// The page's elements, uncompressed, if they were compressed.
     bytes: Vec<u8>,
     /// The page's elements as ends of items, of columns that are such: the first, and what each is
     /// above it.
@@ -100,7 +100,7 @@ impl Cursor {
     /// For the field at `index`.
     ///
     /// # Errors
-    /// `Unsupported`, by its name and with the reason, where it cannot be read.
+    /// `Unsupported`, by its name and with the reason, if it cannot be read.
     pub(crate) fn new(file: &NTupleFile, index: usize) -> Result<Self, ReadError> {
         let name = file.arrow_field(index)?.name().clone();
         Ok(Cursor {

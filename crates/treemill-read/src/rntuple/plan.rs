@@ -1,5 +1,5 @@
-//! Which parts of which pages hold given elements, and which pages to ask for ahead of time. Pure:
-//! no I/O, no state.
+//! Plans which parts of which pages hold given elements, and which pages are prefetched. Pure: no I/O, no
+//! state.
 
 use std::ops::Range;
 use treemill_format::error::{FormatError, Result};
@@ -12,14 +12,14 @@ const BELIEVED_ZEROS: u64 = 1 << 22;
 /// A part of a column's elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
-    /// As many zeros.
+    /// This many zeros.
     Zeros(usize),
     /// Elements `wanted` of page number `page` of the column in the cluster.
     Page { page: usize, wanted: Range<usize> },
 }
 
-/// Ranges of entries that hold those at `rows` (which ascend, counted from entry `first`), joined where
-/// they are less than `gap` apart; and the place of each row in all of the ranges one after another.
+/// Ranges of entries that hold those at `rows` (ascending, counted from entry `first`), joined if they are less
+/// than `gap` apart; and each row's place in the concatenated ranges.
 pub(super) fn stretches(first: u64, rows: &[u32], gap: u32) -> (Vec<Range<u64>>, Vec<u32>) {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     let mut places: Vec<u32> = Vec::with_capacity(rows.len());
@@ -45,10 +45,10 @@ pub(super) fn stretches(first: u64, rows: &[u32], gap: u32) -> (Vec<Range<u64>>,
     (ranges, places)
 }
 
-/// The parts of which elements `range` (counted from the cluster's start) consist.
+/// The parts that make up the elements `range`, counted from the cluster's start.
 ///
 /// # Errors
-/// `Malformed` where the column has fewer elements in the cluster; `Unsupported` where more of them
+/// `Malformed` if the column has fewer elements in the cluster; `Unsupported` if more of them
 /// are zero and not stored than a file of `file_size` bytes makes likely.
 pub(super) fn parts(
     located: &Located<'_>,
@@ -114,9 +114,8 @@ pub(super) fn clusters(ntuple: &NTuple, range: &Range<u64>) -> Vec<(usize, Range
         .collect()
 }
 
-/// The pages of a whole field to ask for at once: those of cluster number `cluster`, and of as many
-/// after it that begin before entry `stop` as fit into `budget` bytes. `None` where not even the
-/// first does.
+/// The pages of a whole field to request at once: those of cluster number `cluster`, and of the next clusters
+/// that begin before entry `stop`, as far as `budget` allows. `None` if the first cluster alone exceeds it.
 pub(super) fn ahead(
     ntuple: &NTuple,
     columns: &[&Columns],
@@ -135,7 +134,7 @@ pub(super) fn ahead(
         for columns in columns {
             let width = columns.representations.first().map_or(0, Vec::len);
             for nth in 0..width {
-                // What is wrong with a column is found when it is read.
+                // An error in a column is reported when it is read.
                 if let Ok(located) = ntuple.locate(columns, nth, cluster) {
                     ranges.extend(located.pages.iter().map(|page| page.bytes()));
                 }
@@ -154,8 +153,7 @@ pub(super) fn ahead(
     Some(ranges)
 }
 
-/// The pages of one column from number `page` on that one read brings: as many as `budget` bytes
-/// allow, and at least one.
+/// The pages of one column that one read brings: from number `page` on, within `budget` bytes but at least one.
 pub(super) fn few(located: &Located<'_>, page: usize, budget: u64) -> Vec<Range<u64>> {
     let mut bytes = 0_u64;
     let pages = located.pages.iter().skip(page).map(|page| page.bytes());

@@ -21,7 +21,7 @@ pub const TUPLE_KEY: &str = "treemill.tuple";
 /// - `Double32_t`, and other doubles stored with less, are `Float32` unless that loses something.
 ///
 /// # Errors
-/// `Unsupported` where Arrow has no such type.
+/// `Unsupported` if Arrow has no such type.
 pub fn arrow_type(shape: &Shape) -> Result<DataType> {
     Ok(match shape {
         Shape::Number { native, .. } => number_type(*native),

@@ -1,5 +1,4 @@
-//! RNTuples that others wrote. The files are not part of the project: without them there is nothing
-//! to test here, which is said.
+//! RNTuples that others wrote. The files are not part of the project: without them the tests skip, and say so.
 
 use crate::values::{by, read};
 use std::path::PathBuf;
@@ -8,7 +7,7 @@ use treemill_read::File;
 use treemill_read::rntuple::NTupleFile;
 use treemill_source::{Latency, Local, Memory, Source};
 
-/// A file of the corpus; `None`, with the reason printed, where there is none.
+/// A file of the corpus; `None`, with the reason printed, if there is none.
 fn file(name: &str, latency: Latency) -> Option<Arc<File>> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/corpus")

@@ -1,5 +1,5 @@
-//! Damaged RNTuples whose checksums are right all the same: reading them must end, and with a right
-//! kind of error or with arrays as long as announced.
+//! Damaged RNTuples whose checksums are right all the same: reading them must end, either with an error of the
+//! right kind or with arrays as long as announced.
 
 use crate::samples::{changes, structures};
 use crate::values::{by, open, read};
@@ -31,7 +31,7 @@ proptest! {
             if this != part || bytes.is_empty() {
                 return;
             }
-            // Of the many pages one, of the others the only one.
+            // One of the many pages; of other parts there is only one.
             let is_meant = this != Part::Page || seen == skip;
             seen += 1;
             if is_meant {
@@ -55,7 +55,7 @@ proptest! {
                     }
                 }
             }
-            // As many entries as someone may claim: the first batch is enough.
+            // A file may claim any number of entries: the first batch is enough.
             Ok(file) => {
                 for field in 0..file.fields().len() {
                     if let Ok(mut reader) = treemill_read::Reader::new(file.clone(), &[field]) {

@@ -1,4 +1,4 @@
-//! Reading RNTuples: small ones written here from the specification, damaged ones, and those of the
+//! Tests of reading RNTuples: small ones written here from the specification, damaged ones, and those of the
 //! corpus.
 #![allow(
     clippy::unwrap_used,

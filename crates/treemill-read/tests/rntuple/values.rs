@@ -60,7 +60,7 @@ pub fn open(bytes: Vec<u8>, key: &Key, latency: Latency) -> Result<Arc<NTupleFil
     NTupleFile::open(Arc::new(Memory::new("m", bytes, latency)), key).map(Arc::new)
 }
 
-/// All values of a field, read by batches of so many entries.
+/// All values of a field, read in batches as `options` say.
 pub fn read(
     file: &Arc<NTupleFile>,
     field: usize,

@@ -1,5 +1,4 @@
-//! Writes small RNTuples, uncompressed, from the format's specification: whatever a test wants to
-//! be in them, also what no real writer would write.
+//! Writes small RNTuples, uncompressed, from the format's specification: also what no real writer would write.
 
 use treemill_format::key::Key;
 use xxhash_rust::xxh3::xxh3_64;
@@ -23,7 +22,7 @@ pub struct Column {
     pub first: Option<i64>,
 }
 
-/// A column's pages in a cluster: elements and bytes of each. `None` where it is suppressed.
+/// A column's pages in a cluster: elements and bytes of each. `None` if it is suppressed.
 pub type Pages = Option<Vec<(u32, Vec<u8>)>>;
 
 #[derive(Clone, Default)]
@@ -42,7 +41,7 @@ pub struct NTuple {
     pub feature_flags: u64,
 }
 
-/// What is written, for those who damage it before its checksum is made.
+/// The part that is written, for tests that damage it before its checksum is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     Header,

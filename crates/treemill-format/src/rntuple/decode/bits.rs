@@ -1,5 +1,5 @@
-//! Elements of any number of bits up to 32, one after another from the least significant bit of
-//! the first byte on; and what truncated and quantised elements stand for.
+//! Elements of any number of bits up to 32, one after another from the least significant bit of the first byte
+//! on; and the values of truncated and quantised elements.
 
 use super::Run;
 use crate::error::Result;
@@ -41,8 +41,8 @@ pub(super) fn untruncate(stored: u32, bits: u8) -> f32 {
     f32::from_bits(stored.wrapping_shl(32_u32.wrapping_sub(u32::from(bits))))
 }
 
-/// What a quantised element stands for: 0 is `min`, all ones is `max`, steps are even. The
-/// operations and their order are ROOT's, so that its values are met to the bit.
+/// The value of a quantised element: 0 is `min`, all ones is `max`, steps are even. The operations and their
+/// order are ROOT's, so that its values are reproduced to the bit.
 pub(super) fn unquantize(bits: u8, min: f64, max: f64) -> impl Fn(u32) -> f64 {
     let most = u32::MAX.wrapping_shr(32_u32.wrapping_sub(u32::from(bits)));
     let step = (max - min) / f64::from(most);

@@ -1,6 +1,6 @@
 //! IEEE 754 half precision, widened exactly to single.
 
-/// Bits of a half's mantissa, and of a single's beyond those.
+/// Bits of a half's mantissa, and the further bits of a single's.
 const MANTISSA: u32 = 10;
 const MORE_MANTISSA: u32 = 13;
 

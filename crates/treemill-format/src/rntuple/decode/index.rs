@@ -19,7 +19,7 @@ pub struct Switch {
 /// decoded as a whole. What `above` held is written over.
 ///
 /// # Errors
-/// `Malformed` where the page is too short or ends descend; `Unsupported` where the elements are no
+/// `Malformed` if the page is too short or ends descend; `Unsupported` if the elements are no
 /// indices, or one page's collections have 2^32 items together.
 pub fn decode_ends(
     encoding: &Encoding,
@@ -66,7 +66,7 @@ pub fn decode_ends(
     }
 }
 
-/// The sums of each value and those before it.
+/// Prefix sums: each value plus all before it.
 fn sums<T: Copy + Default>(steps: &[T], add: impl Fn(T, T) -> T) -> impl Iterator<Item = T> {
     steps.iter().scan(T::default(), move |sum, step| {
         *sum = add(*sum, *step);
@@ -96,7 +96,7 @@ fn collect(mut ends: impl Iterator<Item = u64>, above: &mut Vec<u32>) -> Result<
 
 /// The ends of a split page where every collection but the first has less than 256 items, as nearly
 /// all have: then there is nothing in the other bytes of the differences, and one of each is all that
-/// need be added up. `None` where it is not so; what is in `above` counts for nothing then.
+/// need be added up. `None` if it is not so; what is in `above` counts for nothing then.
 fn short_steps<const N: usize>(low: &[u8], high: &[&[u8]; N], above: &mut Vec<u32>) -> Option<u64> {
     let mut first = [0; 8];
     for (slot, plane) in first.iter_mut().zip(std::iter::once(&low).chain(high)) {
@@ -140,8 +140,7 @@ fn short_steps<const N: usize>(low: &[u8], high: &[&[u8]; N], above: &mut Vec<u3
     Some(first)
 }
 
-/// The sums of each of four steps and those before it, all at once: a product with ones adds up what
-/// lies in lanes of 16 bits, which hold 4 * 255.
+/// The prefix sums of four steps at once: a product with ones adds up lanes of 16 bits, which hold 4 * 255.
 fn four_sums(steps: [u8; 4]) -> [u16; 4] {
     let spread = u64::from(u32::from_le_bytes(steps));
     let spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff;

@@ -1,5 +1,5 @@
-//! Decoding: a page's uncompressed bytes to numbers. Pure: knows encodings, no files, columns'
-//! places or Arrow.
+//! Decodes a page's uncompressed bytes to numbers. Pure: knows encodings; no files, positions of columns, or
+//! Arrow.
 //!
 //! Source: RNTuple binary format specification 1.0, section "Column Description".
 
@@ -74,7 +74,7 @@ pub trait Decode: Sized {
     /// Appends the elements of a run to `out`.
     ///
     /// # Errors
-    /// `Malformed` where the page is too short; `Unsupported` where elements of this encoding do
+    /// `Malformed` if the page is too short; `Unsupported` if elements of this encoding do
     /// not become such numbers.
     fn decode(encoding: &Encoding, run: &Run<'_>, out: &mut Vec<Self>) -> Result<()>;
 }
@@ -99,7 +99,7 @@ fn plain<const N: usize, T>(
     Ok(())
 }
 
-/// Integers of one width. What is stored goes by the element; the sign, by what the field is declared to be.
+/// Integers of one width. The element says what is stored; the declared type of the field says the sign.
 macro_rules! integers {
     ($($signed:ty, $unsigned:ty, $with_sign:ident, $without:ident, $split:ident;)*) => {$(
         integers! { $signed, $unsigned, $with_sign, $without, $split }

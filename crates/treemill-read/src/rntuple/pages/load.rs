@@ -1,4 +1,4 @@
-//! A field's cursor and its next page: remembered, or read, verified and decompressed.
+//! Loads the next page of a field's cursor: from the cache, or read, verified and decompressed.
 
 use super::{At, InCluster, Loaded};
 use crate::ReadError;
@@ -99,8 +99,8 @@ impl InCluster<'_, '_> {
         Ok(At::Unpacked)
     }
 
-    /// Brings a page's stored bytes: from a near source just them, from a distant one with them
-    /// whatever will be needed next, of all of the field's columns where the budget allows.
+    /// Brings a page's stored bytes. From a near source, only those; from a distant one, also what is needed
+    /// next, of all columns of the field if the budget allows.
     fn bring(&mut self, located: &Located<'_>, page: &Page, index: usize) -> Result<(), ReadError> {
         let range = page.bytes();
         let loaded = self.columns.entry(located.column).or_default();
