@@ -210,7 +210,7 @@ def test_what_coffea_adds_is_added():
 
 @pytest.mark.parametrize("value", [np.array([True]), np.array(["a"]), np.array([None])])
 def test_arrays_that_plus_would_not_add(value):
-    with pytest.raises(tm.QueryError, match="nobody knows"):
+    with pytest.raises(tm.QueryError, match="which cannot be merged"):
         check(value)
 
 

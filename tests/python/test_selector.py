@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow
 import pytest
 import treemill as tm
-from treemill.selector.chunk import ChunkReader
+from treemill.selector.chunk import EventReader
 from treemill.session.front import connect
 
 from tests.corpus_files import corpus
@@ -323,7 +323,7 @@ class CountingTree:
 def test_fields_are_read_when_touched_and_together_afterwards(events):
     tree = CountingTree(events.chain.trees[0])
     touched = set()
-    reader = ChunkReader(tree, touched)
+    reader = EventReader(tree, touched)
     first = reader.chunk(0, 1000, {})
     assert tree.calls == []
     assert len(first) == 1000
@@ -339,7 +339,7 @@ def test_fields_are_read_when_touched_and_together_afterwards(events):
 
 def test_columns_are_read_ahead_and_cut_into_chunks(events, truth):
     tree = CountingTree(events.chain.trees[0])
-    reader = ChunkReader(tree, {"MET_pt"}, collections=True)
+    reader = EventReader(tree, {"MET_pt"}, collections=True)
     chunks = [reader.chunk(a, a + 500, {}, ahead=2000) for a in range(100, 2000, 500)]
     assert tree.calls == [(["MET_pt"], 100, 2000), (["MET_pt"], 1600, 2100)]
     found = [(ak.to_list(c.MET.pt), ak.to_list(c.Jet.pt)) for c in chunks[:3]]
@@ -355,7 +355,7 @@ TOUCHED = [[], ["Jet_pt"], ["Jet_eta", "Jet_pt"], ["nJet"]]
 @pytest.mark.parametrize("touched", TOUCHED, ids="-".join)
 @pytest.mark.parametrize("kept", [None, [3, 5, 900]], ids=["all", "some"])
 def test_what_was_touched_before_changes_nothing(events, truth, touched, kept):
-    reader = ChunkReader(events.chain.trees[0], set(touched), collections=True)
+    reader = EventReader(events.chain.trees[0], set(touched), collections=True)
     part = truth[2000:3000] if kept is None else truth[2000:3000][kept]
     chunk = reader.chunk(2000, 3000, {}, kept=kept, ahead=4000)
     assert ak.to_list(ak.num(chunk.Jet)) == ak.to_list(part.nJet)
@@ -374,7 +374,7 @@ def test_columns_that_do_not_belong_together_are_not_zipped_in_silence(events):
                 columns[i] = pyarrow.array([[1, 2]] * (stop - start), pyarrow.list_(item))
             return columns
 
-    chunk = ChunkReader(Wrong(events.chain.trees[0]), set(), collections=True).chunk(0, 10, {})
+    chunk = EventReader(Wrong(events.chain.trees[0]), set(), collections=True).chunk(0, 10, {})
     _ = ak.to_list(chunk.Jet.pt)
     with pytest.raises(tm.FormatError, match="as many items"):
         ak.to_list(chunk.Jet.eta)
@@ -382,7 +382,7 @@ def test_columns_that_do_not_belong_together_are_not_zipped_in_silence(events):
 
 @pytest.mark.parametrize("collections", [False, True])
 def test_chunks_are_what_uproot_reads(events, truth, collections):
-    reader = ChunkReader(events.chain.trees[0], set(), collections)
+    reader = EventReader(events.chain.trees[0], set(), collections)
     chunk = reader.chunk(100, 300, {"dataset": "d"})
     assert chunk.metadata == {"dataset": "d"}
     assert chunk[chunk.nJet > 1].metadata == {"dataset": "d"}
@@ -410,7 +410,7 @@ class Unreadable(CountingTree):
 @pytest.mark.parametrize("collections", [False, True])
 def test_a_column_that_cannot_be_read_fails_when_it_is_touched(events, truth, collections):
     touched = {"Jet_eta", "Jet_pt"}
-    chunk = ChunkReader(Unreadable(events.chain.trees[0]), touched, collections).chunk(0, 50, {})
+    chunk = EventReader(Unreadable(events.chain.trees[0]), touched, collections).chunk(0, 50, {})
     part = truth[:50]
     if collections:
         assert ak.to_list(chunk.Jet[chunk.Jet.pt > 30].phi) == ak.to_list(

@@ -1,4 +1,4 @@
-"""A user's object as a worker's work: chunks of events go in, its output is merged.
+"""A user's object as a worker's work: it gets chunks of events, and its outputs are merged.
 
-Knows no session and no packetizer.
+Must not know sessions, backends or the packetizer.
 """

@@ -1,22 +1,28 @@
-"""A selector's output while `process` adds to it: what an earlier chunk has put there may be
-changed, but not replaced by something that was made without it.
+"""A selector's output while `process` adds to it. `process` may change what an earlier chunk has
+put there, but must not replace it by something that was made without it.
 
-`output["n"] += 1` binds the name anew, as `output["n"] = len(events)` does; but it reads it first.
-So reads are noted, chunk by chunk. Knows dicts, and nothing of what is in them.
+`output["n"] += 1` binds the name anew, as `output["n"] = len(events)` does; but it reads the name
+first. So the output notes which keys each chunk has read. Knows dicts, and nothing of their values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..errors import QueryError
 
-__all__ = ["Additive", "Chunks"]
+if TYPE_CHECKING:
+    from _collections_abc import dict_items, dict_values
+
+__all__ = ["Additive", "Chunks", "Results"]
+
+Results = dict[Any, object]
+"""Results by name. A nested dict may have keys of any kind."""
 
 
 class Chunks:
-    """Which chunk is at work; all dicts of one output ask the same object."""
+    """Counts the chunks of one output. All dicts of the output ask the same object."""
 
     def __init__(self, name: str) -> None:
         """`name` of the output, for messages."""
@@ -25,27 +31,28 @@ class Chunks:
         self.at_work = False
 
     def begin(self) -> None:
-        """The next one."""
+        """Notes that `process` begins with the next chunk."""
         self.number += 1
         self.at_work = True
 
     def end(self) -> None:
-        """What is done with the output from now on is not process's."""
+        """Notes that `process` has returned: later changes of the output are not its own."""
         self.at_work = False
 
 
-class Additive(dict[Any, Any]):
-    """A dict of results, the dicts in it included. Copies, and pickles, are plain dicts."""
+class Additive(Results):
+    """A dict of results that notes what is read. Dicts in it become Additive too. Copies and
+    pickles are plain dicts."""
 
-    def __init__(self, values: dict[Any, Any], chunks: Chunks, name: str) -> None:
+    def __init__(self, values: Results, chunks: Chunks, name: str) -> None:
         super().__init__(values)
         self._chunks = chunks
         self._name = name
-        self._seen: dict[Any, int] = {}  # the chunk that last read or bound a key
+        self._seen: dict[object, int] = {}  # the chunk that last read or bound a key
         self.adopt()
 
     def adopt(self) -> None:
-        """Plain dicts that were put into it become of this kind."""
+        """Makes the plain dicts that were put into it Additive."""
         for key, value in self._plain_items():
             if type(value) is dict:
                 made = Additive(value, self._chunks, f"{self._name}[{key!r}]")
@@ -53,82 +60,82 @@ class Additive(dict[Any, Any]):
             elif type(value) is Additive:
                 value.adopt()
 
-    def plain(self) -> dict[Any, Any]:
-        """The same as plain dicts."""
+    def plain(self) -> Results:
+        """A copy that consists of plain dicts."""
         return {
             key: value.plain() if isinstance(value, Additive) else value
             for key, value in self._plain_items()
         }
 
-    def _plain_items(self) -> list[tuple[Any, Any]]:
+    def _plain_items(self) -> list[tuple[object, object]]:
         return list(super().items())
 
-    def check_replacement(self, other: dict[Any, Any]) -> None:
-        """Raises QueryError where `other`, which is bound instead of this dict, has lost or
-        replaced something."""
+    def check_replacement(self, other: Mapping[Any, object]) -> None:
+        """Raises QueryError if `other`, which was bound in place of this dict, has lost or replaced
+        a value."""
         for key, old in self._plain_items():
             self._check(key, old, other.get(key))
 
-    def _check(self, key: Any, old: Any, new: Any) -> None:
+    def _check(self, key: object, old: object, new: object) -> None:
         chunks = self._chunks
         if not chunks.at_work or self._seen.get(key) == chunks.number or new is old or old is None:
             return
         if isinstance(old, str | bool) and type(new) is type(old) and new == old:
-            return  # the same in all chunks
+            return  # text and Booleans may be bound anew if they are the same in all chunks
         what = f"{self._name}[{key!r}]"
         raise QueryError(
             f"process replaces {what}, so that what earlier chunks put there is lost: add to it, "
             f"{what} += …, or return a dict, which is added: return {{{key!r}: …}}"
         )
 
-    def _note(self, key: Any) -> None:
+    def _note(self, key: object) -> None:
         self._seen[key] = self._chunks.number
 
     # Changes.
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         if key in self:
             self._check(key, super().__getitem__(key), value)
         self._note(key)
         super().__setitem__(key, value)
 
-    def update(self, *others: Any, **values: Any) -> None:
-        """Key by key."""
+    def update(self, *others: Any, **values: object) -> None:
+        """Updates as a dict does, key by key."""
         for key, value in dict(*others, **values).items():
             self[key] = value
 
-    def __ior__(self, other: Any) -> Additive:
+    def __ior__(self, other: object) -> Additive:
         self.update(other)
         return self
 
     # Reads.
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: object) -> object:
         self._note(key)
         return super().__getitem__(key)
 
-    def get(self, key: Any, default: Any = None) -> Any:
-        """As dict's."""
+    def get(self, key: object, default: object = None) -> object:
+        """Gets a value as a dict does."""
         self._note(key)
         return super().get(key, default)
 
-    def setdefault(self, key: Any, default: Any = None) -> Any:
-        """As dict's."""
+    def setdefault(self, key: object, default: object = None) -> object:
+        """Gets or sets a value as a dict does."""
         self._note(key)
         return super().setdefault(key, default)
 
-    def pop(self, key: Any, *default: Any) -> Any:
-        """As dict's."""
+    def pop(self, key: object, *default: object) -> object:
+        """Removes a value as a dict does."""
         self._note(key)
         return super().pop(key, *default)
 
-    def items(self) -> Any:
-        """As dict's; all are read."""
+    def items(self) -> dict_items[Any, object]:
+        """Gives the items as a dict does; all values count as read."""
         self._note_all()
         return super().items()
 
-    def values(self) -> Any:
-        """As dict's; all are read."""
+    def values(self) -> dict_values[Any, object]:
+        """Gives the values as a dict does; all of them count as read."""
         self._note_all()
         return super().values()
 
@@ -137,21 +144,21 @@ class Additive(dict[Any, Any]):
             self._note(key)
 
     def __iter__(self) -> Iterator[Any]:
-        # That it is there makes dict(x) and {**x} ask __getitem__.
+        # Because of this method dict(x) and {**x} call __getitem__.
         return super().__iter__()
 
-    def __or__(self, other: Any) -> dict[Any, Any]:
+    def __or__(self, other: Mapping[Any, object]) -> Results:
         return dict(self.items()) | dict(other)
 
-    def __ror__(self, other: Any) -> dict[Any, Any]:
+    def __ror__(self, other: Mapping[Any, object]) -> Results:
         return dict(other) | dict(self.items())
 
-    def copy(self) -> dict[Any, Any]:
-        """A plain dict."""
+    def copy(self) -> Results:
+        """A plain dict with these values."""
         return dict(self.items())
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Results], tuple[Results]]:
         return dict, (self.plain(),)
 
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: object) -> tuple[type[Results], tuple[Results]]:
         return self.__reduce__()

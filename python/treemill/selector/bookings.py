@@ -1,4 +1,4 @@
-"""Bookings that a selector takes along: done by the core, in the same pass, on the same packets.
+"""Bookings that are computed along with a selector: by the core, in the same pass and packets.
 
 Knows the query's description and how the core's results become values; runs nothing itself.
 """
@@ -22,33 +22,32 @@ from ..results.variations import Variations
 if TYPE_CHECKING:
     from ..chain.chain import Chain
 
-__all__ = ["Beside"]
+__all__ = ["BookedValues"]
 
 
-class Beside:
-    """The bookings of one run of a selector, by the names of their places in the output."""
+class BookedValues:
+    """The bookings of one run of a selector, by their names in the output."""
 
-    def __init__(self, booked: Mapping[str, Any], chain: Chain | None, workers: int) -> None:
-        for name, booking in booked.items():
-            _check(name, booking, chain)
-        self._booked = dict(booked)
+    def __init__(self, booked: Mapping[str, object], chain: Chain | None, workers: int) -> None:
+        """Raises QueryError or UnsupportedError for a booking that cannot be computed with it."""
+        self._booked = {name: _checked(name, each, chain) for name, each in booked.items()}
         self._plan = plan(list(self._booked.values()))
         sinks = {index: Sink(rows.limit) for index, rows in self._plan.rows.items()}
         assert chain is not None
         self.task = QueryTask(self._plan.specification, chain, workers, None, sinks)
 
-    def values(self, raw: Sequence[Any]) -> dict[str, Any]:
-        """From the core's results."""
+    def values(self, raw: Sequence[object]) -> dict[str, object]:
+        """The bookings' values, from the core's results."""
         return {name: self._value(booking, raw) for name, booking in self._booked.items()}
 
-    def _value(self, booking: Booking, raw: Sequence[Any]) -> Any:
+    def _value(self, booking: Booking[Any], raw: Sequence[object]) -> object:
         values = Variations()
         for variation, slots in self._plan.slots[booking.number].items():
             values[variation] = result(booking, [raw[slot] for slot in slots])
         return values if self._plan.varied(booking) else values.nominal
 
 
-def _check(name: str, booking: Any, chain: Chain | None) -> None:
+def _checked(name: str, booking: object, chain: Chain | None) -> Booking[Any]:
     if not isinstance(booking, Booking):
         raise QueryError(
             f"book({name!r}, …) takes a booking, as events.hist(…) gives it, "
@@ -61,3 +60,4 @@ def _check(name: str, booking: Any, chain: Chain | None) -> None:
         raise QueryError(f"{name}: a histogram beside a selector needs bins=(number, low, high)")
     if isinstance(wanted, Snapshot):
         raise UnsupportedError(f"{name}: snapshots beside a selector: write a treemill.FileOutput")
+    return booking

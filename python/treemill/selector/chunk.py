@@ -1,6 +1,6 @@
 """Chunks of events as selectors see them: awkward records whose columns are read when touched.
 
-awkward's virtual arrays do the waiting; here is what reads them. Knows trees and awkward, no
+awkward's virtual arrays call this module when they are touched. Knows trees and awkward; knows no
 selector and no packet.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import awkward as ak
 import numpy as np
@@ -19,56 +19,63 @@ from ..errors import FormatError, TreemillError
 from .chunk_form import Layout, form_key, layout_of
 from .read_ahead import Window
 
-__all__ = ["ChunkReader", "Cut", "Events"]
+if TYPE_CHECKING:
+    from awkward.contents import Content
+    from numpy.typing import NDArray
 
-Buffers = dict[str, Any]
+    from .._core import Column, Control
+    from .chunk_source import Places, ReadableTree
+
+    Buffer = NDArray[np.generic]
+
+__all__ = ["Cut", "EventReader", "Events"]
+
+Buffers = dict[str, "Buffer | Callable[[], Buffer]"]
+"""awkward's buffers by key, or functions that give them."""
 
 
 class Events(ak.Array):  # type: ignore[misc]
     """A chunk of events."""
 
     @property
-    def metadata(self) -> Any:
+    def metadata(self) -> Mapping[str, object]:
         """Where the events are from: `dataset`, `filename`, `treename`, `entrystart`,
         `entrystop`, and what was given to `treemill.dataset(…, metadata=…)`."""
-        return self.attrs["metadata"]
+        metadata: Mapping[str, object] = self.attrs["metadata"]
+        return metadata
 
-    def __getitem__(self, where: Any) -> Any:
+    def __getitem__(self, where: object) -> ak.Array:
         found = super().__getitem__(where)
         if isinstance(where, list) and where and all(isinstance(name, str) for name in where):
-            return ak.with_name(found, "Events")  # some of the fields are events, too
+            return ak.with_name(found, "Events")  # records of some of the fields are events too
         return found
 
     @property
-    def numba_type(self) -> Any:
-        """The chunk as an argument of a compiled function, which cannot read on: all of its fields
-        are read before. Give it those that it needs, `events[["MET_pt", "Jet_pt"]]`."""
-        self._layout: Any = ak.materialize(self).layout
+    def numba_type(self) -> object:
+        """The type of the chunk as an argument of a compiled function. Such a function cannot read,
+        so all fields of the chunk are read first: give it those that it needs,
+        `events[["MET_pt", "Jet_pt"]]`."""
+        self._layout: Content = ak.materialize(self).layout
         return super().numba_type
 
 
 _BEHAVIOR = {("*", "Events"): Events}
 
 
-class ChunkReader:
-    """Makes the chunks of one tree. `touched` grows by every column that was read."""
+class EventReader:
+    """Makes the chunks of one tree. Implements `chunk_source.ChunkReader`."""
 
-    def __init__(
-        self,
-        tree: Any,
-        touched: set[str],
-        collections: bool = False,
-    ) -> None:
-        """`tree` is a file's tree or foreign.Table. `touched` names the columns that the chunks
-        before asked for, in this file or others: they are read ahead, together. `collections`: see
-        forms.layout_of."""
+    def __init__(self, tree: ReadableTree, touched: set[str], collections: bool = False) -> None:
+        """`touched` names the columns that earlier chunks have touched, in this file or others:
+        they are read ahead, together. Each column that is read is added to it. `collections`: see
+        `chunk_form.layout_of`."""
         self._tree = tree
         self._touched = touched
         self.layout = layout_of(tree, collections)
         self._window: Window | None = None
 
     def refuse(self, columns: Mapping[str, TreemillError]) -> None:
-        """Columns of the tree that are not to be read, and what is raised where one is touched."""
+        """See ChunkReader."""
         unreadable = {**self.layout.unreadable, **columns}
         self.layout = replace(self.layout, unreadable=unreadable)
 
@@ -76,14 +83,12 @@ class ChunkReader:
         self,
         start: int,
         stop: int,
-        metadata: dict[str, Any],
-        control: Any = None,
-        kept: Any = None,
+        metadata: Mapping[str, object],
+        control: Control | None = None,
+        kept: Places | None = None,
         ahead: int = 0,
-    ) -> Any:
-        """Entries `[start, stop)`, or of these the ones at `kept`. What earlier chunks touched is
-        read at once, other columns when they are touched; of all entries up to `ahead`, where that
-        is beyond `stop`: chunks of these are to follow. `control` counts what is read."""
+    ) -> ak.Array:
+        """See ChunkReader. Columns that earlier chunks have touched are read at once."""
         window = self._window
         if window is None or not window.covers(start, stop):
             window = Window(self._tree, (start, max(stop, ahead)), self.layout.optional)
@@ -91,8 +96,8 @@ class ChunkReader:
         cut = Cut(self.layout, window, self._touched, (start, stop), control, kept)
         return self.made(cut, metadata)
 
-    def made(self, cut: Cut, metadata: dict[str, Any]) -> Any:
-        """The chunk of a cut."""
+    def made(self, cut: Cut, metadata: Mapping[str, object]) -> ak.Array:
+        """Makes the chunk from its columns."""
         layout = self.layout
         buffers = cut.prefetched()
         for column, keys in layout.keys.items():
@@ -110,7 +115,7 @@ class ChunkReader:
 
 
 class Cut:
-    """One chunk's columns: cut out of a window, as awkward's buffers."""
+    """The columns of one chunk, cut out of a window, as awkward's buffers."""
 
     def __init__(
         self,
@@ -118,8 +123,8 @@ class Cut:
         window: Window,
         touched: set[str],
         span: tuple[int, int],
-        control: Any,
-        kept: Any,
+        control: Control | None,
+        kept: Places | None,
     ) -> None:
         self._layout = layout
         self._window = window
@@ -127,16 +132,16 @@ class Cut:
         self._span = span
         self._control = control
         self._kept = kept
-        self._buffers: Buffers = {}
-        self._offsets: dict[str, Any] = {}  # of collections, by the column of counts
+        self._buffers: dict[str, Buffer] = {}
+        self._offsets: dict[str, Buffer] = {}  # of collections, by the column of counts
 
     def __len__(self) -> int:
         start, stop = self._span
         return stop - start if self._kept is None else len(self._kept)
 
     def prefetch(self) -> Collection[str]:
-        """Reads the columns that are likely to be wanted, by one plan; gives their names. None
-        where that fails: perhaps nobody asks for them this time."""
+        """Reads the columns that earlier chunks have touched, and gives their names. Gives none if
+        reading fails: this chunk may not touch them."""
         columns = sorted(self._touched & self._layout.keys.keys())
         try:
             self._window.read(columns, self._control)
@@ -145,7 +150,7 @@ class Cut:
         return columns
 
     def prefetched(self) -> Buffers:
-        """The buffers of these columns."""
+        """The buffers of the columns that earlier chunks have touched."""
         try:
             return {
                 key: buffer
@@ -155,15 +160,15 @@ class Cut:
         except TreemillError:
             return {}
 
-    def column(self, name: str) -> Any:
-        """The awkward layout of a column, read when it is asked for."""
+    def column(self, name: str) -> Content:
+        """Reads a column, as an awkward layout."""
         self._read(name)
         return self._content(name)
 
-    def getter(self, column: str, key: str) -> Callable[[], Any]:
-        """What gives the buffer `key` of a column, when it is called."""
+    def getter(self, column: str, key: str) -> Callable[[], Buffer]:
+        """A function that gives the buffer `key` of a column, which it reads."""
 
-        def get() -> Any:
+        def get() -> Buffer:
             if key not in self._buffers:
                 self._read(column)
                 self._buffers |= self._unpacked(column)
@@ -171,15 +176,15 @@ class Cut:
 
         return get
 
-    def offsets(self, counter: str) -> Any:
-        """A collection's offsets, or what gives them: those of its column that was read first, or
-        else the column of counts is read."""
+    def offsets(self, counter: str) -> Buffer | Callable[[], Buffer]:
+        """The offsets of a collection, or a function that gives them: from the column of the
+        collection that was read first, or from the column of counts if none was read."""
 
-        def get() -> Any:
+        def get() -> Buffer:
             if counter not in self._offsets:
                 if counter in self._layout.unreadable:
                     raise self._layout.unreadable[counter]
-                # Not noted as touched: next time a column of the collection will give them.
+                # Not noted as touched: in the next chunk a column of the collection gives them.
                 self._window.read([counter], self._control)
                 counts = np.asarray(ak.fill_none(ak.Array(self._content(counter)), 0))
                 offsets = np.zeros(len(counts) + 1, np.int64)
@@ -187,7 +192,7 @@ class Cut:
                 self._offsets[counter] = offsets
             return self._offsets[counter]
 
-        # Where the items are there their offsets must be: awkward would not know how many.
+        # If items have been read, give their offsets: awkward cannot tell how many items there are.
         return self._offsets.get(counter, get)
 
     def _read(self, column: str) -> None:
@@ -196,10 +201,10 @@ class Cut:
         self._touched.add(column)
         self._window.read([column], self._control)
 
-    def _unpacked(self, column: str) -> Buffers:
+    def _unpacked(self, column: str) -> dict[str, Buffer]:
         content = self._content(column)
         keys, kind = self._layout.keys[column], type(content)
-        # The two kinds that nearly all columns are, without the way through all that there may be.
+        # Nearly all columns are of these two kinds, for which awkward's general way is slow.
         if kind is ak.contents.NumpyArray:
             return {keys[0]: content.data}
         if kind is ak.contents.ListOffsetArray and type(content.content) is ak.contents.NumpyArray:
@@ -208,8 +213,8 @@ class Cut:
         _, _, buffers = ak.to_buffers(ak.Array(content), form_key=form_key(column))
         return dict(buffers)
 
-    def _same_offsets(self, column: str, offsets: Any) -> None:
-        """All columns of a collection have as many items."""
+    def _same_offsets(self, column: str, offsets: Buffer) -> None:
+        """Checks that all columns of a collection have equally many items."""
         counter = self._layout.counters.get(column)
         if counter is None or np.array_equal(self._offsets.setdefault(counter, offsets), offsets):
             return
@@ -219,9 +224,12 @@ class Cut:
             entries=self._span,
         )
 
-    def _content(self, column: str) -> Any:
+    def _content(self, column: str) -> Content:
         return layout(self._column(column), column in self._layout.optional)
 
-    def _column(self, column: str) -> Any:
+    def _column(self, column: str) -> Column:
         whole = self._window.cut(column, *self._span)
-        return whole if self._kept is None else picked(whole, self._kept)
+        if self._kept is None:
+            return whole
+        kept: Column = picked(whole, self._kept)
+        return kept

@@ -1,7 +1,7 @@
-"""What a chunk of a tree looks like to awkward before anything of it is read: forms of columns, and
-of NanoAOD's collections made from them.
+"""The awkward form of a chunk, before any entry of it is read: forms of columns, and of NanoAOD's
+collections of columns.
 
-Knows what a tree says of its branches, kinds of columns and awkward; reads no entry.
+Knows a tree's branches, kinds of columns and awkward; reads no entry.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import awkward as ak
+from awkward.forms import Form, RecordForm
 
 from ..arrays.columns import column_of, empty, kind_of
 from ..arrays.from_core import layout_of_node
@@ -19,12 +20,26 @@ from ..arrays.kinds import Kind, number
 from ..errors import TreemillError
 from ..tree.branch_group import counts_items
 
+if TYPE_CHECKING:
+    from .._core import Column
+    from .chunk_source import ReadableTree
+
 __all__ = ["Layout", "form_key", "layout_of"]
 
 
 @dataclass(frozen=True)
+class _Branch:
+    """A branch that can be read, as its tree describes it."""
+
+    name: str
+    kind: str
+    counter: str | None
+    cpp_type: str
+
+
+@dataclass(frozen=True)
 class _Column:
-    """All of a branch that its form depends on."""
+    """The part of a branch that its form depends on."""
 
     name: str
     kind: Kind
@@ -33,31 +48,35 @@ class _Column:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A tree's form, and which of its buffers are made from which column."""
+    """A tree's form, and the columns from which its buffers are made."""
 
-    form: Any
+    form: RecordForm
     keys: dict[str, list[str]]
-    """Of each column's buffers."""
+    """The keys of each column's buffers."""
     offsets: dict[str, str]
-    """By the key of a collection's offsets: the column that counts its items."""
+    """The column that counts a collection's items, by the key of the collection's offsets."""
     counters: dict[str, str]
-    """By column of a collection: the column that counts its items."""
+    """The column that counts a collection's items, by each of the collection's columns."""
     records: Mapping[str, tuple[str, ...]]
-    """The columns of fields that are records of columns: of split collections."""
+    """The columns of each field that is a record of columns: of a split collection."""
     optional: frozenset[str]
     """Columns whose values may be missing."""
     unreadable: Mapping[str, TreemillError]
-    """Columns that cannot be read, as it turns out, and why: that is raised where one is touched.
-    What their forms say is made up."""
+    """Columns that the tree cannot read, each with the error that touching it raises. Their forms
+    are placeholders."""
 
 
-def layout_of(tree: Any, collections: bool) -> Layout:
-    """Of a file's tree or foreign.Table. `collections`: Muon_pt and Muon_eta, counted by nMuon, as
-    Muon.pt and Muon.eta; MET_pt and MET_phi as MET.pt and MET.phi."""
-    branches = [b for b in tree.branches() if b["supported"] and b["kind"] != "group"]
+def layout_of(tree: ReadableTree, collections: bool) -> Layout:
+    """The layout of a tree. `collections`: columns are grouped by their names, so that Muon_pt and
+    Muon_eta, counted by nMuon, become Muon.pt and Muon.eta, and MET_pt becomes MET.pt."""
+    branches = [
+        _Branch(b["name"], b["kind"], b["counter"], b["cpp_type"])
+        for b in tree.branches()
+        if b["supported"] and b["kind"] != "group"
+    ]
     kinds, unreadable = _kinds_of(tree, branches)
     columns = (
-        _Column(b["name"], kind.given(b["kind"] == "optional"), b["counter"])
+        _Column(b.name, kind.given(b.kind == "optional"), b.counter)
         for b, kind in zip(branches, kinds, strict=True)
     )
     made = _layout(tuple(columns), tuple(_records(branches)), collections)
@@ -65,60 +84,62 @@ def layout_of(tree: Any, collections: bool) -> Layout:
 
 
 def _kinds_of(
-    tree: Any, branches: Sequence[Mapping[str, Any]]
+    tree: ReadableTree, branches: Sequence[_Branch]
 ) -> tuple[list[Kind], dict[str, TreemillError]]:
-    """Of what kind each branch is; of those that cannot be read any numbers, and why they
-    cannot."""
+    """The kind of each branch. A branch that cannot be read gets a placeholder, and its error is in
+    the dict."""
+    columns: Sequence[Column]
     try:
-        read = tree.read([b["name"] for b in branches], 0, 0)
-        return [kind_of(column_of(each)) for each in read], {}
+        columns = tree.read([b.name for b in branches], 0, 0)
+        return [kind_of(column_of(each)) for each in columns], {}
     except TreemillError:
-        pass  # which one it is, they tell one by one
-    found, unreadable = [], {}
+        pass  # read one by one, to find which of them cannot be read
+    kinds: list[Kind] = []
+    unreadable: dict[str, TreemillError] = {}
     for branch in branches:
         try:
-            (read,) = tree.read([branch["name"]], 0, 0)
-            found.append(kind_of(column_of(read)))
+            (column,) = tree.read([branch.name], 0, 0)
+            kinds.append(kind_of(column_of(column)))
         except TreemillError as error:
             numbers = number("float64")
-            unreadable[branch["name"]] = error
-            found.append(Kind("list", parts=(numbers,)) if branch["counter"] else numbers)
-    return found, unreadable
+            unreadable[branch.name] = error
+            kinds.append(Kind("list", parts=(numbers,)) if branch.counter else numbers)
+    return kinds, unreadable
 
 
-def _records(branches: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Branches that only count the items of a split collection, and its members, of which they are
-    the record, as in arrays."""
+def _records(branches: Sequence[_Branch]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Branches that only count the items of a split collection, each with the collection's members.
+    Such a branch reads as the record of its members, as in arrays."""
     members: dict[str, list[str]] = {}
     for branch in branches:
-        counter = branch["counter"]
-        if counter is not None and branch["name"].startswith(f"{counter}."):
-            members.setdefault(counter, []).append(branch["name"])
+        counter = branch.counter
+        if counter is not None and branch.name.startswith(f"{counter}."):
+            members.setdefault(counter, []).append(branch.name)
     for branch in branches:
-        name = branch["name"]
-        if name in members and counts_items(branch["kind"], branch["cpp_type"]):
-            yield name, tuple(dict.fromkeys(members[name]))
+        if branch.name in members and counts_items(branch.kind, branch.cpp_type):
+            yield branch.name, tuple(dict.fromkeys(members[branch.name]))
 
 
 def form_key(column: str) -> str:
-    """A column is a tree of nodes: awkward numbers them."""
+    """The template of the keys of a column's form: awkward numbers the form's nodes."""
     return column.replace("{", "{{").replace("}", "}}") + "#{id}"
 
 
-# The files of a dataset are alike, most of them, and so are the columns of a tree.
+# Most files of a dataset have equal columns.
 @lru_cache(maxsize=8)
 def _layout(
     columns: tuple[_Column, ...],
     records: tuple[tuple[str, tuple[str, ...]], ...],
     collections: bool,
 ) -> Layout:
-    forms, keys = {}, {}
+    forms: dict[str, Form] = {}
+    keys: dict[str, list[str]] = {}
     for column in columns:
         forms[column.name], keys[column.name] = _form(column)
     for name, members in records:
         contents = [forms[member] for member in members]
         forms[name] = ak.forms.RecordForm(contents, list(members), form_key=f"{name}#record")
-    fields: dict[str, Any] = forms
+    fields = forms
     offsets: dict[str, str] = {}
     counters: dict[str, str] = {}
     if collections:
@@ -133,7 +154,7 @@ def _layout(
     return Layout(form, keys, offsets, counters, dict(records), optional, {})
 
 
-def _form(column: _Column) -> tuple[Any, list[str]]:
+def _form(column: _Column) -> tuple[Form, list[str]]:
     kind, name = column.kind, column.name
     if not kind.optional:
         if _is_number(kind):
@@ -142,7 +163,7 @@ def _form(column: _Column) -> tuple[Any, list[str]]:
             inner = _numbers(kind.item, f"{name}#1")
             form = ak.forms.ListOffsetForm("i64", inner, form_key=f"{name}#0")
             return form, [f"{name}#0-offsets", f"{name}#1-data"]
-    # Awkward's own way takes any kind, and twenty times as long: there may be thousands.
+    # awkward makes forms of all kinds, but takes twenty times as long, for thousands of columns.
     none = ak.Array(layout_of_node(empty(kind)))
     form, _, buffers = ak.to_buffers(none, form_key=form_key(name))
     return form, list(buffers)
@@ -152,22 +173,23 @@ def _is_number(kind: Kind) -> bool:
     return kind.form == "number" and not kind.optional
 
 
-def _numbers(kind: Kind, key: str) -> Any:
+def _numbers(kind: Kind, key: str) -> Form:
     return ak.forms.NumpyForm(kind.dtype, form_key=key)
 
 
 def _zipped(
-    columns: dict[str, _Column], forms: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
-    """The forms of fields; see Layout for the others."""
-    groups: dict[str, dict[str, Any]] = {}
+    columns: dict[str, _Column], forms: dict[str, Form]
+) -> tuple[dict[str, Form], dict[str, str], dict[str, str]]:
+    """Groups columns into collections. Gives the forms of the fields, and `offsets` and `counters`
+    of the Layout."""
+    groups: dict[str, dict[str, Form]] = {}
     counted: dict[str, str | None] = {}
-    fields: dict[str, Any] = {}
+    fields: dict[str, Form] = {}
     for name, form in forms.items():
         group, _, field = name.partition("_")
         counter = columns[name].counter
         if columns[name].kind.optional and counter is not None:
-            fields[name] = form  # a list that may be missing has no offsets of its counter's
+            fields[name] = form  # a list that may be missing has offsets of its own
         elif not field or counted.setdefault(group, counter) != counter:
             fields[name] = form
         else:
@@ -180,7 +202,7 @@ def _zipped(
             fields[group] = _collection(group, parts)
             offsets[f"{group}#list-offsets"] = counter
             counters |= {f"{group}_{field}": counter for field in parts}
-        elif group in fields:  # the name is taken, as by Flag beside Flag_good
+        elif group in fields:  # a column has the name, such as Flag if there is Flag_good
             fields |= {f"{group}_{field}": form for field, form in parts.items()}
         else:
             fields[group] = ak.forms.RecordForm(
@@ -189,7 +211,7 @@ def _zipped(
     return fields, offsets, counters
 
 
-def _collection(group: str, parts: dict[str, Any]) -> Any:
+def _collection(group: str, parts: dict[str, Form]) -> Form:
     items = ak.forms.RecordForm(
         [form.content for form in parts.values()],
         list(parts),

@@ -1,8 +1,8 @@
 """Chunks of events as coffea's schemas make them, for coffea's own processors: NanoAOD's
-collections with their names, their four-vectors and the references from one to another.
+collections with their four-vectors and their references to one another.
 
-coffea says which field is made from which columns, and how; treemill reads the columns. It imports
-coffea, and is imported only where a processor has come from it.
+coffea decides which field is made from which columns, and how; treemill reads the columns. This
+module imports coffea, and is imported only for a processor of coffea's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import awkward as ak
 from coffea.nanoevents import BaseSchema, NanoAODSchema, NanoEventsFactory
@@ -19,59 +19,71 @@ from coffea.nanoevents.methods.base import NanoEventsArray
 from coffea.nanoevents.util import quote, tuple_to_key
 
 from ..errors import QueryError
-from .chunk import ChunkReader, Cut
+from .chunk import Cut, EventReader
 from .chunk_form import Layout
 from .coffea_files import OwnReader, Schema, handle, uuid_of
+
+if TYPE_CHECKING:
+    from awkward.forms import Form, RecordForm
+
+    from .chunk import Buffer
+    from .chunk_source import ChunkReader, ReadableTree
+    from .coffea_files import Behavior
+
+SchemaMaker = Callable[[dict[str, object]], BaseSchema]
+"""A schema of coffea's: a class, or a function that makes one from a form."""
 
 __all__ = ["CoffeaReader", "coffea_reader"]
 
 _OFFSETS = quote(",!offsets")
-"""What coffea puts behind the key of a list for its offsets."""
+"""What coffea appends to the key of a list for the list's offsets."""
 _UNNAMED = re.compile(r"_collection\d+(\.|$)")
-"""Collections of RNTuples that ROOT has made of trees: all of their members have names as well."""
+"""Collections of RNTuples that ROOT has made from trees: their members are fields as well."""
 
 
 class _Nano(NanoAODSchema):  # type: ignore[misc]
-    """NanoAOD's, of any tree that has its collections: skims lack this and that, and coffea would
-    refuse those without event numbers."""
+    """NanoAOD's schema for any tree with collections like NanoAOD's. Skims may lack columns: coffea
+    would refuse a tree without event numbers."""
 
     event_ids = ()
     warn_missing_crossrefs = False
 
 
-def coffea_reader(tree: Any, touched: set[str], schema: Any = None) -> Any:
-    """What makes the chunks of a tree: with NanoAOD's schemas and BaseSchema of columns that
-    treemill reads, with others as coffea itself does. `schema`: instead of NanoAODSchema."""
+def coffea_reader(
+    tree: ReadableTree, touched: set[str], schema: Callable[..., object] | None = None
+) -> ChunkReader:
+    """What makes the chunks of a tree. With BaseSchema and NanoAOD's schemas treemill reads the
+    columns; with other schemas coffea reads the file. `schema` None is NanoAODSchema."""
     if schema is None or schema is NanoAODSchema:
         return CoffeaReader(tree, touched, _Nano)
-    is_class = isinstance(schema, type)
-    if not callable(schema) or (is_class and not issubclass(schema, BaseSchema)):
+    kind = schema if isinstance(schema, type) else None
+    if not callable(schema) or (kind is not None and not issubclass(kind, BaseSchema)):
         raise QueryError(
             f"schema is one of coffea's schemas, a class derived from BaseSchema, not {schema!r}"
         )
-    if schema is BaseSchema or (is_class and issubclass(schema, NanoAODSchema)):
+    if schema is BaseSchema or (kind is not None and issubclass(kind, NanoAODSchema)):
         return CoffeaReader(tree, touched, schema)
     return OwnReader(tree, schema)
 
 
-class CoffeaReader(ChunkReader):
-    """Makes the chunks of one tree."""
+class CoffeaReader(EventReader):
+    """Makes the chunks of one tree, as a schema of coffea's arranges the columns."""
 
-    def __init__(self, tree: Any, touched: set[str], schema: Any) -> None:
-        """`tree`, `touched` as for ChunkReader; `schema`: see coffea_reader."""
+    def __init__(self, tree: ReadableTree, touched: set[str], schema: SchemaMaker) -> None:
+        """`touched`: see EventReader. `schema`: see coffea_reader."""
         super().__init__(tree, touched)
         self._schema = _schemed(self.layout, schema)
-        self._handle: Any = None
+        self._handle: object = None
 
-    def _file(self, path: str) -> Any:
+    def _file(self, path: str) -> object:
         if self._handle is None:
             self._handle = handle(path)
         return self._handle
 
-    def made(self, cut: Cut, metadata: dict[str, Any]) -> Any:
-        """The chunk of a cut."""
+    def made(self, cut: Cut, metadata: Mapping[str, object]) -> ak.Array:
+        """See EventReader."""
         cut.prefetch()
-        path = metadata["filename"]
+        path = str(metadata["filename"])
         metadata = {**metadata, "fileuuid": uuid_of(path)}
         place = tuple_to_key((path, metadata["treename"], f"0-{len(cut)}"))
         columns = _Columns(cut, place, self._schema.own, lambda: self._file(path))
@@ -79,24 +91,26 @@ class CoffeaReader(ChunkReader):
 
 
 class _Schema(Schema):
-    """A schema of columns that treemill reads."""
+    """A schema whose columns treemill reads."""
 
-    def __init__(self, form: Any, behavior: Mapping[Any, Any], own: dict[str, tuple[str, str]]):
+    def __init__(
+        self, form: RecordForm, behavior: Behavior, own: dict[str, tuple[str, str]]
+    ) -> None:
         super().__init__(form, behavior)
         self.own = own
-        """Columns and keys of a Cut's buffers by keys of coffea's, for columns that it does not
-        take apart."""
+        """For columns that coffea does not take apart: a column and the key of its Cut's buffer, by
+        coffea's key."""
 
 
 class _Columns(BaseSourceMapping):  # type: ignore[misc]
-    """A chunk's buffers, by coffea's keys, which say how each is made from columns."""
+    """A chunk's buffers. coffea's keys say how each is made from columns."""
 
     def __init__(
         self,
         cut: Cut,
         place: str,
         own: dict[str, tuple[str, str]],
-        file: Callable[[], Any],
+        file: Callable[[], object],
     ) -> None:
         super().__init__(None, 0, len(cut), virtual=True)
         self._cut = cut
@@ -105,22 +119,22 @@ class _Columns(BaseSourceMapping):  # type: ignore[misc]
         self._own = own
 
     @property
-    def _file_handle(self) -> Any:
+    def _file_handle(self) -> object:
         return self._file()
 
     @_file_handle.setter
-    def _file_handle(self, value: Any) -> None:
-        pass  # coffea's base class has none
+    def _file_handle(self, value: object) -> None:
+        pass  # coffea's base class sets it to None
 
-    def __getitem__(self, key: str) -> Callable[[], Any]:
+    def __getitem__(self, key: str) -> Callable[[], Buffer]:
         own = self._own.get(key[len(self._place) :])
         if own is not None:
             return self._cut.getter(*own)
-        made: Callable[[], Any] = super().__getitem__(key)
+        made: Callable[[], Buffer] = super().__getitem__(key)
         return made
 
     @classmethod
-    def _extract_base_form(cls, source: Any) -> Any:
+    def _extract_base_form(cls, source: object) -> dict[str, object]:
         raise NotImplementedError  # _schemed makes it
 
     def key_root(self) -> str:
@@ -135,13 +149,13 @@ class _Columns(BaseSourceMapping):  # type: ignore[misc]
         return name
 
     def extract_column(
-        self, columnhandle: str, start: int, stop: int, allow_missing: bool, **_: Any
-    ) -> Any:
-        """A column of the chunk."""
+        self, columnhandle: str, start: int, stop: int, allow_missing: bool, **_: object
+    ) -> ak.Array:
+        """See coffea."""
         return ak.Array(self._cut.column(columnhandle))
 
-    def __deepcopy__(self, memo: Any) -> _Columns:
-        return self  # arrays in outputs remember where they are from; what was read stays as it is
+    def __deepcopy__(self, memo: object) -> _Columns:
+        return self  # arrays in outputs refer to this; what was read does not change
 
     def __len__(self) -> int:
         return len(self._cut)
@@ -150,11 +164,11 @@ class _Columns(BaseSourceMapping):  # type: ignore[misc]
         raise NotImplementedError
 
 
-# The files of a dataset are alike, most of them.
+# Most files of a dataset have equal layouts.
 @lru_cache(maxsize=8)
-def _schemed(layout: Layout, schema: Any) -> _Schema:
-    loaded: dict[str, Any] = {}
-    others: dict[str, Any] = {}
+def _schemed(layout: Layout, schema: SchemaMaker) -> _Schema:
+    loaded: dict[str, dict[str, object]] = {}
+    others: dict[str, Form] = {}
     own: dict[str, tuple[str, str]] = {}
     given = dict(zip(layout.form.fields, layout.form.contents, strict=True))
     for name, content in given.items():
@@ -186,14 +200,16 @@ def _schemed(layout: Layout, schema: Any) -> _Schema:
     return _Schema(form, _with_columns(made.behavior()), own)
 
 
-def _is_member(forms: Mapping[str, Any], name: str) -> bool:
-    """Whether a column of records holds it, as in RNTuples: coffea sees the records only."""
+def _is_member(forms: Mapping[str, Form], name: str) -> bool:
+    """Whether a column of records has this column as a member, as in RNTuples. coffea sees only the
+    records."""
     record, _, member = name.rpartition(".")
     return record in forms and member in forms[record].fields
 
 
-def _loaded(form: Any, program: str) -> dict[str, Any] | None:
-    """A column's form for coffea, whose keys are programs; None for what it does not take apart."""
+def _loaded(form: Form, program: str) -> dict[str, object] | None:
+    """A column's form for coffea, in which keys are programs; None if coffea does not take such a
+    column apart."""
     key = {"form_key": quote(program), "parameters": dict(form.parameters)}
     if isinstance(form, ak.forms.NumpyForm):
         return {"class": "NumpyArray", "primitive": form.primitive, "inner_shape": [], **key}
@@ -212,10 +228,10 @@ def _loaded(form: Any, program: str) -> dict[str, Any] | None:
 
 
 class _Events(NanoEventsArray):  # type: ignore[misc]
-    """coffea's, where columns can be named as the tree names them, too, as with BaseSchema:
-    `events.Muon_pt` is `events.Muon.pt`, and `events.nMuon` how many there are."""
+    """coffea's events, whose columns also have the tree's names, as with BaseSchema:
+    `events.Muon_pt` is `events.Muon.pt`, and `events.nMuon` is the number of muons."""
 
-    def __getitem__(self, where: Any) -> Any:
+    def __getitem__(self, where: object) -> ak.Array:
         if isinstance(where, str) and where not in self.fields:
             group, _, member = where.partition("_")
             if member and group in self.fields and member in ak.fields(self[group]):
@@ -224,7 +240,7 @@ class _Events(NanoEventsArray):  # type: ignore[misc]
                 return ak.num(self[where[1:]], axis=1)
         return super().__getitem__(where)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> ak.Array:
         try:
             return super().__getattr__(name)
         except AttributeError:
@@ -237,11 +253,11 @@ class _Events(NanoEventsArray):  # type: ignore[misc]
             raise
 
 
-_Events.__name__ = NanoEventsArray.__name__  # as it is shown
+_Events.__name__ = NanoEventsArray.__name__  # users see coffea's name
 
 
-def _with_columns(behavior: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """A schema's behaviors with events of this class, unless they have one of their own."""
+def _with_columns(behavior: Behavior) -> Behavior:
+    """A schema's behaviors, with events of the class above unless the schema has its own class."""
     if behavior["*", "NanoEvents"] is not NanoEventsArray:
         return behavior
     return {**behavior, ("*", "NanoEvents"): _Events}

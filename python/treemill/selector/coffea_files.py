@@ -1,7 +1,7 @@
-"""What coffea reads of a file by itself: chunks of schemas that go by uproot's names of branches,
-the file as uproot has it, the file's UUID.
+"""Files that coffea reads by itself: chunks of schemas that use uproot's names of branches, the
+file as uproot opens it, and the file's UUID.
 
-Knows files by their paths only. With coffea.py the only one that imports coffea.
+Knows files by their paths only. Only this module and coffea.py import coffea.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import copy
 import struct
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import awkward as ak
 from coffea.nanoevents import NanoEventsFactory
@@ -19,27 +19,36 @@ from coffea.nanoevents.mapping.uproot import TrivialUprootOpener
 from coffea.nanoevents.util import key_to_tuple, tuple_to_key
 
 from ..errors import TreemillError, UnsupportedError
+from ..tree.file_tree import FileTree
+
+if TYPE_CHECKING:
+    from awkward.forms import RecordForm
+
+    from .._core import Control
+    from .chunk_source import Places, ReadableTree
+
+    Behavior = Mapping[object, object]
 
 __all__ = ["OwnReader", "Schema", "handle", "uuid_of"]
 
 _SMALL, _BIG = struct.Struct(">4s4x39x16s"), struct.Struct(">4s4x51x16s")
 _BIG_VERSIONS = 1_000_000
-"""Versions of files from here on have places of 64 bits in their headers."""
+"""Files of this version or a later one have 64-bit positions in their headers."""
 
 
 class Schema:
-    """What coffea's class has made of a tree: a form, and the behaviors of its records."""
+    """What a schema of coffea's has made of a tree: a form, and the behaviors of its records."""
 
-    def __init__(self, form: Any, behavior: Mapping[Any, Any]) -> None:
+    def __init__(self, form: RecordForm, behavior: Behavior) -> None:
         self.form = form
         self._behavior = behavior
 
-    def behavior(self) -> Mapping[Any, Any]:
-        """As coffea's classes have it."""
+    def behavior(self) -> Behavior:
+        """The behaviors; coffea calls this."""
         return self._behavior
 
-    def of(self, metadata: dict[str, Any]) -> Schema:
-        """The same with a chunk's metadata, which coffea keeps in the form."""
+    def of(self, metadata: Mapping[str, object]) -> Schema:
+        """A copy with a chunk's metadata, which coffea keeps in the form."""
         form = self.form
         parameters = {**form.parameters, "metadata": metadata}
         made = ak.forms.RecordForm(form.contents, form.fields, parameters=parameters, form_key="")
@@ -47,24 +56,24 @@ class Schema:
 
 
 class OwnReader:
-    """Makes the chunks of one tree as coffea's runner does; a chunk.ChunkReader otherwise. Columns
-    that are not in the tree are not seen."""
+    """Makes the chunks of one tree as coffea's runner does: coffea reads the file. Columns that are
+    not in the tree are not seen. Implements `chunk_source.ChunkReader`."""
 
-    def __init__(self, tree: Any, schema: Any) -> None:
-        if not hasattr(tree, "path_in_file"):
+    def __init__(self, tree: ReadableTree, schema: Callable[..., object]) -> None:
+        if not isinstance(tree, FileTree):
             raise UnsupportedError(
-                f"with {schema.__name__} coffea reads the file by itself, without the columns of "
+                f"with {_name(schema)} coffea reads the file by itself, without the columns of "
                 "friends and arrays beside it"
             )
         self._tree = tree
         self._schema = schema
-        self._opened: tuple[Any, Schema] | None = None
+        self._opened: tuple[NanoEventsFactory, Schema] | None = None
 
     def refuse(self, columns: Mapping[str, TreemillError]) -> None:
-        """Columns that a query has defined anew: coffea would show the file's."""
+        """See ChunkReader. No column may be refused: coffea would show the file's."""
         for name in columns:
             raise UnsupportedError(
-                f"with {self._schema.__name__} coffea reads the file by itself, and {name} as it "
+                f"with {_name(self._schema)} coffea reads the file by itself, and {name} as it "
                 "is there: give what is defined a name of its own"
             )
 
@@ -72,12 +81,12 @@ class OwnReader:
         self,
         start: int,
         stop: int,
-        metadata: dict[str, Any],
-        control: Any = None,
-        kept: Any = None,
+        metadata: Mapping[str, object],
+        control: Control | None = None,
+        kept: Places | None = None,
         ahead: int = 0,
-    ) -> Any:
-        """See chunk.ChunkReader; coffea reads when a field is touched."""
+    ) -> ak.Array:
+        """See ChunkReader. coffea reads a field when it is touched."""
         if self._opened is None:
             whole = NanoEventsFactory.from_root(
                 handle(self._tree.path),
@@ -99,7 +108,7 @@ class OwnReader:
 
 @lru_cache(maxsize=64)
 def uuid_of(path: str) -> str:
-    """A file's UUID, of its header; empty where that is none of ROOT's."""
+    """The UUID in a file's header; empty if it is not a ROOT file."""
     with open(path, "rb") as file:
         header = file.read(_BIG.size)
     if len(header) < _BIG.size or header[:4] != b"root":
@@ -108,7 +117,11 @@ def uuid_of(path: str) -> str:
     return str(uuid.UUID(bytes=(_BIG if big else _SMALL).unpack_from(header)[1]))
 
 
-def handle(path: str) -> Any:
-    """The file as uproot has it, which coffea's processors find with their events."""
+def handle(path: str) -> object:
+    """The file as uproot opens it. coffea's processors get it with their events."""
     found = uuid_of(path)
     return TrivialUprootOpener({found: path}).open_uuid(found)
+
+
+def _name(schema: Callable[..., object]) -> str:
+    return getattr(schema, "__name__", type(schema).__name__)

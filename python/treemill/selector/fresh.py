@@ -1,5 +1,5 @@
-"""An object as it was given, as often as it is wanted: what was done with one copy is not in the
-next. Pickles, and knows nothing of what is pickled but where it is needless.
+"""Makes copies of an object as it was given: changes to one copy are not in the next. Uses pickle,
+and knows which objects need not be copied.
 """
 
 from __future__ import annotations
@@ -7,51 +7,54 @@ from __future__ import annotations
 import io
 import pickle
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any
+from typing import Generic, TypeVar
 
 __all__ = ["Fresh"]
 
+T = TypeVar("T")
+
 _CODE = (type, FunctionType, BuiltinFunctionType, ModuleType)
-_ANSWERING = (
+_STATELESS = (
     *("correctionlib", "coffea.lookup_tools", "coffea.jetmet_tools", "coffea.btag_tools"),
     *("coffea.ml_tools", "numba", "onnxruntime", "tensorflow", "torch", "xgboost", "lightgbm"),
 )
-"""Modules whose objects are asked, and stay as they are. Some take seconds to be made again."""
+"""Modules whose objects do not change when they are used. Some take seconds to be made again."""
 
 
-class Fresh:
-    """Makes the copies. They share code, and objects that only answer questions."""
+class Fresh(Generic[T]):
+    """Makes the copies. They share code, and objects that do not change when they are used."""
 
-    def __init__(self, given: Any) -> None:
-        """Raises what pickle raises where `given` cannot be copied."""
-        self._shared: list[Any] = []
+    def __init__(self, given: T) -> None:
+        """Raises what pickle raises if `given` cannot be copied."""
+        self._shared: list[object] = []
         data = io.BytesIO()
         _Pickler(data, self._shared).dump(given)
         self._data = data.getvalue()
 
-    def copy(self) -> Any:
-        """One more."""
-        return _Unpickler(io.BytesIO(self._data), self._shared).load()
+    def copy(self) -> T:
+        """Makes another copy of the object as it was given."""
+        made: T = _Unpickler(io.BytesIO(self._data), self._shared).load()
+        return made
 
 
 class _Pickler(pickle.Pickler):
-    def __init__(self, file: io.BytesIO, shared: list[Any]) -> None:
+    def __init__(self, file: io.BytesIO, shared: list[object]) -> None:
         super().__init__(file, protocol=5)
         self._shared = shared
 
-    def persistent_id(self, obj: Any) -> int | None:
-        if not isinstance(obj, _CODE) and not _within(type(obj).__module__, _ANSWERING):
+    def persistent_id(self, obj: object) -> int | None:
+        if not isinstance(obj, _CODE) and not _within(type(obj).__module__, _STATELESS):
             return None
         self._shared.append(obj)
         return len(self._shared) - 1
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, shared: list[Any]) -> None:
+    def __init__(self, file: io.BytesIO, shared: list[object]) -> None:
         super().__init__(file)
         self._shared = shared
 
-    def persistent_load(self, pid: int) -> Any:
+    def persistent_load(self, pid: int) -> object:
         return self._shared[pid]
 
 

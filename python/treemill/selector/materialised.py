@@ -1,5 +1,5 @@
-"""What a selector puts into its output, with nothing left to be read: arrays that awkward would
-read when they are touched hold on to all of their chunk.
+"""Reads what is left to be read in a selector's output. awkward's virtual arrays are read when they
+are touched, and until then they hold all of their chunk in memory.
 
 Recognises awkward's arrays without importing awkward; knows no chunk and no selector.
 """
@@ -9,20 +9,30 @@ from __future__ import annotations
 import copy
 import sys
 from collections import deque
-from collections.abc import MutableMapping
-from typing import Any
+from collections.abc import Iterable, MutableMapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    import awkward
 
 __all__ = ["materialised"]
 
+K = TypeVar("K", contravariant=True)
 
-def materialised(value: Any) -> Any:
-    """The value, or what is to be used instead of it. Dicts, lists and accumulators are changed in
-    place. Raises what reading raises."""
+
+class _Container(Protocol[K]):
+    def __setitem__(self, key: K, value: object, /) -> None: ...
+
+
+def materialised(value: object) -> object:
+    """The value with all of its arrays read. Dicts, lists and accumulators are changed in place;
+    arrays and tuples may be replaced. Raises what reading raises."""
     loaded = sys.modules.get("awkward")
-    return value if loaded is None else _settled(value, loaded)
+    return value if loaded is None else _read(value, loaded)
 
 
-def _settled(value: Any, ak: Any) -> Any:
+def _read(value: object, ak: ModuleType) -> object:
     if isinstance(value, ak.Array):
         return _array(value, ak)
     if isinstance(value, MutableMapping):
@@ -30,28 +40,29 @@ def _settled(value: Any, ak: Any) -> Any:
     elif isinstance(value, list | deque):
         _replace(value, enumerate(value), ak)
     elif type(value) is tuple:
-        return tuple(_settled(each, ak) for each in value)
-    elif _is_accumulator(value):  # coffea's
+        return tuple(_read(each, ak) for each in value)
+    elif _is_accumulator(value):
         _replace(vars(value), vars(value).items(), ak)
     return value
 
 
-def _replace(container: Any, items: Any, ak: Any) -> None:
+def _replace(container: _Container[K], items: Iterable[tuple[K, object]], ak: ModuleType) -> None:
     for key, each in list(items):
-        made = _settled(each, ak)
+        made = _read(each, ak)
         if made is not each:
             container[key] = made
 
 
-def _is_accumulator(value: Any) -> bool:
+def _is_accumulator(value: object) -> bool:
+    """Whether it is one of coffea's accumulators, or like them."""
     return hasattr(value, "__dict__") and hasattr(value, "identity") and hasattr(value, "add")
 
 
-def _array(array: Any, ak: Any) -> Any:
+def _array(array: awkward.Array, ak: ModuleType) -> awkward.Array:
     own = {name: each for name, each in array.attrs.items() if not name.startswith("@")}
     if array.layout.is_all_materialized and len(own) == len(array.attrs):
         return array
-    # Without the entries that it is not made of, and without awkward's "@" attributes, which are
-    # the chunk's: coffea's events, of which references to other collections are read.
+    # The copy has only the entries that are in the array. It has no awkward attributes with "@":
+    # they hold the chunk (coffea's events, from which references to other collections are read).
     layout = ak.to_packed(ak.materialize(array), highlevel=False)
     return ak.Array(copy.deepcopy(layout), behavior=array.behavior, attrs=own or None)

@@ -1,5 +1,5 @@
-"""Nodes of a query as data for selectors: which entries of a chunk pass the filters, and the
-columns that were defined, both found by the core.
+"""A query's node as data for selectors: which entries of a chunk pass its filters, and the columns
+that it defines. The core computes both.
 
 Knows the query's description, one file's binding and rows; knows no selector and no session.
 """
@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ..arrays.rows import Sink
 from ..errors import QueryError, UnsupportedError
@@ -18,39 +20,41 @@ from ..evaluation.row_collection import Collecting
 from ..language.expression import column
 from ..query.node import Booking, Node, steps_to
 from ..query.planning import plan
-from ..query.rows import Arrays
+from ..query.quantities import Rows
 from ..query.specification import Specification
 from ..query.steps import Define, Vary
 from ..tree.foreign import Computed, joined
 
 if TYPE_CHECKING:
-    import numpy as np
+    from awkward.contents import Content
     from numpy.typing import NDArray
 
+    from .._core import Bound
     from ..chain.chain import Chain
 
-__all__ = ["Derivation", "Derived", "derivation"]
+__all__ = ["Derivation", "NodeColumns", "derivation"]
 
 _ENTRY = "treemill_number_of_entry"
 
 
 @dataclass(frozen=True)
 class Derivation:
-    """What a node adds to its chain, ready to be sent."""
+    """What a node adds to its chain, in a form that can be sent."""
 
     specification: Specification
     names: tuple[str, ...]
-    """Of the columns that it defines."""
+    """The columns that the node defines."""
     limit: int
+    """Bytes of these columns at most, for one chunk."""
     anew: tuple[str, ...] = ()
-    """The dataset's columns that it has defined anew, or put in doubt: members of a collection that
-    was, and what counts its items."""
+    """The dataset's columns that the node has defined anew, with those that do not fit to them:
+    other members of the collection, and the counts of its items."""
 
 
 def derivation(node: Node, chain: Chain) -> Derivation | None:
-    """Of a node; None where it is the dataset itself. Columns that are neither numbers nor lists of
-    them (elements, combinations) are for expressions only and are left out. Raises what is wrong
-    with the filters; opens the first file."""
+    """What the node adds to the chain; None if it is the dataset itself. Only columns of numbers
+    and of lists of numbers are given: others (elements, combinations) are for expressions only.
+    Opens the first file. Raises what is wrong with the filters."""
     steps = [each.step for each in steps_to(node) if each.step is not None]
     if not steps:
         return None
@@ -63,7 +67,7 @@ def derivation(node: Node, chain: Chain) -> Derivation | None:
 
 
 def _anew(node: Node, defined: Iterable[str], chain: Chain) -> Iterator[str]:
-    """The dataset's columns that are not to be seen beside these definitions."""
+    """The dataset's columns that the selector must not read along with these definitions."""
     branches = chain.branches
     for name in defined:
         if name in branches:
@@ -86,52 +90,46 @@ def _is_column(node: Node, name: str, chain: Chain, found: bool = False) -> bool
 
 def _described(node: Node, names: tuple[str, ...], found: bool = False) -> Derivation:
     columns = tuple((name, column(name, found)) for name in (_ENTRY, *names))
-    booking = Booking(node, Arrays(columns))
+    booking = Booking(node, Rows("arrays", columns))
     made = plan([booking])
     node.origin.discard(booking)
     (wanted,) = made.rows.values()
     return Derivation(made.specification, names, wanted.limit)
 
 
-def _bind(derivation: Derivation, chain: Chain, file: int) -> Any:
-    foreign = joined([Computed({_ENTRY: _numbers}), chain.foreign(file)])
+def _bind(derivation: Derivation, chain: Chain, file: int) -> Bound:
+    foreign = joined([Computed({_ENTRY: np.arange}), chain.foreign(file)])
     first = partial(chain.first_entry, file)
-    return PerFile(derivation.specification).bind(chain.trees[file], foreign, first)
+    bound: Bound = PerFile(derivation.specification).bind(chain.trees[file], foreign, first)
+    return bound
 
 
-def _numbers(start: int, stop: int) -> NDArray[np.int64]:
-    import numpy as np
-
-    return np.arange(start, stop)
-
-
-class Derived:
-    """A worker's."""
+class NodeColumns:
+    """Evaluates a `Derivation` on one worker."""
 
     def __init__(self, derivation: Derivation, chain: Chain) -> None:
         self._derivation = derivation
         self._chain = chain
-        self._bound: tuple[int, Any] | None = None
+        self._bound: tuple[int, Bound] | None = None
         self.refused = {name: _refusal(name) for name in derivation.anew}
-        """The dataset's columns that are not to be read, with what is raised instead."""
+        """Columns of the dataset that must not be read, each with the error that reading raises."""
 
-    def bound(self, file: int) -> Any:
-        """core.Bound, with rows."""
+    def _bound_to(self, file: int) -> Bound:
         if self._bound is None or self._bound[0] != file:
             self._bound = (file, _bind(self._derivation, self._chain, file))
         return self._bound[1]
 
-    def within(self, file: int, start: int, stop: int) -> tuple[Any, dict[str, Any]]:
-        """Which of the entries `[start, stop)` pass, counted from `start`, ascending, and the
-        defined columns of these, as awkward layouts by name."""
-        import numpy as np
-
+    def within(
+        self, file: int, start: int, stop: int
+    ) -> tuple[NDArray[np.int64], dict[str, Content]]:
+        """The places of the entries of `[start, stop)` that pass, counted from `start`, ascending.
+        Also the defined columns of these entries, as awkward layouts by name."""
         from treemill import _core  # heavy: core
 
-        from ..arrays.columns import Table, numbers  # heavy: numpy
+        from ..arrays.columns import Table, numbers  # heavy: core
         from ..arrays.from_core import layout  # heavy: awkward
 
-        collecting = Collecting(self.bound(file), file, {0: Sink(self._derivation.limit)})
+        collecting = Collecting(self._bound_to(file), file, {0: Sink(self._derivation.limit)})
         partial = collecting.partial()
         collecting.run(start, stop, partial, _core.Control())
         found = partial.rows[0]
@@ -142,7 +140,8 @@ class Derived:
         columns = {
             name: layout(whole[name], name in found.optional) for name in self._derivation.names
         }
-        return numbers(whole[_ENTRY]) - start, columns
+        entries = numbers(whole[_ENTRY]).astype(np.int64, copy=False)
+        return entries - start, columns
 
 
 def _refusal(name: str) -> QueryError:

@@ -1,60 +1,64 @@
-"""A selector's output as workers hand it over, and what is done with the files in it at the end."""
+"""A selector's output as workers hand it over, and the end of the files in a merged output."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..results.file_output import file_outputs
 from .merge import merge
+
+if TYPE_CHECKING:
+    from ..worker.workload import Partial
+    from .selector import Output
 
 __all__ = ["OutputPartial", "drop_files", "finish_files"]
 
 
 class OutputPartial:
-    """What a selector put into its output since the last commit, and the core's partial of the
-    bookings that it takes along, if any."""
+    """What a selector has put into its output since the last commit, with the partial of the
+    bookings that are computed along with it, if any."""
 
-    def __init__(self, output: dict[str, Any], beside: Any = None) -> None:
+    def __init__(self, output: Output, bookings: Partial | None = None) -> None:
         self.output = output
-        self.beside = beside
+        self.bookings = bookings
 
     def merge(self, other: OutputPartial) -> None:
-        """Takes over the other's."""
+        """See Partial."""
         self.output = merge(self.output, other.output)
-        if self.beside is not None:
-            self.beside.merge(other.beside)
+        if self.bookings is not None and other.bookings is not None:
+            self.bookings.merge(other.bookings)
 
     def dumps(self) -> bytes:
-        """For `loads` in another process."""
+        """See Partial."""
         import cloudpickle
 
-        beside = None if self.beside is None else self.beside.dumps()
-        data: bytes = cloudpickle.dumps((self.output, beside), protocol=5)
+        bookings = None if self.bookings is None else self.bookings.dumps()
+        data: bytes = cloudpickle.dumps((self.output, bookings), protocol=5)
         return data
 
     @staticmethod
-    def loads(data: bytes, load: Callable[[bytes], Any] | None = None) -> OutputPartial:
-        """From `dumps`; `load` makes the core's."""
+    def loads(data: bytes, load: Callable[[bytes], Partial] | None = None) -> OutputPartial:
+        """Rebuilds a partial from its `dumps()`. `load` rebuilds the bookings' partial."""
         import pickle
 
-        output, beside = pickle.loads(data)
-        return OutputPartial(output, None if load is None else load(beside))
+        output, bookings = pickle.loads(data)
+        return OutputPartial(output, None if load is None else load(bookings))
 
-    def results(self) -> list[Any]:
-        """A copy, to look at while more is merged, and the results of the bookings."""
-        beside = [] if self.beside is None else list(self.beside.results())
-        return [copy.deepcopy(self.output), *beside]
+    def results(self) -> list[object]:
+        """See Partial. The output is a copy, which does not change if more is merged."""
+        bookings = [] if self.bookings is None else self.bookings.results()
+        return [copy.deepcopy(self.output), *bookings]
 
 
-def finish_files(output: Any) -> None:
-    """Puts the files that workers wrote where they belong."""
+def finish_files(output: Output) -> None:
+    """Puts the files that workers have written into their places."""
     for file in file_outputs(output):
         file.finish()
 
 
-def drop_files(output: Any) -> None:
-    """Removes what workers wrote for a result that nobody gets."""
+def drop_files(output: Output) -> None:
+    """Removes what workers have written, because there will be no result."""
     for file in file_outputs(output):
         file.drop()

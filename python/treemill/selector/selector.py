@@ -1,84 +1,119 @@
-"""Selectors: a user's own analysis as an object that treemill calls, as ROOT's TSelector.
+"""Selectors: a user's own analysis as an object that treemill calls, like ROOT's TSelector.
 
-What the user writes against, and nothing of how it is run. Plain functions and coffea's processors
-become selectors here, too.
+This is the interface that users write against; it knows nothing of how selectors are run. Plain
+functions and coffea's processors become selectors here too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 from ..errors import QueryError
 from .fresh import Fresh
 
-__all__ = ["Selector", "as_selector", "commits_only_at_end", "take_booked"]
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..query.booking import Booking
+
+__all__ = [
+    "Chunk",
+    "Inputs",
+    "Output",
+    "Processor",
+    "Selector",
+    "as_selector",
+    "commits_only_at_end",
+    "take_booked",
+]
+
+# These three are Any where only the user's own code knows more: an analysis says "a dict of
+# histograms" or "awkward.Array", and type checkers must take that.
+Output = dict[str, Any]
+"""What selectors put out, by name: all that merge.py can merge."""
+Inputs = Mapping[str, Any]
+"""What the user gives to all workers, by name."""
+Chunk = Any
+"""What `process` gets: an awkward array of records, or `Cycles`."""
+
+
+class Processor(Protocol):
+    """An object like coffea's ProcessorABC."""
+
+    def process(self, events: Chunk, /) -> object:
+        """Makes an accumulator of a chunk."""
+
+    def postprocess(self, accumulator: Chunk, /) -> object:
+        """Makes the result of the merged accumulator; None keeps that."""
 
 
 class Selector:
-    """Derive from it and define what is needed, `process` at least.
+    """Base class of selectors. Derived classes define `process`, and other methods as needed.
 
-    `begin` and `end` run where the query was started, the others on each worker, on a copy of the
-    selector of its own. What `begin_worker` and `process` put into `self.output` is handed over
-    about every second and merged: histograms, numbers and numpy arrays are added, lists, tuples
-    and awkward arrays concatenated (in no particular order), sets united, dicts merged key by key,
-    other objects by their method `merge(other)`, or by `+`; text and Booleans must be the same in
-    all chunks, and None gives way to anything.
+    `begin` and `end` run in the process that started the query. The other methods run on each
+    worker, on the worker's own copy of the selector. About every second the worker hands over
+    `self.output`, as `begin_worker` and `process` have filled it, and outputs are merged by kind:
+    histograms, numbers and numpy arrays are added; lists, tuples and awkward arrays are
+    concatenated, in no particular order; sets are united; dicts are merged key by key; other
+    objects are merged by their method `merge(other)`, or by `+`. Text and Booleans must be the same
+    in all chunks. None is replaced by any other value.
     """
 
-    output: dict[str, Any]
-    """This worker's results; a fresh one before begin_worker. `process` adds to it: where it binds
-    a key anew without having read it, `self.output["n"] = len(events)`, that is an error in the
-    second chunk, because the first one's would be lost."""
-    inputs: Mapping[str, Any]
-    """What was given to `run(…, inputs=…)`; the workers share it, so it must not be changed."""
-    rng: Any
-    """In `process`: a numpy.random.Generator that depends on `seed` and the entries only."""
+    output: Output
+    """The worker's results. It is empty before `begin_worker`. `process` adds to it: it is an error
+    if a second chunk binds a key that it has not read, `self.output["n"] = len(events)`, because
+    the first chunk's value would be lost."""
+    inputs: Inputs
+    """The argument of `run(…, inputs=…)`. Workers share it, so it must not be changed."""
+    rng: np.random.Generator
+    """In `process`: random numbers that depend on `seed` and the chunk's entries only."""
     collections: bool = False
     """Whether `events.Muon.pt` is read from a branch Muon_pt (NanoAOD's collections)."""
 
-    def begin(self, inputs: Mapping[str, Any]) -> None:
-        """Before anything else, where the query is started."""
+    def begin(self, inputs: Inputs) -> None:
+        """Called first, in the process that starts the query."""
 
-    def book(self, name: str, booking: Any) -> None:
-        """In `begin`: a booking on the same dataset, such as `events.hist("MET_pt", bins=…)`, is to
-        be done along with this selector, in the same pass; its value becomes `output[name]`."""
+    def book(self, name: str, booking: Booking[Any]) -> None:
+        """Computes a booking along with this selector, in the same pass, and puts its value into
+        `output[name]`. Called in `begin`, with a booking on the same dataset, such as
+        `events.hist("MET_pt", bins=…)`."""
         self.__dict__.setdefault("_booked", {})[name] = booking
 
-    def begin_worker(self, inputs: Mapping[str, Any]) -> None:
-        """On each worker before its first chunk: make `self.output[…]`, empty or zero."""
+    def begin_worker(self, inputs: Inputs) -> None:
+        """Called on each worker before its first chunk: makes `self.output[…]`, empty or zero."""
 
-    def process(self, events: Any) -> Any:
-        """One chunk: an awkward array of records whose fields are read when touched; without data
-        (`cycles=`) an object with `start`, `stop` and `len`. What it returns, if anything, is a
-        dict that is merged into `self.output`."""
+    def process(self, events: Chunk) -> Mapping[str, object] | None:
+        """Called with each chunk: an awkward array of records whose fields are read when they are
+        touched, or without data (`cycles=`) an object with `start`, `stop` and `len`. It may return
+        a dict, which is merged into `self.output`."""
         raise NotImplementedError(f"{type(self).__name__} has no method process(events)")
 
     def end_worker(self) -> None:
-        """On each worker after its last chunk, with all its output since begin_worker. A selector
-        that defines it hands over nothing before; feedback shows nothing until then, and a
-        worker that dies takes all its work with it, which others do again. A worker may be begun
-        again after its end, where another's work is to be done again."""
+        """Called on each worker after its last chunk, with all its output since `begin_worker`. A
+        worker whose selector defines this method hands over its output only then. Until then
+        feedback shows nothing, and if the worker dies, other workers do all of its work again. A
+        worker may begin again after its end, to do the work of another one again."""
 
-    def end(self, output: dict[str, Any]) -> Any:
-        """Where the query was started, with the merged output. What it returns, unless None, is
-        what `run` gives back instead of the output."""
+    def end(self, output: Output) -> object:
+        """Called with the merged output, in the process that started the query. If it returns
+        anything but None, `run` returns that in place of the output."""
 
     @property
     def title(self) -> str:
-        """For messages."""
+        """The selector's name in messages."""
         return type(self).__name__
 
 
 class FunctionSelector(Selector):
-    """A plain function of a chunk that gives a dict."""
+    """A plain function that makes a dict of a chunk."""
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[[Chunk], Mapping[str, object] | None]) -> None:
         self.function = function
 
-    def process(self, events: Any) -> Any:
-        """The function's own."""
+    def process(self, events: Chunk) -> Mapping[str, object]:
+        """Calls the function."""
         result = self.function(events)
         if result is None:
             raise QueryError(f"{self.title} returned nothing; it should give a dict of results")
@@ -91,24 +126,23 @@ class FunctionSelector(Selector):
 
 
 _WHOLE = "what process() returns"
-"""The name in the output of what a processor returns that is no dict."""
+"""The name in the output of a result that is not a dict."""
 
 
 class ProcessorSelector(Selector):
-    """An object like coffea's ProcessorABC: `process(events)` gives an accumulator and
-    `postprocess` sees the merged one. Each chunk is processed by the processor as it was given, as
-    in coffea: one that keeps its output, `self.output`, and returns it gives every chunk's once."""
+    """A processor like coffea's. As in coffea, each chunk is processed by the processor as it was
+    given: if it keeps its output in itself and returns it, each chunk is counted once."""
 
     collections = True
 
-    def __init__(self, processor: Any, method: str = "process") -> None:
-        """`method`: what is called with chunks."""
+    def __init__(self, processor: Processor, method: str = "process") -> None:
+        """`method` of the processor is called with chunks."""
         self.processor = processor
         self._method = method
-        self._fresh: Fresh | None = None  # made by each worker
+        self._fresh: Fresh[Processor] | None = None  # made by each worker
 
-    def process(self, events: Any) -> Any:
-        """The processor's own."""
+    def process(self, events: Chunk) -> Mapping[str, object]:
+        """Calls the processor."""
         if self._fresh is None:
             self._fresh = Fresh(self.processor)
         result = getattr(self._fresh.copy(), self._method)(events)
@@ -117,32 +151,32 @@ class ProcessorSelector(Selector):
             raise QueryError(f"{name} returned nothing; it should give a result")
         return result if isinstance(result, Mapping) else {_WHOLE: result}
 
-    def end(self, output: dict[str, Any]) -> Any:
-        """The processor's postprocess. Where that gives nothing the output is the result."""
+    def end(self, output: Output) -> object:
+        """Calls `postprocess`. If that returns None, the output is the result."""
         result = output[_WHOLE] if output.keys() == {_WHOLE} else output
         changed = self.postprocessed(result)
         return result if changed is None else changed
 
-    def postprocessed(self, result: Any) -> Any:
-        """What the processor makes of the merged result."""
+    def postprocessed(self, result: object) -> object:
+        """Calls `postprocess` with the merged result."""
         return self.processor.postprocess(result)
 
     @property
     def title(self) -> str:
-        """The processor's class."""
+        """The name of the processor's class."""
         return type(self.processor).__name__
 
 
 class MethodSelector(ProcessorSelector):
-    """A method of such an object, given as a function: nothing is done with the merged result."""
+    """A method of a processor, given as a function: the merged result is not postprocessed."""
 
-    def postprocessed(self, result: Any) -> Any:
-        """As it is."""
+    def postprocessed(self, result: object) -> object:
+        """Gives the result as it is."""
         return result
 
 
-def as_selector(given: Any) -> Selector:
-    """A selector of any of the three forms. Raises QueryError for anything else."""
+def as_selector(given: object) -> Selector:
+    """A selector from one of the three forms. Raises QueryError for anything else."""
     if isinstance(given, type):
         raise QueryError(f"{given.__name__} is a class: give an object of it, {given.__name__}()")
     if isinstance(given, Selector):
@@ -161,16 +195,16 @@ def as_selector(given: Any) -> Selector:
     )
 
 
-def _is_processor(given: Any) -> bool:
+def _is_processor(given: object) -> TypeGuard[Processor]:
     return all(callable(getattr(given, method, None)) for method in ("process", "postprocess"))
 
 
-def take_booked(selector: Selector) -> dict[str, Any]:
-    """What the selector's begin has booked; it forgets that."""
-    booked: dict[str, Any] = selector.__dict__.pop("_booked", {})
+def take_booked(selector: Selector) -> dict[str, object]:
+    """Removes what the selector's `begin` has booked from the selector, and returns it by name."""
+    booked: dict[str, object] = selector.__dict__.pop("_booked", {})
     return booked
 
 
 def commits_only_at_end(selector: Selector) -> bool:
-    """Whether the selector has something to do after a worker's last chunk."""
+    """Whether the selector defines `end_worker`, so that a worker commits once."""
     return type(selector).end_worker is not Selector.end_worker

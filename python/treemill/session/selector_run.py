@@ -11,12 +11,12 @@ from ..errors import TreemillError
 from ..machine.interrupt import raising
 from ..packetizer import FileSize
 from ..query.node import Node
-from ..selector.bookings import Beside
+from ..selector.bookings import BookedValues
+from ..selector.job import ChainData, CycleData, SelectorJob
 from ..selector.node_columns import derivation
 from ..selector.partial import drop_files, finish_files
 from ..selector.selector import Selector, take_booked
 from ..selector.task import SelectorTask
-from ..selector.workload import blocks
 from .options import RunOptions
 from .run import Query
 from .state import State
@@ -51,7 +51,7 @@ class SelectorQuery(Query[object]):
         self._chain = chain
         self._inputs = {} if options.inputs is None else options.inputs
         self._node = node
-        self._beside: Beside | None = None
+        self._bookings: BookedValues | None = None
         self._cycles = options.cycles or 0
         self._seed = options.seed
         self._schema = options.schema
@@ -66,28 +66,27 @@ class SelectorQuery(Query[object]):
             self._selector.begin(self._inputs)
         booked = take_booked(self._selector)
         if booked:
-            self._beside = Beside(booked, self._chain, self._pool.size)
-        derived = None
-        if self._node is not None and self._chain is not None:
-            derived = derivation(self._node, self._chain)
-        self._task = SelectorTask(
+            self._bookings = BookedValues(booked, self._chain, self._pool.size)
+        job = SelectorJob(
             self._selector,
-            self._inputs,
-            self._chain,
-            cycles=self._cycles,
+            self._data(),
             seed=self._seed,
             workers=self._pool.size,
             spans=self._spans,
-            derivation=derived,
-            beside=None if self._beside is None else self._beside.task,
-            schema=self._schema,
+            bookings=None if self._bookings is None else self._bookings.task,
         )
+        self._task = SelectorTask(job, self._inputs)
         self._start_pass(self._task, self._sizes())
+
+    def _data(self) -> ChainData | CycleData:
+        if self._chain is None:
+            return CycleData(self._cycles)
+        derived = None if self._node is None else derivation(self._node, self._chain)
+        return ChainData(self._chain.pinned(), derived, self._schema)
 
     def _sizes(self) -> list[FileSize | None]:
         if self._chain is None:
-            step = blocks(self._cycles)
-            return [FileSize(self._cycles, tuple(range(step, self._cycles, step)))]
+            return [FileSize(*self._task.workload(0).size(0))]
         try:
             _ = self._chain.sizes[0]  # raises what is wrong with the names, before workers start
         except TreemillError:
@@ -102,14 +101,13 @@ class SelectorQuery(Query[object]):
         if self._state is not State.RUNNING:
             # begin_worker, which makes the output, may be the reason why the query was stopped.
             raise TreemillError(f"the query was {self._reason} before it had results")
-        results: list[object] = self._task.workload(0).bound(0).partial().results()
-        return results
+        return self._task.workload(0).bound(0).partial().results()
 
     def _results(self, raw: list[object]) -> dict[str, object]:
         output, *booked = raw
         assert isinstance(output, dict)
-        if self._beside is not None:
-            output |= self._beside.values(booked)
+        if self._bookings is not None:
+            output |= self._bookings.values(booked)
         return output
 
     def _finish(self, raw: list[object] | None) -> object:

@@ -1,0 +1,66 @@
+"""The protocols between a selector at work and what its chunks are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import awkward as ak
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .._core import Control
+    from ..errors import TreemillError
+    from ..tree.file_tree import FileTree
+    from ..tree.foreign import Table
+    from .selector import Chunk
+
+    Places = NDArray[np.int64]
+    ReadableTree = FileTree | Table
+
+__all__ = ["ChunkReader", "ChunkSource", "ReaderMaker"]
+
+
+class ChunkSource(Protocol):
+    """Makes one worker's chunks: of a chain's files, or of cycles."""
+
+    def path(self, file: int) -> str | None:
+        """The file's path; None if there is no file."""
+
+    def size(self, file: int) -> tuple[int, tuple[int, ...]]:
+        """The file's number of entries, and the entries before which packets may end."""
+
+    def spans(self, file: int, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """Cuts a packet into chunks. The caller calls `took` for each of them before the next."""
+
+    def took(self, entries: int, seconds: float) -> None:
+        """Notes how long a chunk took."""
+
+    def events(self, file: int, span: tuple[int, int], stop: int, control: Control) -> Chunk | None:
+        """The chunk of these entries, of a packet that ends at `stop`; None if all of them are
+        filtered out. `control` counts what is read."""
+
+
+class ChunkReader(Protocol):
+    """Makes the chunks of one tree."""
+
+    def refuse(self, columns: Mapping[str, TreemillError]) -> None:
+        """Names columns of the tree that must not be read, each with the error that reading it
+        raises."""
+
+    def chunk(
+        self,
+        start: int,
+        stop: int,
+        metadata: Mapping[str, object],
+        control: Control | None = None,
+        kept: Places | None = None,
+        ahead: int = 0,
+    ) -> ak.Array:
+        """The entries `[start, stop)`, or only those of them at the places `kept`. Columns are read
+        when they are touched, for all entries up to `ahead` if that is beyond `stop`."""
+
+
+ReaderMaker = Callable[["ReadableTree", set[str]], ChunkReader]
+"""Makes the reader of a tree. The set names the columns that chunks have touched, and grows."""

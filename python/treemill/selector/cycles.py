@@ -1,0 +1,58 @@
+"""Chunks of a selector that runs without data: numbers of cycles, in each of which it generates an
+event. Implements `chunk_source.ChunkSource`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .._core import Control
+
+__all__ = ["CycleChunks", "Cycles"]
+
+_LARGEST_CHUNK = 10_000
+_CHUNKS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """What `process` gets if there is no data: cycles `[start, stop)` to generate."""
+
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def __repr__(self) -> str:
+        return f"<cycles {self.start}..{self.stop}>"
+
+
+class CycleChunks:
+    """Cuts a number of cycles into chunks. Their size depends on the number of cycles only, and so
+    do random numbers."""
+
+    def __init__(self, cycles: int) -> None:
+        self._cycles = cycles
+        self._size = max(1, min(_LARGEST_CHUNK, -(-cycles // _CHUNKS)))
+
+    def path(self, file: int) -> None:
+        """See ChunkSource."""
+
+    def size(self, file: int) -> tuple[int, tuple[int, ...]]:
+        """See ChunkSource."""
+        return self._cycles, tuple(range(self._size, self._cycles, self._size))
+
+    def spans(self, file: int, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """See ChunkSource."""
+        for first in range(start, stop, self._size):
+            yield first, min(first + self._size, stop)
+
+    def took(self, entries: int, seconds: float) -> None:
+        """See ChunkSource."""
+
+    def events(self, file: int, span: tuple[int, int], stop: int, control: Control) -> Cycles:
+        """See ChunkSource."""
+        return Cycles(*span)

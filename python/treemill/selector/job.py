@@ -1,0 +1,87 @@
+"""What a selector's pass needs, in a form that can be sent to workers. Opens nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from ..results.parts import Client, client_here
+
+if TYPE_CHECKING:
+    from ..chain.chain import Chain
+    from ..evaluation.task import QueryTask
+    from ..worker.workload import Span
+    from .chunk_source import ChunkSource
+    from .node_columns import Derivation
+    from .selector import Selector
+
+__all__ = ["ChainData", "CycleData", "SelectorJob"]
+
+
+class _Data(Protocol):
+    """What a selector runs on."""
+
+    def preload(self, selector: Selector) -> None:
+        """Imports the modules that make chunks."""
+
+    def chunks(self, selector: Selector, workers: int) -> ChunkSource:
+        """What makes the chunks of one of so many workers."""
+
+
+@dataclass(frozen=True)
+class ChainData:
+    """A chain, or what a node of a query selects and defines of it."""
+
+    chain: Chain
+    derivation: Derivation | None = None
+    """What the node adds to the chain; None if the selector runs on the dataset itself."""
+    schema: Callable[..., object] | None = None
+    """One of coffea's schemas, which makes the events; see `readers.reader_of`."""
+
+    def preload(self, selector: Selector) -> None:
+        """See _Data."""
+        from .readers import reader_of  # start-up
+
+        reader_of(selector, self.schema)
+
+    def chunks(self, selector: Selector, workers: int) -> ChunkSource:
+        """See _Data."""
+        from .chain_chunks import ChainChunks  # start-up
+        from .node_columns import NodeColumns  # heavy: numpy
+        from .readers import reader_of  # start-up
+
+        node = None if self.derivation is None else NodeColumns(self.derivation, self.chain)
+        return ChainChunks(self.chain, reader_of(selector, self.schema), node, workers)
+
+
+@dataclass(frozen=True)
+class CycleData:
+    """No data: a number of cycles, in each of which the selector generates an event."""
+
+    cycles: int
+
+    def preload(self, selector: Selector) -> None:
+        """See _Data."""
+
+    def chunks(self, selector: Selector, workers: int) -> ChunkSource:
+        """See _Data."""
+        from .cycles import CycleChunks  # start-up
+
+        return CycleChunks(self.cycles)
+
+
+@dataclass(frozen=True)
+class SelectorJob:
+    """What a selector's pass needs, but for the inputs, which are sent separately."""
+
+    selector: Selector
+    data: _Data
+    seed: int
+    workers: int
+    spans: Sequence[Span] | None = None
+    """The parts of files that are wanted; None: all entries."""
+    bookings: QueryTask | None = None
+    """Bookings that are computed in the same pass."""
+    client: Client = field(default_factory=client_here)
+    """The owner of the files that workers write."""
