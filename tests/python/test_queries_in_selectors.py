@@ -126,6 +126,28 @@ def test_bookings_beside_a_selector(session, events, truth):
     assert session.queries[-1].progress.entries == len(truth)
 
 
+class Varied(tm.Selector):
+    """Books two sums below a variation, which changes one of them."""
+
+    def __init__(self, events):
+        self.events = events
+
+    def begin(self, inputs):
+        varied = self.events.vary("MET_pt", {"up": "MET_pt * 2"})
+        self.book("met", varied.sum("MET_pt"))
+        self.book("jets", varied.sum("nJet"))
+        self.events = None
+
+    def process(self, chunk):
+        pass
+
+
+def test_a_variation_that_changes_nothing_is_known_beside_a_selector(session, events):
+    output = session.run(Varied(events), events)
+    assert output["met"]["MET_pt:up"] == pytest.approx(2 * output["met"].nominal)
+    assert output["jets"]["MET_pt:up"] == output["jets"].nominal > 0
+
+
 def test_bookings_beside_a_selector_of_no_entries(session, events):
     output = session.run(Both(events), events, entries=0)
     assert output["count"] == output["n"] == 0

@@ -16,8 +16,7 @@ from ..query.node import Booking
 from ..query.planning import plan
 from ..query.quantities import Hist
 from ..query.rows import Snapshot
-from ..results.values import result
-from ..results.variations import Variations
+from ..results.booked_value import booked_value
 
 if TYPE_CHECKING:
     from ..chain.chain import Chain
@@ -38,13 +37,9 @@ class BookedValues:
 
     def values(self, raw: Sequence[object]) -> dict[str, object]:
         """The bookings' values, from the core's results."""
-        return {name: self._value(booking, raw) for name, booking in self._booked.items()}
-
-    def _value(self, booking: Booking[Any], raw: Sequence[object]) -> object:
-        values = Variations()
-        for variation, slots in self._plan.slots[booking.number].items():
-            values[variation] = result(booking, [raw[slot] for slot in slots])
-        return values if self._plan.varied(booking) else values.nominal
+        return {
+            name: booked_value(booking, self._plan, raw) for name, booking in self._booked.items()
+        }
 
 
 def _checked(name: str, booking: object, chain: Chain | None) -> Booking[Any]:

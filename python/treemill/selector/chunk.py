@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._core import Column, Control
-    from .chunk_source import Places, ReadableTree
+    from ..tree.column_source import ColumnSource
+    from .chunk_source import Places
 
     Buffer = NDArray[np.generic]
 
@@ -65,7 +66,7 @@ _BEHAVIOR = {("*", "Events"): Events}
 class EventReader:
     """Makes the chunks of one tree. Implements `chunk_source.ChunkReader`."""
 
-    def __init__(self, tree: ReadableTree, touched: set[str], collections: bool = False) -> None:
+    def __init__(self, tree: ColumnSource, touched: set[str], collections: bool = False) -> None:
         """`touched` names the columns that earlier chunks have touched, in this file or others:
         they are read ahead, together. Each column that is read is added to it. `collections`: see
         `chunk_form.layout_of`."""

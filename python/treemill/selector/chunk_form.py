@@ -22,7 +22,7 @@ from ..tree.branch_group import counts_items
 
 if TYPE_CHECKING:
     from .._core import Column
-    from .chunk_source import ReadableTree
+    from ..tree.column_source import ColumnSource
 
 __all__ = ["Layout", "form_key", "layout_of"]
 
@@ -66,7 +66,7 @@ class Layout:
     are placeholders."""
 
 
-def layout_of(tree: ReadableTree, collections: bool) -> Layout:
+def layout_of(tree: ColumnSource, collections: bool) -> Layout:
     """The layout of a tree. `collections`: columns are grouped by their names, so that Muon_pt and
     Muon_eta, counted by nMuon, become Muon.pt and Muon.eta, and MET_pt becomes MET.pt."""
     branches = [
@@ -84,7 +84,7 @@ def layout_of(tree: ReadableTree, collections: bool) -> Layout:
 
 
 def _kinds_of(
-    tree: ReadableTree, branches: Sequence[_Branch]
+    tree: ColumnSource, branches: Sequence[_Branch]
 ) -> tuple[list[Kind], dict[str, TreemillError]]:
     """The kind of each branch. A branch that cannot be read gets a placeholder, and its error is in
     the dict."""

@@ -12,12 +12,10 @@ if TYPE_CHECKING:
 
     from .._core import Control
     from ..errors import TreemillError
-    from ..tree.file_tree import FileTree
-    from ..tree.foreign import Table
+    from ..tree.column_source import ColumnSource
     from .selector import Chunk
 
     Places = NDArray[np.int64]
-    ReadableTree = FileTree | Table
 
 __all__ = ["ChunkReader", "ChunkSource", "ReaderMaker"]
 
@@ -62,5 +60,5 @@ class ChunkReader(Protocol):
         when they are touched, for all entries up to `ahead` if that is beyond `stop`."""
 
 
-ReaderMaker = Callable[["ReadableTree", set[str]], ChunkReader]
+ReaderMaker = Callable[["ColumnSource", set[str]], ChunkReader]
 """Makes the reader of a tree. The set names the columns that chunks have touched, and grows."""

@@ -26,8 +26,9 @@ from .coffea_files import OwnReader, Schema, handle, uuid_of
 if TYPE_CHECKING:
     from awkward.forms import Form, RecordForm
 
+    from ..tree.column_source import ColumnSource
     from .chunk import Buffer
-    from .chunk_source import ChunkReader, ReadableTree
+    from .chunk_source import ChunkReader
     from .coffea_files import Behavior
 
 SchemaMaker = Callable[[dict[str, object]], BaseSchema]
@@ -50,7 +51,7 @@ class _Nano(NanoAODSchema):  # type: ignore[misc]
 
 
 def coffea_reader(
-    tree: ReadableTree, touched: set[str], schema: Callable[..., object] | None = None
+    tree: ColumnSource, touched: set[str], schema: Callable[..., object] | None = None
 ) -> ChunkReader:
     """What makes the chunks of a tree. With BaseSchema and NanoAOD's schemas treemill reads the
     columns; with other schemas coffea reads the file. `schema` None is NanoAODSchema."""
@@ -69,7 +70,7 @@ def coffea_reader(
 class CoffeaReader(EventReader):
     """Makes the chunks of one tree, as a schema of coffea's arranges the columns."""
 
-    def __init__(self, tree: ReadableTree, touched: set[str], schema: SchemaMaker) -> None:
+    def __init__(self, tree: ColumnSource, touched: set[str], schema: SchemaMaker) -> None:
         """`touched`: see EventReader. `schema`: see coffea_reader."""
         super().__init__(tree, touched)
         self._schema = _schemed(self.layout, schema)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from awkward.forms import RecordForm
 
     from .._core import Control
-    from .chunk_source import Places, ReadableTree
+    from ..tree.column_source import ColumnSource
+    from .chunk_source import Places
 
     Behavior = Mapping[object, object]
 
@@ -59,7 +60,7 @@ class OwnReader:
     """Makes the chunks of one tree as coffea's runner does: coffea reads the file. Columns that are
     not in the tree are not seen. Implements `chunk_source.ChunkReader`."""
 
-    def __init__(self, tree: ReadableTree, schema: Callable[..., object]) -> None:
+    def __init__(self, tree: ColumnSource, schema: Callable[..., object]) -> None:
         if not isinstance(tree, FileTree):
             raise UnsupportedError(
                 f"with {_name(schema)} coffea reads the file by itself, without the columns of "

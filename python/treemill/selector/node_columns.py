@@ -20,7 +20,7 @@ from ..evaluation.row_collection import Collecting
 from ..language.expression import column
 from ..query.node import Booking, Node, steps_to
 from ..query.planning import plan
-from ..query.quantities import Rows
+from ..query.rows import Arrays
 from ..query.specification import Specification
 from ..query.steps import Define, Vary
 from ..tree.foreign import Computed, joined
@@ -90,7 +90,7 @@ def _is_column(node: Node, name: str, chain: Chain, found: bool = False) -> bool
 
 def _described(node: Node, names: tuple[str, ...], found: bool = False) -> Derivation:
     columns = tuple((name, column(name, found)) for name in (_ENTRY, *names))
-    booking = Booking(node, Rows("arrays", columns))
+    booking = Booking(node, Arrays(columns))
     made = plan([booking])
     node.origin.discard(booking)
     (wanted,) = made.rows.values()

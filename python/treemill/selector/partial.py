@@ -52,13 +52,13 @@ class OutputPartial:
         return [copy.deepcopy(self.output), *bookings]
 
 
-def finish_files(output: Output) -> None:
+def finish_files(output: object) -> None:
     """Puts the files that workers have written into their places."""
     for file in file_outputs(output):
         file.finish()
 
 
-def drop_files(output: Output) -> None:
+def drop_files(output: object) -> None:
     """Removes what workers have written, because there will be no result."""
     for file in file_outputs(output):
         file.drop()

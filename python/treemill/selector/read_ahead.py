@@ -14,7 +14,7 @@ from ..errors import UnsupportedError
 
 if TYPE_CHECKING:
     from .._core import Column, Control
-    from .chunk_source import ReadableTree
+    from ..tree.column_source import ColumnSource
 
 __all__ = ["Window"]
 
@@ -23,7 +23,7 @@ class Window:
     """Entries `[start, stop)` of a tree. The columns that were read are kept."""
 
     def __init__(
-        self, tree: ReadableTree, span: tuple[int, int], optional: Collection[str]
+        self, tree: ColumnSource, span: tuple[int, int], optional: Collection[str]
     ) -> None:
         """`optional` names the columns whose values may be missing."""
         self.start, self.stop = span

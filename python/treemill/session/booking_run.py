@@ -17,8 +17,8 @@ from ..query.node import Booking
 from ..query.planning import Plan, extents, plan
 from ..query.quantities import Hist
 from ..query.specification import Specification
-from ..results.values import categories, empty, result
-from ..results.variations import Variations
+from ..results.booked_value import booked_value
+from ..results.values import categories, empty
 from .booked_files import BookedFiles
 from .node_chain import as_chain
 from .options import RunOptions
@@ -126,12 +126,12 @@ class BookedQuery(Query[tuple[object, ...]]):
 
     def _value(self, booking: Booking, raw: list[object]) -> object:
         axes = self._axes.get(booking.number)
-        values = Variations(unchanged=self._plan.unchanged(booking))
-        for variation, slots in self._plan.slots[booking.number].items():
+
+        def into(variation: str) -> Histogram | None:
             # The caller owns the values: the next call gets other histograms.
-            into = self._empty.pop((booking.number, variation), None)
-            values[variation] = result(booking, [raw[slot] for slot in slots], axes, into)
-        return values if self._plan.varied(booking) else values.nominal
+            return self._empty.pop((booking.number, variation), None)
+
+        return booked_value(booking, self._plan, raw, axes, into)
 
     def _finish(self, raw: list[object] | None) -> tuple[object, ...]:
         with self._lock:
