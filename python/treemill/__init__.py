@@ -8,19 +8,20 @@
     count = good.count()
     met_hist, n = tm.run(met, count)
 
-Names are loaded when they are first used, so that `import treemill` costs next to nothing.
+Names are loaded when they are first used, so that `import treemill` is fast.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 # Not lazy: the function has the name of its module, and must be bound after it.
 from .dataset import Dataset, dataset
 from .machine.cpu import warn_if_too_old
 
 if TYPE_CHECKING:
+    from .cli.ipython_completion import Shell
     from .errors import (
         FormatError,
         QueryError,
@@ -108,16 +109,16 @@ _HOMES = {
 warn_if_too_old()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{home}", __name__), name)
+    value: object = getattr(importlib.import_module(f".{home}", __name__), name)
     globals()[name] = value
     return value
 
 
-def load_ipython_extension(ipython: Any) -> None:
+def load_ipython_extension(ipython: Shell) -> None:
     """`%load_ext treemill`: the tabulator completes columns within expressions."""
     from .cli.ipython_completion import load  # start-up
 

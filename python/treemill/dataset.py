@@ -1,8 +1,7 @@
-"""What users hold: a dataset, a chain of files with everything that can be asked of it. Nothing is
-opened when it is made; a file is opened when something in it is asked for.
+"""The dataset, which users hold: a chain of files, with methods for everything that can be done
+with it. No file is opened when it is made; a file is opened when something in it is needed.
 
-Nothing but the package's front and its commands imports this module: what others need of the files
-is the Chain.
+Only the package's `__init__` and its commands import this module. Other modules use the Chain.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, overload
 
 from .chain.array_columns import array_columns
 from .chain.chain import Chain, chain_of
@@ -26,17 +25,29 @@ from .session.services import SERVICES
 from .tree.branch import Branches
 from .tree.defaults import policy
 
+if TYPE_CHECKING:
+    import awkward
+    import numpy as np
+    from numpy.typing import NDArray
+
+    class _Array(Protocol):
+        """An array of NumPy, awkward, Arrow or pandas."""
+
+        def __array__(self) -> NDArray[np.generic]: ...
+
+    InMemory: TypeAlias = Sequence[float | None] | Sequence[Sequence[float | None]] | _Array
+
 __all__ = ["Dataset", "dataset"]
 
 
 @short_errors
 def dataset(
-    files: Any,
+    files: object,
     tree: str | None = None,
     *,
     name: str = "dataset",
-    missing: Any = "error",
-    metadata: Mapping[str, Any] | None = None,
+    missing: object = "error",
+    metadata: Mapping[str, object] | None = None,
 ) -> Dataset:
     """Make a dataset of ROOT files. No file is opened.
 
@@ -44,18 +55,18 @@ def dataset(
     ----------
     files
         A path, a glob, `"path:tree"`, `"@list.txt"` with one of these per line, a mapping of paths
-        or globs to trees, a list of any of these, or a fileset of coffea's: its datasets are one
-        then, whose chunks have the names and metadata of their files (docs/coffea.md).
+        or globs to trees, a list of any of these, or a fileset of coffea's. The datasets of a
+        fileset become one; its chunks have the names and metadata of their files (docs/coffea.md).
     tree
-        The tree, if the files do not name it. Without one each file has only one tree; of several
-        cycles the newest counts.
+        The tree, if the files do not name it. Without a name each file must have only one tree; of
+        several cycles the newest is taken.
     name
         What selectors see in `events.metadata["dataset"]`.
     missing
-        What a branch counts as in files that lack it: "error", or a mapping of names or globs to
-        defaults, as `{"Jet_btag": -1.0, "HLT_*": False, "genWeight": None}` (docs/datasets.md).
-    metadata
-        What else is to be in `events.metadata`, such as `{"xsec": 6.2, "year": 2018}`.
+        The value of a branch in files that lack it: "error", or a mapping of names or globs to
+        defaults, such as `{"Jet_btag": -1.0, "HLT_*": False, "genWeight": None}`
+        (docs/datasets.md). metadata Other items of `events.metadata`, such as `{"xsec": 6.2,
+        "year": 2018}`.
 
     Returns
     -------
@@ -78,7 +89,7 @@ def dataset(
     return Dataset(chain_of(files, tree, name, policy(missing), metadata))
 
 
-def _holds_arrays(friend: Any) -> bool:
+def _holds_arrays(friend: object) -> TypeGuard[Mapping[str, object]]:
     """Whether it is a mapping of columns, and not of files to their trees."""
     return isinstance(friend, Mapping) and not all(
         value is None or isinstance(value, str) for value in friend.values()
@@ -91,7 +102,7 @@ def _fits(name: str, globs: Sequence[str]) -> bool:
 
 @face("chain", "node")
 class Dataset(ReadMethods, Bookable):
-    """Files and trees, as one. Make it with `treemill.dataset`."""
+    """Files and trees, read as one tree. Make it with `treemill.dataset`."""
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
@@ -103,11 +114,13 @@ class Dataset(ReadMethods, Bookable):
         """The root of its query."""
         return self._root
 
-    def _computed(self, exprs: Sequence[str], start: int | None, stop: int | None) -> list[Any]:
+    def _computed(
+        self, exprs: Sequence[str], start: int | None, stop: int | None
+    ) -> list[awkward.Array]:
         found = self.node.arrays({expr: expr for expr in exprs}, start, stop)
         return [found[expr] for expr in exprs]
 
-    # What there is.
+    # Contents.
 
     @property
     def name(self) -> str:
@@ -115,8 +128,8 @@ class Dataset(ReadMethods, Bookable):
         return self.chain.name
 
     @property
-    def metadata(self) -> Mapping[str, Any]:
-        """What else is in `events.metadata`."""
+    def metadata(self) -> Mapping[str, object]:
+        """The other items of `events.metadata`."""
         return self.chain.metadata
 
     @property
@@ -126,24 +139,24 @@ class Dataset(ReadMethods, Bookable):
 
     @property
     def num_entries(self) -> int:
-        """Entries of all files together, or the number of selected ones. Opens every file that was
-        not opened yet."""
+        """The number of entries of all files, or of selected entries. Opens every file that was not
+        opened yet."""
         return self.chain.num_entries
 
     @completed
     def branches(self) -> Branches:
-        """The branches of the first file's tree, whatever other files have, and the columns that it
-        has from elsewhere."""
+        """The branches of the first file's tree, and the columns that friends, defaults and arrays
+        add to it. Other files may have other branches."""
         return self.chain.branches
 
     @property
     def aliases(self) -> dict[str, str]:
-        """Names and expressions of TTree::SetAlias, of the first file's tree."""
+        """The names and expressions of TTree::SetAlias in the first file's tree."""
         return self.chain.aliases
 
     @property
     def index(self) -> tuple[str, str] | None:
-        """Names of the major and minor columns of `TTree::BuildIndex`, of the first file's tree;
+        """The names of the major and minor columns of `TTree::BuildIndex` in the first file's tree;
         None without an index."""
         return self.chain.index
 
@@ -154,12 +167,12 @@ class Dataset(ReadMethods, Bookable):
         Parameters
         ----------
         *names
-            Globs; only what fits one is printed.
+            Globs; only names that fit one are printed.
 
         Raises
         ------
         QueryError
-            If nothing fits.
+            If no name fits.
 
         Examples
         --------
@@ -175,28 +188,30 @@ class Dataset(ReadMethods, Bookable):
             raise QueryError(f"no branch is called {' or '.join(names)}", suggestions=near)
         print_branches(repr(self), found, aliases)
 
-    # What goes along with it.
+    # Other columns and entries.
 
-    def add_friend(self, friend: Any, alias: str | None = None, *, index: Any = None) -> Dataset:
+    def add_friend(
+        self, friend: object, alias: str | None = None, *, index: object = None
+    ) -> Dataset:
         """Add the columns of another dataset beside these, as TTree::AddFriend; this dataset stays
         as it is.
 
-        Friends that files record by themselves are there without this.
+        Friends that the files record are added without this.
 
         Parameters
         ----------
         friend
-            A Dataset, what `treemill.dataset` takes, or a mapping of names to arrays in memory,
-            which are as long as the dataset. Its columns are `alias.column`, and `column` if no
-            other has that name.
+            A Dataset, anything that `treemill.dataset` takes, or a mapping of names to arrays in
+            memory, which are as long as the dataset. Its columns are `alias.column`, and `column`
+            if no other column has that name.
         alias
-            Else the name of its tree. Arrays need one.
+            The friend's name; None: the name of its tree. Arrays need an alias.
         index
-            One or two columns of integers that both have, as `("run", "event")`: entries without a
-            match have missing values, and lists without items. None: the index of
-            `TTree::BuildIndex`, if the friend has it and the dataset has its columns, as in ROOT;
-            else by the number of the entry in the whole chain, which must be as long. False: by
-            number all the same.
+            One or two columns of integers that both have, such as `("run", "event")`. Entries
+            without a match get missing values, and lists without items. None: the index of
+            `TTree::BuildIndex`, if the friend has one and the dataset has its columns, as in ROOT;
+            else entries are matched by number in the whole chain, and both must be equally long.
+            False: entries are matched by number in any case.
 
         Returns
         -------
@@ -206,7 +221,7 @@ class Dataset(ReadMethods, Bookable):
         Raises
         ------
         QueryError
-            For an alias that is taken or cannot be named; for other lengths, when it is read.
+            For an alias that is taken or cannot be named; when it is read, for different lengths.
 
         Examples
         --------
@@ -223,13 +238,19 @@ class Dataset(ReadMethods, Bookable):
         added = Friend(other.chain, name.split("/")[-1], index_names(index))
         return Dataset(self.chain.with_friends(self.chain.friends.plus(added)))
 
-    def define(self, name: str, expr: Any, params: Params = None) -> Any:
+    @overload
+    def define(self, name: str, expr: str, params: Params = None) -> Node: ...
+
+    @overload
+    def define(self, name: str, expr: InMemory, params: Params = None) -> Dataset: ...
+
+    def define(self, name: str, expr: str | InMemory, params: Params = None) -> Node | Dataset:
         """Add a column: see `Node.define`; or one of an array in memory.
 
         Parameters
         ----------
         name
-            Of the column.
+            The column's name.
         expr
             An expression; or an array of NumPy, awkward or Arrow or a list, with one value or one
             list for each entry of the whole dataset.
@@ -239,12 +260,12 @@ class Dataset(ReadMethods, Bookable):
         Returns
         -------
         Node or Dataset
-            Of an array a Dataset, since it is a column of all entries.
+            A Dataset for an array, which is a column of all entries.
 
         Raises
         ------
         QueryError
-            For what makes no sense; for another length, when it is read.
+            For an expression that makes no sense; when it is read, for an array of another length.
 
         Examples
         --------
@@ -257,7 +278,9 @@ class Dataset(ReadMethods, Bookable):
         made = array_columns({name: expr}, None)
         return Dataset(self.chain.with_friends(self.chain.friends.with_arrays(made)))
 
-    def _with_arrays(self, arrays: Any, alias: str | None, index: Any) -> Dataset:
+    def _with_arrays(
+        self, arrays: Mapping[str, object], alias: str | None, index: object
+    ) -> Dataset:
         if not isinstance(alias, str) or not alias.isidentifier():
             raise QueryError("arrays need a name to go by, an identifier: alias=")
         if index:
@@ -265,7 +288,7 @@ class Dataset(ReadMethods, Bookable):
         made = array_columns(arrays, alias)
         return Dataset(self.chain.with_friends(self.chain.friends.with_arrays(made)))
 
-    def select_entries(self, entries: Any) -> Dataset:
+    def select_entries(self, entries: object) -> Dataset:
         """Select some of the entries, as TTree::SetEntryList; this dataset stays as it is.
 
         Parameters
@@ -277,14 +300,13 @@ class Dataset(ReadMethods, Bookable):
         Returns
         -------
         Dataset
-            Of these entries, in the chain's order, for arrays, queries and selectors. Clusters
-            without a selected entry are not read. `entries=` of a run and `start`, `stop` of arrays
-            count the selected ones.
+            The selected entries, in the chain's order. Clusters without a selected entry are not
+            read. `entries=` of a run and `start`, `stop` of arrays count the selected entries.
 
         Raises
         ------
         QueryError
-            For entries that there are not.
+            For numbers of entries that do not exist.
 
         Examples
         --------
@@ -295,7 +317,7 @@ class Dataset(ReadMethods, Bookable):
         """
         return Dataset(self.chain.selecting(entries))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Dataset], tuple[Chain]]:
         return Dataset, (self.chain,)
 
     def _repr_html_(self) -> str:

@@ -1,15 +1,13 @@
-"""What can go wrong, as one tree of exceptions, each carrying the place where it happened.
+"""What can go wrong, as one tree of exceptions. Each carries the place where it happened.
 
-Knows nothing of files, queries or workers, and of names only how expressions spell them: what
-raises fills in what it knows. The native core
-raises these very classes.
+Knows nothing of files, queries or workers, and of names only how expressions spell them: the code
+that raises fills in the place. The native core raises these classes too.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from .quoting import quoted
 
@@ -29,7 +27,7 @@ __all__ = [
 class TreemillError(Exception):
     """Base of all errors that treemill raises on purpose.
 
-    Attributes, each `None` where not known: `file` (path or URL), `branch` (its name), `entries`
+    Attributes, each `None` if it is not known: `file` (path or URL), `branch` (its name), `entries`
     (half-open pair of entry numbers in that file), `offset` (byte in the file).
     """
 
@@ -64,19 +62,19 @@ class TreemillError(Exception):
         yield "entries", "" if self.entries is None else f"{self.entries[0]}..{self.entries[1]}"
         yield "byte", "" if self.offset is None else str(self.offset)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # Exceptions with keyword arguments do not pickle by themselves, and workers send them.
         return _rebuild, (type(self), dict(self.__dict__))
 
 
-def _rebuild(kind: type[TreemillError], state: dict[str, Any]) -> TreemillError:
-    error = kind(state.get("message", ""))
+def _rebuild(kind: type[TreemillError], state: dict[str, object]) -> TreemillError:
+    error = kind(str(state.get("message", "")))
     error.__dict__.update(state)
     return error
 
 
 class SourceError(TreemillError):
-    """Bytes could not be had: no such file, no permission, a server that does not answer."""
+    """Bytes could not be read: no such file, no permission, a server that does not answer."""
 
 
 class FormatError(TreemillError):
@@ -84,19 +82,19 @@ class FormatError(TreemillError):
 
 
 class UnsupportedError(TreemillError):
-    """It may be right, but this version of treemill does not do it; the message names it."""
+    """Something valid that this version of treemill does not support; the message names it."""
 
 
 class MissingPackageError(UnsupportedError, ImportError):
-    """It needs a package that is not installed; the message says how to install it."""
+    """A package that is needed is not installed; the message says how to install it."""
 
 
 class QueryError(TreemillError):
     """An expression, a name or a booking makes no sense for this dataset.
 
     `text` is the expression, `span` the half-open range of characters in it that the message is
-    about, `suggestions` what may have been meant, `column` the column that there is not, where that
-    is what is wrong.
+    about, `suggestions` what may have been meant, and `column` the column that does not exist, if
+    that is what is wrong.
     """
 
     def __init__(
@@ -123,7 +121,7 @@ class QueryError(TreemillError):
         # The core may have named some already; MET_pt is not named by "no column MET_ptt".
         said = set(re.findall(r"\w+", first))
         unsaid = [name for name in self.suggestions if name not in said]
-        # As an expression spells them, where one is to blame.
+        # As an expression spells them, if the error is in an expression.
         unsaid = unsaid if self.text is None else [quoted(name) for name in unsaid]
         if unsaid:
             first += f"; did you mean {' or '.join(unsaid)}?"
@@ -136,7 +134,7 @@ class UnknownBranchError(QueryError, KeyError):
 
 
 class WorkerError(TreemillError):
-    """A worker failed for a reason of its own: `worker` is its name, `traceback` its words."""
+    """A worker failed for a reason of its own: `worker` is its name, `traceback` what it said."""
 
     def __init__(
         self,
@@ -157,11 +155,13 @@ class WorkerError(TreemillError):
 class QueryInterrupted(KeyboardInterrupt):
     """Ctrl-C during a query, after its workers stopped.
 
-    `partial_result` has the results of the entries covered so far (None where the query had not
-    come so far as to have any), `report` says which entries those are.
+    `partial_result` has the results of the entries covered so far (None if there are no results
+    yet), and `report` says which entries those are.
     """
 
-    def __init__(self, message: str, *, partial_result: Any = None, report: Any = None) -> None:
+    def __init__(
+        self, message: str, *, partial_result: object = None, report: object = None
+    ) -> None:
         super().__init__(message)
         self.partial_result = partial_result
         self.report = report

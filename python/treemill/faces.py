@@ -1,8 +1,7 @@
-"""The classes that users hold: what of them is seen by `dir`, and how errors leave them.
+"""The classes that users hold: which names `dir` shows, and how errors leave them.
 
-An error of treemill's says what is wrong with the user's own words; the frames within treemill
-that it went through say nothing more, and are taken off. Other errors, which should not happen,
-keep them.
+An error of treemill's says what is wrong in the user's words. The frames within treemill say
+nothing more, and are removed from its traceback. Other errors, which should not happen, keep them.
 
 Pure: standard library and errors only.
 """
@@ -12,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import wraps
 from types import FunctionType
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import Generic, ParamSpec, TypeVar, overload
 
 from .errors import TreemillError
 
@@ -24,7 +23,7 @@ _Result = TypeVar("_Result")
 
 
 def short_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """The function, whose errors of treemill's begin their tracebacks here."""
+    """Makes the tracebacks of treemill's errors begin at this function."""
 
     @wraps(function)
     def shortened(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
@@ -35,16 +34,17 @@ def short_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments
             raise error.with_traceback(None) from error.__cause__
 
     # The one frame that is left has no lines to show.
-    made: Any = shortened
+    made: object = shortened
+    assert isinstance(made, FunctionType)
     made.__code__ = made.__code__.replace(co_filename="<treemill>")
     return shortened
 
 
 class completed(Generic[_Result]):  # noqa: N801 - used as `property` is
-    """A property whose value IPython looks at to complete `events.branches["Mu`: it evaluates no
-    `property` for that, as these may take long, but other descriptors."""
+    """A property that IPython evaluates to complete `events.branches["Mu`. IPython does not
+    evaluate an ordinary `property`, which may take long, but it does evaluate other descriptors."""
 
-    def __init__(self, getter: Callable[[Any], _Result]) -> None:
+    def __init__(self, getter: Callable[..., _Result]) -> None:
         self._getter = short_errors(getter)
         self.__doc__ = getter.__doc__
 
@@ -59,9 +59,9 @@ class completed(Generic[_Result]):  # noqa: N801 - used as `property` is
 
 
 def face(*internal: str) -> Callable[[_Class], _Class]:
-    """Makes a class one for users: errors of its methods and properties are short, and `dir` has
-    neither names that begin with an underscore nor those of `internal`, which others of treemill's
-    modules use."""
+    """Prepares a class for users: the tracebacks of its methods and properties are short, and `dir`
+    shows neither names that begin with an underscore nor the names in `internal`, which other
+    modules of treemill use."""
 
     def made(cls: _Class) -> _Class:
         for name, member in list(vars(cls).items()):
@@ -78,8 +78,8 @@ def face(*internal: str) -> Callable[[_Class], _Class]:
     return made
 
 
-def _dir(internal: frozenset[str]) -> Callable[[Any], Iterable[str]]:
-    def seen(self: Any) -> Iterable[str]:
+def _dir(internal: frozenset[str]) -> Callable[[object], Iterable[str]]:
+    def seen(self: object) -> Iterable[str]:
         names = object.__dir__(self)
         return [
             name

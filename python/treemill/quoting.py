@@ -1,5 +1,5 @@
-"""Names of columns as expressions spell them: words with dots as they are, all others in backticks,
-as in SQL; names that are near to one that is not there. Standard library only.
+"""Names of columns as expressions spell them: words with dots as they are, all other names in
+backticks; and names that are similar to one that does not exist. Standard library only.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from difflib import get_close_matches
 __all__ = ["is_plain", "near", "quoted", "unquoted"]
 
 _LONGEST = 200
-"""Letters of a name that anybody may have mistyped."""
+"""Letters of a name that may be a typing error."""
 
 _SPELLED = {"true", "false"}
-"""What else than Python's own words is no name."""
+"""Words that are not names, in addition to Python's keywords."""
 
 
 def is_plain(name: str) -> bool:
@@ -27,7 +27,7 @@ def is_plain(name: str) -> bool:
 
 
 def near(name: str, names: Iterable[str]) -> list[str]:
-    """Those that may have been meant, at most three; none for a name that is too long."""
+    """At most three names that may have been meant; none for a name that is too long."""
     if len(name) > _LONGEST:
         return []
     return get_close_matches(name, [each for each in names if len(each) <= 2 * _LONGEST], 3)
@@ -39,7 +39,7 @@ def quoted(name: str) -> str:
 
 
 def unquoted(text: str) -> str | None:
-    """The name that is spelled, in backticks or without; None where it is none."""
+    """The name that a text spells, in backticks or without; None if the text is not a name."""
     inner = text[1:-1]
     if len(text) > 2 and text[0] == text[-1] == "`" and not set(inner) & set("`\n"):
         return inner

@@ -60,7 +60,7 @@ def command(
     _draw(drawn, output or folder / "demo.png")
 
 
-def book(data: Dataset) -> tuple[dict[str, Booking], dict[str, Booking]]:
+def book(data: Dataset) -> tuple[Mapping[str, Booking], Mapping[str, Booking]]:
     """Books the query: histograms, and numbers, by their titles."""
     import boost_histogram as bh
 

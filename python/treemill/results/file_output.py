@@ -1,5 +1,5 @@
-"""Results of selectors that are files: each worker writes parts of its own, and at the end they are
-put together in the order of the entries that they were made of, all or nothing.
+"""Results of selectors that are files. Each worker writes parts of its own. At the end the parts
+are put together in the order of the entries that they were made from, all or nothing.
 
 Knows files, no worker and no session.
 """
@@ -11,15 +11,18 @@ import threading
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ..arrays.kinds import Kind, Kinds
-from ..arrays.kinds import number as of_number
+from ..arrays.kinds import Kind, Kinds, number
 from ..arrays.stored import Store, Stored
 from ..errors import QueryError, SourceError
 from ..query.snapshot_target import check_tree, compression_of
 from ..tree.file_tree import UNORDERED
 from .parts import claim, hidden_folder, remove, remove_abandoned, remove_if_empty
+
+if TYPE_CHECKING:
+    from ..arrays.columns import Table
+    from ..writing.file import RootFile
 
 __all__ = ["FileOutput", "file_outputs", "writing_at"]
 
@@ -30,19 +33,19 @@ _local = threading.local()
 
 
 def writing_at(place: Place | None) -> None:
-    """What this thread writes from now on is made of the entries that begin there; None: of no
-    entries in particular."""
+    """Notes that what this thread writes from now on is made from the entries that begin at
+    `place`; None: from no entries in particular."""
     _local.place = place
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """What one call of write has written."""
+    """What one call of `write` has written."""
 
     tree: str
     place: Place | None
     number: int
-    """Of the piece among those of its worker, for those of the same place."""
+    """The order among the pieces of one worker that have the same place."""
     kinds: Kinds
     lists: Mapping[str, bytes]
     unequal: frozenset[tuple[str, str]]
@@ -50,13 +53,13 @@ class _Piece:
 
     @property
     def order(self) -> tuple[bool, Place, int]:
-        """Those without a place come last."""
+        """Where the piece comes in the file. Pieces without a place come last."""
         return self.place is None, self.place or (0, 0), self.number
 
 
 @dataclass
 class _Part:
-    """A ROOT file for a folder of them."""
+    """A ROOT file of a folder of such files."""
 
     path: str
     order: tuple[bool, Place, int]
@@ -64,7 +67,7 @@ class _Part:
 
 @dataclass
 class _Open:
-    """What is being written."""
+    """The pieces that a worker is writing."""
 
     store: Store | None = None
     pieces: list[_Piece] = field(default_factory=list)
@@ -74,13 +77,13 @@ class FileOutput:
     """A ROOT file of trees, written by many workers: `self.output["skim"] =
     FileOutput("skim.root")` in begin_worker, `self.output["skim"].write(events[good])` in process.
 
-    Parts lie in a hidden folder beside the file until the query has ended well; then the file
-    appears, complete, its entries in the order of those that they were made of. An older one is
-    replaced in the same moment. Without an end there is no file.
+    Parts lie in a hidden folder beside the file until the query has ended well. Then the complete
+    file appears, with its entries in the order of the entries that they were made from, and
+    replaces an older file in the same moment. If the query does not end well, there is no file.
 
-    `as_dataset`: a folder of that name with files in it, one for each that a worker has handed
-    over; then there is no order from one to the next, which the trees say of themselves: such a
-    dataset is no friend by entry number. `compression`: as for `snapshot`.
+    `as_dataset`: makes a folder of that name with a file for each part that a worker has handed
+    over. These files have no order, which their trees record: such a dataset cannot be a friend by
+    entry number. `compression`: as for `snapshot`.
     """
 
     def __init__(
@@ -98,9 +101,9 @@ class FileOutput:
         self._parts: list[_Part] = []
         self._open = _Open()
 
-    def write(self, columns: Any, tree: str = "Events") -> None:
+    def write(self, columns: object, tree: str = "Events") -> None:
         """Adds entries to a tree: a mapping of names to arrays, or an awkward array of records.
-        Raises UnsupportedError or QueryError, which name the column, for what a tree cannot
+        Raises UnsupportedError or QueryError, which name the column, for values that a tree cannot
         hold."""
         from ..writing.given import lists_of, table_of  # heavy: numpy
         from ..writing.tables import planned, unequal_counts  # heavy: numpy
@@ -108,13 +111,13 @@ class FileOutput:
         check_tree(tree)
         table = table_of(columns)
         if not any(piece.kinds == table.kinds for piece in self._open.pieces):
-            planned(_known(table.kinds), {}, {})  # says what cannot be written
+            planned(_known(table.kinds), {}, {})  # raises for what cannot be written
         if self._open.store is None:
             self._open.store = self._store()
-        place, number = getattr(_local, "place", None), len(self._open.pieces)
+        place, at = getattr(_local, "place", None), len(self._open.pieces)
         stored = self._open.store.add(table)
         unequal = frozenset(unequal_counts(table))
-        piece = _Piece(tree, place, number, table.kinds, lists_of(table), unequal, stored)
+        piece = _Piece(tree, place, at, table.kinds, lists_of(table), unequal, stored)
         self._open.pieces.append(piece)
 
     def _store(self) -> Store:
@@ -130,7 +133,7 @@ class FileOutput:
         return SourceError(f"cannot write: {error.strerror or error}", file=self.path)
 
     def close(self) -> None:
-        """Ends this part; what is written later goes into another one."""
+        """Ends this part; later writes go into another one."""
         ended, self._open = self._open, _Open()
         if ended.store is None:
             return
@@ -144,7 +147,7 @@ class FileOutput:
         ended.store.discard()
 
     def discard(self) -> None:
-        """Removes what was written and not handed over."""
+        """Removes parts that were written and not handed over."""
         discarded, self._open = self._open, _Open()
         if discarded.store is not None:
             discarded.store.discard()
@@ -158,15 +161,15 @@ class FileOutput:
         self._pieces, self._parts = [], []
 
     def merge(self, other: FileOutput) -> None:
-        """The other's parts belong to this file, too."""
+        """Takes over the other's parts."""
         if other.path != self.path:
             raise QueryError(f"{other.path} and {self.path} are different files")
         self._pieces += other._pieces
         self._parts += other._parts
 
     def finish(self) -> None:
-        """All workers have ended: makes the file. Raises SourceError where the disk does not let
-        it; then the parts are gone, and an older file is as it was."""
+        """Makes the file, once all workers have ended. Raises SourceError if it cannot be written;
+        then the parts are removed, and an older file stays as it was."""
         try:
             if self._parts:
                 self._make_folder()
@@ -189,9 +192,9 @@ class FileOutput:
     def _make_folder(self) -> None:
         made, old = f"{self._folder}/whole", f"{self._folder}/old"
         os.mkdir(made)
-        for number, part in enumerate(sorted(self._parts, key=lambda part: part.order)):
-            os.replace(part.path, f"{made}/part-{number:05d}.root")
-        # A folder that is not empty cannot be replaced, so the older one steps aside.
+        for index, part in enumerate(sorted(self._parts, key=lambda part: part.order)):
+            os.replace(part.path, f"{made}/part-{index:05d}.root")
+        # A folder that is not empty cannot be replaced, so the older one is moved away first.
         if os.path.isdir(self.path):
             os.replace(self.path, old)
         try:
@@ -217,10 +220,10 @@ class FileOutput:
         except OSError as error:
             raise self._failed(error) from error
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return self.__dict__ | {"_open": _Open()}
 
-    def __deepcopy__(self, memory: dict[int, Any]) -> FileOutput:
+    def __deepcopy__(self, memory: dict[int, object]) -> FileOutput:
         copied = FileOutput(self.path, as_dataset=self.as_dataset)
         copied._codec, copied._folder = self._codec, self._folder
         copied._pieces, copied._parts = list(self._pieces), list(self._parts)
@@ -230,7 +233,7 @@ class FileOutput:
         return f"FileOutput({self.path!r})"
 
 
-def _write_tree(file: Any, name: str, pieces: Sequence[_Piece], title: str) -> None:
+def _write_tree(file: RootFile, name: str, pieces: Sequence[_Piece], title: str) -> None:
     from ..writing.tables import TableTree, chunks, planned  # heavy: numpy
 
     pieces = sorted(pieces, key=lambda piece: piece.order)
@@ -249,13 +252,13 @@ def _write_tree(file: Any, name: str, pieces: Sequence[_Piece], title: str) -> N
 
 
 def _common(tree: str, pieces: Sequence[Kinds]) -> Kinds:
-    """The columns of all pieces, each of a kind that holds the values of all."""
+    """The kinds of all columns, each of which holds the values of all pieces."""
     from ..arrays.common_type import widest  # heavy: numpy
 
     names = list(pieces[0])
     if any(set(kinds) != set(names) for kinds in pieces):
         shown = " and ".join(sorted({", ".join(kinds) for kinds in pieces}))
-        raise QueryError(f"the tree {tree} was given other columns from time to time: {shown}")
+        raise QueryError(f"the tree {tree} was given different columns at different times: {shown}")
     found = {}
     for name in names:
         given = [kinds[name] for kinds in pieces]
@@ -271,25 +274,25 @@ def _common(tree: str, pieces: Sequence[Kinds]) -> Kinds:
 
 
 def _known(kinds: Kinds) -> Kinds:
-    """Numbers of which there was none are float64, as awkward has it."""
+    """The kinds, with float64 for columns of no values, as awkward has it."""
 
     def known(kind: Kind) -> Kind:
         if kind.form == "nothing":
-            return of_number("float64")
+            return number("float64")
         return kind.of(known(kind.item)) if kind.form == "list" else kind
 
     return {name: known(kind) for name, kind in kinds.items()}
 
 
-def _cast(table: Any, kinds: Kinds) -> Any:
+def _cast(table: Table, kinds: Kinds) -> Table:
     from ..arrays.columns import Table  # heavy: numpy
     from ..arrays.common_type import cast  # heavy: numpy
 
     return Table({name: cast(table.columns[name], kind) for name, kind in kinds.items()})
 
 
-def file_outputs(output: Any) -> Iterator[FileOutput]:
-    """All in an output."""
+def file_outputs(output: object) -> Iterator[FileOutput]:
+    """All file outputs in an output."""
     if isinstance(output, FileOutput):
         yield output
     elif isinstance(output, Mapping):

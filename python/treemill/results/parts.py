@@ -1,5 +1,5 @@
-"""Hidden folders beside a file that is being written, for its parts: whose they are, how they go,
-and how those that a killed process has left behind are found. Standard library only.
+"""Hidden folders beside a file that is being written, for its parts: their owners, how they are
+removed, and how folders that a killed process has left behind are found. Standard library only.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ _SUFFIX = ".parts"
 
 @dataclass(frozen=True)
 class Client:
-    """Who wants a file: the process, by its number and start on one boot of one machine; and the
-    pass of it. Sent to workers, whose parts are the client's."""
+    """The owner of parts: a process, known by its number and its start on one boot of one machine,
+    and one of its passes. It is sent to workers, who write parts for it."""
 
     pid: int
     started: str
     machine: str
     number: str
-    """What no other pass has."""
+    """A word that no other pass has."""
 
     @property
     def is_gone(self) -> bool:
-        """Whether its process has certainly ended. Of processes on other machines, or before this
-        machine was started anew, nothing is certain."""
+        """Whether its process has certainly ended. This is not known for processes of other
+        machines, or of earlier boots of this machine."""
         return self.machine == _machine() and _started(self.pid) != self.started
 
 
 def client_here() -> Client:
-    """This process, with a pass of its own."""
+    """This process, for a new pass."""
     pid = os.getpid()
     return Client(pid, _started(pid), _machine(), uuid.uuid4().hex[:12])
 
@@ -58,31 +58,31 @@ _local = threading.local()
 
 
 def work_for(client: Client) -> None:
-    """Parts that this thread writes from now on are this client's."""
+    """Notes that parts that this thread writes from now on belong to this client."""
     _local.client = client
 
 
 def hidden_folder(path: str, client: Client | None = None) -> str:
-    """Where parts of a file lie until it is complete: beside it, for one pass alone; without a
-    `client`, for the one that this thread works for."""
+    """The folder beside a file where its parts lie until it is complete. It belongs to one pass;
+    without a `client`, to the one that this thread works for."""
     folder, name = os.path.split(path)
     client = client or getattr(_local, "client", None) or client_here()
     return os.path.join(folder, f".{name}.{client.number}{_SUFFIX}")
 
 
 def claim(folder: str, client: Client | None = None) -> None:
-    """Makes the folder, and notes in it whose it is. Raises OSError."""
+    """Makes the folder, and notes its owner in it. Raises OSError."""
     os.makedirs(folder, exist_ok=True)
     mark = f"{folder}/{_OWNER}"
     if not os.path.exists(mark):
         client = client or getattr(_local, "client", None) or client_here()
         made = f"{mark}.{uuid.uuid4().hex}"
         Path(made).write_text(json.dumps(client.__dict__))
-        os.replace(made, mark)  # others see it whole, or not at all
+        os.replace(made, mark)  # other processes see it whole, or not at all
 
 
 def remove(folder: str) -> None:
-    """Removes the folder with all in it. Where something still writes there it finds no folder."""
+    """Removes the folder with all its files. A thread that still writes there finds no folder."""
     gone = os.path.join(os.path.dirname(folder), f".{uuid.uuid4().hex[:12]}{_SUFFIX}")
     try:
         os.rename(folder, gone)
@@ -92,14 +92,14 @@ def remove(folder: str) -> None:
 
 
 def remove_if_empty(folder: str) -> None:
-    """Removes the folder where nothing but the note of its owner is in it."""
+    """Removes the folder if it holds nothing but the note of its owner."""
     with contextlib.suppress(OSError):
         if set(os.listdir(folder)) <= {_OWNER}:
             remove(folder)
 
 
 def remove_abandoned(folder: str) -> None:
-    """Removes the folders of parts in this one whose clients are gone."""
+    """Removes the folders of parts in this folder whose clients are gone."""
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder):
             if entry.name.startswith(".") and entry.name.endswith(_SUFFIX):
@@ -117,7 +117,7 @@ def _owner(folder: str) -> Client | None:
 
 @cache
 def _machine() -> str:
-    """This boot of this machine, and where there are several lists of processes, ours."""
+    """This boot of this machine, with the namespace of process numbers if the system has them."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"
@@ -126,11 +126,12 @@ def _machine() -> str:
 
 
 def _started(pid: int) -> str:
-    """When a process has started, as the system has it; "" for none."""
+    """When a process has started, in the system's words; "" if there is no such process."""
     if not os.path.isdir("/proc/self"):
         return _said("ps", "-o", "lstart=", "-p", str(pid))
     try:
-        # Behind the command's name, which may have anything in it: state is field 3, start 22.
+        # The fields after the command's name, which may contain anything: state is field 3, start
+        # 22.
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return ""

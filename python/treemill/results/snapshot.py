@@ -1,5 +1,5 @@
-"""Writes rows to the files that users read, in their order, with a value for what is missing. A
-file appears under its name when it is complete.
+"""Writes rows to the files that users read, in order, with a value for missing ones. A file appears
+under its name when it is complete.
 
 Knows pieces of rows as tables; knows no worker and no session.
 """
@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
+from ..arrays.columns import Table
 from ..arrays.kinds import Kinds
 from ..arrays.rows import Collected
 from ..errors import SourceError
@@ -24,33 +25,33 @@ __all__ = ["Copied", "check", "write"]
 
 
 class Copied(Protocol):
-    """Another tree that goes along as it is."""
+    """Another tree that is copied whole."""
 
     @property
     def name(self) -> str:
-        """Of the tree."""
+        """The name of the tree."""
 
     @property
     def kinds(self) -> Kinds:
-        """Of its columns."""
+        """The kinds of its columns."""
 
     @property
     def titles(self) -> Mapping[str, str]:
-        """Of columns, for those that have one of their own."""
+        """The titles of the columns that have one."""
 
     @property
     def counters(self) -> Mapping[str, str]:
-        """Of lists, the columns that count them."""
+        """The columns that count the items of lists."""
 
-    def tables(self) -> Iterator[Any]:
-        """Its entries."""
+    def tables(self) -> Iterator[Table]:
+        """Gives its entries."""
 
 
 def write(
     rows: Collected, target: Target, folder: str, others: Sequence[Copied] = ()
 ) -> SnapshotFile:
     """Makes the file from all rows and from other trees, and removes the folder of parts. Raises
-    SourceError where the disk does not let it: then an older file is as it was."""
+    SourceError if it cannot be written; then an older file stays as it was."""
     made, path = f"{folder}/whole", target.path
     try:
         entries = 0
@@ -80,8 +81,8 @@ def write(
 
 
 def check(rows: Collected, target: Target, others: Sequence[Copied] = ()) -> None:
-    """Raises UnsupportedError or QueryError, which name the column, where a file of this kind
-    cannot hold what `rows` describe."""
+    """Raises UnsupportedError or QueryError, which name the column, if a file of this kind cannot
+    hold the columns that `rows` describe."""
     kind = FILES[target.kind]
     kind.check(_columns(rows, target))
     for other in others:

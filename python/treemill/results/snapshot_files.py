@@ -1,5 +1,5 @@
-"""The kinds of files that snapshots make: TTrees by our own writer, RNTuples by uproot, Parquet and
-Feather by pyarrow. Knows tables of one schema; knows no rows and no query.
+"""The kinds of files that snapshots make: TTrees by treemill's own writer, RNTuples by uproot,
+Parquet and Feather by pyarrow. Knows tables of one schema; knows no rows and no query.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..arrays.columns import Table, empty, made
 from ..arrays.kinds import Kinds
@@ -16,6 +16,9 @@ from ..query.snapshot_target import Target, unfit
 from ..writing.codecs import Codec
 
 if TYPE_CHECKING:
+    import awkward
+    import pyarrow
+
     from ..writing.tables import BranchPlan
 
 __all__ = ["FILES", "Columns"]
@@ -23,26 +26,43 @@ __all__ = ["FILES", "Columns"]
 
 @dataclass(frozen=True)
 class Columns:
-    """What a tree holds: its columns' kinds, and by column what goes beside it."""
+    """The columns of a tree: their kinds and, by column, their other properties."""
 
     kinds: Kinds
     groups: Mapping[str, Hashable] = field(default_factory=dict)
-    """Lists of one group are as long as one another."""
+    """Lists of one group have equal lengths."""
     titles: Mapping[str, str] = field(default_factory=dict)
     counters: Mapping[str, str] = field(default_factory=dict)
-    """Those that lists have already."""
+    """The columns that count the items of lists, if there are such."""
     unequal: Collection[tuple[str, str]] = frozenset()
     """See `writing.tables.unequal_counts`."""
 
 
 class _Tree(Protocol):
-    """A tree, or all of a file that has no trees."""
+    """A tree, or the whole file for formats without trees."""
 
     def write(self, table: Table) -> None:
         """Adds entries."""
 
     def close(self) -> None:
-        """There are no more."""
+        """Ends the tree."""
+
+
+class _ArrowFile(Protocol):
+    """A file that pyarrow writes."""
+
+    def write_table(self, table: pyarrow.Table) -> None:
+        """Adds entries."""
+
+    def close(self) -> None:
+        """Ends the file."""
+
+
+class _Extensible(Protocol):
+    """An RNTuple that uproot writes."""
+
+    def extend(self, data: awkward.Array) -> object:
+        """Adds entries."""
 
 
 class _File:
@@ -54,7 +74,7 @@ class _File:
 
     @classmethod
     def check(cls, columns: Columns) -> None:
-        """Raises UnsupportedError where it cannot hold a column."""
+        """Raises UnsupportedError if it cannot hold a column."""
 
     def tree(self, name: str, columns: Columns) -> _Tree:
         """Begins a tree."""
@@ -68,33 +88,36 @@ class _Parquet(_File):
     """Columns as they are, strings as text."""
 
     def tree(self, name: str, columns: Columns) -> _Tree:
-        """All of the file."""
+        """Begins the only table of the file."""
         from ..arrays.arrow import schema  # heavy: core
 
         made = schema(columns.kinds)
         return _Arrow(made, self._open(made, *self._target.codec), self._target.path)
 
-    def _open(self, schema: Any, codec: str | None, level: int | None) -> Any:
+    def _open(self, schema: pyarrow.Schema, codec: str | None, level: int | None) -> _ArrowFile:
         import pyarrow.parquet
 
         name = {"zlib": "gzip", None: "none"}.get(codec, codec)
-        return pyarrow.parquet.ParquetWriter(
+        made: _ArrowFile = pyarrow.parquet.ParquetWriter(
             self._path, schema, compression=name, compression_level=level
         )
+        return made
 
 
 class _Feather(_Parquet):
-    def _open(self, schema: Any, codec: str | None, level: int | None) -> Any:
+    def _open(self, schema: pyarrow.Schema, codec: str | None, level: int | None) -> _ArrowFile:
         import pyarrow
         import pyarrow.ipc
 
-        made = None if codec is None else pyarrow.Codec(codec, level)
-        options = pyarrow.ipc.IpcWriteOptions(compression=made)
-        return pyarrow.ipc.new_file(self._path, schema, options=options)
+        options = pyarrow.ipc.IpcWriteOptions(
+            compression=None if codec is None else pyarrow.Codec(codec, level)
+        )
+        made: _ArrowFile = pyarrow.ipc.new_file(self._path, schema, options=options)
+        return made
 
 
 class _Arrow:
-    def __init__(self, schema: Any, file: Any, path: str) -> None:
+    def __init__(self, schema: pyarrow.Schema, file: _ArrowFile, path: str) -> None:
         self._schema = schema
         self._file = file
         self._path = path
@@ -137,8 +160,8 @@ class _RNTuples(_File):
                 )
 
     def tree(self, name: str, columns: Columns) -> _Tree:
-        """An RNTuple. The type alone is given: what were written now, nothing, would be a cluster
-        without entries, which ROOT does not read."""
+        """Begins an RNTuple from its type alone. Writing no entries would make an empty cluster,
+        which ROOT does not read."""
         none = {name: made(empty(kind)) for name, kind in columns.kinds.items()}
         form = _records(Table(none)).layout.form
         return _RNTuple(self._file.mkrntuple(name, form))
@@ -148,7 +171,7 @@ class _RNTuples(_File):
 
 
 class _RNTuple:
-    def __init__(self, made: Any) -> None:
+    def __init__(self, made: _Extensible) -> None:
         self._made = made
 
     def write(self, table: Table) -> None:
@@ -156,10 +179,10 @@ class _RNTuple:
             self._made.extend(_records(table))
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Does nothing: the file ends it."""
 
 
-def _records(table: Table) -> Any:
+def _records(table: Table) -> awkward.Array:
     from ..arrays.from_core import layout, records  # heavy: awkward
 
     layouts = [layout(column, False) for column in table.columns.values()]
@@ -199,4 +222,4 @@ FILES: Mapping[str, type[_File]] = {
     "parquet": _Parquet,
     "feather": _Feather,
 }
-"""By the name that `snapshot_format` has for them."""
+"""By the kind that `snapshot_format` gives."""

@@ -1,19 +1,23 @@
-"""What stands for missing values in files that have none: a value for each kind, or what the user
-gives. Knows kinds and columns; knows no file.
+"""Replaces missing values for files that cannot hold them: by a value for each kind, or by the
+user's value. Knows kinds and columns; knows no file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..arrays.columns import Table, has_missing, joined, made, picked, values_of_node
 from ..arrays.common_type import cast
 from ..arrays.kinds import Kind, Kinds
 from ..errors import QueryError, UnsupportedError
-from ..query.snapshot_target import Fill
+from ..query.snapshot_target import Fill, Number
 from ..tree.defaults import column
+
+if TYPE_CHECKING:
+    from ..arrays.columns import Column
+    from ..arrays.node import BitsNode, Node
 
 __all__ = ["Filled", "may_miss"]
 
@@ -24,12 +28,12 @@ def may_miss(kind: Kind) -> bool:
 
 
 class Filled:
-    """Columns with a value for each that is missing. `fill`: see `snapshot_format.Fill`;
-    `always`: also without `fill`."""
+    """Replaces the missing values of columns. `fill`: see `snapshot_target.Fill`. `always`: whether
+    to replace them if `fill` gives no value."""
 
     def __init__(self, kinds: Kinds, fill: Fill, *, always: bool) -> None:
-        """Raises QueryError or UnsupportedError where a column may have missing values and none can
-        stand for them."""
+        """Raises QueryError or UnsupportedError if a column may have missing values and no value
+        can replace them."""
         self._values = {
             name: _value(name, kind, fill)
             for name, kind in kinds.items()
@@ -41,7 +45,7 @@ class Filled:
             name: _never(kind) if always or name in self._values else kind
             for name, kind in kinds.items()
         }
-        """Of the columns as they are then."""
+        """The kinds of the columns after that."""
         if isinstance(fill, Mapping):
             unknown = next((name for name in fill if name not in kinds), None)
             if unknown is not None:
@@ -50,33 +54,33 @@ class Filled:
                 )
 
     def table(self, table: Table) -> Table:
-        """The same columns, filled."""
+        """The columns, with missing values replaced."""
         pairs = zip(table.columns.values(), self.kinds.items(), strict=True)
         return Table({name: self._column(name, each, kind) for each, (name, kind) in pairs})
 
-    def _column(self, name: str, column: Any, kind: Kind) -> Any:
+    def _column(self, name: str, column: Column, kind: Kind) -> Column:
         if not (self._always or name in self._values):
             return column
         node = column.nodes()
         if has_missing(node):
-            if name not in self._values:  # one of another file: the first one's has none missing
+            if name not in self._values:  # no value is missing in the first file
                 self._values[name] = _value(name, kind, self._fill)
             column = made(_filled(node, self._values[name]), name)
         return cast(column, kind)
 
 
 def _never(kind: Kind) -> Kind:
-    """The kind of which nothing is missing."""
+    """The same kind without missing values."""
     parts = (_never(kind.item),) if kind.has_items else kind.parts
     return replace(kind, parts=parts, optional=False)
 
 
-def _given(name: str, fill: Fill) -> Any:
+def _given(name: str, fill: Fill) -> Number | None:
     return fill.get(name) if isinstance(fill, Mapping) else fill
 
 
-def _value(name: str, kind: Kind, fill: Fill) -> Any:
-    """A core.Column of the value alone."""
+def _value(name: str, kind: Kind, fill: Fill) -> Column:
+    """A column of the one value."""
     while kind.has_items:
         kind = kind.item
     given = _given(name, fill)
@@ -92,9 +96,9 @@ def _value(name: str, kind: Kind, fill: Fill) -> Any:
         ) from None
 
 
-def _own(name: str, kind: Kind) -> Any:
-    """The value that a kind has for what is missing: NaN, the lowest of signed integers, the
-    highest of unsigned ones, the empty string."""
+def _own(name: str, kind: Kind) -> Number:
+    """The value by which a kind replaces missing ones: NaN, the lowest signed integer, the highest
+    unsigned one, the empty string."""
     if kind.is_float:
         return float("nan")
     if kind.is_signed:
@@ -110,17 +114,20 @@ def _own(name: str, kind: Kind) -> Any:
     return ""
 
 
-def _filled(node: Any, value: Any) -> Any:
-    """A node with the value in the place of what is missing."""
-    if type(node) is not tuple:
-        return node
-    word, *parts = node
-    if word in ("list", "regular"):
-        return word, *parts[:-1], _filled(parts[-1], value)
-    if word != "option":
-        return node
-    bits, values, length = parts
-    values = _filled(values, value)
+def _filled(node: Node, value: Column) -> Node:
+    """A node with the value in place of missing ones."""
+    match node:
+        case ("list", offsets, items):
+            return "list", offsets, _filled(items, value)
+        case ("regular", size, length, items):
+            return "regular", size, length, _filled(items, value)
+        case ("option", bits, values, length):
+            return _replaced(bits, _filled(values, value), length, value)
+    return node
+
+
+def _replaced(bits: BitsNode | None, values: Node, length: int, value: Column) -> Node:
+    """The values, with the value where a bit is 0."""
     if bits is None:
         return values
     import numpy as np
