@@ -1,5 +1,5 @@
 """Rewrites C's `&&`, `||` and `!`, which users of TTree::Draw write, as Python's operators, and has
-treeformula.py rewrite what else is TTreeFormula's.
+treeformula.py rewrite the rest of TTreeFormula's words.
 
 Pure: text to text, with a map from each place of the new text to the user's own. Knows only the
 tokens that keep strings and names whole, and no grammar.

@@ -63,7 +63,7 @@ class Expression:
         return words(self.tree)
 
     def to_json(self) -> Tree:
-        """As the core reads it."""
+        """Gives the form that the core reads."""
         return {"text": self.text, "tree": self.tree}
 
 

@@ -1,5 +1,5 @@
-"""The functions that the user has written, by name. Standard library only: knows no text and
-no grammar.
+"""The functions that the user has written, by name. Standard library only: knows no text and no
+grammar.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["UserFunction", "find", "names", "register", "remove", "version"]
 
 @dataclass(frozen=True)
 class UserFunction:
-    """A function of the language's own: its body knows its parameters and columns."""
+    """A function of the user's, in the language: its body knows its parameters and columns."""
 
     name: str
     params: tuple[str, ...]
@@ -32,8 +32,8 @@ _version = 0
 
 
 def register(function: UserFunction) -> None:
-    """Makes it known to expressions that are written from now on; another one of the same name is
-    replaced there, and stays what it was in those that are written already."""
+    """Makes a function known to expressions that are written from now on. There it replaces another
+    function of the same name; expressions that are written already keep the old one."""
     global _version
     _known[function.name] = function
     _version += 1

@@ -15,9 +15,9 @@ __all__ = ["function"]
 def function(signature: str, body: str) -> None:
     """Make a function that expressions written from now on can call.
 
-    It sees none of the variables of the place where it is called. It may call functions made
-    before, and so never itself. A name that is used again means the new function in what is written
-    after.
+    The function does not see the variables of the expression that calls it. It may call functions
+    that were made before, and so never itself. If a name is used again, expressions that are
+    written later mean the new function.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def function(signature: str, body: str) -> None:
     Raises
     ------
     QueryError
-        For what is no signature or no expression.
+        For an invalid signature or expression.
 
     Examples
     --------

@@ -14,7 +14,7 @@ __all__ = ["mentions", "names", "words"]
 
 
 _NAMED = {"name": "id", "attribute": "name"}
-"""By kind of node the key of the name that it has."""
+"""The part that has the name, by kind of node."""
 
 
 def words(tree: Tree) -> frozenset[str]:
@@ -42,7 +42,7 @@ def _named(tree: Tree, keys: Mapping[str, str]) -> Iterator[str]:
 
 def mentions(known: Set[str], name: str) -> bool:
     """Whether expressions of these words can mean the column `name`: by its name, or as a member
-    of the collection that it belongs to (`Jet.pt` of `Jet_pt`). True too often rather than not."""
+    of the collection that it belongs to (`Jet.pt` means `Jet_pt`). If in doubt, they can."""
     if name in known:
         return True
     return any(

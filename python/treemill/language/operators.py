@@ -1,5 +1,5 @@
-"""Python's syntax in the words of the query format: tables of operators, and what is refused by
-name. Standard library only.
+"""Tables of Python's operators and their names in the query format, and of syntax that is refused
+with a message of its own. Standard library only.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SPELLED = {"true": True, "false": False}
 
 
 def constant_word(value: object) -> str:
-    """What to call a literal that is not in the language."""
+    """The name of a literal that is not in the language."""
     if value is None:
         return "None (is_missing(x) asks whether there is a value)"
     if value is Ellipsis:

@@ -27,7 +27,7 @@ _MAX_TUPLES = 3
 
 
 Handlers = Mapping[type[ast.AST], Callable[..., Tree]]
-"""By a node's type the function that makes a tree of the reducer and such a node."""
+"""Functions of the reducer and a node, by the type of the node. Each makes the node's tree."""
 _Place = ast.expr | ast.keyword | ast.arg
 """What errors can point at."""
 
@@ -76,7 +76,7 @@ class Reducer:
         self.apart = apart
         self.depth = self.json = self.nodes = 0
         self._level = 0, 0
-        """Of the node that is being reduced: its depth in the tree, and in the JSON."""
+        """The depth of the current node in the tree, and in the JSON."""
 
     def reduce(self, node: ast.expr, json: int = 0, depth: int = 0) -> Tree:
         """The tree of a child of the current node. `json`, `depth`: levels between the two beyond

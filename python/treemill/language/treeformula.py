@@ -188,7 +188,7 @@ class _Translator:
             before = done.pop()
             name = _NAME.search(before.text) if isinstance(before, Piece) else None
             if name is None:
-                self.refuse("[] goes behind a branch's name", first_of(node))
+                self.refuse("[] goes after a branch's name", first_of(node))
             assert isinstance(before, Piece)
             indices = []
             while at < len(nodes) and indexes(nodes[at]):
@@ -206,7 +206,7 @@ class _Translator:
                 done += [indices[0], Piece(" for item_ in ", place, False), column]
                 done.append(Piece("]", place + len(column.text), False))
             else:
-                self.refuse("write x[][i] with one index behind []", first_of(node))
+                self.refuse("write x[][i] with one index after []", first_of(node))
         return done
 
     def arguments(self, name: Piece, bracket: Bracket, count: int) -> list[list[Node]]:

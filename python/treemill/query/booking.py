@@ -39,7 +39,8 @@ else:  # Python's own has no defaults before 3.13
 __all__ = ["Booking", "Located", "Origin", "Place", "Services", "steps_to"]
 
 Groups = dict[int, "int | None"]
-"""By a booking's number its group; a group is computed together. None: no query has begun it."""
+"""The groups of bookings, by their numbers. A group is computed together; None: no query has begun
+the booking."""
 
 
 class Services(Protocol):

@@ -1,4 +1,4 @@
-"""Cut flows, as the user gets them. Standard library only."""
+"""Cut flows, which `report` gives users. Standard library only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Cut:
 
     @property
     def efficiency(self) -> float:
-        """Passed over total; NaN where none came."""
+        """Passed over total; NaN if no entry came."""
         return self.passed / self.total if self.total else math.nan
 
 
@@ -40,7 +40,7 @@ class CutFlow(Sequence[Cut]):
     def __getitem__(self, index: slice) -> tuple[Cut, ...]: ...
 
     def __getitem__(self, index: int | str | slice) -> Cut | tuple[Cut, ...]:
-        """By place, or by the filter's name."""
+        """The cut at a place, or of a filter by its name."""
         if isinstance(index, str):
             for cut in self._cuts:
                 if cut.name == index:

@@ -14,9 +14,9 @@ __all__ = ["Column", "Description", "shown"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column in numbers. `values`: how many finite ones there are, in all lists together; then
-    how many are NaN or infinite, and how many missing. The quartiles are approximate, as
-    `approx_quantiles`; `bytes` and `bytes_in_file` are a branch's, None of other columns."""
+    """The statistics of a column. `values` is the number of finite values, in all lists together;
+    `not_finite` counts NaN and infinite ones. The quartiles are approximate, as those of
+    `approx_quantiles`. `bytes` and `bytes_in_file` are None for columns that are not branches."""
 
     values: int
     not_finite: int
@@ -36,7 +36,7 @@ _HEADS = {"quartile": "25 %", "upper_quartile": "75 %", "bytes_in_file": "in fil
 
 
 class Description(Mapping[str, Column]):
-    """Columns in numbers, by name; a table when it is printed."""
+    """The statistics of columns, by name. It prints as a table."""
 
     def __init__(self, entries: int, columns: Mapping[str, Column]) -> None:
         self.entries = entries
@@ -84,7 +84,7 @@ def _cell(name: str, value: float | None) -> str:
 
 
 def shown(value: object) -> str:
-    """A value in a cell."""
+    """The text of a value in a cell."""
     if value is None:
         return "missing"
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""What `draw` is asked for, as the user writes it. Pure: standard library only."""
+"""The arguments of `draw`, as the user writes them. Pure: standard library only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Drawing"]
 
 @dataclass(frozen=True)
 class Drawing:
-    """What `draw` was given."""
+    """The arguments of `draw`."""
 
     expr: str | Sequence[str]
     where: str | None = None

@@ -1,4 +1,4 @@
-"""Histograms and profiles as the user books them, for nodes and datasets. Fills nothing.
+"""The methods of nodes and datasets that book histograms and profiles. Fills nothing.
 
 Pure: standard library, errors and the query only.
 """
@@ -27,7 +27,7 @@ Labels = str | Sequence[str | None] | None
 
 @face()
 class Fills(Located):
-    """The methods of nodes, and so of datasets."""
+    """Methods of nodes and datasets."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ class Fills(Located):
         Parameters
         ----------
         *exprs
-            One expression per dimension. Each value fills; of lists each item does.
+            One expression per dimension. Each value fills; each item of a list does.
         bins
             Per dimension the number of bins, `(number, low, high)`, a list of edges, or an axis of
             hist or boost-histogram; for one dimension alone, or in a list for several.
@@ -55,18 +55,12 @@ class Fills(Located):
             An expression, or a number. Bins then hold sums of weights and of their squares
             (storage Weight), else counts (storage Double).
         range
-            `(low, high)`, for one dimension alone or in a list for several. Without a range, of an
-            axis that needs one, a first pass over the same columns finds it.
-        name
-            The histogram's name.
-        label
-            The axis's label, or a list of one for each axis.
-        storage
-            One of hist's storages or its name, such as "Weight" for a histogram without weights
-            that is to be added to others with weights. Else that of a histogram which `bins` is,
-            if it is not Double.
-        params
-            Constants by name, as for `with_params`.
+            `(low, high)`, for one dimension alone or in a list for several. If an axis needs a
+            range and none is given, a first pass over the same columns finds it. name The
+            histogram's name. label The axis's label, or a list of one for each axis. storage One of
+            hist's storages or its name, such as "Weight" for a histogram without weights that will
+            be added to others with weights. None: if `bins` is a histogram, its storage unless that
+            is Double. params Constants by name, as for `with_params`.
 
         Returns
         -------
@@ -76,8 +70,8 @@ class Fills(Located):
         Raises
         ------
         QueryError
-            For what makes no sense, with the place in the expression; for unknown columns when the
-            query is run.
+            For arguments that make no sense, with the place in the expression; when the query is
+            run, for unknown columns.
 
         Examples
         --------
@@ -118,7 +112,7 @@ class Fills(Located):
         Raises
         ------
         QueryError
-            For what makes no sense.
+            For arguments that make no sense.
 
         Examples
         --------

@@ -1,5 +1,5 @@
-"""What is looked at at once, as TTree::Draw and TTree::Scan have it, for nodes and datasets:
-described here, and made by the services of the dataset (services.py).
+"""The methods of nodes and datasets that show something at once, as TTree::Draw and TTree::Scan do.
+They only describe it: the services of the dataset (session/services.py) make it.
 
 Pure: standard library and errors only.
 """
@@ -25,7 +25,7 @@ __all__ = ["Looks"]
 
 @face()
 class Looks(Located):
-    """The methods of nodes, and so of datasets."""
+    """Methods of nodes and datasets."""
 
     __slots__ = ()
 
@@ -53,17 +53,17 @@ class Looks(Located):
             The selection. It selects entries; if it has one value per item it selects items, as in
             `draw("Jet_pt", "Jet_pt > 30")`. A number, unlike a condition, is a weight.
         option
-            TTree::Draw's: "goff" shows nothing, "prof" is `profile`; how ROOT paints ("colz",
-            "hist", "e" …) changes nothing.
+            An option of TTree::Draw's: "goff" shows nothing, "prof" is `profile`. Options of
+            painting ("colz", "hist", "e" …) change nothing.
         bins, range
-            As for `hist`; but without a range far tails are not shown: the range holds at least
-            99.9 % of the values, and what is outside is said.
+            As for `hist`. Without a range, far tails are not shown: the range holds at least 99.9 %
+            of the values, and a message says how many are outside.
         weight
-            An expression, besides a selection that is a number.
+            An expression; a selection that is a number is a further weight.
         profile
-            Of "y:x" the mean of y over x.
+            Whether "y:x" is the mean of y over x.
         log
-            With a logarithmic scale.
+            Whether the scale is logarithmic.
         params
             Constants by name, as for `with_params`.
 
@@ -75,7 +75,7 @@ class Looks(Located):
         Raises
         ------
         QueryError
-            For what makes no sense, with the place in the expression.
+            For arguments that make no sense, with the place in the expression.
 
         Examples
         --------
@@ -83,7 +83,7 @@ class Looks(Located):
         >>> pairs.ndim
         2
         """
-        # A drawing is wanted now and alone, so what else is booked stays booked.
+        # A drawing is made now and alone: other bookings stay booked.
         wanted = Drawing(expr, where, option, bins, range, weight, profile, log)
         node = self._with(params)
         made: hist.Hist = node.origin.services.draw(node, wanted)
@@ -97,18 +97,18 @@ class Looks(Located):
         Parameters
         ----------
         *columns
-            Expressions or globs, also as "a:b"; without them the first eight branches with numbers.
+            Expressions or globs, also as "a:b"; without any, the first eight branches with numbers.
         where
             The selection of entries.
         n
-            How many entries are listed. No more is read than it takes to find them.
+            How many entries are listed. Reading stops when they are found.
         params
             Constants by name, as for `with_params`.
 
         Raises
         ------
         QueryError
-            For what makes no sense, with the place in the expression.
+            For arguments that make no sense, with the place in the expression.
 
         Examples
         --------
@@ -127,7 +127,7 @@ class Looks(Located):
         n: int = 5,
         params: Params = None,
     ) -> awkward.Array:
-        """Compute the first entries that arrive here; no more is read than it takes to find them.
+        """Compute the first entries that arrive here. Reading stops when they are found.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Looks(Located):
         Raises
         ------
         QueryError
-            For what makes no sense, with the place in the expression.
+            For arguments that make no sense, with the place in the expression.
 
         Examples
         --------
@@ -157,12 +157,12 @@ class Looks(Located):
         return node.origin.services.head(node, columns, n)
 
     def describe(self, *columns: str, params: Params = None) -> Description:
-        """Put columns in numbers, by one pass over the data.
+        """Compute statistics of columns, in one pass over the data.
 
         Parameters
         ----------
         *columns
-            Expressions or globs; without them all branches with numbers.
+            Expressions or globs; without any, all branches with numbers.
         params
             Constants by name, as for `with_params`.
 
@@ -176,7 +176,7 @@ class Looks(Located):
         Raises
         ------
         QueryError
-            For what makes no sense, with the place in the expression.
+            For arguments that make no sense, with the place in the expression.
 
         Examples
         --------

@@ -1,7 +1,5 @@
-"""A query's description: filters and defined columns as a graph of immutable nodes, and bookings
-(histograms, counts, sums …) at them. Nothing here reads, computes or draws.
-
-A description can be made and sent anywhere.
+"""The description of a query: filters and defined columns as a graph of immutable nodes, and
+bookings (histograms, counts, sums …) at them. Nothing here reads, computes or draws.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ __all__ = ["Bookable", "Booking", "Node", "Origin", "steps_to"]
 
 
 def _column_name(name: object) -> str:
-    """What a column is called that a user calls so."""
+    """The column's name that a user has written. Raises QueryError for other texts."""
     found = unquoted(name) if isinstance(name, str) else None
     if found is None:
         raise QueryError(
@@ -49,14 +47,14 @@ def _check_no_array(expr: object) -> None:
 
 @face("node")
 class Bookable(Fills, Statistics, Collects, Looks, Saves):
-    """What is filtered, gets columns and has things booked: a node, and a dataset, which does it at
-    its root."""
+    """An object with the methods that filter, define columns and book: a node, or a dataset, whose
+    methods are those of its root."""
 
     __slots__ = ()
 
     @property
     def node(self) -> Node:
-        """The place of the query that all methods mean."""
+        """The place of the query to which all methods refer."""
         raise NotImplementedError
 
     def _with(self, params: Params) -> Node:
@@ -102,7 +100,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         ----------
         name
             An identifier, with or without dots, or any name in backticks. If there is a column of
-            this name, it is the new one from here on.
+            this name, the new one replaces it from here on.
         expr
             One value or one list per entry. An array is a column of a dataset: see
             `Dataset.define`.
@@ -133,8 +131,8 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         Parameters
         ----------
         params
-            Numbers, bools, strings, or lists of these, by name. No branch may be called so:
-            `define` gives columns anew.
+            Numbers, bools, strings, or lists of these, by name. A name of a branch is an error:
+            `define` replaces columns.
 
         Returns
         -------
@@ -144,7 +142,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         Raises
         ------
         QueryError
-            For a name that is none, and what is no constant.
+            For an invalid name, and for values that are not constants.
 
         Examples
         --------
@@ -162,7 +160,7 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         name: str | None = None,
         params: Params = None,
     ) -> Node:
-        """Vary columns: what is booked below is computed with them, too, in the same pass.
+        """Vary columns: bookings below are computed with the varied columns too, in the same pass.
 
         Parameters
         ----------
@@ -172,21 +170,21 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
             A mapping of tags to expressions; for several columns, of tags to a mapping of columns
             to expressions, or to a list of these.
         name
-            What stands before the colon; else the first column's name.
+            What stands before the colon; None: the first column's name.
         params
             Constants by name, as for `with_params`.
 
         Returns
         -------
         Node
-            The value of a booking below is a `Variations`: of "nominal", "Jet_pt:up" … to what it
-            would be alone, for those that can change it. Of several `vary`, one is applied at a
-            time, as in RDataFrame; equal names and tags go together.
+            The value of a booking below is a `Variations`, which maps "nominal", "Jet_pt:up" … to
+            the value in that variation, for variations that can change it. If there are several
+            `vary`, one is applied at a time, as in RDataFrame; equal names and tags go together.
 
         Raises
         ------
         QueryError
-            For a column that there is not, when the query is run.
+            When the query is run, for a column that does not exist.
 
         Examples
         --------
@@ -226,10 +224,10 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         return Booking(self.node, Flow(weighted(weight)))
 
     def _names(self) -> Iterable[str]:
-        """Names of all columns here that have values which expressions can use; the dataset's come
-        from its first file."""
+        """The names of all columns here whose values expressions can use. The dataset's columns are
+        those of its first file."""
         branches = self.node.origin.chain.branches.values()
-        # The numbers of items of a collection whose members are columns themselves.
+        # Counters of collections whose members are columns themselves.
         counts = {b.counter for b in branches if b.counter and b.name.startswith(f"{b.counter}.")}
         names = [b.name for b in branches if b.name not in counts and b.has_values]
         steps = [place.step for place in steps_to(self.node)]
@@ -237,8 +235,8 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         return dict.fromkeys(names)
 
     def explain(self) -> str:
-        """Explain in words the pass over what is booked and not computed; if nothing is, the pass
-        that would count the entries here.
+        """Explain in words the pass for all bookings that are not computed; if there are none, the
+        pass that would count the entries here.
 
         Returns
         -------

@@ -32,12 +32,12 @@ class Plan:
 
     specification: Specification = field(default_factory=Specification)
     slots: dict[int, dict[str, list[int]]] = field(default_factory=dict)
-    """By the booking's number and the variation: indices of the core's results."""
+    """Indices of the core's results, by the booking's number and the variation."""
     rows: dict[int, Rows] = field(default_factory=dict)
-    """By index of the core's results, those that are rows."""
+    """Bookings of rows, by the index of the core's result."""
 
     def varied(self, booking: Booking) -> bool:
-        """Whether its value is one for each variation."""
+        """Whether the booking has a value for each variation."""
         return any(isinstance(step, Vary) for step in _steps(booking.node))
 
     def unchanged(self, booking: Booking) -> set[str]:

@@ -42,7 +42,7 @@ class Wanted(Protocol):
         """All that it looks at."""
 
     def to_json(self) -> dict[str, object]:
-        """As the core reads it (spec.rs, `Wanted`)."""
+        """Gives the form that the core reads (spec.rs, `Wanted`)."""
 
 
 def _json(expr: Expression | None) -> Tree | None:
@@ -77,7 +77,7 @@ class Hist:
         return self.exprs + _some(self.sample, self.weight)
 
     def to_json(self, axes: Sequence[FixedAxis] = ()) -> dict[str, object]:
-        """As the core reads it, with these axes."""
+        """Gives the form that the core reads, with these axes."""
         fills = [
             {"axis": axis.spec, "expr": expr.to_json()}
             for axis, expr in zip(axes, self.exprs, strict=True)
@@ -98,7 +98,7 @@ class Scalar:
 
     @property
     def title(self) -> str:
-        """As it is called."""
+        """The call that books it, in short."""
         return self.kind if self.expr is None else f"{self.kind}({self.expr.text})"
 
     def expressions(self) -> tuple[Expression, ...]:
@@ -106,7 +106,7 @@ class Scalar:
         return _some(self.expr)
 
     def to_json(self) -> dict[str, object]:
-        """As the core reads it."""
+        """Gives the form that the core reads."""
         if self.expr is None:
             return {"kind": self.kind}
         return {"kind": self.kind, "expr": self.expr.to_json()}
@@ -123,7 +123,7 @@ class Moments:
 
     @property
     def title(self) -> str:
-        """As it is called."""
+        """The call that books it, in short."""
         return f"{self.kind}({self.expr.text})"
 
     def expressions(self) -> tuple[Expression, ...]:
@@ -131,7 +131,7 @@ class Moments:
         return _some(self.expr, self.weight)
 
     def to_json(self) -> dict[str, object]:
-        """As the core reads it."""
+        """Gives the form that the core reads."""
         return {"kind": "moments", "expr": self.expr.to_json(), "weight": _json(self.weight)}
 
 
@@ -146,7 +146,7 @@ class Unique:
 
     @property
     def title(self) -> str:
-        """As it is called."""
+        """The call that books it, in short."""
         return f"unique({self.expr.text})"
 
     def expressions(self) -> tuple[Expression, ...]:
@@ -154,7 +154,7 @@ class Unique:
         return (self.expr, *self.beside)
 
     def to_json(self) -> dict[str, object]:
-        """As the core reads it."""
+        """Gives the form that the core reads."""
         beside = [expr.to_json() for expr in self.beside]
         asked = {"kind": "unique", "expr": self.expr.to_json(), "limit": self.limit}
         return {**asked, "beside": beside} if beside else asked
@@ -172,7 +172,7 @@ class Quantiles:
 
     @property
     def title(self) -> str:
-        """As it is called."""
+        """The call that books it, in short."""
         return f"approx_quantiles({self.expr.text})"
 
     def expressions(self) -> tuple[Expression, ...]:
@@ -180,7 +180,7 @@ class Quantiles:
         return (self.expr,)
 
     def to_json(self) -> dict[str, object]:
-        """As the core reads it."""
+        """Gives the form that the core reads."""
         asked = {"probabilities": list(self.probabilities), "bounded": self.bounded}
         return {"kind": "quantiles", "expr": self.expr.to_json(), **asked}
 
@@ -256,7 +256,7 @@ class Flow:
 
     @property
     def title(self) -> str:
-        """As it is called."""
+        """The call that books it, in short."""
         return "report"
 
     def expressions(self) -> tuple[Expression, ...]:
@@ -264,7 +264,7 @@ class Flow:
         return _some(self.weight)
 
     def to_json(self) -> dict[str, object]:
-        """As the core reads it at one filter."""
+        """Gives the form that the core reads, for one filter."""
         if self.weight is None:
             return {"kind": "count"}
         return {"kind": "weights", "expr": self.weight.to_json()}

@@ -26,7 +26,7 @@ class Rows:
 
     @property
     def title(self) -> str:
-        """As it is called."""
+        """The call that books it, in short."""
         names = ", ".join(name for name, _ in self.columns)
         return f"{type(self).__name__.lower()}({names})"
 
@@ -35,7 +35,7 @@ class Rows:
         return tuple(expr for _, expr in self.columns)
 
     def to_json(self) -> dict[str, object]:
-        """As the core reads it."""
+        """Gives the form that the core reads."""
         columns = [
             {"name": name, "expr": expr.to_json(), **({"found": True} if expr.found else {})}
             for name, expr in self.columns
@@ -61,5 +61,5 @@ class Snapshot(Rows):
 
     @property
     def title(self) -> str:
-        """As it is called, with the file's path."""
+        """The call that books it, in short."""
         return f"snapshot({self.target.path})"

@@ -45,7 +45,7 @@ _CODECS: dict[str, Mapping[str, int | None]] = {
     "parquet": {"zstd": None, "zlib": None, "lz4": None},
     "feather": {"lz4": None, "zstd": None},
 }
-"""By kind of file the codecs with their usual levels, the usual codec first."""
+"""The codecs with their usual levels, by kind of file, the usual codec first."""
 
 _HIGHEST = {"zlib": 9, "lzma": 9, "lz4": 9, "zstd": 19}
 

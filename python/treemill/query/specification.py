@@ -51,7 +51,7 @@ class Specification:
 
     @cached_property
     def text(self) -> str:
-        """As the core reads it."""
+        """Gives the form that the core reads."""
         return json.dumps({"version": _VERSION, "steps": self.steps, "bookings": self.bookings})
 
     def after(self, defines: Sequence[Define]) -> Specification:

@@ -1,4 +1,5 @@
-"""Numbers that are booked of all values of an expression, for nodes and datasets. Computes nothing.
+"""The methods of nodes and datasets that book numbers made from all values of an expression.
+Computes nothing.
 
 Pure: standard library, errors and the query only.
 """
@@ -23,8 +24,8 @@ __all__ = ["Statistics"]
 
 @face()
 class Statistics(Located):
-    """The methods of nodes, and so of datasets. Missing values and NaN are passed over if nothing
-    else is said."""
+    """Methods of nodes and datasets. Missing values and NaN are passed over unless a method says
+    otherwise."""
 
     __slots__ = ()
 
@@ -234,7 +235,7 @@ class Statistics(Located):
         expr
             An expression: one value per entry, or a list of values.
         limit
-            Of how many there may be.
+            The largest number of different values.
         params
             Constants by name, as for `with_params`.
 
@@ -290,7 +291,7 @@ class Statistics(Located):
         Raises
         ------
         QueryError
-            For a probability that is none, and an expression that makes no sense.
+            For a number that is not a probability, and for an expression that makes no sense.
 
         Examples
         --------

@@ -31,7 +31,7 @@ class Filter:
     name: str | None = None
 
     def to_json(self) -> dict[str, object]:
-        """As the core reads it."""
+        """Gives the form that the core reads."""
         return {"kind": "filter", "expr": self.expr.to_json(), "name": self.name}
 
 
@@ -45,7 +45,7 @@ class Define:
     """Whether it is a constant for expressions, which patterns do not find."""
 
     def to_json(self) -> dict[str, object]:
-        """As the core reads it."""
+        """Gives the form that the core reads."""
         return {"kind": "define", "name": self.name, "expr": self.expr.to_json()}
 
 

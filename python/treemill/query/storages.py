@@ -24,7 +24,7 @@ _STORAGES = {
 
 def storage_of(given: object, profile: bool, weighted: bool) -> str:
     """The name of the storage. `given` is one of hist's or boost-histogram's storages, its class,
-    its name, or None. Raises QueryError where the booking cannot have it."""
+    its name, or None. Raises QueryError if the booking cannot have it."""
     possible = _STORAGES[profile, weighted]
     if given is None:
         return possible[0]

@@ -1,4 +1,4 @@
-"""What the user gets: histograms, numbers, arrays, variations, files.
+"""Makes what the user gets: histograms, numbers, arrays, variations, files.
 
 Knows no session and no worker.
 """

@@ -53,7 +53,7 @@ class _Piece:
 
     @property
     def order(self) -> tuple[bool, Place, int]:
-        """Where the piece comes in the file. Pieces without a place come last."""
+        """The piece's place in the file. Pieces without a place come last."""
         return self.place is None, self.place or (0, 0), self.number
 
 

@@ -27,17 +27,17 @@ def show(histogram: object, title: str = "", log: bool = False) -> None:
     Parameters
     ----------
     histogram
-        Of hist or boost-histogram, or one that is booked, which is computed if it was not yet. Of
-        `Variations` the nominal one.
+        A histogram of hist or boost-histogram, or a booking, which is computed if it is not. For
+        `Variations` the nominal one is printed.
     title
-        Else that of the booking.
+        Without one, a booking has its own.
     log
-        With a logarithmic scale.
+        Whether the scale is logarithmic.
 
     Raises
     ------
     TypeError
-        For what is no histogram.
+        For objects that are not histograms.
 
     Examples
     --------
@@ -64,16 +64,16 @@ def plot(
     Parameters
     ----------
     histograms
-        One, a list, a hist.Stack, or a mapping of the legend's words to them; each as for `show`.
-        Of one `Variations` the nominal one, with a band of the others.
+        One, a list, a hist.Stack, or a mapping of the legend's words to histograms, each as for
+        `show`. A single `Variations` is drawn as the nominal histogram with a band of the others.
     path
         Where the picture is written to, in the format that the suffix says.
     title
-        Above the picture.
+        The title above the picture.
     log
-        With a logarithmic scale.
+        Whether the scale is logarithmic.
     ratio
-        With the ratios to the first one in a panel below.
+        Whether a panel below has the ratios to the first histogram.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def plot(
     Raises
     ------
     TypeError
-        For what is no histogram.
+        For objects that are not histograms.
     ValueError
         If they have different axes, or more than one dimension and are several.
     ImportError

@@ -138,7 +138,7 @@ _MAKERS: dict[type, Callable[..., object]] = {
     Take: _take,
     Snapshot: _snapshot,
 }
-"""By what is wanted the function that makes a value of it and the core's result."""
+"""Functions that make a value of a booking and the core's result, by the kind of booking."""
 
 
 def empty(booking: Booking, axes: Sequence[FixedAxis] | None = None) -> hist.Hist:
