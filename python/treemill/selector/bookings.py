@@ -52,7 +52,9 @@ def _checked(name: str, booking: object, chain: Chain | None) -> Booking[Any]:
         raise QueryError(f"{name} is booked on another dataset than the selector runs on")
     wanted = booking.wanted
     if isinstance(wanted, Hist) and not all(isinstance(axis, FixedAxis) for axis in wanted.axes):
-        raise QueryError(f"{name}: a histogram beside a selector needs bins=(number, low, high)")
+        raise QueryError(f"{name}: a histogram in a selector needs bins=(number, low, high)")
     if isinstance(wanted, Snapshot):
-        raise UnsupportedError(f"{name}: snapshots beside a selector: write a treemill.FileOutput")
+        raise UnsupportedError(
+            f"{name}: a selector books no snapshots: write a treemill.FileOutput"
+        )
     return booking

@@ -64,7 +64,7 @@ class OwnReader:
         if not isinstance(tree, FileTree):
             raise UnsupportedError(
                 f"with {_name(schema)} coffea reads the file by itself, without the columns of "
-                "friends and arrays beside it"
+                "friends and arrays"
             )
         self._tree = tree
         self._schema = schema

@@ -46,7 +46,7 @@ class Window:
             column: Column = column_of(each)
             if column.null_count and name not in self._optional:
                 raise UnsupportedError(
-                    f"branch {name} has missing values, where its type has none", branch=name
+                    f"branch {name} has missing values, but its type allows none", branch=name
                 )
             self._columns[name] = column
 

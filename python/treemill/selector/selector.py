@@ -29,8 +29,8 @@ __all__ = [
     "take_booked",
 ]
 
-# These three are Any where only the user's own code knows more: an analysis says "a dict of
-# histograms" or "awkward.Array", and type checkers must take that.
+# These contain Any because only the user's code knows more: it may say "a dict of histograms" or
+# "awkward.Array", and type checkers must accept that.
 Output = dict[str, Any]
 """What selectors put out, by name: all that merge.py can merge."""
 Inputs = Mapping[str, Any]

@@ -6,7 +6,7 @@ What a user's function gets and a user's selector gives is Any: only the user kn
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Never, Protocol, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
 
 from .options import RunKeywords
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..monitor.watch import Feedback
     from ..query.booking import Booking
     from ..query.node import Bookable
-    from ..selector.selector import Selector
+    from ..selector.selector import Processor, Selector
 
 __all__ = ["Run", "typed"]
 
@@ -32,16 +32,6 @@ class Options(RunKeywords, total=False):
 
     progress: bool | None
     feedback: Feedback | None
-
-
-class Processor(Protocol):
-    """A coffea processor."""
-
-    def process(self, events: Never, /) -> object:
-        """See coffea."""
-
-    def postprocess(self, accumulator: Never, /) -> object:
-        """See coffea."""
 
 
 class Run(Protocol):
