@@ -1,5 +1,5 @@
-"""Which work a worker gets that asks for some. Changes the books accordingly; what happens with
-work that does not come back well is recovery.py's affair."""
+"""Chooses the work for a worker that asks for some, and notes it in the state. Work that fails is
+handled by recovery.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Assignment"]
 
 
 class Assignment:
-    """Hands out."""
+    """Hands out work."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -24,18 +24,18 @@ class Assignment:
         state, since = self._state, now - worker.last_commit
         if since >= state.policy.commit_seconds:
             return True
-        # Near the end commits are as frequent as can be borne, so that one who is overtaken with a
-        # packet has little else to lose. Where commits wait for the end, so does this.
+        # Near the end commits are as frequent as their cost allows: a worker that is overtaken with
+        # a packet loses all that it has not committed. Not if all commits wait for the end.
         cost = state.sizing.ask + state.sizing.merge
         if not state.policy.speculate or state.policy.commit_seconds == float("inf"):
             return False
         if since < 2 * cost * len(state.workers):
             return False
         rate = state.rates.total(len(state.workers))
-        return state.totals.left < max(2 * state.sizing.shortest, state.sizing.tail) * rate
+        return state.left < max(2 * state.sizing.shortest, state.sizing.tail) * rate
 
     def next_work(self, worker: Worker, now: float) -> OpenFile | Process | None:
-        """Something that nobody has."""
+        """Work that no other worker has."""
         state = self._state
         if state.ending.reason is not None:
             return None
@@ -49,7 +49,7 @@ class Assignment:
             return self._hand_out(worker, again_file, span, again.attempt, now)
         file = state.nodes.next_in(worker)
         if file is None:
-            state.nodes.move(worker, None)  # it does not stand in its own way
+            state.nodes.move(worker, None)  # it must not count as a reader when nodes are compared
             file = state.nodes.pick(worker.host, state.totals.mean)
         if file is None:
             return None
@@ -60,7 +60,7 @@ class Assignment:
         return self._hand_out(worker, file, span, 1, now)
 
     def copy(self, worker: Worker, now: float) -> Process | None:
-        """Another worker's packet, if everything else is handed out."""
+        """Another worker's packet, if all other work is handed out."""
         state = self._state
         if not state.policy.speculate or state.ending.reason is not None or state.opening:
             return None
@@ -82,7 +82,6 @@ class Assignment:
     def _hand_out(
         self, worker: Worker, file: File, span: tuple[int, int], attempt: int, now: float
     ) -> Process:
-        self._state.totals.unassigned -= span[1] - span[0]
         packet = self._state.ledger.hand_out(worker.number, file.number, span, attempt)
         return worker.process(packet, now)
 
@@ -93,4 +92,4 @@ class Assignment:
         if rate is not None:
             rate = state.nodes.rate(worker, file, rate)
         total = state.rates.total(workers)
-        return packet_entries(state.sizing, rate, total, state.totals.left, workers)
+        return packet_entries(state.sizing, rate, total, state.left, workers)

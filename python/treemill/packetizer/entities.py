@@ -1,4 +1,5 @@
-"""What the packetizer remembers of files, workers and work to be done again."""
+"""The packetizer's records of files, workers, and work to be done again. Knows events; knows no
+nodes and no ledger."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from .events import Packet, Process
 
 @dataclass(frozen=True)
 class FileSize:
-    """A file's entries and cuts where they are known before the query starts."""
+    """A file's entries and cuts, if they are known before the query starts."""
 
     entries: int
     cuts: tuple[int, ...] = ()
@@ -20,7 +21,7 @@ class FileSize:
 
 @dataclass(eq=False, slots=True)
 class File:
-    """A file of the dataset, and how far it was handed out."""
+    """A file of the dataset, and how many of its entries were handed out."""
 
     number: int
     entries: int | None = None
@@ -34,8 +35,8 @@ class File:
         return 0 if self.entries is None else self.entries - self.next
 
     def cut(self, wanted: int) -> int:
-        """Where a packet of about `wanted` entries ends: at the last cut within, else the first
-        after, so that no cluster is read by two workers."""
+        """The end of a packet of about `wanted` entries: the last cut within it, else the first cut
+        after it, so that no two workers read the same cluster."""
         entries = self.entries or 0
         target = self.next + wanted
         if target >= entries:
@@ -50,8 +51,8 @@ class File:
 
 @dataclass
 class Again:
-    """A range or (stop None) a file to be tried again, by another worker than `avoid` if there is
-    one."""
+    """A range to be done again, or (stop None) a file to be opened again, by another worker than
+    `avoid` if there is one."""
 
     file: int
     start: int
@@ -59,25 +60,39 @@ class Again:
     attempt: int
     avoid: int | None
 
+    @property
+    def entries(self) -> int:
+        """The number of entries in the range; 0 for a file."""
+        return 0 if self.stop is None else self.stop - self.start
+
 
 @dataclass
 class Retries:
-    """What is to be tried again, first come first served."""
+    """The work to be tried again, in the order in which it came back."""
 
     waiting: deque[Again] = field(default_factory=deque)
+    entries: int = 0
+    """The number of entries in all ranges that wait."""
+
+    def add(self, again: Again) -> None:
+        """Adds work that came back."""
+        self.waiting.append(again)
+        self.entries += again.entries
 
     def pick(self, worker: int, alone: bool) -> Again | None:
-        """What the worker may try; what it failed with only where it is alone."""
+        """Takes out the first work that the worker may try: anything if it is alone, else only work
+        that it has not failed."""
         for i, again in enumerate(self.waiting):
             if again.avoid != worker or alone:
                 del self.waiting[i]
+                self.entries -= again.entries
                 return again
         return None
 
 
 @dataclass(eq=False, slots=True)
 class Worker:
-    """A worker that is there, the file that it is on, and the packet that it has."""
+    """A worker that has joined, the file that it reads, and the packet that it has."""
 
     number: int
     host: str | None = None
@@ -86,19 +101,19 @@ class Worker:
     opening: bool = False
     last_commit: float = 0.0
     packet: Packet | None = None
-    began: float = 0.0  # with that packet
-    copied: bool = False  # somebody else has that packet too
-    tainted: bool = False  # its partial holds, or will hold, what another one was first with
+    began: float = 0.0  # when it got that packet
+    copied: bool = False  # another worker has that packet too
+    tainted: bool = False  # its partial holds, or will hold, a packet that another one did first
 
     def process(self, packet: Packet, now: float, copied: bool = False) -> Process:
-        """It gets the packet."""
+        """Notes that the worker gets the packet, and makes the order."""
         self.packet, self.began, self.copied = packet, now, copied
         return Process(self.number, packet)
 
 
 @dataclass
 class Ending:
-    """Why the query ends before its time, if it does, and how far that is."""
+    """Why the query ends early, if it does; whether workers were told; whether it is over."""
 
     reason: str | None = None
     error: BaseException | None = None
@@ -108,40 +123,38 @@ class Ending:
 
 @dataclass
 class Totals:
-    """Sums over the files."""
+    """What is known of the files' sizes."""
 
     known: int = 0  # entries of files whose size is known
-    files: int = 0  # how many those are
-    unassigned: int = 0  # of them, not handed out (again)
-    unknown: int = 0  # files whose size is not known
+    files: int = 0  # the number of these files
+    unknown: int = 0  # files whose size is not known and that may still be opened
 
     @classmethod
     def of(cls, files: Sequence[File]) -> Totals:
-        """Before anything is handed out."""
+        """The totals at the start."""
         known = [file.entries for file in files if file.entries is not None]
-        return cls(sum(known), len(known), sum(known), len(files) - len(known))
+        return cls(sum(known), len(known), len(files) - len(known))
 
     def opened(self, entries: int) -> None:
-        """A file's size has become known."""
+        """Notes that a file's size has become known."""
         self.unknown -= 1
         self.files += 1
         self.known += entries
-        self.unassigned += entries
 
     @property
     def mean(self) -> float:
-        """Entries of a file, as far as is known."""
+        """The mean number of entries of the files whose size is known."""
         return self.known / self.files if self.files else 0.0
 
     @property
-    def left(self) -> float:
-        """Entries that are not handed out, files of unknown size being as the others on average."""
-        return self.unassigned + self.unknown * self.mean
+    def rest(self) -> float:
+        """Entries of the files of unknown size, which count as many as the others on average."""
+        return self.unknown * self.mean
 
     @property
     def expected(self) -> int:
-        """Entries of all files, likewise."""
-        return self.known + int(self.unknown * self.mean)
+        """Entries of all files; those of unknown size count as many as the others on average."""
+        return self.known + int(self.rest)
 
 
 class WorkerGone(Exception):  # noqa: N818 - what happened, not a mistake

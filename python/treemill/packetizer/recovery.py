@@ -1,5 +1,5 @@
-"""What becomes of work that a worker did not bring to its end: it is to be done again, or is given
-up, and with it perhaps the query."""
+"""Takes back work that a worker has not finished: the work is done again or given up, and the query
+may end with it. Work is handed out by assignment.py."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ __all__ = ["Recovery"]
 
 
 class Recovery:
-    """Takes back."""
+    """Takes back work."""
 
     def __init__(self, state: State) -> None:
         self._state = state
 
     def taint(self, worker: Worker) -> None:
-        """Another one has done this worker's packet: all that it has is to be thrown away."""
+        """Takes back all work of a worker whose packet another one has done: its partial cannot be
+        used."""
         _, void = self._state.ledger.take_back(worker.number)
         for packet in void:
             self.put_back(packet.file, (packet.start, packet.stop), packet.attempt, None)
@@ -25,14 +26,14 @@ class Recovery:
         self._state.tainted.add(worker.number)
 
     def clean(self, worker: Worker) -> None:
-        """It has thrown all away."""
+        """Notes that a tainted worker has thrown its partial away."""
         worker.tainted = False
         self._state.tainted.discard(worker.number)
 
     def take_back(self, worker: Worker, error: BaseException, retry: bool) -> None:
-        """All that the worker has failed, or is lost."""
+        """Takes back all work of a worker that has failed with its packet or is lost."""
         state = self._state
-        if worker.packet is not None:  # one who is alone with it now may be helped again
+        if worker.packet is not None:  # a worker that is alone with it now may be helped again
             for number in state.ledger.other_holders(worker.number, worker.packet.number):
                 state.workers[number].copied = False
         failed, void = state.ledger.take_back(worker.number)
@@ -48,28 +49,27 @@ class Recovery:
             self._give_up(failed.file, (failed.start, failed.stop), error)
 
     def put_back(self, file: int, span: tuple[int, int], attempt: int, avoid: int | None) -> None:
-        """The entries are nobody's again."""
-        self._state.totals.unassigned += span[1] - span[0]
-        self._state.again.waiting.append(Again(file, span[0], span[1], attempt, avoid))
+        """Puts a range back, to be done again."""
+        self._state.again.add(Again(file, span[0], span[1], attempt, avoid))
 
     def retry_file(self, file: File, worker: Worker, error: BaseException, retry: bool) -> None:
-        """The file was not opened."""
+        """Puts a file back that a worker could not open, or gives it up."""
         file.attempts += 1
         if retry and file.attempts < self._state.policy.max_attempts:
             again = Again(file.number, 0, None, file.attempts + 1, worker.number)
-            self._state.again.waiting.append(again)
+            self._state.again.add(again)
         else:
             self._state.totals.unknown -= 1
             self._give_up(file.number, (0, None), error)
 
     def end(self, reason: str, error: BaseException | None) -> None:
-        """The query ends before its time."""
+        """Notes that the query ends early."""
         ending = self._state.ending
         if ending.reason is None:
             ending.reason, ending.error = reason, error
 
     def give_up_rest(self) -> None:
-        """The query is over: what nobody has done will not be."""
+        """Gives up all entries that are not done. The query is over."""
         state, reason = self._state, self._state.ending.reason or ""
         for again in state.again.waiting:
             state.ledger.give_up(again.file, (again.start, again.stop), reason, None)

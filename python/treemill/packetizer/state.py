@@ -1,6 +1,6 @@
-"""All that the packetizer knows of one query, for its parts to share: what assignment.py hands out
-and recovery.py takes back, as packetizer.py's events have it. Each field says what must be true of
-it, and validation.py checks that."""
+"""The state of one query, which the parts of the packetizer share. Each field says what must be
+true of it; validation.py checks that. Changed by packetizer.py, assignment.py and recovery.py
+only."""
 
 from __future__ import annotations
 
@@ -17,40 +17,52 @@ __all__ = ["State"]
 
 @dataclass
 class State:
-    """Which worker has what, and what is left."""
+    """Which worker has which work, and what is left."""
 
     policy: Policy
     sizing: Sizing
     files: list[File]
-    """By number. A file's entries from `next` on were never handed out; its `entries` are None
-    until a worker has opened it, and stay so if it is given up."""
+    """The files by number. A file's entries from `next` on were never handed out. Its `entries` are
+    None until a worker has opened it; they stay None if the file is given up."""
     nodes: Nodes
-    """Has the same entries left as the files have, and as many fresh files of unknown size as were
-    never tried to be opened."""
+    """`left` is the sum of the entries that the files have left. `unknown` is the number of files
+    of unknown size that no worker has tried to open."""
     totals: Totals
-    """`unassigned` is the sum of what the files have left and of the ranges in `again`; `known` the
-    sum of all sizes that are known, `unknown` the number of files that may still be opened."""
+    """`known` is the sum of all sizes that are known, `unknown` the number of files of unknown size
+    that may still be opened."""
     ledger: Ledger = field(default_factory=Ledger)
-    """Has each entry of a file of known size exactly once, unless it is unassigned."""
+    """Has each entry of the files of known size exactly once, except the unassigned ones."""
     rates: Rates = field(default_factory=Rates)
-    """Speeds of workers that are there and have done a packet."""
+    """The speeds of the workers that have done a packet and are not lost."""
     workers: dict[int, Worker] = field(default_factory=dict)
-    """All workers that have joined and are not lost. A worker's packet is the one that the ledger
-    says it works on; a tainted worker has none."""
+    """The workers that have joined and are not lost. A worker has the packet that it has in the
+    ledger; a tainted worker has none."""
     idle: dict[int, Worker] = field(default_factory=dict)
-    """All workers that have no order: they have no packet, open no file, hold nothing that is not
-    committed, and are not tainted. First come, first served."""
+    """The workers without an order, in the order in which they became idle: they have no packet,
+    open no file, hold nothing that is not committed, and are not tainted."""
     tainted: set[int] = field(default_factory=set)
-    """All workers that are tainted, for which the end does not wait."""
+    """The tainted workers, for which the end does not wait."""
     opening: int = 0
     """The number of workers that are opening a file."""
     again: Retries = field(default_factory=Retries)
-    """Ranges and files that some worker has had, and no worker has now."""
+    """The ranges and files that a worker has had, and that no worker has now. `entries` is the sum
+    of the ranges."""
     ending: Ending = field(default_factory=Ending)
-    """Has a reason from the moment on when no new work is handed out before all is done; `over`
-    after Finish, and then nothing changes any more."""
+    """Has a reason if the query ends early: then no new work is handed out. `over` after Finish:
+    then nothing changes any more."""
+
+    @property
+    def unassigned(self) -> int:
+        """The entries of files of known size that no worker has and that are not done."""
+        return self.nodes.left + self.again.entries
+
+    @property
+    def left(self) -> float:
+        """The unassigned entries of all files; a file of unknown size counts as many as the others
+        on average."""
+        return self.unassigned + self.totals.rest
 
     @property
     def everything_handed_out(self) -> bool:
-        """Whether no entry waits for a worker, as far as is known."""
+        """Whether no work waits for a worker, as far as is known."""
         return not (self.again.waiting or self.nodes.has_work)

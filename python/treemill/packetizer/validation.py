@@ -1,5 +1,5 @@
-"""Checks that what is written at the fields of the state is true. For tests, after each event: it
-looks at everything."""
+"""Checks that what the fields of `State` say of themselves is true. For tests, after each event: a
+check looks at the whole state."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["validate"]
 
 
 def validate(state: State) -> None:
-    """Raises RuntimeError with the first thing that is wrong."""
+    """Raises RuntimeError about the first contradiction."""
     if state.ending.over:
-        return  # what was left is given up, and the books are closed
+        return  # the rest is given up, and the state is not kept any more
     for wrong in _wrong(state):
         raise RuntimeError(f"the packetizer's state is wrong: {wrong}")
 
@@ -28,13 +28,13 @@ def _wrong(state: State) -> Iterator[str]:
         if worker.tainted and (held is not None or ledger.has_done(number)):
             yield f"worker {number} is tainted and holds something"
         if held is not None and worker.copied != bool(ledger.other_holders(number, held.number)):
-            yield f"worker {number} alone has packet {held.number}, or not, and should not"
+            yield f"worker {number} is wrong about sharing packet {held.number}"
         busy = worker.packet is not None or worker.opening or worker.tainted
         busy = busy or ledger.has_done(number) or ledger.receiver(number) is not None
         if busy == (number in state.idle):
-            yield f"worker {number} is idle, or not, and should not be"
+            yield f"worker {number} is idle and has work, or has no work and is not idle"
     if set(state.idle) - set(workers):
-        yield "a worker is idle that is not there"
+        yield "an idle worker has not joined or is lost"
     if state.tainted != {n for n, worker in workers.items() if worker.tainted}:
         yield f"tainted workers are {state.tainted}"
     if state.opening != sum(worker.opening for worker in workers.values()):
@@ -50,8 +50,8 @@ def _wrong(state: State) -> Iterator[str]:
 def _wrong_sums(state: State) -> Iterator[str]:
     left = sum(file.left for file in state.files)
     again = sum(a.stop - a.start for a in state.again.waiting if a.stop is not None)
-    if state.totals.unassigned != left + again:
-        yield f"{state.totals.unassigned} entries are said to be unassigned, not {left + again}"
+    if state.again.entries != again:
+        yield f"{state.again.entries} entries are said to be done again, not {again}"
     if state.nodes.left != left:
         yield f"nodes have {state.nodes.left} entries left, files {left}"
     given_up = {gap.file for gap in state.ledger.coverage().missing if gap.stop is None}
@@ -61,7 +61,7 @@ def _wrong_sums(state: State) -> Iterator[str]:
 
 
 def _wrong_cover(state: State, number: int, entries: int) -> Iterator[str]:
-    """Whether each entry of the file is in exactly one place."""
+    """Whether an entry of the file is in no place or in two."""
     file = state.files[number]
     spans: list[Range] = [(file.next, entries)] if file.left else []
     spans += [(a.start, a.stop) for a in state.again.waiting if a.file == number and a.stop]
