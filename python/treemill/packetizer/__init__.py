@@ -1,5 +1,5 @@
-"""Decides which entries which worker processes next. Pure: events in, actions out, the time given
-with each event; no clock, no thread, no I/O, nothing of the rest of treemill but its errors."""
+"""Decides which worker processes which entries next. Pure: events in, actions out, with the time
+given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill."""
 
 from .entities import FileSize, WorkerGone
 from .events import (

@@ -1,6 +1,7 @@
-"""What a packetizer is told and what it answers: plain values, which any transport can carry.
+"""The events that a packetizer handles and the actions that it returns: plain values, which any
+transport can carry.
 
-Files (their place in the dataset), workers and mergers are numbers; this package knows no names.
+Files, workers and mergers are numbers; a file's number is its place in the dataset. Knows no names.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class Packet:
 
 @dataclass(frozen=True, slots=True)
 class WorkerJoined:
-    """A worker is there and has nothing to do. `node`: where it is, by the name of its host, where
-    files on the same host are nearer to it than others."""
+    """A worker has joined, and has nothing to do. `node`: the name of its host, if files on the
+    same host are nearer to it than others."""
 
     worker: int
     node: str | None = None
@@ -33,7 +34,7 @@ class WorkerJoined:
 
 @dataclass(frozen=True, slots=True)
 class WorkerLost:
-    """A worker is gone, and with it all that it had not committed."""
+    """A worker is lost, and with it all that it had not committed."""
 
     worker: int
     reason: str = "the worker was lost"
@@ -41,8 +42,8 @@ class WorkerLost:
 
 @dataclass(frozen=True, slots=True)
 class FileOpened:
-    """Answer to OpenFile: the file's entries, and where it is best cut (ascending entry numbers,
-    such as the starts of its clusters)."""
+    """Answer to OpenFile: the file's number of entries, and the entries before which packets should
+    end, such as the starts of its clusters (ascending)."""
 
     worker: int
     file: int
@@ -52,7 +53,7 @@ class FileOpened:
 
 @dataclass(frozen=True, slots=True)
 class FileFailed:
-    """Answer to OpenFile: it could not be opened. `retry`: another try may help."""
+    """Answer to OpenFile: the file could not be opened. `retry`: another try may help."""
 
     worker: int
     file: int
@@ -62,8 +63,8 @@ class FileFailed:
 
 @dataclass(frozen=True, slots=True)
 class PacketDone:
-    """The packet's entries up to `stop` are in the worker's partial, not committed yet. `stop` is
-    less than the packet's own where the worker was told to stop."""
+    """Answer to Process: the packet's entries up to `stop` are in the worker's partial, which is
+    not committed yet. `stop` is less than the packet's own if the worker was told to stop."""
 
     worker: int
     packet: int
@@ -73,8 +74,8 @@ class PacketDone:
 
 @dataclass(frozen=True, slots=True)
 class PacketFailed:
-    """The packet failed. A worker cannot tell what of it is in its partial, so it has thrown away
-    all that it had not committed, and the packets in there are void too."""
+    """Answer to Process: the packet failed. The partial may hold a part of it, so the worker has
+    thrown the partial away, and all packets that it had done and not committed are void too."""
 
     worker: int
     packet: int
@@ -85,7 +86,8 @@ class PacketFailed:
 @dataclass(frozen=True, slots=True)
 class Committed:
     """Answer to Commit: the worker's partial, with all packets done since the last commit, is
-    merged. `merger`: which merger has it, and says so; None: it is in the result itself."""
+    merged. `merger`: the merger that has it, and that sends this event; None: it is in the
+    result."""
 
     worker: int
     merger: int | None = None
@@ -100,25 +102,25 @@ class Discarded:
 
 @dataclass(frozen=True, slots=True)
 class MergerJoined:
-    """A merger is there and holds nothing. It takes partials of workers and merges them, so that
-    the result's owner merges a few large partials instead of many small ones. Its number is no
-    other merger's, not even of one that is lost."""
+    """A merger has joined, and holds nothing. It merges partials of workers, so that the owner of
+    the result merges a few large partials instead of many small ones. No other merger has or had
+    its number."""
 
     merger: int
 
 
 @dataclass(frozen=True, slots=True)
 class MergerLost:
-    """A merger is gone, and with it all that it has not handed over. What it said before its end
-    has been heard; what it seems to say afterwards counts for nothing."""
+    """A merger is lost, and with it all that it has not handed over. Its earlier events have been
+    handled; later ones have no effect."""
 
     merger: int
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """Answer to Collect: what the merger had, which is all that it said was Committed, is in the
-    result, and the merger holds nothing of that."""
+    """Answer to Collect: all that the merger had Committed is in the result, and the merger holds
+    nothing of that."""
 
     merger: int
 
@@ -126,7 +128,7 @@ class Collected:
 @dataclass(frozen=True, slots=True)
 class Refused:
     """Answer to Refuse: the merger takes nothing from the worker any more. If it had taken
-    something before, it has said so before (Committed)."""
+    something before, Committed came before."""
 
     merger: int
     worker: int
@@ -134,13 +136,13 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time has passed. Wanted about every second where speculation is: nothing else tells that a
+    """Time has passed. Speculation needs this event about every second: no other event tells that a
     worker is late."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """No new packets; what is done gets committed, and then the query is over."""
+    """The user ends the query: no new packets are handed out, workers commit what is done."""
 
     reason: str = "stopped"
 
@@ -184,9 +186,9 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """The worker hands over its partial, and the one that merges it answers Committed. `merger`: to
-    which merger; None: to the owner of the result. Afterwards the worker has no partial, even if
-    the merger could not be reached: then MergerLost is the answer."""
+    """The worker hands over its partial, and the receiver answers Committed. The receiver is this
+    merger or (None) the owner of the result. Afterwards the worker has no partial, even if the
+    merger could not be reached: then MergerLost is the answer."""
 
     worker: int
     merger: int | None = None
@@ -194,23 +196,23 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Discard:
-    """The worker throws away its partial and answers Discarded: another one was first with the
-    packet that it has just done."""
+    """The worker throws away its partial and answers Discarded, because another worker was first
+    with the packet that it has just done."""
 
     worker: int
 
 
 @dataclass(frozen=True, slots=True)
 class Collect:
-    """The merger hands over what it has, and the owner of the result answers Collected."""
+    """The merger hands over its partial, and the owner of the result answers Collected."""
 
     merger: int
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """The worker was lost while its partial was on the way to the merger. The merger takes it no
-    more if it has not yet, and answers Refused."""
+    """The worker was lost while its partial was on the way to the merger. If the merger has not
+    taken it, it will not take it any more. It answers Refused."""
 
     merger: int
     worker: int
@@ -218,19 +220,18 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """Whoever is in the middle of a packet ends it early and answers PacketDone as far as it came:
-    the query is ending before its time, or (Finish follows at once, and nobody waits for the
-    answer) without what they do."""
+    """All workers that have a packet end it early and answer PacketDone with the entry that they
+    have reached: the query ends early. If Finish follows at once, it ends without their answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The query is over. `error` is why, where it did not end well."""
+    """The query is over. `error`: the reason, if it did not end well."""
 
     error: BaseException | None = None
 
 
 Order = OpenFile | Process | Commit | Discard
-"""What a worker is told; it has one order at a time."""
+"""An action for a worker, which has one order at a time."""
 
 Action = Order | Collect | Refuse | Halt | Finish

@@ -2,10 +2,10 @@
 uncommitted partial, in a partial on its way to a merger, in a merger's partial, committed (in the
 result), or given up; never two of these, never none.
 
-A packet may be worked on by two workers. It belongs to the one that has it done first; what the
-other one makes of it, and all that is in the same partial, must be thrown away.
+Two workers may work on the same packet. It belongs to the one that has done it first; the other
+one's partial must be thrown away.
 
-Keeps books only: which range goes to whom is decided in packetizer.py.
+The ledger only notes what happens; assignment.py decides which worker gets which range.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Range = tuple[int, int]
 @dataclass(frozen=True)
 class Missing:
     """Entries `[start, stop)` of a file that are not in the result, and why. `stop` None: the file
-    was never opened, nobody knows how many it has."""
+    was never opened, so that its number of entries is not known."""
 
     file: int
     start: int
@@ -31,7 +31,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Which entries the result has (per file, ascending ranges) and which it has not."""
+    """The entries that are in the result, as ascending ranges by file, and those that are not."""
 
     processed: dict[int, list[Range]]
     missing: list[Missing]
@@ -48,7 +48,7 @@ class _Held:
     stop: int | None = None  # set once done
 
     def finished(self) -> Packet:
-        """The packet as far as it was done."""
+        """The packet up to the entry at which the worker has ended."""
         assert self.stop is not None
         return replace(self.packet, stop=self.stop)
 
@@ -61,8 +61,8 @@ class _Moving:
 
 @dataclass
 class Ledger:
-    """Who has what. Ranges enter by `hand_out`. They leave by `commit` and `collect` into the
-    result, or by `take_back`, `recall` and `lose` to be handed out again."""
+    """The ranges that workers and mergers hold. A range enters by `hand_out`. It leaves by `commit`
+    or `collect` into the result, or by `take_back`, `recall` or `lose` to be handed out again."""
 
     _next: int = 0
     _working: dict[int, _Held] = field(default_factory=dict)  # by worker
@@ -71,12 +71,12 @@ class Ledger:
     _merged: dict[int, list[_Held]] = field(default_factory=dict)  # by merger
     _committed: dict[int, list[Range]] = field(default_factory=dict)  # by file
     _given_up: list[Missing] = field(default_factory=list)
-    _holders: dict[int, set[int]] = field(default_factory=dict)  # by packet, where several
+    _holders: dict[int, set[int]] = field(default_factory=dict)  # by packet, if there are several
     _failures: dict[int, int] = field(default_factory=dict)  # of copies of packets, by packet
     committed_entries: int = 0
 
     def hand_out(self, worker: int, file: int, span: Range, attempt: int) -> Packet:
-        """A new packet for an idle worker."""
+        """Makes a packet for an idle worker."""
         if worker in self._working:
             raise RuntimeError(f"worker {worker} has a packet already")
         packet = Packet(self._next, file, span[0], span[1], attempt)
@@ -85,7 +85,7 @@ class Ledger:
         return packet
 
     def copy(self, worker: int, owner: int) -> Packet:
-        """The packet that `owner` is working on, for an idle worker to work on too."""
+        """Gives an idle worker the packet that `owner` is working on, too."""
         if worker in self._working:
             raise RuntimeError(f"worker {worker} has a packet already")
         packet = self._working[owner].packet
@@ -94,11 +94,11 @@ class Ledger:
         return packet
 
     def other_holders(self, worker: int, number: int) -> list[int]:
-        """Who else is working on the packet."""
+        """The other workers that are working on the packet."""
         return sorted(self._holders.get(number, set()) - {worker})
 
     def working(self, worker: int) -> Packet:
-        """The packet that the worker has."""
+        """The packet that the worker is working on. There must be one."""
         return self._working[worker].packet
 
     def packet_of(self, worker: int) -> Packet | None:
@@ -107,8 +107,8 @@ class Ledger:
         return None if held is None else held.packet
 
     def spans(self, file: int) -> list[Range]:
-        """All ranges of the file that are somewhere in these books; a packet that several workers
-        are working on is there once."""
+        """All ranges of the file that are in the ledger. A packet that several workers are working
+        on counts once."""
         working = {held.packet.number: held.packet for held in self._working.values()}
         piles = [*self._done.values(), *self._merged.values()]
         piles += [moving.held for moving in self._moving.values()]
@@ -118,11 +118,12 @@ class Ledger:
         return spans + [(m.start, m.stop) for m in self._given_up if m.file == file and m.stop]
 
     def has_done(self, worker: int) -> bool:
-        """Whether the worker holds entries that are not committed."""
+        """Whether the worker has done entries that are not committed."""
         return worker in self._done
 
     def done(self, worker: int, number: int, stop: int) -> Range | None:
-        """The worker's packet is in its partial up to `stop`; gives back the rest, if any."""
+        """Notes that the worker's packet is in its partial up to `stop`. Returns the rest, if
+        any."""
         held = self._working.get(worker)
         if held is None or held.packet.number != number:
             raise RuntimeError(f"worker {worker} does not have packet {number}")
@@ -140,15 +141,15 @@ class Ledger:
         return (stop, packet.stop) if stop < packet.stop else None
 
     def send(self, worker: int, merger: int) -> None:
-        """The worker's partial is on its way: from now on nobody but the merger can tell whether it
-        has arrived, whatever becomes of the worker."""
+        """Notes that the worker's partial is on its way. From now on only the merger can tell
+        whether it has arrived, even if the worker is lost."""
         if worker in self._moving:
             raise RuntimeError(f"worker {worker} has a partial on its way already")
         self._moving[worker] = _Moving(merger, self._done.pop(worker, []))
 
     def commit(self, worker: int, merger: int | None = None) -> int:
-        """All that the worker had done is in the result now, or (`merger`) what it had sent is in
-        the merger's partial. Gives the number of entries that are new in the result."""
+        """Notes that the worker's partial is in the result, or that the partial that it had sent is
+        in the merger's. Returns the number of entries that are new in the result."""
         if merger is None:
             return self._settle(self._done.pop(worker, []))
         moving = self._moving.pop(worker, None)
@@ -158,25 +159,23 @@ class Ledger:
         return 0
 
     def collect(self, merger: int) -> int:
-        """All that the merger had is in the result now; how many entries that is."""
+        """Notes that the merger's partial is in the result. Returns the number of its entries."""
         return self._settle(self._merged.pop(merger, []))
 
     def lose(self, merger: int) -> list[Packet]:
-        """The merger is gone: the packets that it had, or that were on their way to it, whose
-        ranges are nobody's now."""
+        """Takes out the packets that a lost merger had, or that were on their way to it."""
         lost = self._merged.pop(merger, [])
         for worker in self.senders(merger):
             lost += self._moving.pop(worker).held
         return [held.finished() for held in lost]
 
     def recall(self, worker: int) -> list[Packet]:
-        """What the worker has sent did not arrive, and will not: its packets, whose ranges are
-        nobody's now."""
+        """Takes out the packets that the worker has sent, because its partial will not arrive."""
         moving = self._moving.pop(worker, None)
         return [] if moving is None else [held.finished() for held in moving.held]
 
     def senders(self, merger: int) -> list[int]:
-        """Workers whose partials are on their way to the merger, those that are lost too."""
+        """The workers, lost ones included, whose partials are on their way to the merger."""
         return sorted(w for w, moving in self._moving.items() if moving.merger == merger)
 
     def receiver(self, worker: int) -> int | None:
@@ -204,14 +203,14 @@ class Ledger:
         return entries
 
     def release(self, worker: int) -> None:
-        """The worker leaves the packet that it is working on, and has not begun with, to another
-        one who has it too; what it had done before stays its."""
+        """Leaves the worker's packet, of which it has done nothing, to another worker that has it
+        too. The worker keeps what it had done before."""
         self._alone(worker, self._working.pop(worker).packet)
 
     def take_back(self, worker: int) -> tuple[Packet | None, list[Packet]]:
-        """What the worker was working on (None where another one still is), and what it had done
-        but not committed, as packets whose ranges are nobody's now. The failures of a packet's
-        copies count as attempts."""
+        """Takes out the packet that the worker was working on (None if another worker still works
+        on it) and the packets that it had done and not committed. The failures of a packet's copies
+        count as attempts."""
         held = self._working.pop(worker, None)
         working = None if held is None else self._alone(worker, held.packet)
         return working, [held.finished() for held in self._done.pop(worker, [])]
@@ -232,11 +231,11 @@ class Ledger:
     def give_up(
         self, file: int, span: tuple[int, int | None], reason: str, error: BaseException | None
     ) -> None:
-        """These entries will not be in the result."""
+        """Notes that these entries will not be in the result."""
         self._given_up.append(Missing(file, span[0], span[1], reason, error))
 
     def coverage(self) -> Coverage:
-        """The account as it stands, neighbouring ranges joined."""
+        """The coverage now, with neighbouring ranges joined."""
         processed = {file: _joined(self._committed[file]) for file in sorted(self._committed)}
         return Coverage(processed, _joined_missing(self._given_up))
 

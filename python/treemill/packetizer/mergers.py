@@ -1,5 +1,5 @@
-"""The mergers that are there: which one takes the next partial, and which ones should hand over
-what they have. Knows no worker and no packet: which entries a merger holds is in ledger.py."""
+"""The mergers that have joined: chooses the one for the next partial, and the ones that should hand
+over their partials. Knows no worker and no packet: ledger.py has the entries of each merger."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["Mergers"]
 @dataclass(eq=False, slots=True)
 class _Merger:
     last_collect: float
-    collecting: bool = False  # it was asked, and has not answered
+    collecting: bool = False  # it was asked to hand over, and has not answered
 
 
 class Mergers:
-    """Partials go to them in turn."""
+    """The mergers, to which partials go in turn."""
 
     def __init__(self, collect_seconds: float) -> None:
-        """A merger that gets partials hands over about every `collect_seconds`: that bounds what
-        its death costs, and how old the results are that users see."""
+        """A merger that gets partials hands over about every `collect_seconds`. That limits the
+        cost of its death, and the age of the results that users see."""
         self._collect_seconds = collect_seconds
         self._there: dict[int, _Merger] = {}
         self._turns: deque[int] = deque()
@@ -31,16 +31,16 @@ class Mergers:
 
     @property
     def numbers(self) -> Set[int]:
-        """All of them."""
+        """The numbers of all mergers."""
         return self._there.keys()
 
     def join(self, number: int, now: float) -> None:
-        """A new one."""
+        """Adds a merger."""
         self._there[number] = _Merger(now)
         self._turns.append(number)
 
     def leave(self, number: int) -> None:
-        """It is lost."""
+        """Removes a merger that is lost."""
         del self._there[number]
         self._turns.remove(number)
 
@@ -52,7 +52,7 @@ class Mergers:
         return self._turns[-1]
 
     def due(self, number: int, now: float) -> bool:
-        """Whether a merger that got a partial should hand over now; counts as asked if so."""
+        """Whether a merger that got a partial should hand over now. If so, it counts as asked."""
         merger = self._there[number]
         if merger.collecting or now - merger.last_collect < self._collect_seconds:
             return False
@@ -60,14 +60,13 @@ class Mergers:
         return True
 
     def rest(self, holding: Iterable[int]) -> list[int]:
-        """Of the mergers that hold something, those that were not asked yet; they count as asked
-        now."""
+        """The mergers among `holding` that were not asked to hand over. They count as asked now."""
         asked = [number for number in holding if not self._there[number].collecting]
         for number in asked:
             self._there[number].collecting = True
         return asked
 
     def collected(self, number: int, now: float) -> None:
-        """It has handed over."""
+        """Notes that the merger has handed over."""
         self._there[number].collecting = False
         self._there[number].last_collect = now

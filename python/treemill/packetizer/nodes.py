@@ -1,11 +1,11 @@
-"""Where the files are: nodes, what each has left, who reads from it; picks a worker's next file.
+"""The nodes that the files lie on: the entries that each has left, and its readers. Chooses a
+worker's next file.
 
 A node is a disk that readers share, named `scheme://host/partition`. A worker reads from the nodes
-of its own host, but helps the node with most left per reader, in seconds, when its own have nothing
-left or clearly less than that: so reads over the network spread over the whole query, and do not
-all come at its end. Every step
-costs O(log n): nodes and files stand in heaps whose keys are checked when they come to the top.
-Knows nothing of packets, rates and time.
+of its own host. It helps the node with most left per reader, in seconds, when its own nodes have
+nothing left or clearly less than that: so reads over the network spread over the whole query, and
+do not all come at its end. Every step costs O(log n): nodes and files lie in heaps, whose keys are
+checked when they come to the top. Knows no packet and no clock.
 """
 
 from __future__ import annotations
@@ -22,55 +22,56 @@ __all__ = ["Node", "Nodes", "host_of", "node_of"]
 
 
 def node_of(url: str) -> str:
-    """The node of a file: scheme, host, and the first folder of its path as the partition."""
+    """The node of a file: scheme, host, and as the partition the first folder of its path."""
     parts = urlsplit(url)
     partition = parts.path.lstrip("/").partition("/")[0] if "/" in parts.path.lstrip("/") else ""
     return f"{parts.scheme or 'file'}://{parts.hostname or ''}/{partition}"
 
 
 def host_of(node: str | None) -> str | None:
-    """The host in a node's name; the name itself where it is no URL."""
+    """The host in a node's name; the name itself if it is no URL."""
     if node is None or "://" not in node:
         return node
     return urlsplit(node).hostname or ""
 
 
-# A worker takes its next file from another node than its own only if that is so far behind …
 _PREFERENCE = 1.2
-# … and leaves a file in the middle only for one that is farther behind, and by some seconds.
+"""A worker takes its next file from another node only if that has so many times more left."""
 _PERSISTENCE = 2.0
+"""A worker leaves a file in the middle only for a node that has so many times more left."""
 _WORTH_A_MOVE = 5.0
+"""That node must also have so many seconds more left."""
 
 
 @dataclass(eq=False)
 class Node:
-    """What one node still has."""
+    """One node: the work that it has left, and its readers."""
 
     number: int
     host: str | None
-    fresh: deque[File] = field(default_factory=deque)  # nobody has had anything of them
-    started: list[tuple[int, int, File]] = field(default_factory=list)  # heap: most left first
-    left: int = 0  # entries that were never handed out, of files of known size
+    fresh: deque[File] = field(default_factory=deque)  # no entry of them was handed out
+    started: list[tuple[int, int, File]] = field(default_factory=list)  # a heap: most left first
+    left: int = 0  # entries never handed out, of files of known size
     unknown: int = 0  # fresh files of unknown size
-    foreign: int = 0  # workers of other hosts that are on a file of this node
-    rate: float | None = None  # entries per second that a reader of it came to, lately
-    speed: float = 0.0  # entries per second of all that read from it now, as last measured
-    version: int = 0  # of its place in the heap of nodes
+    foreign: int = 0  # workers of other hosts that read from it
+    rate: float | None = None  # entries per second of one reader, lately
+    speed: float = 0.0  # entries per second of all present readers, as last measured
+    version: int = 0  # of its entry in the heap of nodes; older entries are void
 
     @property
     def has_work(self) -> bool:
-        """Whether it has entries that were never handed out, as far as is known."""
+        """Whether the node has entries that were never handed out, as far as is known."""
         return self.left > 0 or self.unknown > 0
 
 
 class Nodes:
-    """All nodes, and which of them is next."""
+    """All nodes, and the choice among them."""
 
     def __init__(
         self, files: Sequence[File], names: Sequence[str | None], max_foreign: int | None
     ) -> None:
         """`names`: each file's node. At most `max_foreign` workers of other hosts read from a node
-        at once; its own always may."""
+        at once; workers of its own host always may."""
         self._max_foreign = max_foreign
         self._nodes: list[Node] = []
         self._by_host: dict[str, list[Node]] = {}
@@ -93,8 +94,8 @@ class Nodes:
             self.left += file.left
             if file.entries != 0:
                 node.fresh.append(file)
-        self._mean = 1.0  # expected entries of a file of unknown size, as last told
-        self._rate: float | None = None  # of all readers, for nodes that nobody has read yet
+        self._mean = 1.0  # expected entries of a file of unknown size
+        self._rate: float | None = None  # of all readers, for nodes without readers so far
         self._heap: list[tuple[float, int, int]] = []
         self._weigh_all()
 
@@ -104,13 +105,13 @@ class Nodes:
         return self.left > 0 or self.unknown > 0
 
     def fresh_unknown(self) -> list[File]:
-        """Files that nobody has tried to open yet."""
+        """Files of unknown size that no worker has tried to open."""
         return [f for node in self._nodes for f in node.fresh if f.entries is None]
 
     def pick(self, host: str | None, mean: float) -> File | None:
-        """A file for a worker on `host`, which has entries left or is to be opened; None where
-        there is none, or none that one more may read from. `mean`: expected entries of a file of
-        unknown size."""
+        """A file for a worker on `host`: it has entries left or has to be opened. None if there is
+        no such file, or none on a node that one more worker may read from. `mean`: the expected
+        entries of a file of unknown size."""
         self._mean = max(mean, 1.0)
         own = self._by_host.get(host, ()) if host is not None else ()
         best = max(own, key=self._weight, default=None)
@@ -124,7 +125,7 @@ class Nodes:
         return None if best is None else self._file(best)
 
     def next_in(self, worker: Worker) -> File | None:
-        """The worker's present file, if that has entries left and no other node is far behind."""
+        """The worker's present file, if it has entries left and no other node has far more left."""
         file = worker.file
         if file is None or not file.left:
             return None
@@ -136,7 +137,7 @@ class Nodes:
         return file
 
     def take(self, file: File, stop: int) -> tuple[int, int]:
-        """Hands out the file's entries up to `stop`; gives the range."""
+        """Hands out the file's entries up to `stop`. Returns the range."""
         span = (file.next, stop)
         file.next = stop
         self._of[file.number].left -= stop - span[0]
@@ -144,7 +145,7 @@ class Nodes:
         return span
 
     def opened(self, file: File) -> None:
-        """The file's entries are known now."""
+        """Notes that the file's size has become known."""
         node = self._of[file.number]
         node.left += file.left
         self.left += file.left
@@ -153,7 +154,7 @@ class Nodes:
         self._place(node)
 
     def measured(self, worker: Worker, file: File, entries: int, seconds: float) -> None:
-        """A packet of the file took the worker this long. The newest counts half."""
+        """Notes how long a packet of the file took the worker. The newest packet counts half."""
         node = self._of[file.number]
         rate = entries / max(seconds, 1e-6)
         node.rate = rate if node.rate is None else (node.rate + rate) / 2
@@ -163,15 +164,15 @@ class Nodes:
         worker.speed = rate
 
     def rate(self, worker: Worker, file: File, usual: float) -> float:
-        """The worker's speed on the file, where it usually has the speed `usual`: on another host's
-        node no better than that node's readers."""
+        """The worker's expected speed on the file, if its usual speed is `usual`. On a node of
+        another host it is at most the speed of that node's readers."""
         node = self._of[file.number]
         if node.host == worker.host:
             return usual
         return min(usual, usual / 2 if node.rate is None else node.rate)
 
     def move(self, worker: Worker, file: File | None) -> None:
-        """The worker is among the readers of the file's node from now on, and of no other."""
+        """Makes the worker a reader of the file's node, and of no other node."""
         if file is worker.file:
             return
         if worker.file is not None:
@@ -186,7 +187,7 @@ class Nodes:
         worker.file = file
 
     def _most_left(self) -> Node | None:
-        # A key may be too big, for entries have been handed out since; then it gets its true one.
+        # A key is too large if entries were handed out since: then the node gets its true key.
         heap = self._heap
         while heap:
             key, number, version = heap[0]
@@ -194,7 +195,7 @@ class Nodes:
             if version != node.version or not node.has_work:
                 heappop(heap)
             elif self._max_foreign is not None and node.foreign >= self._max_foreign:
-                heappop(heap)  # comes back when somebody leaves
+                heappop(heap)  # it comes back when a reader leaves
             elif (weight := self._weight(node)) < -key:
                 heapreplace(heap, (-weight, number, version))
             else:
@@ -236,6 +237,6 @@ class Nodes:
         return None
 
     def _weight(self, node: Node) -> float:
-        """Seconds until it has nothing left, one average reader more counted."""
+        """Seconds until the node has nothing left, with one average reader more."""
         left = node.left + node.unknown * self._mean
         return left / (max(node.speed, 0.0) + (self._rate or 1.0))

@@ -1,10 +1,10 @@
 """The packetizer: a state machine from events to actions.
 
-A worker keeps to its file while that has entries left; nodes.py says which is its next. Failed
-packets go to another worker, a bounded number of times (recovery.py). A worker that finds nothing
-to do runs a packet of another one again (assignment.py, speculation.py). If there are mergers,
-partials go to them in turn (mergers.py); a lost merger's entries are handed out again. The query is
-over when every entry is in the result or given up.
+A worker stays with its file while the file has entries left; nodes.py chooses the next file. A
+failed packet goes to another worker, a limited number of times (recovery.py). A worker without work
+runs a packet that another one is late with (assignment.py, speculation.py). If there are mergers,
+partials go to them in turn (mergers.py); the entries of a lost merger are handed out again. The
+query is over when every entry is in the result or given up.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from .validation import validate
 
 
 class Packetizer:
-    """State of one query's distribution. `handle` is the only way in; not thread-safe."""
+    """The distribution of one query's entries. Only `handle` changes it. Not thread-safe."""
 
     def __init__(
         self,
@@ -61,8 +61,9 @@ class Packetizer:
         max_foreign: int | None = None,
         sizing: Sizing | None = None,
     ) -> None:
-        """`files`: sizes where known. `nodes`: where each is (`node_of` its URL), if that matters;
-        at most `max_foreign` workers of other hosts read from a node at once."""
+        """`files`: their sizes, if known. `nodes`: the node of each file (`node_of` of its URL), if
+        files lie on several. At most `max_foreign` workers of other hosts read from a node at
+        once."""
         policy = policy or Policy()
         made = [
             File(i) if size is None else File(i, size.entries, size.cuts)
@@ -79,11 +80,11 @@ class Packetizer:
         self._recovery = Recovery(self._state)
         self._mergers = Mergers(policy.collect_seconds)
 
-    # What others may look at.
+    # What others may read.
 
     @property
     def over(self) -> bool:
-        """Whether Finish was given."""
+        """Whether the query is over: Finish was returned."""
         return self._state.ending.over
 
     @property
@@ -98,12 +99,12 @@ class Packetizer:
 
     @property
     def committed_entries(self) -> int:
-        """Entries in the merged result so far."""
+        """The number of entries in the result so far."""
         return self._state.ledger.committed_entries
 
     @property
     def expected_entries(self) -> int:
-        """Entries of all files; those not opened yet count as many as the others on average."""
+        """Entries of all files; a file of unknown size counts as many as the others on average."""
         return self._state.totals.expected
 
     def coverage(self) -> Coverage:
@@ -111,13 +112,14 @@ class Packetizer:
         return self._state.ledger.coverage()
 
     def validate(self) -> None:
-        """Raises RuntimeError if the state contradicts itself. For tests: it looks at all of it."""
+        """Raises RuntimeError if the state contradicts itself. For tests: it checks all of it."""
         validate(self._state)
 
     # The one way in.
 
     def handle(self, event: Event, now: float) -> list[Action]:
-        """What is to be done now that `event` has happened at time `now` (seconds, any origin)."""
+        """Handles an event that happened at time `now` (seconds, any origin). Returns the actions
+        to carry out."""
         actions: list[Action] = []
         if not self._state.ending.over and self._counts(event):
             self._on(event, now, actions)
@@ -128,7 +130,8 @@ class Packetizer:
         return actions
 
     def _counts(self, event: Event) -> bool:
-        """Workers and mergers that were given up may still answer; that counts for nothing."""
+        """Whether the event has an effect: workers and mergers that were given up may still
+        answer."""
         if isinstance(event, (WorkerJoined, MergerJoined, Stop, Tick)):
             return True
         if isinstance(event, (MergerLost, Collected, Refused)):
@@ -160,7 +163,7 @@ class Packetizer:
             self._recovery.retry_file(file, worker, WorkerGone(event.reason), True)
         self._recovery.take_back(worker, WorkerGone(event.reason), True)
         merger = self._state.ledger.receiver(worker.number)
-        if merger is not None:  # its partial may have arrived or not
+        if merger is not None:  # only the merger knows whether the partial has arrived
             actions.append(Refuse(merger, worker.number))
         self._end_if_alone(event.reason)
         self._feed_idle(now, actions)
@@ -197,7 +200,7 @@ class Packetizer:
         packet = state.ledger.working(event.worker)
         losers = state.ledger.other_holders(worker.number, event.packet)
         if losers and event.stop < packet.stop and state.ending.reason is not None:
-            if event.stop == packet.start:  # it leaves all of it to them
+            if event.stop == packet.start:  # the others will do all of the packet
                 state.ledger.release(worker.number)
                 worker.packet = None
                 self._feed(worker, now, actions)
@@ -221,7 +224,7 @@ class Packetizer:
             self._feed_idle(now, actions)
 
     def _loses_less(self, worker: Worker, others: list[int]) -> bool:
-        """Whether the worker, but not all of the others, would lose no more than a packet."""
+        """Whether the worker would lose only this packet, and one of the others would lose more."""
         has_done = self._state.ledger.has_done
         return not has_done(worker.number) and any(has_done(number) for number in others)
 
@@ -272,7 +275,7 @@ class Packetizer:
             self._feed_idle(now, actions)
 
     def _do_again(self, lost: Sequence[Packet], reason: str) -> None:
-        """Packets that were done, and of which nothing is left; none of them has failed."""
+        """Puts packets back that were done and whose results are lost. None of them has failed."""
         for packet in lost:
             self._recovery.put_back(packet.file, (packet.start, packet.stop), packet.attempt, None)
         if lost:
@@ -287,7 +290,8 @@ class Packetizer:
     # Work for a worker.
 
     def _feed_idle(self, now: float, actions: list[Action]) -> None:
-        # What one of them cannot have, none can; but a range may be kept from one that failed it.
+        # If one of them finds no work, the others find none either; but a worker may find none only
+        # because it has failed the range that waits.
         refused = 0
         for worker in list(self._state.idle.values()):
             self._feed(worker, now, actions)
@@ -296,8 +300,8 @@ class Packetizer:
                 break
 
     def _feed(self, worker: Worker, now: float, actions: list[Action]) -> None:
-        """Gives an action to a worker that has just become idle, or was; a worker without work
-        commits what it has, so that one that stays idle has nothing to lose."""
+        """Gives an action to a worker that has no order. A worker for which there is no work
+        commits, so that a worker that stays idle has nothing to lose."""
         action: Action | None = None
         has_done = self._state.ledger.has_done(worker.number)
         if not (has_done and self._assignment.commit_is_due(worker, now)):
@@ -323,11 +327,11 @@ class Packetizer:
 
     def _finish_if_over(self, actions: list[Action]) -> None:
         if len(self._state.idle) + len(self._state.tainted) < len(self._state.workers):
-            return  # idle workers have committed; the others are awaited
+            return  # the others will answer; idle workers have committed
         if self._state.ending.reason is None and not self._state.everything_handed_out:
             return
         if self._state.ledger.moving:
-            return  # of lost workers; the mergers will say whether it has arrived
+            return  # the mergers will say whether the partials of lost workers have arrived
         holding = self._state.ledger.holding
         actions += [Collect(merger) for merger in self._mergers.rest(holding)]
         if holding:

@@ -1,5 +1,5 @@
-"""Speculation: which packet that somebody still works on is worth being run a second time, by a
-worker that has nothing else to do. Whose result counts is the ledger's affair."""
+"""Speculation: chooses a packet in work that an idle worker should run a second time. The ledger
+decides whose result counts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .sizing import Rates
 
 __all__ = ["Speculation"]
 
-# How old the list of candidates may get: sorting the workers costs some ms with thousands of them.
 _FRESH_SECONDS = 0.1
-# How long a packet may take before it counts as late where no speed is known to tell it from.
+"""The greatest age of the list of candidates. With thousands of workers, sorting takes some ms."""
 _PATIENCE = 3.0
+"""Seconds after which a packet counts as late if no speed is known."""
 
 
 class Speculation:
-    """The packets in work, the one that is expected to end last at the end."""
+    """The packets in work, sorted by the expected time of their end."""
 
     def __init__(self, rates: Rates) -> None:
         self._rates = rates
@@ -25,8 +25,8 @@ class Speculation:
         self._late: list[tuple[float, int, int]] = []  # seconds left, worker, packet
 
     def candidate(self, workers: dict[int, Worker], helper: Worker, now: float) -> Worker | None:
-        """The worker whose packet `helper` would have done first, as far as one can tell; the one
-        that is expected to keep the others waiting longest."""
+        """The worker whose packet is expected to end last, if `helper` would probably end it
+        sooner."""
         if self._made is None or now - self._made >= _FRESH_SECONDS:
             self._make(workers.values(), now)
         while self._late:
@@ -58,7 +58,8 @@ class Speculation:
         )
 
     def _seconds_left(self, worker: Worker, now: float) -> float:
-        """One that is late already is expected to need as long again as it is late."""
+        """The seconds that the worker's packet is expected to need still. A packet that is late
+        needs as long again as it is late, and a quarter of its expected time."""
         assert worker.packet is not None
         rate = self._rates.of(worker.number) or self._rates.mean()
         if not rate:

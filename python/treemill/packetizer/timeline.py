@@ -1,5 +1,5 @@
-"""What workers did with their time, and the numbers that a packetizer is judged by, as a trace
-tells them: of a simulated query or of a real one."""
+"""The timeline of a query, real or simulated, from its trace: what workers did with their time, and
+the numbers that measure a packetizer. Pure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Span", "Timeline"]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A worker's time with one packet."""
+    """The time that a worker spent on one packet."""
 
     worker: int
     began: float
@@ -38,28 +38,29 @@ class Span:
 
 @dataclass(frozen=True)
 class Timeline:
-    """Times in seconds from the query's start; `seconds` is when its result was complete, or when
-    the last thing happened that is recorded."""
+    """Times in seconds from the query's start. `seconds` is the time of the last record: the end of
+    the query, if it has ended."""
 
     seconds: float
     attended: float
-    """Seconds that workers were there, summed."""
+    """The sum of the seconds for which workers were there."""
     spans: list[Span] = field(repr=False)
-    """Packets that count."""
+    """The packets whose entries are in the result."""
     thrown_away: list[Span] = field(repr=False)
-    """Packets that were done in vain: of workers and mergers that died, or that were not first."""
+    """The packets that were done in vain: their worker or merger died, or another worker was
+    first."""
     at_the_end: set[int] = field(repr=False)
-    """Workers that were there when the query ended."""
+    """The workers that were there when the query ended."""
 
     @classmethod
     def of(cls, trace: Trace) -> Timeline:
-        """The timeline that the trace tells."""
+        """The timeline of a trace."""
         return _Reader(trace).timeline()
 
     @property
     def idle_at_end(self) -> float:
-        """From the end of the last packet of the worker that had nothing to do first, to the
-        query's end. A packet done in vain is something to do, but see `wasted`."""
+        """Seconds from the first time at which a worker had done its last packet to the query's
+        end. Packets done in vain count as work here; see `wasted`."""
         last: dict[int, float] = {}
         for span in (*self.spans, *self.thrown_away):
             last[span.worker] = max(span.ended, last.get(span.worker, 0.0))
@@ -67,18 +68,18 @@ class Timeline:
 
     @property
     def wasted(self) -> float:
-        """Part of the workers' time that went into no packet that counts: idle, asking, opening
-        files, committing, done in vain."""
+        """The part of the workers' time that was not spent on packets that count: idle, asking,
+        opening files, committing, packets done in vain."""
         return 1.0 - sum(span.ended - span.began for span in self.spans) / self.attended
 
     @property
     def last_packet(self) -> float:
-        """Seconds that the packet took that ended last."""
+        """The seconds of the packet that ended last."""
         last = max(self.spans, key=lambda span: span.ended)
         return last.ended - last.began
 
     def activity(self, points: int = 400) -> tuple[list[float], list[int]]:
-        """Times, and how many workers were at a packet (whether it counted or not) at each."""
+        """Times, and the number of workers that had a packet at each, whether it counted or not."""
         times = [self.seconds * i / points for i in range(points + 1)]
         change = [0] * (points + 2)
         for span in (*self.spans, *self.thrown_away):
@@ -137,7 +138,7 @@ class _Reader:
 
     def _packet_done(self, event: PacketDone) -> None:
         working = self._working.pop(event.worker, None)
-        if working is not None:  # it is of this record, and not of a worker that was given up
+        if working is not None:  # else the worker was given up, or its packet came before the trace
             entries = event.stop - working[0].start
             span = Span(event.worker, self._now - event.seconds, self._now, entries)
             self._done.setdefault(event.worker, []).append(span)

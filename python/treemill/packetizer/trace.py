@@ -1,7 +1,7 @@
-"""The record of a query: what the packetizer was told, when, and what it answered. Bounded, if it
-shall be. A real run and a simulated one leave the same record; timeline.py says what it comes to.
+"""The trace of a query: the packetizer's events, their times, and the actions that answered them. A
+trace may be bounded. Real and simulated runs leave the same trace, which timeline.py evaluates.
 
-Holds no error and no file's cuts: these would keep alive what was in workers' hands."""
+A trace holds no errors and no cuts of files: errors would keep the memory of workers alive."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Record", "Trace"]
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An event and its answer. `time`: seconds since the query's start."""
+    """An event and the actions that answered it. `time`: seconds since the query's start."""
 
     time: float
     event: Event
@@ -36,18 +36,18 @@ class Trace:
     """The last records of a query."""
 
     def __init__(self, began: float = 0.0, limit: int | None = None) -> None:
-        """`began`: when the query started, on the clock of `record`. `limit`: how many records are
-        kept; None: all of them."""
+        """`began`: the query's start, on the clock of `record`. `limit`: the number of records to
+        keep; None: all of them."""
         self.records: deque[Record] = deque()
         self.dropped = 0
-        """Records that are not kept."""
+        """The number of records that were dropped."""
         self.there: dict[int, float] = {}
-        """Workers that were there before the first record that is kept, and since when."""
+        """The workers that had joined before the first kept record, and when they had joined."""
         self._began = began
         self._limit = limit
 
     def record(self, now: float, event: Event, actions: Sequence[Action]) -> None:
-        """`event` happened at `now`, and was answered with `actions`."""
+        """Adds a record: `event` happened at `now`, and `actions` answered it."""
         plain = tuple(
             Finish(_words(action.error)) if isinstance(action, Finish) else action
             for action in actions
@@ -78,5 +78,5 @@ def _plain(event: Event) -> Event:
 
 
 def _words(error: BaseException | None) -> BaseException | None:
-    """The error's text alone, without its traceback and what that holds."""
+    """An error with the same text, without the traceback and the objects that it holds."""
     return None if error is None else Exception(f"{type(error).__name__}: {error}")
