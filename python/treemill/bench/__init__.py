@@ -1,1 +1,2 @@
-"""The benchmark suite's commands and the dataset that demo, tests and benchmarks share."""
+"""The command `treemill bench`: writes the dataset that the demo, tests and benchmarks share, and
+simulates clusters. Must not know sessions, queries or datasets."""

@@ -1,1 +1,1 @@
-"""Commands of the shell, and completion in IPython."""
+"""The commands of the shell, and the completion in IPython. No other folder may know them."""

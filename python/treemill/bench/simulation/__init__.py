@@ -1,7 +1,7 @@
-"""Clusters that do not exist, on which the very packetizer of the sessions is tried: an event
-queue with nodes, disks, links, noise, deaths and joins. Pure: seeded, no clock, no thread.
+"""Simulated clusters, on which the sessions' own packetizer is tried: an event queue with nodes,
+disks, links, noise, deaths and joins. Pure: seeded, no clock, no thread.
 
-Knows the packetizer's events and actions, and nothing else of treemill but its errors.
+Knows the packetizer's events and actions, and nothing else of treemill.
 """
 
 from .run import Outcome, simulate

@@ -1,8 +1,9 @@
-"""The machines of a scenario: nodes with a disk and a link that their readers share, workers with a
-CPU each, files on the disks.
+"""The machines of a scenario: nodes, each with a disk and a link that readers share; workers with a
+CPU each; files on the disks. Knows scenarios; knows no packetizer.
 
-A disk serves its readers evenly; readers of other nodes also share its node's link. Whenever a
-reader comes or goes, the others' ends move: a read's end is an estimate with a version.
+A disk serves its readers evenly. Readers on other nodes also share the link of the disk's node.
+When a reader comes or goes, the ends of all other reads change: the end of a read is an estimate
+with a version.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from .scenario import Scenario
 __all__ = ["Cluster", "DataFile", "Machine", "Node", "Read"]
 
 
-# With more readers than this a disk loses no more to seeks: the system sorts what waits.
 MANY = 15
+"""Further readers of a disk that cost throughput by seeks; more cost nothing, since the system
+sorts requests."""
 
 
 @dataclass(eq=False, slots=True)
 class Read:
-    """Bytes on their way from a disk to a worker."""
+    """A read of a worker from a disk."""
 
     worker: int
     left: float  # MB
@@ -43,13 +45,13 @@ class Node:
     since: float = 0.0
 
     def begin(self, read: Read, now: float) -> list[tuple[float, Read]]:
-        """One reader more; gives everybody's new end."""
+        """Adds a read. Returns the new ends of all reads."""
         self._advance(now)
         self.reads.append(read)
         return self._share(now)
 
     def end(self, read: Read, now: float) -> list[tuple[float, Read]]:
-        """One reader less."""
+        """Removes a read. Returns the new ends of the others."""
         self._advance(now)
         self.reads.remove(read)
         return self._share(now)
@@ -75,7 +77,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A worker's place: its node, and its CPU's events per second, other users accounted for."""
+    """The machine of a worker: its node, and the events per second that its CPU has left by other
+    users."""
 
     node: int
     rate: float
@@ -83,7 +86,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file: its node, its events, where it may be cut."""
+    """A file: its node, its events, and the entries before which packets should end."""
 
     node: int
     events: int
@@ -91,7 +94,7 @@ class DataFile:
 
 
 class Cluster:
-    """All machines and files of a scenario, made by its seed."""
+    """All machines and files of a scenario, which depend on its seed."""
 
     def __init__(self, scenario: Scenario) -> None:
         chance = random.Random(scenario.seed)
@@ -113,7 +116,7 @@ class Cluster:
 
     @property
     def events(self) -> int:
-        """Of all files."""
+        """The events of all files."""
         return sum(file.events for file in self.files)
 
 

@@ -1,4 +1,5 @@
-"""What a simulated query came to: its timeline, beside what it could have been at best."""
+"""The outcome of a simulated query: its timeline, and the time that was possible at best. Plain
+data."""
 
 from __future__ import annotations
 
@@ -11,14 +12,16 @@ __all__ = ["Outcome"]
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome(Timeline):
-    """A simulated query, as its trace tells it. What it came to as the simulation itself counts it
-    is `entries`."""
+    """The timeline of a simulated query from its trace. `entries` is counted by the simulation
+    itself, as a check."""
 
     scenario: str
     strategy: str
     workers: int
     ideal: float
-    """Seconds, if every worker read from its own node and none waited; no noise, no faults."""
+    """Seconds of the query if every worker read from its own node and none waited, without noise
+    and faults."""
     entries: int
-    """Events in the result; `expected` is how many there are."""
+    """Events in the result."""
     expected: int
+    """Events of the dataset."""

@@ -1,5 +1,5 @@
-"""The simulation itself: an event queue in which workers read and compute, mergers merge, messages
-travel, and the master answers one after another."""
+"""The simulation: an event queue in which workers read and compute, mergers merge, messages travel,
+and the master answers one event after another. Knows the packetizer as a `Strategy`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class _Worker:
     began: float = 0.0
     packet: Packet | None = None
     read: Read | None = None
-    computed: float = 0.0  # when its CPU will be through with the packet
+    computed: float = 0.0  # when its CPU will have done the packet
     partial: int = 0  # events
 
 
@@ -60,14 +60,14 @@ class _Worker:
 class _Merger:
     number: int
     alive: bool = True
-    free: float = 0.0  # when it will have merged all that it has got
+    free: float = 0.0  # when it will have merged all partials that it has
     partial: int = 0  # events
-    handed_over: int = 0  # and on their way to the master
+    handed_over: int = 0  # events on their way to the master
     refused: set[int] = field(default_factory=set)
 
 
 def simulate(scenario: Scenario, strategy: str = "treemill") -> Outcome:
-    """Runs the scenario's query once, led by the named strategy."""
+    """Runs the query of a scenario once, with the named strategy."""
     cluster = Cluster(scenario)
     return _Simulation(scenario, cluster, STRATEGIES[strategy](scenario, cluster)).run(strategy)
 
@@ -87,7 +87,7 @@ class _Simulation:
         self._now = 0.0
         self._master_free = 0.0
         self._finished: float | None = None
-        self._entries = 0  # in the result, counted apart from what the strategy knows
+        self._entries = 0  # in the result, counted independently of the strategy
         self._trace = Trace()
 
     def run(self, strategy: str) -> Outcome:
@@ -108,7 +108,7 @@ class _Simulation:
             self._now, _, happen = heappop(self._queue)
             happen()
         if self._finished is None:
-            raise RuntimeError(f"{strategy}: nothing left to happen, but the query is not over")
+            raise RuntimeError(f"{strategy}: no event is left, but the query is not over")
         timeline = Timeline.of(self._trace)
         return Outcome(
             scenario=self._scenario.name,
@@ -132,7 +132,7 @@ class _Simulation:
     # Messages and the master.
 
     def _tell(self, event: Event) -> None:
-        """The event goes to the master, waits until it is its turn, and is answered."""
+        """Sends an event to the master, which answers events in turn."""
         self._at(self._now + self._scenario.master.latency, lambda: self._arrive(event))
 
     def _arrive(self, event: Event) -> None:
@@ -173,7 +173,7 @@ class _Simulation:
         self._answer(Tick())
         self._at(self._now + 1.0, self._tick)
 
-    # Mergers. What a merger says arrives in its order, and before its end does.
+    # Mergers. Their events arrive in order, and before their loss.
 
     def _join_merger(self) -> None:
         merger = _Merger(len(self._mergers), free=self._now)
@@ -187,7 +187,7 @@ class _Simulation:
         self._at(self._now + self._scenario.faults.rejoin, self._join_merger)
 
     def _take(self, merger: _Merger, worker: int, events: int) -> None:
-        """A partial has arrived."""
+        """Merges a worker's partial that has arrived."""
         if merger.alive and worker not in merger.refused:
             merger.free = max(merger.free, self._now) + self._scenario.master.commit
             self._at(merger.free, lambda: self._taken(merger, worker, events))
@@ -269,8 +269,7 @@ class _Simulation:
 
     def _expect(self, ends: list[tuple[float, Read]]) -> None:
         for when, read in ends:
-            version = read.version
-            self._at(when, lambda read=read, version=version: self._read_end(read, version))  # type: ignore[misc]
+            self._at(when, partial(self._read_end, read, read.version))
 
     def _read_end(self, read: Read, version: int) -> None:
         worker = self._workers[read.worker]
@@ -298,7 +297,7 @@ class _Simulation:
 
 
 def _ideal(scenario: Scenario, cluster: Cluster) -> float:
-    """Seconds if every worker read from its own node and none ever waited for anything."""
+    """The seconds of the query if every worker read from its own node and none ever waited."""
     rate = 0.0
     for generation in scenario.generations:
         workers = generation.workers

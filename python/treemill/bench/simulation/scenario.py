@@ -1,4 +1,5 @@
-"""Scenario files: a cluster, a dataset and what goes wrong, as TOML. Units: seconds, MB, events."""
+"""Scenarios: a cluster, a dataset and faults, from TOML files. Units: seconds, MB, events. Knows no
+packetizer."""
 
 from __future__ import annotations
 
@@ -15,16 +16,16 @@ _HERE = Path(__file__).parent / "scenarios"
 
 @dataclass(frozen=True)
 class Generation:
-    """Nodes that were bought together."""
+    """Nodes of one kind, which were bought together."""
 
     name: str
     nodes: int
     workers: int
-    """Workers of each node."""
+    """Workers on each node."""
     rate: float
-    """Events per second that a worker computes when nothing else holds it up."""
+    """Events per second that a worker computes if it does not wait."""
     disk: float
-    """MB/s of the node's disk, read by one reader from begin to end."""
+    """MB/s of the node's disk with one reader."""
     link: float
     """MB/s of the node's network link, each way."""
     files: bool = True
@@ -37,51 +38,51 @@ class Files:
 
     per_node: int
     events: int
-    """Of each file."""
+    """Events of each file, on average."""
     event_kb: float
-    """What a query reads of an event."""
+    """Kilobytes that a query reads for each event."""
     cluster: int
-    """Events between two places where a file may be cut."""
+    """Events of a cluster; packets end between clusters."""
     spread: float = 0.0
-    """Files differ: their events are drawn from `events * (1 ± spread)`."""
+    """The numbers of events of files vary within `events * (1 ± spread)`."""
     known: bool = False
     """Whether sizes are known before the query starts."""
 
 
 @dataclass(frozen=True)
 class Master:
-    """What asking costs: the master does one thing at a time."""
+    """The costs of the master, which does one thing at a time."""
 
     request: float = 50e-6
-    """To answer a request for a packet."""
+    """Seconds to answer a request for a packet."""
     commit: float = 200e-6
-    """To merge a worker's partial."""
+    """Seconds to merge a worker's partial."""
     latency: float = 0.2e-3
-    """Of a message, one way."""
+    """Seconds that a message takes, one way."""
 
 
 @dataclass(frozen=True)
 class Faults:
-    """What is not as it should be."""
+    """The faults of a cluster."""
 
     noise: float = 0.1
-    """Packets take a time that varies by this fraction (log-normal)."""
+    """The times of packets vary by this fraction (log-normal)."""
     slow_nodes: float = 0.0
-    """Part of the nodes that somebody else uses too, all through the query …"""
+    """The fraction of nodes that other users share during the whole query."""
     slowdown: float = 2.0
-    """… which makes them slower by this factor."""
+    """The factor by which these nodes are slower."""
     deaths: int = 0
-    """Workers that die, evenly spread over the time `deaths_until`; each comes back as a new one
-    after `rejoin` seconds."""
+    """The number of workers that die, evenly spread over the time `deaths_until`. Each is replaced
+    by a new one after `rejoin` seconds."""
     deaths_until: float = 60.0
     rejoin: float = 5.0
     merger_deaths: int = 0
-    """Mergers that die, likewise: evenly spread over the time `deaths_until`."""
+    """The number of mergers that die, evenly spread over the time `deaths_until`."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """All of it. `sweep` is the numbers of nodes for which it is run."""
+    """A cluster, a dataset and faults. `sweep`: the numbers of nodes with which it is run."""
 
     name: str
     title: str
@@ -92,30 +93,30 @@ class Scenario:
     overlap: bool = True
     """Whether a worker reads ahead while it computes."""
     seek: float = 0.1
-    """Of its throughput a disk loses this fraction to seeks with each further reader: n readers
-    share `disk / (1 + seek * (n - 1))`, from 16 on no less."""
+    """The fraction of its throughput that a disk loses to seeks with each further reader: n readers
+    share `disk / (1 + seek * (n - 1))`; more than 16 readers share no less."""
     open_seconds: float = 0.05
-    """To open a file."""
+    """Seconds to open a file."""
     shortest: float = 3.0
-    """Seconds of the shortest packet, but near the end."""
+    """Seconds of the shortest packet, except near the end."""
     commit_seconds: float = 5.0
     mergers: int = 0
-    """Mergers, each of which merges one partial after another; the master merges what they hand
-    over. None: the master merges all partials itself."""
+    """The number of mergers, each of which merges one partial after another; the master merges the
+    partials that they hand over. 0: the master merges all partials itself."""
     collect_seconds: float = 5.0
-    """After which a merger hands over what it has."""
+    """Seconds after which a merger hands over its partial."""
     max_foreign: int | None = None
-    """Readers from other hosts that a node admits."""
+    """The greatest number of readers from other hosts on one node."""
     seed: int = 1
     sweep: tuple[int, ...] = ()
 
     @property
     def nodes(self) -> int:
-        """Nodes of the whole cluster."""
+        """The number of nodes of the whole cluster."""
         return sum(g.nodes for g in self.generations)
 
     def at(self, nodes: int) -> Scenario:
-        """The same with fewer or more nodes, the generations in the same proportion."""
+        """The same scenario with this number of nodes, in the same proportion of generations."""
         whole = self.nodes
         edges, seen = [0], 0
         for generation in self.generations:
@@ -133,7 +134,8 @@ def shipped() -> list[str]:
 
 
 def load(name: str | Path) -> Scenario:
-    """A shipped scenario by its name, or a file. Raises ValueError for what is not understood."""
+    """Loads a shipped scenario by its name, or a file. Raises ValueError for a file that is
+    wrong."""
     path = Path(name)
     if path.suffix != ".toml":
         path = _HERE / f"{name}.toml"

@@ -1,9 +1,9 @@
-"""What a simulation can be led by: treemill's packetizer, and what others do, in the same terms of
-events and actions.
+"""The strategies that can lead a simulation: treemill's packetizer and those of other systems, with
+the same events and actions.
 
-PROOF's packetizers as ROOT 6.36 has them (TPacketizer, TPacketizerAdaptive), the choice of nodes
-being TPacketizer's for both; and one range of entries per worker, as distributed RDataFrame. The
-baselines know no faults: no retries, no second runs.
+The others are PROOF's packetizers of ROOT 6.36 (TPacketizer and TPacketizerAdaptive, both with
+TPacketizer's choice of nodes), and one range of entries per worker, as in distributed RDataFrame.
+They handle no faults: no retries, no second runs. Knows clusters; knows no event queue.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ __all__ = ["STRATEGIES", "Strategy"]
 
 
 class Strategy(Protocol):
-    """What the packetizer is to its drivers."""
+    """The packetizer, as its drivers use it."""
 
     def handle(self, event: Event, now: float) -> list[Action]:
-        """What is to be done now that `event` has happened."""
+        """Handles an event. Returns the actions to carry out."""
 
 
 def treemill(scenario: Scenario, cluster: Cluster) -> Strategy:
@@ -65,18 +65,18 @@ def treemill(scenario: Scenario, cluster: Cluster) -> Strategy:
 
 
 class _Store:
-    """A node's files, as TPacketizer sees them."""
+    """A node's files and readers in TPacketizer."""
 
     def __init__(self, own: int) -> None:
         self.fresh: deque[int] = deque()
         self.active: deque[int] = deque()
-        self.readers = own  # its own workers are counted whether they read or not
+        self.readers = own  # the node's own workers count even if they do not read
 
 
 class Base:
-    """TPacketizer: all files are opened before the first packet; packets have the same size, the
-    twentieth of a worker's even share; a node has at most four readers, its own included; a worker
-    that finds no node with fewer is sent home."""
+    """TPacketizer. All files are opened before the first packet. All packets have the same size, a
+    twentieth of a worker's even share. A node has at most four readers, its own workers included; a
+    worker that finds no node with fewer gets no more work."""
 
     max_readers = 4
     parts = 20
@@ -196,8 +196,9 @@ def _readers(store: _Store) -> int:
 
 
 class Adaptive(Base):
-    """TPacketizerAdaptive's sizes: a quarter of the time left, 3 to 20 s, the first of 1,000
-    entries; the time left counts what is unprocessed, also where it is handed out already."""
+    """TPacketizerAdaptive. A packet takes a quarter of the time left, 3 to 20 s; the first has
+    1,000 entries. The time left is that of all unprocessed entries, including those that are handed
+    out."""
 
     def __init__(self, scenario: Scenario, cluster: Cluster) -> None:
         super().__init__(scenario, cluster)
@@ -221,7 +222,7 @@ class Adaptive(Base):
 
 
 class Static:
-    """One contiguous range of the dataset per worker, cut at clusters, sizes known beforehand."""
+    """One contiguous range of the dataset per worker, cut between clusters. Sizes are known."""
 
     def __init__(self, scenario: Scenario, cluster: Cluster) -> None:
         self._parts = _partition(cluster, len(cluster.machines), scenario.files.cluster)
@@ -243,8 +244,8 @@ class Static:
 
 
 def _partition(cluster: Cluster, parts: int, grain: int) -> list[deque[tuple[int, int, int]]]:
-    """The files in the order of their nodes, shared out evenly; a file's part never under a
-    cluster's length."""
+    """Divides the files evenly, in the order of their nodes. A part of a file is at least as long
+    as a cluster."""
     order = sorted(range(len(cluster.files)), key=lambda f: (cluster.files[f].node, f))
     shares: list[deque[tuple[int, int, int]]] = [deque() for _ in range(parts)]
     total, seen = cluster.events, 0
