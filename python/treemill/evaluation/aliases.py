@@ -1,4 +1,5 @@
-"""Decides which names of TTree::SetAlias a query needs, and gives their definitions in order.
+"""Decides which names of TTree::SetAlias a query needs, and which paths of branches such as
+`evt/P3/P3.Px`, and gives their definitions in order.
 
 Pure. As in ROOT, a branch wins over an alias of the same name, aliases may use each other, and none
 may use itself. An alias that the query does not mention is not parsed.
@@ -7,14 +8,19 @@ may use itself. An alias that the query does not mention is not parsed.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from ..errors import QueryError
 from ..language.dialect import ALIAS
 from ..language.expression import parse
 from ..language.mentions import mentions, words
 from ..query.steps import Define
+from ..quoting import quoted
 
-__all__ = ["needed"]
+if TYPE_CHECKING:
+    from ..tree.description import BranchDescription
+
+__all__ = ["needed", "paths"]
 
 
 def needed(
@@ -47,3 +53,15 @@ def needed(
         if mentions(all_words, name):
             make(name, ())
     return list(made.values())
+
+
+def paths(branches: Mapping[str, BranchDescription], known: Iterable[str]) -> list[Define]:
+    """Definitions of the paths among these words, by the names of their branches. A branch that
+    shares its name with another one has none: the name means the other one."""
+    made = []
+    for word in sorted(known):
+        branch = branches.get(word) if "/" in word else None
+        if branch is None or branch["name"] == word or branches[branch["name"]] is not branch:
+            continue
+        made.append(Define(word, parse(quoted(branch["name"]))))
+    return made

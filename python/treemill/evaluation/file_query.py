@@ -13,7 +13,7 @@ from ..errors import QueryError, UnsupportedError
 from ..query.specification import Specification
 from ..tree.file_tree import FileTree
 from ..tree.foreign import Foreign, joined
-from .aliases import needed
+from .aliases import needed, paths
 from .substitutes import Rescue, supplied
 
 if TYPE_CHECKING:
@@ -68,9 +68,11 @@ class PerFile:
         return query.core.bind(tree.core, joined([foreign, more]), Rescue(tree))
 
     def _for(self, tree: FileTree) -> _Variant:
-        """The specification, with the aliases of this tree that it uses."""
+        """The specification, with the aliases and the paths of this tree that it uses."""
         plain, aliases = self._plain.specification, tree.aliases
-        defines = needed(aliases, tree.by_name, plain.words) if aliases else []
+        defines = paths(tree.by_name, plain.words)
+        if aliases:
+            defines += needed(aliases, tree.by_name, plain.words)
         if not defines:
             return self._plain
         # Most datasets have the same aliases in all files.
