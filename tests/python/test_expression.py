@@ -220,7 +220,7 @@ def test_spans_are_places_in_the_users_text(text):
         ("TMath::Prob(x, 3)", "TMath::Prob", "TMath::Prob is not known"),
         ("My::f(x)", "My::f", "My::f is not known"),
         ("strstr(name, 'e') > 0", "strstr", "compare with =="),
-        ("1 + (x+y)[]", "[", "behind a branch's name"),
+        ("1 + (x+y)[]", "[", "after a branch's name"),
         ("v.Mag()", ".Mag", ".mass of a four-vector"),
         ("x.size()", ".size", "len(x)"),
         ("x$ + 1", "x$", "not known"),

@@ -56,7 +56,7 @@ def test_storages_as_hist_fills_them(events, truth):
 
 
 def test_storages_that_a_booking_cannot_have(events):
-    with pytest.raises(tm.QueryError, match="Unlimited, not WeightedMean"):
+    with pytest.raises(tm.QueryError, match="or AtomicInt64, not WeightedMean"):
         events.hist("MET_pt", weight="genWeight", storage="WeightedMean")
     with pytest.raises(tm.QueryError, match="MultiCell"):
         events.hist("MET_pt", storage=hist.storage.MultiCell(2))
