@@ -1,7 +1,7 @@
 """Types of the native core (crates/treemill-py)."""
 
 from collections.abc import Sequence
-from typing import Protocol, TypedDict
+from typing import Protocol, Self, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,27 @@ from treemill.arrays.node import Node
 from treemill.tree.description import BranchDescription, TreeDescription
 from treemill.tree.foreign import Foreign
 
-class Column:
-    """One column: as it was decoded, or made of nodes; `pyarrow.array(column)` takes it without a
-    copy."""
+__all__ = [
+    "Bound",
+    "Column",
+    "Control",
+    "File",
+    "Partial",
+    "Query",
+    "Tree",
+    "Values",
+    "cache_held",
+    "cache_limit",
+    "clear_cache",
+    "set_cache_limit",
+]
 
-    def __init__(self, name: str, node: object) -> None: ...
+@final
+class Column:
+    """A column of values, decoded from a file or made of nodes. `pyarrow.array(column)` does not copy
+    it."""
+
+    def __new__(cls, name: str, node: object) -> Self: ...
     def __len__(self) -> int: ...
     @property
     def name(self) -> str: ...
@@ -44,22 +60,25 @@ class _ArrayInterface(TypedDict):
     typestr: str
     version: int
 
+@final
 class Values:
-    """Numbers in memory; `numpy.asarray(values)` takes them without a copy."""
+    """Numbers in memory. `numpy.asarray(values)` does not copy them."""
 
     def __len__(self) -> int: ...
     @property
     def __array_interface__(self) -> _ArrayInterface: ...
 
+@final
 class File:
     """A ROOT file."""
 
-    def __init__(self, path: str) -> None: ...
+    def __new__(cls, path: str) -> Self: ...
     @property
     def path(self) -> str: ...
     def trees(self) -> list[TreeDescription]: ...
-    def tree(self, name: str = "") -> Tree: ...
+    def tree(self, name: str) -> Tree: ...
 
+@final
 class Tree:
     """A tree of a file."""
 
@@ -91,14 +110,16 @@ class Tree:
 class _Rescue(Protocol):
     def read(self, path: str, start: int, stop: int) -> object: ...
 
+@final
 class Query:
-    """A query, from its JSON form."""
+    """A query, made from its JSON form."""
 
-    def __init__(self, spec: str) -> None: ...
+    def __new__(cls, spec: str) -> Self: ...
     def bind(
         self, tree: Tree, foreign: Foreign | None = None, rescue: _Rescue | None = None
     ) -> Bound: ...
 
+@final
 class Bound:
     """A query compiled for one tree; any number of threads may run packets of it."""
 
@@ -109,8 +130,9 @@ class Bound:
     def partial(self) -> Partial: ...
     def run(self, start: int, stop: int, partial: Partial, control: Control) -> int | None: ...
 
+@final
 class Partial:
-    """What was accumulated."""
+    """The results that a query has accumulated."""
 
     def merge(self, other: Partial) -> None: ...
     def dumps(self) -> bytes: ...
@@ -120,10 +142,11 @@ class Partial:
     def take_rows(self) -> list[tuple[int, list[Column]]]: ...
     def row_types(self) -> list[tuple[int, list[Column]]]: ...
 
+@final
 class Control:
-    """Stop flag and counters of one run."""
+    """The stop flag and the counters of one run."""
 
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Self: ...
     def stop(self) -> None: ...
     def add_entries(self, entries: int) -> None: ...
     @property

@@ -97,3 +97,10 @@ def test_a_users_script(tmp_path):
         [*command, "--cache-dir", str(tmp_path / "cache")], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_stub_of_the_core_fits_the_core():
+    pytest.importorskip("mypy")
+    command = [sys.executable, "-m", "mypy.stubtest", "--concise", "treemill._core"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
