@@ -11,6 +11,7 @@ import treemill as tm
 from treemill.session.options import RunKeywords, RunOptions
 
 SCRIPT = """
+from collections.abc import Mapping
 from typing import Any, assert_type
 
 import awkward as ak
@@ -57,6 +58,33 @@ def integral(booking: tm.Booking[float]) -> float:
 integral(n)
 integral(met)  # type: ignore[arg-type]
 tm.run(n, workers=3)  # type: ignore[call-overload]
+
+
+class Mine(tm.Selector):
+    def begin(self, inputs: Mapping[str, Any]) -> None:
+        self.book("met", events.hist("MET_pt", bins=(100, 0, 200)))
+
+    def begin_worker(self, inputs: Mapping[str, Any]) -> None:
+        self.output["h"] = Hist.new.Reg(10, 0, 1).Double()
+
+    def process(self, chunk: ak.Array) -> dict[str, int]:
+        self.output["h"].fill(self.rng.normal(size=len(chunk)))
+        return {"n": len(chunk)}
+
+    def end(self, output: dict[str, Any]) -> int:
+        return int(output["n"])
+
+
+class Processor:
+    def process(self, chunk: ak.Array) -> dict[str, int]:
+        return {"n": len(chunk)}
+
+    def postprocess(self, accumulator: dict[str, int]) -> None:
+        pass
+
+
+tm.run(Mine(), events)
+tm.run(Processor(), events)
 """
 
 
