@@ -27,8 +27,8 @@ __all__ = [
 
 @final
 class Column:
-    """A column of values, decoded from a file or made of nodes. `pyarrow.array(column)` does not copy
-    it."""
+    """A column of values, decoded from a file or made of nodes. `pyarrow.array(column)` does not
+    copy it."""
 
     def __new__(cls, name: str, node: object) -> Self: ...
     def __len__(self) -> int: ...
