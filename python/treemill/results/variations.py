@@ -35,7 +35,7 @@ class Variations(dict[str, Value]):
     """The nominal value and those of variations by name, "nominal" first.
 
     A variation that was booked but cannot change the value is not among the keys: `v[name]` then
-    gives the nominal value. Any other name is a KeyError. Values are added, subtracted, multiplied
+    gives the nominal value. Other names raise KeyError. Values are added, subtracted, multiplied
     and divided variation by variation. If one side lacks a variation, its nominal value is taken,
     because the variation does not change that side.
 
