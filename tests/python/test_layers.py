@@ -34,7 +34,7 @@ MAY_USE = {
     "chain": "arrays errors faces language machine quoting tree",
     "backend": "errors machine packetizer worker",
     "results": "arrays errors faces monitor query tree writing",
-    "evaluation": "arrays chain errors language query tree worker writing",
+    "evaluation": "arrays chain errors language query quoting tree worker writing",
     "selector": "arrays chain errors evaluation language query results tree worker",
     "session": "arrays backend chain errors evaluation faces language machine monitor packetizer "
     "query quoting results selector tree worker",
