@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,11 @@ class Table(tm.Selector):
         self.output["pids"].add(os.getpid())
         self.output["parents"].add(os.getppid())
         self.output["found"].add(float(self.inputs["table"].sum()))
+
+
+def test_workers_are_programs_of_their_own(session, events):
+    output = session.run(lambda chunk: {"modules": {sys.orig_argv[3]}}, events)
+    assert output["modules"] == {"treemill.backend.processes.spawn"}
 
 
 def test_selectors_and_inputs(session, events, truth):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
-import json
 import os
 import pickle
 import selectors
@@ -28,6 +27,7 @@ from ...worker.task import Task
 from ..left_behind import leave_behind
 from .channel import Channel
 from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded, Ready
+from .program import command
 
 __all__ = ["Master", "cause"]
 
@@ -36,12 +36,6 @@ _LOOK = 0.2
 _STARTS = 60.0
 """Seconds that the template's interpreter may take to start."""
 
-_START = """
-import json, sys
-sys.path[:] = json.loads(sys.argv[2])
-from treemill.backend.processes.template import main
-main(int(sys.argv[1]), forks=sys.argv[3] == "fork")
-"""
 # There is one worker per core: threads that libraries start in each of them would only compete. And
 # threads of the template would not survive the fork.
 _ONE_THREAD = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB", "RAYON", "BLIS")
@@ -341,10 +335,9 @@ def _start_template(paths: Sequence[str], start: str) -> tuple[subprocess.Popen[
     threads = {f"{library}_NUM_THREADS": "1" for library in _ONE_THREAD}
     threads["VECLIB_MAXIMUM_THREADS"] = "1"
     threads["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow's allocator
-    command = [sys.executable, "-c", _START, str(theirs.fileno()), json.dumps(where), start]
     with theirs:
         process = subprocess.Popen(
-            command,
+            command("template", where, theirs.fileno(), start),
             pass_fds=[theirs.fileno()],
             env=os.environ | threads,
             stdin=subprocess.DEVNULL,

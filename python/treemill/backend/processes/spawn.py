@@ -6,7 +6,6 @@ Knows no packet and no message.
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import socket
@@ -15,15 +14,10 @@ import tempfile
 from typing import IO
 
 from ...worker.task import Task
+from .program import command
 
 __all__ = ["main", "parcel", "spawn"]
 
-_START = """
-import json, sys
-sys.path[:] = json.loads(sys.argv[1])
-from treemill.backend.processes.spawn import main
-main(*map(int, sys.argv[2:]))
-"""
 _NO_LIMIT = -1
 
 
@@ -39,11 +33,10 @@ def parcel(task: bytes, inputs: bytes | None) -> IO[bytes]:
 def spawn(descriptor: int, what: IO[bytes], number: int, memory: int | None) -> int:
     """Starts a worker on this end of a socket, with the parcel `what`. Returns its process id."""
     limit = _NO_LIMIT if memory is None else memory
-    command = [sys.executable, "-c", _START, json.dumps(sys.path)]
-    command += [str(argument) for argument in (descriptor, what.fileno(), number, limit)]
+    words = command("spawn", sys.path, descriptor, what.fileno(), number, limit)
     for each in (descriptor, what.fileno()):
         os.set_inheritable(each, True)
-    return os.posix_spawn(sys.executable, command, os.environ)
+    return os.posix_spawn(sys.executable, words, os.environ)
 
 
 def main(descriptor: int, what: int, number: int, limit: int) -> None:

@@ -179,9 +179,9 @@ def _kill_group(pid: int) -> None:
             kill(pid, signal.SIGKILL)
 
 
-def main(descriptor: int, forks: bool = True) -> None:
-    """Runs the process from its start to its end. `descriptor` is its end of the session's
-    socket."""
+def main(descriptor: int, start: str) -> None:
+    """Runs the process from its start to its end. `descriptor`: its end of the session's socket.
+    `start`: how workers start, "fork" or "spawn"."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the session handles Ctrl-C
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        Template(Channel(socket.socket(fileno=descriptor)), forks).serve()
+        Template(Channel(socket.socket(fileno=descriptor)), start == "fork").serve()

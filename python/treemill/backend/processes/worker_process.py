@@ -23,6 +23,7 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from ...machine.cache import turn_off
+from ...machine.private_memory import limit, private_bytes
 from ...packetizer import FileFailed, Halt, Order, Packet, PacketFailed, Process, WorkerJoined
 from ...worker.task import Task
 from ...worker.worker import Worker
@@ -79,7 +80,7 @@ class _WorkerProcess:
         self._inbox: queue.SimpleQueue[Order] = queue.SimpleQueue()
         self._pid = os.getpid()
         self._packet: Packet | None = None
-        self._limit = None if memory is None else _limit_memory(memory)
+        self._limit = None if memory is None else limit(memory)
         # A child that the user's code forks must not keep the connection open.
         os.register_at_fork(after_in_child=self._channel.close)
         threading.Thread(target=self._listen, daemon=True).start()
@@ -161,7 +162,7 @@ class _WorkerProcess:
     def _watch_memory(self) -> None:
         """Ends the process if it has more memory than its limit: not all systems enforce that."""
         packet = self._packet
-        if self._limit is None or packet is None or _private_bytes() <= self._limit:
+        if self._limit is None or packet is None or private_bytes() <= self._limit:
             return
         error = self._worker.out_of_memory(packet, "took more memory than its limit")
         with contextlib.suppress(OSError):
@@ -173,32 +174,3 @@ class _WorkerProcess:
         with contextlib.suppress(Exception):
             sys.stdout.flush()
         os._exit(code)
-
-
-def _limit_memory(memory: int) -> int:
-    """Makes the system refuse more memory, if it can. Returns the limit of private bytes."""
-    import resource
-
-    private = _private_bytes()
-    with contextlib.suppress(OSError, ValueError):
-        data = _status("VmData:")
-        if data is not None:
-            _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-            resource.setrlimit(resource.RLIMIT_DATA, (data + memory, hard))
-    return private + memory
-
-
-def _status(line: str) -> int | None:
-    with contextlib.suppress(OSError, IndexError, ValueError), open("/proc/self/status") as status:
-        return int(status.read().split(line)[1].split()[0]) * 1024
-    return None
-
-
-def _private_bytes() -> int:
-    """The bytes of memory that this process shares with no other."""
-    found = _status("RssAnon:")
-    if found is not None:
-        return found
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
