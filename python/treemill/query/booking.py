@@ -15,7 +15,6 @@ from ..errors import TreemillError
 from ..faces import face
 from .draw_request import Drawing
 from .quantities import Wanted
-from .queried import Queried
 from .steps import Params, Step
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from .description import Description
+    from .queried import Queried
 
     Value = TypeVar("Value", default=object, covariant=True)
     Array = npt.NDArray[Any]

@@ -14,7 +14,6 @@ from ..language.expression import Expression
 from ..language.tree_node import child, word
 from .booking import Booking, Located, steps_to
 from .quantities import named_columns
-from .queried import Branch
 from .rows import Snapshot
 from .snapshot_target import (
     Fill,
@@ -29,6 +28,7 @@ from .snapshot_target import (
 from .steps import Define, Params, Step, Vary
 
 if TYPE_CHECKING:
+    from .queried import Branch
     from .snapshot_target import SnapshotFile
 
 __all__ = ["Saves"]

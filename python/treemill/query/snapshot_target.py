@@ -9,10 +9,12 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..errors import MissingPackageError, QueryError, UnsupportedError
-from .queried import Branch, Queried
+
+if TYPE_CHECKING:
+    from .queried import Branch, Queried
 
 __all__ = [
     "Fill",

@@ -12,14 +12,13 @@ from ..query.booking import Booking, Place
 from ..query.draw_request import Drawing
 from ..query.node import Node
 from ..query.quantities import named_columns
-from ..query.queried import Queried
-from .node_chain import as_chain
 
 if TYPE_CHECKING:
     import awkward as ak
     from hist import Hist
 
     from ..query.description import Description
+    from ..query.queried import Queried
 
 __all__ = ["SERVICES"]
 
@@ -40,6 +39,7 @@ class _Services:
 
     def explain(self, data: Queried, bookings: Sequence[Booking]) -> str:
         from ..evaluation.explain import explained  # start-up
+        from .node_chain import as_chain  # start-up
 
         return explained(as_chain(data), bookings)
 
