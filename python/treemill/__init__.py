@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 # Not lazy: the function has the name of its module, and must be bound after it.
 from .dataset import Dataset, dataset
 from .machine.cpu import warn_if_too_old
+from .uproot_words import FUNCTIONS
 
 if TYPE_CHECKING:
     from .cli.ipython_completion import Shell
@@ -112,7 +113,8 @@ warn_if_too_old()
 def __getattr__(name: str) -> object:
     home = _HOMES.get(name)
     if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        hint = f": {FUNCTIONS[name]}" if name in FUNCTIONS else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     value: object = getattr(importlib.import_module(f".{home}", __name__), name)
     globals()[name] = value
     return value

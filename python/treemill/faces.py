@@ -3,17 +3,21 @@
 An error of treemill's says what is wrong in the user's words. The frames within treemill say
 nothing more, and are removed from its traceback. Other errors, which should not happen, keep them.
 
-Pure: standard library and errors only.
+What users of uproot write by habit gets an error that says what to write here.
+
+Pure: standard library, errors and words only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from types import FunctionType
 from typing import Generic, ParamSpec, TypeVar, overload
 
 from .errors import TreemillError
+from .uproot_words import KEYWORDS
 
 __all__ = ["completed", "face", "short_errors"]
 
@@ -32,12 +36,26 @@ def short_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments
             return function(*args, **kwargs)
         except TreemillError as error:
             raise error.with_traceback(None) from error.__cause__
+        except TypeError as error:
+            hint = _hint(error, function.__qualname__)
+            if hint is None:
+                raise
+            raise TypeError(f"{error}: {hint}") from None
 
     # The one frame that is left has no lines to show.
     made: object = shortened
     assert isinstance(made, FunctionType)
     made.__code__ = made.__code__.replace(co_filename="<treemill>")
     return shortened
+
+
+_UNEXPECTED = re.compile(r"(.+)\(\) got an unexpected keyword argument '(\w+)'")
+
+
+def _hint(error: TypeError, function: str) -> str | None:
+    """What to write instead of a keyword that this function does not have."""
+    found = _UNEXPECTED.match(str(error))
+    return None if found is None or found[1] != function else KEYWORDS.get(found[2])
 
 
 class completed(Generic[_Result]):  # noqa: N801 - used as `property` is
@@ -58,10 +76,10 @@ class completed(Generic[_Result]):  # noqa: N801 - used as `property` is
         return self if instance is None else self._getter(instance)
 
 
-def face(*internal: str) -> Callable[[_Class], _Class]:
+def face(*internal: str, habits: Mapping[str, str] | None = None) -> Callable[[_Class], _Class]:
     """Prepares a class for users: the tracebacks of its methods and properties are short, and `dir`
     shows neither names that begin with an underscore nor the names in `internal`, which other
-    modules of treemill use."""
+    modules of treemill use. `habits`: by attributes that there are not, what to write instead."""
 
     def made(cls: _Class) -> _Class:
         for name, member in list(vars(cls).items()):
@@ -73,18 +91,39 @@ def face(*internal: str) -> Callable[[_Class], _Class]:
                 getter = short_errors(member.fget)
                 setattr(cls, name, property(getter, member.fset, member.fdel, member.__doc__))
         cls.__dir__ = _dir(frozenset(internal))  # type: ignore[assignment]
+        for name, hint in (habits or {}).items():
+            # Not in the class itself: type checkers would take it for an attribute.
+            setattr(cls, name, _Absent(name, hint))
         return cls
 
     return made
 
 
+class _Absent:
+    """An attribute that there is not. With `__getattr__` IPython would complete nothing."""
+
+    def __init__(self, name: str, hint: str) -> None:
+        self._name = name
+        self._hint = hint
+
+    def __get__(self, instance: object, owner: type) -> object:
+        message = f"{owner.__name__!r} object has no attribute {self._name!r}: {self._hint}"
+        raise AttributeError(message, name=self._name, obj=instance)
+
+
 def _dir(internal: frozenset[str]) -> Callable[[object], Iterable[str]]:
     def seen(self: object) -> Iterable[str]:
-        names = object.__dir__(self)
+        absent = {
+            name
+            for kind in type(self).__mro__
+            for name, member in vars(kind).items()
+            if isinstance(member, _Absent)
+        }
+        hidden = internal | absent
         return [
             name
-            for name in names
-            if name not in internal and (name.startswith("__") or not name.startswith("_"))
+            for name in object.__dir__(self)
+            if name not in hidden and (name.startswith("__") or not name.startswith("_"))
         ]
 
     return seen

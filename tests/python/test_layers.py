@@ -20,7 +20,8 @@ MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 MAY_USE = {
     "quoting": "",
     "errors": "quoting",
-    "faces": "errors",
+    "uproot_words": "",
+    "faces": "errors uproot_words",
     "packetizer": "",
     "monitor": "",
     "machine": "errors",
@@ -28,7 +29,7 @@ MAY_USE = {
     "arrays": "errors",
     "writing": "arrays errors",
     "worker": "errors packetizer",
-    "query": "errors faces language monitor quoting",
+    "query": "errors faces language monitor quoting uproot_words",
     "tree": "arrays errors monitor quoting",
     "bench": "errors monitor packetizer",
     "chain": "arrays errors faces language machine quoting tree",

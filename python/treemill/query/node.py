@@ -11,6 +11,7 @@ from ..errors import QueryError
 from ..faces import face
 from ..language.expression import Constant, Weight, constant, parse, weighted
 from ..quoting import unquoted
+from ..uproot_words import METHODS
 from .booking import Booking, Origin, Place, steps_to
 from .collecting import Collects
 from .fills import Fills
@@ -45,7 +46,7 @@ def _check_no_array(expr: object) -> None:
         )
 
 
-@face("node")
+@face("node", habits=METHODS)
 class Bookable(Fills, Statistics, Collects, Looks, Saves):
     """An object with the methods that filter, define columns and book: a node, or a dataset, whose
     methods are those of its root."""

@@ -1,0 +1,58 @@
+"""What users of uproot write by habit, and what to write here: functions, methods and keywords
+by name.
+
+Pure: data only.
+"""
+
+from __future__ import annotations
+
+__all__ = ["FUNCTIONS", "KEYWORDS", "METHODS"]
+
+_CHOSEN = "write [name for name, branch in events.branches.items() if …]"
+_RANGES = (
+    "arrays(names, start, stop) reads a range of entries; tm.run(function, events) calls a "
+    "function with each chunk"
+)
+
+METHODS = {
+    "array": "arrays(name) reads a column, arrays(name)[name] is the column alone",
+    "iterate": _RANGES,
+    "keys": "events.branches has the names of the columns",
+    "values": "events.branches has the columns, arrays() their values",
+    "items": "events.branches.items() has names and columns",
+    "typenames": "events.show() lists the types; events.branches[name].cpp_type is one of them",
+    "pandas": "to_arrow(names).to_pandas() makes a DataFrame",
+}
+"""By methods of uproot's trees."""
+
+FUNCTIONS = {
+    "open": 'tm.dataset("file.root", "Events") is a tree',
+    "concatenate": "tm.dataset([path, path]).arrays(names) reads several files as one tree",
+    "iterate": f"tm.dataset([path, path]) is several files as one tree; its {_RANGES}",
+    "lazy": "tm.dataset(path) reads nothing before it is asked",
+    "dask": "tm.dataset(path) reads nothing before it is asked",
+}
+"""By functions of uproot."""
+
+KEYWORDS = {
+    "expressions": "names is the first argument",
+    "cut": 'events.filter("…").arrays(…) selects entries',
+    "filter_name": "names are names or globs; for other choices write "
+    "[name for name in events.branches if …]",
+    "filter_typename": _CHOSEN,
+    "filter_branch": _CHOSEN,
+    "filter_field": _CHOSEN,
+    "aliases": 'events.define("name", "expression").arrays(…) names an expression; so does '
+    'arrays({"name": "expression"})',
+    "entry_start": "it is called start",
+    "entry_stop": "it is called stop",
+    "library": "arrays(…) gives an awkward array, to_numpy(…) NumPy's, to_arrow(…).to_pandas() a "
+    "DataFrame",
+    "how": "arrays(…) gives an awkward record array, to_numpy(…) a dict of arrays",
+    "step_size": _RANGES,
+    "interpretation": "columns have the types of the file; cast in an expression",
+    "decompression_executor": "tm.connect(workers=…) sets the number of workers",
+    "interpretation_executor": "tm.connect(workers=…) sets the number of workers",
+    "array_cache": "tm.cache keeps what was read",
+}
+"""By keywords of uproot's methods."""

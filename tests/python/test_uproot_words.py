@@ -1,0 +1,58 @@
+"""What users of uproot write by habit: an error says what to write here, and that works."""
+
+import pytest
+import treemill as tm
+
+WRITTEN = [
+    ("arrays", {"filter_name": lambda name: name[0] == "M"}, "for name in events.branches"),
+    ("arrays", {"filter_typename": "float"}, "events.branches.items()"),
+    ("arrays", {"cut": "nMuon > 1"}, "events.filter"),
+    ("arrays", {"aliases": {"a": "nMuon"}}, "events.define"),
+    ("arrays", {"entry_start": 1}, "it is called start"),
+    ("arrays", {"library": "np"}, "to_numpy"),
+    ("to_numpy", {"entry_stop": 1}, "it is called stop"),
+    ("show", {"filter_name": "M*"}, "names or globs"),
+]
+
+
+@pytest.mark.parametrize(("method", "options", "hint"), WRITTEN)
+def test_keywords(events, method, options, hint):
+    with pytest.raises(TypeError, match=hint) as caught:
+        getattr(events, method)(**options)
+    assert str(caught.value).startswith(f"{getattr(tm.Dataset, method).__qualname__}() got an")
+    if method == "arrays":
+        with pytest.raises(TypeError, match=hint):
+            events.filter("nMuon > 1").arrays(**options)
+
+
+def test_what_to_write_works(events, truth):
+    names = [name for name in events.branches if name[0] == "M"]
+    assert events.arrays(names).fields == names
+    floats = [name for name, branch in events.branches.items() if branch.cpp_type == "float"]
+    assert "MET_pt" in floats
+    assert events.arrays(floats, stop=3).fields == floats
+    counted = tm.run(lambda chunk: {"n": len(chunk)}, events, progress=False)
+    assert counted["n"] == len(truth)
+
+
+@pytest.mark.parametrize("name", ["array", "iterate", "keys", "values", "items", "typenames"])
+def test_methods(events, name):
+    for each in (events, events.filter("nMuon > 1")):
+        with pytest.raises(AttributeError, match=r"arrays|branches") as caught:
+            getattr(each, name)
+        assert not hasattr(each, name)
+        assert name not in dir(each)
+        assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["open", "iterate", "concatenate", "lazy"])
+def test_functions(name):
+    with pytest.raises(AttributeError, match=r"tm\.dataset"):
+        getattr(tm, name)
+
+
+def test_other_names_are_just_not_there(events):
+    with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
+        events.nothing  # noqa: B018
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'nothing'$"):
+        events.arrays(nothing=1)
