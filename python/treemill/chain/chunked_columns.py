@@ -4,7 +4,7 @@ awkward, NumPy or Arrow arrays. Knows columns and awkward; knows no file and no 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -55,20 +55,20 @@ class ChunkedColumns:
         """The columns as an Arrow table."""
         from ..arrays.arrow import table  # heavy: core
 
-        return table({name: _chunked(column) for name, column in self._named().items()})
+        return table({name: _chunked(column) for name, column in self._named()})
 
     def to_table(self) -> Table:
         """The columns in one piece each."""
         from ..arrays.columns import Table  # heavy: numpy
 
-        named = self._named().items()
+        named = self._named()
         return Table({name: _column(each, name in self.optional) for name, each in named})
 
     def to_awkward(self) -> ak.Array:
         """An awkward array of records with uproot's layout."""
         from ..arrays.from_core import records  # heavy: awkward
 
-        named = self._named().items()
+        named = self._named()
         layouts = [_layout(column, name in self.optional) for name, column in named]
         return records(self.names, layouts, len(layouts[0]) if layouts else 0)
 
@@ -76,10 +76,10 @@ class ChunkedColumns:
         """NumPy arrays by name."""
         from ..arrays.from_core import numpy_of  # heavy: awkward
 
-        return {name: numpy_of(_layout(each, False)) for name, each in self._named().items()}
+        return {name: numpy_of(_layout(each, False)) for name, each in self._named()}
 
-    def _named(self) -> Mapping[str, ChunkedColumn]:
-        return dict(zip(self.names, self.columns, strict=True))
+    def _named(self) -> Iterator[tuple[str, ChunkedColumn]]:
+        return zip(self.names, self.columns, strict=True)
 
 
 def _layout(column: ChunkedColumn, optional: bool) -> Content:

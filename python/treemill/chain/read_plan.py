@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ..tree.branch_group import Group, leaves
 from ..tree.foreign import ExtendedTree
 from .branch_names import group_named, select
-from .open_trees import Remembered
 
 if TYPE_CHECKING:
     from ..tree.column_source import TreeColumns
@@ -64,7 +63,8 @@ def plan(chain: Chain, table: TreeColumns, names: Named, anew: bool = False) -> 
 
 def _plans(chain: Chain) -> Plans:
     """The plans of earlier reads, kept while the first file stays as it is."""
-    return Remembered[Plans](chain.trees, "plans", lambda tree: {})[0]
+    plans: Plans = chain.trees.remembered(0).setdefault("plans", {})
+    return plans
 
 
 def _plan(chain: Chain, names: str | Sequence[str] | None) -> ReadPlan:

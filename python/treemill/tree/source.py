@@ -128,6 +128,8 @@ _STORAGES: Mapping[str, Storage] = {"": _LOCAL, "file": _LOCAL}
 
 
 def _storage(path: str) -> Storage:
+    if "://" not in path:  # as most are, and each pass asks for each file's identity
+        return _LOCAL
     scheme = server(path).partition("://")[0].lower()
     found = _STORAGES.get(scheme)
     if found is None:
