@@ -9,6 +9,7 @@ Measurements, each with options of its own (`--help`):
   bookings    many bookings in one pass; what filters save
   metadata    opening a file of 1,800 branches, beside ROOT and uproot
   cache       what it costs and gains to remember what was decompressed
+  before      treemill as it was at another commit beside treemill as it is now
   packetizer  what a request costs the packetizer: one line, no options but [WORKERS FILES]
 """
 
@@ -26,6 +27,7 @@ MEASUREMENTS = {
     "bookings": "bench.bookings",
     "metadata": "bench.metadata",
     "cache": "bench.cache",
+    "before": "bench.before",
     "packetizer": "bench.packetizer",
 }
 

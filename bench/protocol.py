@@ -16,6 +16,7 @@ from typing import Any, TextIO, cast
 
 from .rivals import RIVALS, Engine, Rival
 from .rivals.adl import ADL_RIVALS
+from .rivals.earlier import EARLIER_RIVALS
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 _TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
@@ -28,13 +29,15 @@ class RivalError(Exception):
 
 
 class Worker:
-    """A rival's process, seen from the benchmark."""
+    """A rival's process, seen from the benchmark. Its modules are looked for in the folder `code`
+    first, if one is given."""
 
-    def __init__(self, rival: Rival) -> None:
+    def __init__(self, rival: Rival, code: Path | None = None) -> None:
         self.rival = rival
         self._process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-m", "bench.protocol", rival.key],
             cwd=REPOSITORY,
+            env=os.environ if code is None else os.environ | {"PYTHONPATH": str(code)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -127,7 +130,9 @@ def main() -> None:
     # Whatever a library prints must not come between the answers: it goes to standard error.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    _serve(next(r for r in (*RIVALS, *ADL_RIVALS) if r.key == sys.argv[1]), answers)
+    _serve(
+        next(r for r in (*RIVALS, *ADL_RIVALS, *EARLIER_RIVALS) if r.key == sys.argv[1]), answers
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,36 @@
+"""The benchmark of two versions as a program: it runs, compares their results, and names what is
+slower. Both versions are the present one here: building another takes minutes."""
+
+import json
+from pathlib import Path
+
+import treemill
+
+from bench import before
+from bench.times import Times
+from bench.warm import Cell
+
+CODE = Path(treemill.__file__).parents[1]
+
+
+def test_quick_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(before, "build", lambda commit, folder: CODE)
+    folders = ["--data", str(tmp_path / "data"), "--output", str(tmp_path / "results")]
+    assert before.main(["HEAD", "--quick", "--codecs", "lz4", *folders]) == 0
+    (written,) = (tmp_path / "results").glob("*-before-quick.json")
+    found = json.loads(written.read_text())
+    asked = {query.key for _, queries in before.ASKED.values() for query in queries}
+    assert {cell["query"] for cell in found["warm"]} == asked
+    assert "| adl6 lz4 |" in written.with_suffix(".md").read_text()
+
+
+def test_what_is_slower_is_named():
+    def cell(rival, query, seconds):
+        times = Times((seconds,) * 9)
+        return Cell(rival, query, "lz4", times, times, "wall")
+
+    cells = [cell("now-adl", "a", 1.02), cell("before-adl", "a", 1.0)]
+    cells += [cell("now-adl", "b", 1.04), cell("before-adl", "b", 1.0)]
+    page = before._page("1234567", cells)
+    assert "| a lz4 | 1000.00 | 1020.00 | 1.020 |" in page
+    assert page.endswith("Slower by more than 3 %: b lz4.\n")
