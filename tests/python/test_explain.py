@@ -69,3 +69,12 @@ def test_those_that_are_right_run_in_one_pass(events):
     assert not wrong.done
     with pytest.raises(tm.QueryError, match="Muon_qt"):
         _ = wrong.value
+
+
+def test_programs_show_what_was_fused(events):
+    mass = "max((a + b).mass for a, b in combinations(Muon, 2))"
+    text = events.hist(mass, bins=(10, 0, 100)).explain()
+    steps = [line.partition(" = ")[2] for line in part(text, "programs") if " = " in line]
+    assert "px, py(Muon_pt, Muon_phi)" in steps, text
+    assert "pz, energy(Muon_pt, Muon_eta, Muon_mass)" in steps, text
+    assert any(step.startswith("signed root of difference of squares of sums(") for step in steps)

@@ -8,7 +8,6 @@ use crate::packet::{Blocks, PacketColumns};
 use crate::provided::{Foreign, Provider};
 use crate::specification::Specification;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treemill_query::{Partial, Query, Scratch};
 use treemill_read::{Counters, Options, ReadError, Reader, Table};
@@ -23,11 +22,22 @@ pub struct Bound {
     foreign: Option<Foreign>,
     rescue: Option<Box<dyn Provider>>,
     origins: Origins,
-    /// Readers and buffers that no packet uses at the moment.
-    idle: Mutex<Vec<State>>,
-    /// Whether the last packet of the file was given out and done.
-    is_read: AtomicBool,
+    rest: Mutex<Rest>,
 }
+
+/// What packets leave to one another.
+#[derive(Default)]
+struct Rest {
+    /// Readers and buffers that no packet uses at the moment.
+    idle: Vec<State>,
+    /// Packets that run.
+    running: usize,
+    /// Whether the file's last packet is done.
+    is_read: bool,
+}
+
+/// A packet that runs, for as long as it does.
+struct Running<'a>(&'a Bound);
 
 /// What one running packet needs; kept for the next.
 struct State {
@@ -62,8 +72,7 @@ impl Bound {
             foreign,
             rescue,
             origins,
-            idle: Mutex::default(),
-            is_read: AtomicBool::new(false),
+            rest: Mutex::default(),
         })
     }
 
@@ -92,6 +101,7 @@ impl Bound {
         partial: &mut Partial,
         control: &Control,
     ) -> Result<u64, EngineError> {
+        let _running = Running::new(self);
         let mut state = self.state(control)?;
         let mut blocks = Blocks::new(self.origins.blocks());
         let mut batches = state.reader.batches(entries.clone(), Options::default())?;
@@ -121,23 +131,21 @@ impl Bound {
         Ok(reached)
     }
 
-    /// Keeps what a packet needed for the file's next packet. After the file's last one the memory goes
-    /// to the readers of other files: sessions remember queries for longer than that.
+    /// Readers that wait for the next packet.
+    #[must_use]
+    pub fn idle_readers(&self) -> usize {
+        self.rest().idle.len()
+    }
+
+    /// Keeps what a packet needed for the file's next packet.
     fn keep(&self, state: State, stop: u64) {
-        let mut idle = self.idle();
-        idle.push(state);
-        if stop >= self.table.entries() {
-            self.is_read.store(true, Ordering::Relaxed);
-        }
-        if self.is_read.load(Ordering::Relaxed) {
-            for state in idle.drain(..) {
-                state.scratch.leave();
-            }
-        }
+        let mut rest = self.rest();
+        rest.idle.push(state);
+        rest.is_read |= stop >= self.table.entries();
     }
 
     fn state(&self, control: &Control) -> Result<State, ReadError> {
-        let idle = self.idle().pop();
+        let idle = self.rest().idle.pop();
         match idle {
             Some(state) if Arc::ptr_eq(&state.counters, &control.counters) => Ok(state),
             _ => Ok(State {
@@ -150,7 +158,29 @@ impl Bound {
         }
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<State>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn rest(&self) -> MutexGuard<'_, Rest> {
+        self.rest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<'a> Running<'a> {
+    fn new(bound: &'a Bound) -> Self {
+        let mut rest = bound.rest();
+        rest.running = rest.running.saturating_add(1);
+        Self(bound)
+    }
+}
+
+impl Drop for Running<'_> {
+    /// When the file's last packet is done and no other runs, the memory goes to the readers of other
+    /// files: sessions remember queries for longer than that. Until then stragglers take it over.
+    fn drop(&mut self) {
+        let mut rest = self.0.rest();
+        rest.running = rest.running.saturating_sub(1);
+        if rest.is_read && rest.running == 0 {
+            for state in rest.idle.drain(..) {
+                state.scratch.leave();
+            }
+        }
     }
 }

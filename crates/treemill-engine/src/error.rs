@@ -1,6 +1,6 @@
 //! Why a query could not be bound to a file, or run over it.
 
-use treemill_query::{ProcessError, QueryError};
+use treemill_query::{ProcessError, QueryError, QueryErrorKind};
 use treemill_read::ReadError;
 
 /// An error of a provider's own kind.
@@ -27,7 +27,9 @@ impl From<ProcessError> for EngineError {
     fn from(error: ProcessError) -> Self {
         match error {
             ProcessError::Query(e) => Self::Query(e),
-            ProcessError::TooMany { message } => Self::Query(QueryError::new(message)),
+            ProcessError::TooMany { message } => {
+                Self::Query(QueryError::of(QueryErrorKind::Limit, message))
+            }
             // The packet's columns fail with this type only.
             ProcessError::Column(e) => match e.downcast::<EngineError>() {
                 Ok(e) => *e,

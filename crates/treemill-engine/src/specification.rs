@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 use treemill_query::spec::Spec;
-use treemill_query::{Query, QueryError, Schema};
+use treemill_query::{Query, QueryError, QueryErrorKind, Schema};
 
 /// serde_json goes no deeper than this, so that no text can exhaust the stack.
 const DEEPEST: usize = 127;
@@ -23,9 +23,13 @@ impl Specification {
     /// # Errors
     /// Where the text is something else.
     pub fn parse(json: &str) -> Result<Self, QueryError> {
+        if nesting(json) > DEEPEST {
+            let message = format!("the query is nested more than {DEEPEST} levels deep");
+            return Err(QueryError::of(QueryErrorKind::Limit, message));
+        }
         serde_json::from_str(json)
             .map(Self::new)
-            .map_err(|e| not_a_query(&e))
+            .map_err(|e| QueryError::new(format!("not a query: {e}")).from_source(e))
     }
 
     /// From data.
@@ -58,11 +62,47 @@ impl Specification {
     }
 }
 
-fn not_a_query(error: &serde_json::Error) -> QueryError {
-    let message = error.to_string();
-    // serde_json has no other sign of it.
-    QueryError::new(match message.contains("recursion limit") {
-        true => format!("the query is nested more than {DEEPEST} levels deep"),
-        false => format!("not a query: {message}"),
-    })
+/// How deep brackets stand in one another, those in strings left out.
+fn nesting(json: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0_usize);
+    let (mut is_string, mut is_escaped) = (false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_string => is_escaped = true,
+            b'"' => is_string = !is_string,
+            _ if is_string => (),
+            b'[' | b'{' => {
+                depth = depth.saturating_add(1);
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => (),
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_in_strings_do_not_nest() {
+        assert_eq!(nesting(r#"{"a": ["[[{", "\\", "\"[["], "b": {}}"#), 2);
+        assert_eq!(nesting("]]]][["), 2);
+    }
+
+    #[test]
+    fn deep_ones_are_refused_before_they_are_parsed() {
+        let message = |json: &str| Specification::parse(json).err().map(|e| e.message);
+        let deep = "[".repeat(DEEPEST + 1);
+        assert_eq!(
+            message(&deep).as_deref(),
+            Some("the query is nested more than 127 levels deep")
+        );
+        let shallow = message(&"[".repeat(DEEPEST)).unwrap_or_default();
+        assert!(shallow.starts_with("not a query: "), "{shallow}");
+        assert!(!shallow.contains("recursion"), "{shallow}");
+    }
 }

@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Field, Schema};
 use common::{Stored, above, catalog, column, doubles, query, sum};
 use serde_json::json;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use treemill_engine::{Bound, Catalog, Cause, Control, EngineError, Foreign, Provider};
 use treemill_format::layout::{Layout, Number};
 use treemill_query::{Number as Value, Outcome};
@@ -243,4 +243,64 @@ fn a_query_is_compiled_once_for_tables_of_the_same_columns() {
     assert!(!std::ptr::eq(first.query(), third.query()));
     assert_eq!(float(packets(&second, 30, 30).unwrap()), 435.0);
     assert_eq!(float(packets(&third, 10, 10).unwrap()), 45.0);
+}
+
+/// Runs the file's last packet while its first one runs, and notes how many readers are idle then.
+#[derive(Default)]
+struct Overtaken {
+    bound: OnceLock<Weak<Bound>>,
+    idle: OnceLock<usize>,
+}
+
+/// What the query is given.
+struct Shared(Arc<Overtaken>);
+
+impl Provider for Shared {
+    fn read(&self, _: &str, entries: Range<u64>) -> Result<ArrayRef, Cause> {
+        if entries.start == 0 {
+            let bound = self.0.bound.get().and_then(Weak::upgrade).unwrap();
+            let mut partial = bound.query().partial();
+            bound.run(90..100, &mut partial, &Control::default())?;
+            self.0.idle.set(bound.idle_readers()).unwrap();
+        }
+        let rows = entries.end - entries.start;
+        Ok(Arc::new(Float64Array::from(vec![1.0; rows as usize])))
+    }
+}
+
+#[test]
+fn stragglers_take_over_what_the_last_packet_has_left() {
+    let catalog = counting(100);
+    let overtaken = Arc::new(Overtaken::default());
+    let schema = Schema::new(vec![Field::new("other", DataType::Float64, false)]);
+    let foreign = Foreign::new(Box::new(Shared(overtaken.clone())), Arc::new(schema));
+    let specification = query(&[above("x", -1.0)], sum("other"));
+    let bound = Arc::new(Bound::new(&specification, &catalog, Some(foreign), None).unwrap());
+    overtaken.bound.set(Arc::downgrade(&bound)).unwrap();
+    let mut partial = bound.query().partial();
+    bound.run(0..10, &mut partial, &Control::default()).unwrap();
+    assert_eq!(overtaken.idle.get(), Some(&1), "the last packet's reader");
+    assert_eq!(bound.idle_readers(), 0, "all packets are done");
+}
+
+#[test]
+fn a_packet_that_fails_runs_no_more() {
+    struct Failing;
+    impl Provider for Failing {
+        fn read(&self, _: &str, _: Range<u64>) -> Result<ArrayRef, Cause> {
+            Err("no".into())
+        }
+    }
+    let catalog = counting(100);
+    let schema = Schema::new(vec![Field::new("other", DataType::Float64, false)]);
+    let foreign = Foreign::new(Box::new(Failing), Arc::new(schema));
+    let specification = query(&[above("x", 50.0)], sum("other"));
+    let bound = Bound::new(&specification, &catalog, Some(foreign), None).unwrap();
+    let mut partial = bound.query().partial();
+    let control = Control::default();
+    bound.run(0..10, &mut partial, &control).unwrap();
+    assert_eq!(bound.idle_readers(), 1);
+    bound.run(50..100, &mut partial, &control).unwrap_err();
+    bound.run(10..20, &mut partial, &control).unwrap();
+    assert_eq!(bound.idle_readers(), 1);
 }

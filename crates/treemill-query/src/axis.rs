@@ -6,6 +6,7 @@ mod regular;
 
 use crate::chunk::Widen;
 use crate::error::QueryError;
+use crate::limits::AXIS_BINS;
 use crate::spec;
 use std::collections::HashMap;
 
@@ -63,9 +64,6 @@ pub(crate) enum Takes {
     Bools,
     Strings,
 }
-
-/// More bins than any axis may have.
-const MOST_BINS: i64 = 1 << 27;
 
 impl Axis {
     /// Error: no such axis can be made.
@@ -172,8 +170,8 @@ impl Axis {
                     ..
                 }
         );
-        if size > MOST_BINS || size < i64::from(!may_be_empty) {
-            let message = format!("an axis has 1 to {MOST_BINS} bins, not {size}");
+        if size > AXIS_BINS || size < i64::from(!may_be_empty) {
+            let message = format!("an axis has 1 to {AXIS_BINS} bins, not {size}");
             return Err(QueryError::new(message));
         }
         Ok(Self {

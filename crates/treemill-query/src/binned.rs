@@ -4,12 +4,8 @@
 use crate::axis::{Axis, Takes};
 use crate::compile::{Compiler, NodeId, Type};
 use crate::error::QueryError;
+use crate::limits::{HISTOGRAM_AXES, HISTOGRAM_CELLS};
 use crate::spec::{AxisFill, Expression};
-
-/// Cells that one histogram may have.
-const MOST_CELLS: u64 = 1 << 27;
-/// Axes that one histogram may have; as boost-histogram's.
-const MOST_AXES: usize = 32;
 
 /// Axes and what fills them.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,8 +26,8 @@ impl Binned {
         compiler: &mut Compiler,
         scope: Option<usize>,
     ) -> Result<(Self, Vec<NodeId>), QueryError> {
-        if fills.is_empty() || fills.len() > MOST_AXES {
-            let message = format!("a histogram has 1 to {MOST_AXES} axes");
+        if fills.is_empty() || fills.len() > HISTOGRAM_AXES {
+            let message = format!("a histogram has 1 to {HISTOGRAM_AXES} axes");
             return Err(QueryError::new(message));
         }
         let mut axes = Vec::with_capacity(fills.len());
@@ -112,12 +108,12 @@ fn limit(axes: &[Axis]) -> Result<(), QueryError> {
     let cells = axes.iter().try_fold(1_u64, |product, axis| {
         product
             .checked_mul(u64::from(axis.cells()))
-            .filter(|product| *product <= MOST_CELLS)
+            .filter(|product| *product <= HISTOGRAM_CELLS)
     });
     match cells {
         Some(_) => Ok(()),
-        None => Err(QueryError::new(format!(
-            "the histogram has more than {MOST_CELLS} bins"
+        None => Err(QueryError::limit(format!(
+            "the histogram has more than {HISTOGRAM_CELLS} bins"
         ))),
     }
 }

@@ -282,7 +282,7 @@ impl Kind {
             .iter()
             .any(|value| !value.is_scalar() && value.len() != n)
         {
-            return Err(QueryError::new("values of different lengths met").into());
+            return Err(QueryError::data("values of different lengths met").into());
         }
         let all: Vec<&Value> = values.iter().collect();
         match (self, to) {

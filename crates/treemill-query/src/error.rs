@@ -1,11 +1,33 @@
 //! What is wrong with a query, with the place in the expression, and names that are near.
 
+use crate::limits::{NEAR_COMPARISONS, NEAR_LETTERS};
 use crate::spec::Span;
+use std::sync::Arc;
+
+/// What an error is about: callers decide by it, never by the message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QueryErrorKind {
+    /// The expressions or the specification are wrong, over any data or over these columns.
+    Query,
+    /// An expression names a column that there is not: `QueryError::column`.
+    Column,
+    /// The data does not suit the query.
+    Data,
+    /// The query takes more than is allowed.
+    Limit,
+    /// A partial result is broken, or belongs to another query.
+    Partial,
+    /// The compiler and the evaluator disagree: an error of treemill.
+    Internal,
+}
 
 /// An expression that cannot be computed over these columns, or a specification that cannot be run.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct QueryError {
+    /// What it is about.
+    pub kind: QueryErrorKind,
     /// What is wrong, in a line.
     pub message: String,
     /// The expression, where one is to blame.
@@ -16,23 +38,70 @@ pub struct QueryError {
     pub column: Option<String>,
     /// Names that the user may have meant, best first.
     pub suggestions: Vec<String>,
+    /// What it comes from, if it is another error.
+    #[source]
+    pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+/// Equal if they say the same; sources are not compared.
+impl PartialEq for QueryError {
+    fn eq(&self, other: &Self) -> bool {
+        let parts = |error: &Self| {
+            let Self {
+                kind,
+                message,
+                text,
+                span,
+                column,
+                suggestions,
+                source: _,
+            } = error.clone();
+            (kind, message, text, span, column, suggestions)
+        };
+        parts(self) == parts(other)
+    }
 }
 
 impl QueryError {
     /// An error about no expression in particular.
     pub fn new(message: impl Into<String>) -> Self {
+        Self::of(QueryErrorKind::Query, message)
+    }
+
+    /// An error of a kind, about no expression in particular.
+    pub fn of(kind: QueryErrorKind, message: impl Into<String>) -> Self {
         Self {
+            kind,
             message: message.into(),
             text: None,
             span: None,
             column: None,
             suggestions: Vec::new(),
+            source: None,
         }
+    }
+
+    /// With the error that it comes from.
+    #[must_use]
+    pub fn from_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// The data does not suit the query.
+    pub(crate) fn data(message: impl Into<String>) -> Self {
+        Self::of(QueryErrorKind::Data, message)
+    }
+
+    /// The query takes more than is allowed.
+    pub(crate) fn limit(message: impl Into<String>) -> Self {
+        Self::of(QueryErrorKind::Limit, message)
     }
 
     /// An expression, whose text is filled in later, names a column at this place that there is not.
     pub(crate) fn no_column(span: Span, name: &str) -> Self {
         Self {
+            kind: QueryErrorKind::Column,
             column: Some(name.to_owned()),
             ..Self::at(span, format!("there is no column {name}"))
         }
@@ -40,9 +109,8 @@ impl QueryError {
 
     /// What cannot be: the compiler and the evaluator disagree.
     pub(crate) fn mistake(what: impl std::fmt::Display) -> Self {
-        Self::new(format!(
-            "{what}: an error of treemill, not of the query; please report it with the query"
-        ))
+        let advice = "an error of treemill, not of the query; please report it with the query";
+        Self::of(QueryErrorKind::Internal, format!("{what}: {advice}"))
     }
 
     /// An error at a place of an expression whose text is filled in later.
@@ -92,16 +160,11 @@ pub enum ProcessError {
     Column(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Letters of a name for which near ones are looked for.
-const LONGEST: usize = 200;
-/// Pairs of letters that are compared in one search.
-const MOST_STEPS: usize = 20_000_000;
-
 /// The names nearest to `wanted`, at most five, best first. None where that would take long: for names
 /// that are too long for anybody to have mistyped them, and beyond a number of comparisons.
 pub(crate) fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let letters = wanted.chars().take(LONGEST + 1).count();
-    if letters > LONGEST {
+    let letters = wanted.chars().take(NEAR_LETTERS + 1).count();
+    if letters > NEAR_LETTERS {
         return Vec::new();
     }
     let lower: Vec<char> = wanted.to_lowercase().chars().collect();
@@ -118,7 +181,7 @@ pub(crate) fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Ve
                 return None;
             }
             steps = steps.saturating_add(lower.len().saturating_mul(other.len()));
-            if steps > MOST_STEPS {
+            if steps > NEAR_COMPARISONS {
                 return None;
             }
             let mut far = distance(&lower, &other, limit)?;
@@ -160,6 +223,24 @@ fn distance(a: &[char], b: &[char], limit: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_keep_their_words_and_have_a_source() {
+        use std::error::Error;
+        let error = QueryError::new("not a query").from_source(std::fmt::Error);
+        assert_eq!(error.to_string(), "not a query");
+        assert!(
+            error
+                .source()
+                .is_some_and(|source| source.is::<Arc<dyn Error + Send + Sync>>()
+                    || source.to_string() == std::fmt::Error.to_string())
+        );
+        assert_eq!(error, QueryError::new("not a query"));
+        let missing = QueryError::no_column((0, 1), "x");
+        assert_eq!(missing.kind, QueryErrorKind::Column);
+        assert_eq!(QueryError::mistake("a").kind, QueryErrorKind::Internal);
+        assert_ne!(QueryError::data("a"), QueryError::limit("a"));
+    }
 
     #[test]
     fn near_names_come_best_first() {

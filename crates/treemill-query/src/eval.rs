@@ -90,7 +90,7 @@ impl<'a> Batch<'a> {
         self.run(selection, Task::Node(node))?;
         match self.selections[selection].values.get(&node) {
             Some(value) => Ok(value.clone()),
-            None => Err(QueryError::new("a value was not computed").into()),
+            None => Err(QueryError::mistake("a value was not computed").into()),
         }
     }
 
@@ -103,7 +103,7 @@ impl<'a> Batch<'a> {
         self.run(selection, Task::Offsets(level))?;
         match self.selections[selection].offsets.get(&level) {
             Some(offsets) => Ok(offsets.clone()),
-            None => Err(QueryError::new("a list's length was not computed").into()),
+            None => Err(QueryError::mistake("a list's length was not computed").into()),
         }
     }
 

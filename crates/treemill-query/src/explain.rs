@@ -1,14 +1,12 @@
 //! A compiled query in words: what is read, in which order, over which lists, and what is computed
 //! once for several. For people; nothing is decided by it.
 
-use crate::compile::{Constant, EVENT, LevelKind, NodeId, Op, Plan, Type};
-use crate::kernel::{Arithmetic, Compare, Map};
-use serde::Serialize;
+mod programs;
 
-/// Levels of an expression that are written out.
-const DEEPEST: usize = 6;
-/// Lines of a kind.
-const LINES: usize = 100;
+use crate::compile::{Constant, EVENT, LevelKind, NodeId, Op, Plan, Type};
+use crate::kernel::{Arithmetic, Compare};
+use crate::limits::{EXPLAINED_DEPTH, EXPLAINED_LINES};
+use serde::Serialize;
 
 /// What a query does, in words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,6 +21,9 @@ pub struct Explanation {
     pub levels: Vec<String>,
     /// Values that several others want, and that are computed once.
     pub shared: Vec<String>,
+    /// The programs that run over chunks of positions: a line for the lists that each goes through
+    /// and the registers that it leaves, then a line for each step.
+    pub programs: Vec<String>,
 }
 
 impl Plan {
@@ -63,8 +64,8 @@ impl Plan {
             }
             depth
         };
-        shared.truncate(LINES);
-        levels.truncate(LINES);
+        shared.truncate(EXPLAINED_LINES);
+        levels.truncate(EXPLAINED_LINES);
         Explanation {
             columns: self.fields.iter().map(|field| field.name.clone()).collect(),
             columns_of_filters: self.columns_of(filters),
@@ -77,6 +78,7 @@ impl Plan {
                 })
                 .collect(),
             shared,
+            programs: self.programs_in_words(),
         }
     }
 
@@ -101,7 +103,7 @@ impl Plan {
 
     /// A node as an expression.
     fn words(&self, id: NodeId, depth: usize) -> String {
-        if depth > DEEPEST {
+        if depth > EXPLAINED_DEPTH {
             return "…".to_owned();
         }
         let node = self.graph.node(id);
@@ -125,22 +127,7 @@ impl Plan {
                 Constant::Float(bits) => f64::from_bits(*bits).to_string(),
                 Constant::Str(x) => format!("{x:?}"),
             },
-            Op::Map(map) => match map {
-                Map::Real(op) | Map::Int(op) | Map::UInt(op) => between(sign(*op)),
-                Map::CompareReal(op)
-                | Map::CompareInt(op)
-                | Map::CompareUInt(op)
-                | Map::CompareBool(op)
-                | Map::CompareIntUInt(op)
-                | Map::CompareIntReal(op)
-                | Map::CompareUIntReal(op) => between(comparison(*op)),
-                Map::And => between("and"),
-                Map::Or => between("or"),
-                Map::Real1(op) => of(&format!("{op:?}").to_lowercase()),
-                Map::Real2(op) => of(&format!("{op:?}").to_lowercase()),
-                cast if cast.is_cast() => inputs.concat(),
-                other => of(&format!("{other:?}").to_lowercase()),
-            },
+            Op::Map(map) => programs::map_in_words(*map, &inputs),
             Op::And => between("and"),
             Op::Or => between("or"),
             Op::StrCompare(op) => between(comparison(*op)),

@@ -20,6 +20,7 @@ mod eval;
 mod explain;
 mod fill;
 mod kernel;
+mod limits;
 mod load;
 mod moments;
 mod outcome;
@@ -37,7 +38,7 @@ mod unique;
 mod value;
 
 pub use columns::Columns;
-pub use error::{ProcessError, QueryError};
+pub use error::{ProcessError, QueryError, QueryErrorKind};
 pub use explain::Explanation;
 pub use outcome::{Number, Outcome, Values};
 pub use partial::Partial;

@@ -4,7 +4,7 @@
 //! The form of a partial depends on the specification alone, not on the columns' types, so that
 //! partials over files whose types differ merge.
 
-use crate::error::QueryError;
+use crate::error::{QueryError, QueryErrorKind};
 use crate::moments::{Mean, Moments};
 use crate::outcome::{Number, Outcome};
 use crate::rows::{NamedArray, Rows};
@@ -216,7 +216,10 @@ fn sizes(shape: &[u32]) -> Vec<usize> {
 }
 
 pub(crate) fn foreign() -> QueryError {
-    QueryError::new("this partial result belongs to another query")
+    QueryError::of(
+        QueryErrorKind::Partial,
+        "this partial result belongs to another query",
+    )
 }
 
 impl Partial {
@@ -243,20 +246,28 @@ impl Partial {
         if self.row_bytes() > 0 {
             return Err(held());
         }
-        postcard::to_stdvec(&(VERSION, self)).map_err(|error| QueryError::new(error.to_string()))
+        postcard::to_stdvec(&(VERSION, self)).map_err(|error| {
+            QueryError::of(QueryErrorKind::Partial, error.to_string()).from_source(error)
+        })
     }
 
     /// Error: not what `to_bytes` wrote.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, QueryError> {
-        let broken = |error| QueryError::new(format!("not a partial result: {error}"));
+        let broken = |error: postcard::Error| {
+            let message = format!("not a partial result: {error}");
+            QueryError::of(QueryErrorKind::Partial, message).from_source(error)
+        };
         let (version, rest) = postcard::take_from_bytes::<u32>(bytes).map_err(broken)?;
         if version != VERSION {
             let message = format!("a partial result of version {version}, not {VERSION}");
-            return Err(QueryError::new(message));
+            return Err(QueryError::of(QueryErrorKind::Partial, message));
         }
         let partial: Self = postcard::from_bytes(rest).map_err(broken)?;
         if !partial.accumulators.iter().all(Accumulator::is_sound) {
-            return Err(QueryError::new("not a partial result: its cells are cut"));
+            return Err(QueryError::of(
+                QueryErrorKind::Partial,
+                "not a partial result: its cells are cut",
+            ));
         }
         Ok(partial)
     }
@@ -304,7 +315,10 @@ impl Partial {
 const VERSION: u32 = 2;
 
 fn held() -> QueryError {
-    QueryError::new("rows must be taken out of a partial result before it is handed on")
+    QueryError::of(
+        QueryErrorKind::Partial,
+        "rows must be taken out of a partial result before it is handed on",
+    )
 }
 
 impl Accumulator {

@@ -1,5 +1,6 @@
 //! Buffers that are used again from batch to batch, by type.
 
+use crate::limits::{POOL_BUFFERS, POOL_BYTES, POOL_ELEMENTS};
 use crate::value::{Buf, Data, Value, View};
 use arrow_buffer::ArrowNativeType;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ pub(crate) struct Pool {
     u32s: Vec<Vec<u32>>,
     f32s: Vec<Vec<f32>>,
     u8s: Vec<Vec<u8>>,
+    /// Bytes at rest.
+    bytes: usize,
 }
 
 /// Types that are pooled.
@@ -29,15 +32,6 @@ macro_rules! pooled {
             const POISON: Self = $poison;
             fn shelf(pool: &mut Pool) -> &mut Vec<Vec<Self>> { &mut pool.$shelf }
         })*
-
-        impl Pool {
-            /// Bytes at rest.
-            pub fn bytes(&self) -> usize {
-                let mut all = 0;
-                $(all += self.$shelf.iter().map(Vec::capacity).sum::<usize>() * size_of::<$type>();)*
-                all
-            }
-        }
     };
 }
 pooled!(
@@ -49,11 +43,6 @@ pooled!(
     f32 => f32s, f32::NAN;
     u8 => u8s, 0xa5;
 );
-
-/// Buffers kept per type: a query with more live at once allocates the rest anew.
-const KEPT: usize = 64;
-/// Buffers larger than this many elements are not kept: a batch with huge collections is rare.
-const LARGEST: usize = 1 << 22;
 
 impl Pool {
     /// A buffer of `n` elements of any values: the smallest that is large enough, of equal ones the
@@ -76,6 +65,7 @@ impl Pool {
             return vec![T::default(); n];
         };
         let mut buffer = shelf.remove(place);
+        self.bytes -= bytes(&buffer);
         if buffer.len() >= n {
             buffer.truncate(n);
         } else {
@@ -94,11 +84,12 @@ impl Pool {
     }
 
     pub fn give_vec<T: Pooled>(&mut self, vec: Vec<T>) {
-        if vec.capacity() > LARGEST || vec.capacity() == 0 {
+        let size = bytes(&vec);
+        if vec.capacity() > POOL_ELEMENTS || size == 0 || self.bytes + size > POOL_BYTES {
             return;
         }
         let shelf = T::shelf(self);
-        if shelf.len() >= KEPT {
+        if shelf.len() >= POOL_BUFFERS {
             // Small ones are made anew in less time than large ones.
             let sizes = shelf.iter().map(Vec::capacity).enumerate();
             let Some((place, least)) = sizes.min_by_key(|(_, size)| *size) else {
@@ -107,9 +98,18 @@ impl Pool {
             if least >= vec.capacity() {
                 return;
             }
-            shelf.remove(place);
+            let least = shelf.remove(place);
+            shelf.push(vec);
+            self.bytes = self.bytes + size - bytes(&least);
+            return;
         }
         shelf.push(vec);
+        self.bytes += size;
+    }
+
+    /// Bytes at rest.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub fn give_value(&mut self, value: Value) {
@@ -130,6 +130,10 @@ impl Pool {
             Data::I8(_) | Data::I16(_) | Data::U16(_) | Data::Str(_) => (),
         }
     }
+}
+
+fn bytes<T>(buffer: &Vec<T>) -> usize {
+    buffer.capacity() * size_of::<T>()
 }
 
 #[cfg(test)]
@@ -168,13 +172,32 @@ mod tests {
     #[test]
     fn large_ones_are_kept_before_small_ones() {
         let mut pool = Pool::default();
-        for _ in 0..KEPT {
+        for _ in 0..POOL_BUFFERS {
             pool.give_vec(vec![0_u8; 8]);
         }
         pool.give_vec(vec![0_u8; 800]);
         pool.give_vec(vec![0_u8; 4]);
-        assert_eq!(pool.u8s.len(), KEPT);
+        assert_eq!(pool.u8s.len(), POOL_BUFFERS);
         assert_eq!(pool.take::<u8>(9).capacity(), 800);
         assert_eq!(pool.take::<u8>(9).len(), 9);
+    }
+
+    #[test]
+    fn all_types_together_are_bounded() {
+        let mut pool = Pool::default();
+        for _ in 0..POOL_BUFFERS {
+            pool.give_vec::<f64>(Vec::with_capacity(POOL_ELEMENTS));
+            pool.give_vec::<i64>(Vec::with_capacity(POOL_ELEMENTS));
+            pool.give_vec::<u8>(Vec::with_capacity(POOL_ELEMENTS));
+        }
+        let rest = |pool: &Pool| {
+            let f64s: usize = pool.f64s.iter().map(bytes).sum();
+            let i64s: usize = pool.i64s.iter().map(bytes).sum();
+            f64s + i64s + pool.u8s.iter().map(bytes).sum::<usize>()
+        };
+        assert!((POOL_BYTES / 2..=POOL_BYTES).contains(&pool.bytes()));
+        assert_eq!(rest(&pool), pool.bytes());
+        drop(pool.take::<f64>(POOL_ELEMENTS));
+        assert_eq!(rest(&pool), pool.bytes());
     }
 }

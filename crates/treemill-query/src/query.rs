@@ -8,15 +8,13 @@ use crate::compile::{Compiler, Cuts, NodeId, Plan};
 use crate::error::{ProcessError, QueryError};
 use crate::eval::{Batch, SelectionId};
 use crate::explain::Explanation;
+use crate::limits::{HISTOGRAM_BYTES, SCRATCH_BYTES};
 use crate::partial::{Partial, foreign};
 use crate::pool::Pool;
 use crate::schema::Schema;
 use crate::spec::{Action, Spec};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-
-/// Bytes that all histograms of a query may take together, in each worker's partial.
-const MOST_BYTES: u64 = 1 << 30;
 
 /// Buffers that are reused from batch to batch; one per thread.
 #[derive(Default)]
@@ -26,8 +24,6 @@ pub struct Scratch {
 
 /// Scratch memory of queries that are done: fresh memory costs more than what is done in it.
 static LEFT: Mutex<Vec<Scratch>> = Mutex::new(Vec::new());
-/// At most so many bytes are left, of all together.
-const MOST_LEFT: usize = 64 << 20;
 
 impl Scratch {
     /// Memory that an earlier query of this process has left, or none.
@@ -41,7 +37,7 @@ impl Scratch {
     pub fn leave(self) {
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: usize = left.iter().map(|scratch| scratch.pool.bytes()).sum();
-        if bytes.saturating_add(self.pool.bytes()) <= MOST_LEFT {
+        if bytes.saturating_add(self.pool.bytes()) <= SCRATCH_BYTES {
             left.push(self);
         }
     }
@@ -156,9 +152,9 @@ impl Query {
             let kind = Kind::compile(&booking.result, &mut compiler, scope)
                 .map_err(|error| error.in_variation(booking.variation.as_deref()))?;
             bytes = bytes.saturating_add(kind.bytes());
-            if bytes > MOST_BYTES {
-                let most = MOST_BYTES >> 20;
-                return Err(QueryError::new(format!(
+            if bytes > HISTOGRAM_BYTES {
+                let most = HISTOGRAM_BYTES >> 20;
+                return Err(QueryError::limit(format!(
                     "the histograms take more than {most} MB together, in each worker: fewer bins or \
                      axes, or several queries, take less"
                 )));
@@ -246,7 +242,7 @@ impl Query {
                 Err(ProcessError::TooMany { message }) => {
                     let message =
                         format!("entry {}: {message}", batch.first_entry() + start as u64);
-                    return Err(QueryError::new(message).into());
+                    return Err(QueryError::limit(message).into());
                 }
                 Err(error) => return Err(error),
                 Ok(()) => batch.forget(known),

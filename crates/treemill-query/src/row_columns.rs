@@ -82,12 +82,12 @@ pub(crate) fn add_rows(
         let mut n = events;
         for offsets in &lists {
             if offsets.len() != n + 1 {
-                return Err(QueryError::new("lists of different lengths met").into());
+                return Err(QueryError::data("lists of different lengths met").into());
             }
             n = offsets.last().map_or(0, |last| *last as usize);
         }
         if !value.is_scalar() && value.len() != n {
-            return Err(QueryError::new("values of different lengths met").into());
+            return Err(QueryError::data("values of different lengths met").into());
         }
         let lists: Vec<&[i32]> = lists.iter().map(|offsets| &offsets[..]).collect();
         to.add(&value, &lists, n);

@@ -8,11 +8,10 @@ pub(crate) use parts::{Input, Items};
 use crate::chunk::Wide;
 use crate::compile::{Argument, Program, Step, Type, Work};
 use crate::error::QueryError;
-use crate::kernel::cartesian::cartesian;
 use crate::kernel::comparison::narrow;
-use crate::kernel::forms::MOST;
 use crate::kernel::pieces::{Pieces, WIDTH};
-use crate::kernel::{Kernel, Map};
+use crate::kernel::squares;
+use crate::kernel::{Bundle, Kernel, Map, bundle};
 use crate::pool::Pool;
 use crate::value::{Data, Value, View};
 use parts::{Chunk, Source};
@@ -55,11 +54,7 @@ pub(crate) fn run_joint(
     let constant = inputs.iter().all(scalar);
     let n = if constant { 1 } else { n };
     sound::check(program, inputs, n)?;
-    let last = program.steps.last().map(|step| [step.register]);
-    let results = match (program.results.as_slice(), &last) {
-        ([], Some(last)) => last,
-        (results, _) => results,
-    };
+    let results = &program.results;
     let leaves = program.leaves.iter().zip(inputs);
     let mut registers = Registers {
         leaves: leaves
@@ -147,7 +142,7 @@ impl Registers<'_> {
         if self.is_whole[register] { at } else { 0 }
     }
 
-    /// Does a step on the chunk at `at`; its registers take the results.
+    /// Does a step on the chunk at `at`, which is some of the pieces; its registers take the results.
     fn do_step(
         &mut self,
         step: &Step,
@@ -155,42 +150,37 @@ impl Registers<'_> {
         size: usize,
         part: Option<(&Pieces, Range<usize>)>,
     ) {
-        if matches!(step.work, Work::Twin) {
-            return;
-        }
-        let mut to = std::mem::take(&mut self.registers[step.register]);
-        let place = self.place(step.register, at);
-        let taken = |twin: &usize| std::mem::take(&mut self.registers[*twin]);
-        let mut twins: Vec<Chunk> = step.twins.iter().map(taken).collect();
-        match (step.work, twins.as_mut_slice()) {
-            (Work::Pair(run), [second]) => {
-                let second = second.at(self.place(step.twins[0], at), size);
-                run(
-                    self.f(step.arguments.first(), at, size),
-                    to.at(place, size),
-                    second,
-                );
+        match (step.work, step.results.as_slice()) {
+            (Work::Bundle(bundle), &[first, second]) => {
+                self.bundle(step, bundle, at, size, [first, second]);
             }
-            (Work::Cartesian, [y, z, energy]) => {
-                let from = std::array::from_fn(|i| self.f(step.arguments.get(i), at, size));
-                let to = [
-                    to.at(place, size),
-                    y.at(self.place(step.twins[0], at), size),
-                    z.at(self.place(step.twins[1], at), size),
-                    energy.at(self.place(step.twins[2], at), size),
-                ];
-                cartesian(from, to);
+            (_, &[register]) => {
+                let mut to = std::mem::take(&mut self.registers[register]);
+                self.one(step, at, self.place(register, at), size, part, &mut to);
+                self.registers[register] = to;
             }
-            _ => self.work(step, at, place, size, part, &mut to),
-        }
-        self.registers[step.register] = to;
-        for (register, twin) in step.twins.iter().zip(twins) {
-            self.registers[*register] = twin;
+            _ => (),
         }
     }
 
-    /// Does a step on the chunk at `at`, which is some of the pieces; writes `size` results at `to_at`.
-    fn work(
+    fn bundle(&mut self, step: &Step, bundle: Bundle, at: usize, size: usize, to: [usize; 2]) {
+        let [mut first, mut second] =
+            to.map(|register| std::mem::take(&mut self.registers[register]));
+        let mut from: [&[f64]; bundle::MOST_ARGUMENTS] = Default::default();
+        for (from, argument) in from.iter_mut().zip(&step.arguments) {
+            *from = self.f(Some(argument), at, size);
+        }
+        bundle.run(
+            from,
+            first.at(self.place(to[0], at), size),
+            second.at(self.place(to[1], at), size),
+        );
+        self.registers[to[0]] = first;
+        self.registers[to[1]] = second;
+    }
+
+    /// Does a step with one result; writes `size` values at `to_at`.
+    fn one(
         &self,
         step: &Step,
         at: usize,
@@ -200,15 +190,16 @@ impl Registers<'_> {
         to: &mut Chunk,
     ) {
         match (step.work, part, to) {
-            (Work::Kernel(kernel), _, to) => self.step(step, kernel, at, to_at, size, to),
-            (Work::Form(form), Some((pieces, range)), Chunk::F(to)) => {
-                let mut items: [&[f64]; MOST] = [&[]; MOST];
+            (Work::Map(_, kernel), _, to) => self.kernel(step, kernel, at, to_at, size, to),
+            (Work::SquaresOfSums(squares), Some((pieces, range)), Chunk::F(to)) => {
+                let mut items: [&[f64]; squares::MOST_ARGUMENTS] = Default::default();
                 for (items, argument) in items.iter_mut().zip(&step.arguments) {
                     *items = self.items(argument);
                 }
-                form.run(pieces, range, items, &mut to[to_at..]);
+                squares.of_sums(pieces, range, items, &mut to[to_at..]);
             }
-            (Work::Form(_) | Work::Pair(_) | Work::Cartesian | Work::Twin, ..) => (),
+            // `sound` has seen to it that there are none.
+            (Work::SquaresOfSums(_) | Work::Bundle(_), ..) => (),
         }
     }
 
@@ -224,7 +215,7 @@ impl Registers<'_> {
     }
 
     /// Runs a kernel on the chunk at `at`; writes `size` results at `to_at`.
-    fn step(
+    fn kernel(
         &self,
         step: &Step,
         kernel: Kernel,
@@ -243,6 +234,8 @@ impl Registers<'_> {
                 match kernel {
                     Kernel::FtoF(run) => run(f(0), to),
                     Kernel::FFtoF(run) => run(f(0), f(1), to),
+                    Kernel::FFFtoF(run) => run(f(0), f(1), f(2), to),
+                    Kernel::FFFFtoF(run) => run(f(0), f(1), f(2), f(3), to),
                     Kernel::BFFtoF(run) => run(b(0), f(1), f(2), to),
                     Kernel::BtoF(run) => run(b(0), to),
                     Kernel::ItoF(run) => run(i(0), to),
@@ -283,8 +276,8 @@ pub(crate) fn run_narrow(program: &Program, inputs: &[Input], pool: &mut Pool) -
     let [step] = program.steps.as_slice() else {
         return None;
     };
-    let (Some(Map::CompareReal(op)), [Argument::Leaf(left), Argument::Leaf(right)]) =
-        (program.only, step.arguments.as_slice())
+    let (Work::Map(Map::CompareReal(op), _), [Argument::Leaf(left), Argument::Leaf(right)]) =
+        (step.work, step.arguments.as_slice())
     else {
         return None;
     };

@@ -1,6 +1,7 @@
 //! What columns there are and of which types: all that the compiler knows about data. It knows
 //! neither files nor branches' layouts.
 
+use crate::limits::LISTS_IN_LISTS;
 use std::collections::HashMap;
 
 /// The columns of a dataset, in the dataset's order.
@@ -110,9 +111,6 @@ impl DType {
     }
 }
 
-/// Lists that are one in the other below the outermost.
-const DEEPEST: usize = 7;
-
 impl ColumnType {
     /// The type of lists of what this one holds; `None` where expressions cannot use such lists.
     pub fn listed(self, counter: Option<String>) -> Option<Self> {
@@ -148,7 +146,7 @@ impl ColumnType {
             Self::Other(_) => return None,
         };
         below.insert(0, outer);
-        (below.len() <= DEEPEST).then_some((item, below))
+        (below.len() <= LISTS_IN_LISTS).then_some((item, below))
     }
 
     /// Type of the items; `None` of what expressions cannot use.

@@ -7,6 +7,7 @@
 //! lies in the right cell. Where a cell holds one value only, as with small integers, so is that.
 
 use crate::error::QueryError;
+use crate::limits::SKETCH_PAGES;
 use serde::{Deserialize, Serialize};
 
 /// Bits of the mantissa that tell cells apart.
@@ -14,8 +15,6 @@ const BITS: u32 = 11;
 const CELLS: usize = 1 << BITS;
 /// One page for each sign and exponent.
 const PAGES: usize = 1 << 12;
-/// Pages that a sketch may have: 48 KiB each.
-const MOST_PAGES: usize = 512;
 /// 2^120 and 2^-120.
 const HUGE: f64 = 1_329_227_995_784_915_872_903_807_060_280_344_576.0;
 const TINY: f64 = 1.0 / HUGE;
@@ -85,9 +84,9 @@ impl Sketch {
     }
 
     fn check(&self) -> Result<(), QueryError> {
-        if self.used > MOST_PAGES {
-            return Err(QueryError::new(format!(
-                "the values of a quantile span more than {MOST_PAGES} powers of two (counting \
+        if self.used > SKETCH_PAGES {
+            return Err(QueryError::limit(format!(
+                "the values of a quantile span more than {SKETCH_PAGES} powers of two (counting \
                  negative ones apart): take quantiles of their logarithm"
             )));
         }

@@ -70,7 +70,7 @@ impl Unique {
     fn check(&self) -> Result<(), QueryError> {
         let found = self.bools.len() + self.ints.len() + self.floats.len() + self.strings.len();
         if found as u64 > self.limit {
-            return Err(QueryError::new(format!(
+            return Err(QueryError::limit(format!(
                 "there are more than {} different values: raise limit=, or book a histogram",
                 self.limit
             )));

@@ -1,5 +1,6 @@
 """Puts the plan of a pass in words: what is read, what is filtered first, which lists are gone
-through, and what is computed once. Compiles for the dataset's first file; reads no entry."""
+through, what is computed once, and the programs' steps. Compiles for the dataset's first file; reads
+no entry."""
 
 from __future__ import annotations
 
@@ -36,6 +37,7 @@ def explained(chain: Chain, bookings: Sequence[Booking]) -> str:
         ("reads where an entry passes" if first else "reads", ", ".join(columns[first:])),
         ("lists", found["levels"]),
         ("computed once", found["shared"]),
+        ("programs", found["programs"]),
         ("books", [booking.title for booking in bookings]),
     ]
     return "\n".join(line for head, body in parts for line in _part(head, body))

@@ -242,7 +242,8 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
         Returns
         -------
         str
-            Columns read, filters, lists, what is computed once. No entry is read.
+            Columns read, filters, lists, what is computed once, and the programs: the steps that run
+            over chunks of entries or items, as they are fused. No entry is read.
 
         Raises
         ------
@@ -256,6 +257,9 @@ class Bookable(Fills, Statistics, Collects, Looks, Saves):
           1. (nMuon >= 2)
         reads for filters:
           nMuon
+        programs:
+          entries: r0
+            r0 = (nMuon >= 2)
         books:
           count
         """

@@ -3,7 +3,7 @@
 
 use super::vectors::Part;
 use super::{Bound, Compiler, NodeId, Result, Type};
-use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2};
+use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2, Root};
 use crate::spec::Span;
 use std::f64::consts::PI;
 
@@ -24,9 +24,8 @@ impl Compiler<'_> {
         if let Some(eta) = self.given(bound, Part::Eta, at)? {
             return Ok(self.math(Real1::Tanh, eta));
         }
-        let p2 = self.momentum2(bound, at)?;
         let z = self.coordinate(bound, Part::Pz, at)?;
-        let p = self.root(p2);
+        let p = self.momentum(bound, Root::Sqrt, at)?;
         let ratio = self.real(Arithmetic::Div, z, p);
         Ok(self.unless_nan(ratio, 1.0))
     }
@@ -49,8 +48,7 @@ impl Compiler<'_> {
             return Ok(self.real(Arithmetic::Div, e, cosh));
         }
         let pt = self.coordinate(bound, Part::Pt, at)?;
-        let p2 = self.momentum2(bound, at)?;
-        let p = self.root(p2);
+        let p = self.momentum(bound, Root::Sqrt, at)?;
         let sine = self.real(Arithmetic::Div, pt, p);
         Ok(self.real(Arithmetic::Mul, e, sine))
     }

@@ -5,7 +5,7 @@ use super::objects::{Object, Source};
 use super::vectors::Part;
 use super::{Bound, Compiler, NodeId, Result, Type, span};
 use crate::error::QueryError;
-use crate::kernel::{Arithmetic, Map, Real1, Real2};
+use crate::kernel::{Arithmetic, Map, Real1, Real2, Root};
 use crate::spec::{Expr, Span};
 use std::rc::Rc;
 
@@ -210,7 +210,7 @@ impl Compiler<'_> {
             let speeds = [x, y, z].map(|p| self.real(Arithmetic::Div, p, mass));
             (gamma, speeds.to_vec())
         } else {
-            let square = self.sum_of_squares(&by);
+            let square = self.sum_of_squares(&by, Root::Plain);
             let rest = self.real(Arithmetic::Sub, one, square);
             let root = self.root(rest);
             let gamma = self.real(Arithmetic::Div, one, root);

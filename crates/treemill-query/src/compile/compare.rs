@@ -3,12 +3,8 @@
 use super::{Bound, Compiler, Constant, NodeId, Op, Reducer, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Compare, Map};
+use crate::limits::{COMPARED_INTEGERS, COMPARED_MEMBERS};
 use crate::spec::{Expr, Span};
-
-/// Members of a constant list that are compared one by one; integers of longer lists are searched.
-const SHORT: usize = 8;
-/// Members of a list of floats or strings.
-const LONGEST: usize = 1000;
 
 impl Compiler<'_> {
     pub(super) fn comparison(
@@ -152,13 +148,13 @@ impl Compiler<'_> {
                 }
             }
         }
-        if constants.len() > SHORT
+        if constants.len() > COMPARED_INTEGERS
             && let Some(found) = self.search(left, &constants)
         {
             return Ok(found);
         }
-        if constants.len() > LONGEST {
-            let message = format!("more than {LONGEST} floats or strings after 'in'");
+        if constants.len() > COMPARED_MEMBERS {
+            let message = format!("more than {COMPARED_MEMBERS} floats or strings after 'in'");
             return Err(QueryError::at(at, message));
         }
         let mut result: Option<NodeId> = None;

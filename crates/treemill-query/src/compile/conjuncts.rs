@@ -4,10 +4,8 @@
 use super::quick::QuickSet;
 use super::{Compiler, Constant, EVENT, LevelId, NodeId, Op};
 use crate::kernel::Map;
+use crate::limits::FILTER_PARTS;
 use std::collections::BTreeSet;
-
-/// A filter of more parts is left whole.
-const MOST_PARTS: usize = 64;
 
 /// How much work a condition is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,7 +66,7 @@ impl Compiler<'_> {
                 }
                 _ => terms.push(id),
             }
-            if terms.len() + stack.len() > MOST_PARTS {
+            if terms.len() + stack.len() > FILTER_PARTS {
                 return None;
             }
         }

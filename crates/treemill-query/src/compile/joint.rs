@@ -3,14 +3,13 @@
 //! Nothing depends on it but speed.
 
 use super::homes::Homes;
+use super::lowering::joint_program;
 use super::plan::{Needs, Want};
-use super::program::{Program, joint_program};
-use super::quick::{QuickMap, QuickSet};
+use super::program::Program;
+use super::quick::QuickMap;
 use super::{LevelId, NodeId, Op, Type};
+use crate::limits::JOINT_VALUES;
 use std::collections::HashMap;
-
-/// Values that are computed together: their registers fill the first-level cache.
-const MOST: usize = 8;
 
 /// Values computed by one program.
 pub(crate) struct Joint {
@@ -39,7 +38,7 @@ pub(super) fn joints(
     let mut group_of: QuickMap<NodeId, usize> = QuickMap::default();
     // The last group of a place that reads a column.
     let mut readers: QuickMap<((LevelId, usize), NodeId), usize> = QuickMap::default();
-    let mut evaluated: Vec<NodeId> = evaluated(needs, programs, wanted).into_iter().collect();
+    let mut evaluated: Vec<NodeId> = needs.evaluated(programs, wanted).into_iter().collect();
     evaluated.sort_unstable();
     for id in evaluated {
         let node = graph.node(id);
@@ -54,7 +53,7 @@ pub(super) fn joints(
         };
         let fits = |group: &usize| {
             let group = &groups[*group];
-            group.place == place && group.nodes.len() < MOST
+            group.place == place && group.nodes.len() < JOINT_VALUES
         };
         let number = match reads.groups.as_slice() {
             [] => {
@@ -147,33 +146,4 @@ fn is_column(needs: &Needs<'_, '_>, id: NodeId) -> bool {
         }
     }
     true
-}
-
-/// The nodes that get values of their own: others are steps of these.
-fn evaluated(
-    needs: &Needs<'_, '_>,
-    programs: &HashMap<NodeId, Program>,
-    wanted: &[(usize, Want)],
-) -> QuickSet<NodeId> {
-    let mut seen: QuickSet<Want> = QuickSet::default();
-    let mut stack: Vec<Want> = wanted.iter().map(|(_, want)| *want).collect();
-    while let Some(want) = stack.pop() {
-        if !seen.insert(want) {
-            continue;
-        }
-        match want {
-            Want::Node(id) if programs.contains_key(&id) => {
-                let program = &programs[&id];
-                stack.extend(program.leaves.iter().map(|leaf| Want::Node(leaf.node)));
-                stack.extend(program.tuples.map(Want::Offsets));
-                stack.push(Want::Offsets(needs.compiler.graph.node(id).level));
-            }
-            _ => stack.extend(needs.before(want)),
-        }
-    }
-    let nodes = seen.into_iter().filter_map(|want| match want {
-        Want::Node(id) => Some(id),
-        Want::Offsets(_) => None,
-    });
-    nodes.collect()
 }

@@ -5,7 +5,7 @@ use super::objects::{Object, Source};
 use super::vectors::{COORDINATES, Part};
 use super::{Bound, Compiler, Constant, NodeId, Result, Type, span};
 use crate::error::QueryError;
-use crate::kernel::{Arithmetic, Map, Real1, Real2, Test};
+use crate::kernel::{Arithmetic, Map, Real1, Real2, Root, Shape, Squares, Test};
 use crate::spec::{Expr, Span};
 use std::rc::Rc;
 
@@ -102,29 +102,22 @@ impl Compiler<'_> {
                 let pt = get(Part::Pt)?;
                 self.square(pt)
             }
-            "p" | "mag" => {
-                let p2 = self.momentum2(bound, at)?;
-                self.root(p2)
-            }
-            "p2" | "mag2" => self.momentum2(bound, at)?,
+            "p" | "mag" => self.momentum(bound, Root::Sqrt, at)?,
+            "p2" | "mag2" => self.momentum(bound, Root::Plain, at)?,
             "mass2" | "M2" | "tau2" => self.mass2(bound, at)?,
             "theta" => self.theta(bound, at)?,
             "cottheta" => self.cotangent_of_theta(bound, at)?,
             "costheta" => self.cosine_of_theta(bound, at)?,
             "rapidity" => self.rapidity(bound, at)?,
-            "mt" | "Mt" | "transverse_mass" => {
-                let mt2 = self.transverse2(bound, at)?;
-                self.signed_root(mt2)
-            }
-            "mt2" | "Mt2" | "transverse_mass2" => self.transverse2(bound, at)?,
+            "mt" | "Mt" | "transverse_mass" => self.transverse_mass(bound, Root::Signed, at)?,
+            "mt2" | "Mt2" | "transverse_mass2" => self.transverse_mass(bound, Root::Plain, at)?,
             "et" | "Et" | "transverse_energy" => self.transverse_energy(bound, at)?,
             "et2" | "Et2" | "transverse_energy2" => {
                 let et = self.transverse_energy(bound, at)?;
                 self.square(et)
             }
             "beta" => {
-                let p2 = self.momentum2(bound, at)?;
-                let p = self.root(p2);
+                let p = self.momentum(bound, Root::Sqrt, at)?;
                 let e = self.coordinate(bound, Part::Energy, at)?;
                 let ratio = self.real(Arithmetic::Div, p, e);
                 self.unless_nan(ratio, 0.0)
@@ -197,12 +190,11 @@ impl Compiler<'_> {
                     _ => Of::Rapidity,
                 };
                 let (phi, along) = (difference(Of::Part(Part::Phi))?, difference(along)?);
-                let sum = self.sum_of_squares(&[phi, along]);
-                if name.ends_with('2') {
-                    sum
-                } else {
-                    self.root(sum)
-                }
+                let root = match name.ends_with('2') {
+                    true => Root::Plain,
+                    false => Root::Sqrt,
+                };
+                self.squares(Shape::Two, root, &[phi, along])
             }
             "dot" => {
                 let mut sum: Option<NodeId> = None;
@@ -332,16 +324,29 @@ impl Compiler<'_> {
         self.math(Real1::Sqrt, a)
     }
 
-    pub(super) fn sum_of_squares(&mut self, ids: &[NodeId]) -> NodeId {
-        let mut sum: Option<NodeId> = None;
-        for id in ids {
-            let square = self.square(*id);
-            sum = Some(match sum {
-                None => square,
-                Some(sum) => self.real(Arithmetic::Add, sum, square),
-            });
-        }
-        sum.unwrap_or_else(|| self.number(0.0))
+    /// Squares put together, and the root of that.
+    pub(super) fn squares(&mut self, shape: Shape, root: Root, ids: &[NodeId]) -> NodeId {
+        self.map(Map::Squares(Squares { shape, root }), ids, Type::Float)
+    }
+
+    /// The squares of two or three numbers, added up.
+    pub(super) fn sum_of_squares(&mut self, ids: &[NodeId], root: Root) -> NodeId {
+        let shape = match ids {
+            [_, _] => Shape::Two,
+            _ => Shape::Three,
+        };
+        self.squares(shape, root, ids)
+    }
+
+    /// A square less the squares of one to three numbers.
+    pub(super) fn square_less(&mut self, of: NodeId, less: &[NodeId], root: Root) -> NodeId {
+        let shape = match less {
+            [_] => Shape::LessOne,
+            [_, _] => Shape::LessTwo,
+            _ => Shape::LessThree,
+        };
+        let ids: Vec<NodeId> = std::iter::once(of).chain(less.iter().copied()).collect();
+        self.squares(shape, root, &ids)
     }
 
     /// The root of its size, with its sign.

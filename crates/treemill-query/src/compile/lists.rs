@@ -7,19 +7,15 @@ use super::{
     span,
 };
 use crate::error::QueryError;
+use crate::limits::{COMBINATION_ITEMS, TUPLE_ITEMS};
 use crate::spec::{Expr, Span};
 use std::rc::Rc;
-
-/// Largest combinations.
-const MOST_OF: i64 = 4;
-/// Elements of a tuple, and constants of a list.
-const MOST_ITEMS: usize = 10_000;
 
 impl Compiler<'_> {
     /// `(a, b)`, `[a, b]`
     pub(super) fn tuple(&mut self, items: &[Expr], at: Span) -> Result<Bound> {
-        if items.is_empty() || items.len() > MOST_ITEMS {
-            let message = format!("a tuple has 1 to {MOST_ITEMS} elements");
+        if items.is_empty() || items.len() > TUPLE_ITEMS {
+            let message = format!("a tuple has 1 to {TUPLE_ITEMS} elements");
             return Err(QueryError::at(at, message));
         }
         let mut bounds = Vec::with_capacity(items.len());
@@ -100,7 +96,7 @@ impl Compiler<'_> {
     /// `[1, 2, 3]` as a list.
     pub(super) fn constants(&mut self, items: &[Expr], at: Span) -> Result<Bound> {
         let mut found = None;
-        if (1..=MOST_ITEMS).contains(&items.len()) {
+        if (1..=TUPLE_ITEMS).contains(&items.len()) {
             let mut bounds = Vec::with_capacity(items.len());
             for item in items {
                 bounds.push(self.bind(item)?);
@@ -112,7 +108,7 @@ impl Compiler<'_> {
             Some(numbers) => Ok(Bound::Value(self.cycled(numbers))),
             None => {
                 let message = format!(
-                    "a list to go through has 1 to {MOST_ITEMS} constant numbers, or is a column"
+                    "a list to go through has 1 to {TUPLE_ITEMS} constant numbers, or is a column"
                 );
                 Err(QueryError::at(at, message))
             }
@@ -127,9 +123,10 @@ impl Compiler<'_> {
         let (items, of) = self.items("combinations", list)?;
         let number = self.value(size)?;
         let size = match self.graph.as_const(number) {
-            Some(Constant::Int(n)) if (2..=MOST_OF).contains(n) => *n as u8,
+            Some(Constant::Int(n)) if (2..=COMBINATION_ITEMS).contains(n) => *n as u8,
             _ => {
-                let message = format!("combinations are of 2 to {MOST_OF} items, a constant");
+                let message =
+                    format!("combinations are of 2 to {COMBINATION_ITEMS} items, a constant");
                 return Err(QueryError::at(span(size), message));
             }
         };

@@ -4,10 +4,8 @@
 use super::objects::Move;
 use super::{Bound, Compiler, Level, LevelId, LevelKind, NodeId, Result, Role, free, span};
 use crate::error::QueryError;
+use crate::limits::LOOPS;
 use crate::spec::{Expr, Loop, Span, Target};
-
-/// Loops of one comprehension.
-const MOST_LOOPS: usize = 16;
 
 /// Something evaluated inside of loops: it stands at `level`, directly below where the loops began.
 pub(super) struct Looped {
@@ -47,8 +45,8 @@ impl Compiler<'_> {
 
     /// The elements of a comprehension, before they are a list.
     pub(super) fn looped(&mut self, element: &Expr, loops: &[Loop], at: Span) -> Result<Looped> {
-        if loops.len() > MOST_LOOPS {
-            let message = format!("more than {MOST_LOOPS} loops in a comprehension");
+        if loops.len() > LOOPS {
+            let message = format!("more than {LOOPS} loops in a comprehension");
             return Err(QueryError::at(at, message));
         }
         let (outside, variables) = (self.here, self.locals.len());

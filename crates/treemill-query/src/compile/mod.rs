@@ -6,11 +6,10 @@ mod boosts;
 mod builtins;
 mod call;
 mod choice;
+pub(crate) mod combination_items;
 mod compare;
 mod conjuncts;
-mod coordinates;
 mod exact;
-mod forms;
 mod free;
 mod functions;
 mod graph;
@@ -24,20 +23,21 @@ mod level;
 mod levels;
 mod lists;
 mod loops;
+mod lowering;
 mod members;
 mod names;
 mod objects;
 mod operators;
-mod pairs;
+mod passes;
 mod plan;
 mod program;
 mod quick;
 mod random;
 mod reduce;
+mod registers;
 mod scopes;
 mod spelling;
 mod tables;
-pub(crate) mod tuple;
 mod types;
 mod vectors;
 
@@ -50,16 +50,12 @@ pub(crate) use program::{Argument, Leaf, Program, Read, Step, Work};
 pub(crate) use tables::Lookup;
 
 use crate::error::QueryError;
+use crate::limits::{EXPRESSION_DEPTH, EXPRESSION_PARTS};
 use crate::schema::{self, Schema};
 use crate::spec::{Expr, Expression, Literal, Span};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-
-/// Levels that an expression's tree may have.
-const MAX_DEPTH: usize = 200;
-/// Nodes that all expressions of a query may have together.
-const MAX_NODES: usize = 1 << 20;
 
 type Result<T> = std::result::Result<T, QueryError>;
 
@@ -220,16 +216,16 @@ impl<'a> Compiler<'a> {
     /// What an expression stands for.
     fn bind(&mut self, expr: &Expr) -> Result<Bound> {
         self.visited += 1;
-        if self.visited > MAX_NODES {
+        if self.visited > EXPRESSION_PARTS {
             return Err(QueryError::at(
                 span(expr),
-                format!("the query's expressions have more than {MAX_NODES} parts"),
+                format!("the query's expressions have more than {EXPRESSION_PARTS} parts"),
             ));
         }
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= EXPRESSION_DEPTH {
             return Err(QueryError::at(
                 span(expr),
-                format!("the expression is nested more than {MAX_DEPTH} levels deep"),
+                format!("the expression is nested more than {EXPRESSION_DEPTH} levels deep"),
             ));
         }
         self.depth += 1;

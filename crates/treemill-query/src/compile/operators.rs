@@ -1,8 +1,9 @@
 //! Arithmetic, bit operations, logic and choice: which kernel, on which types.
 
-use super::{Bound, Compiler, Constant, MAX_DEPTH, Node, NodeId, Op, Result, Type, span};
+use super::{Bound, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Bits, Compare, Map, Real1};
+use crate::limits::EXPRESSION_DEPTH;
 use crate::spec::{Expr, Operation, Span};
 
 impl Compiler<'_> {
@@ -66,9 +67,9 @@ impl Compiler<'_> {
             let right = self.bind(&each.right)?;
             let places = [place, span(&each.right)];
             found = self.operation(&each.op, (found, right), places, each.at)?;
-            if found.depth() > MAX_DEPTH {
+            if found.depth() > EXPRESSION_DEPTH {
                 let message = format!(
-                    "more than {MAX_DEPTH} vectors in a sum: sum(…) adds all vectors of a list"
+                    "more than {EXPRESSION_DEPTH} vectors in a sum: sum(…) adds all vectors of a list"
                 );
                 return Err(QueryError::at(at, message));
             }

@@ -3,7 +3,8 @@
 
 use super::homes::{Cuts, Homes};
 use super::joint::{Joint, joints};
-use super::program::{Program, program};
+use super::lowering::program;
+use super::program::Program;
 use super::quick::QuickSet;
 use super::{Compiler, Graph, LevelId, LevelKind, NodeId, Op};
 use crate::schema::{ColumnType, Field};
@@ -12,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 /// What evaluation needs to know of a compiled query.
 pub(crate) struct Plan {
     pub graph: Graph,
-    /// Programs of nodes computed position by position.
+    /// Programs of the nodes that are computed position by position and have values of their own.
     pub programs: HashMap<NodeId, Program>,
     /// Those that are computed together, and in which of these each is.
     pub joints: Vec<Joint>,
@@ -67,12 +68,14 @@ impl Compiler<'_> {
         let live = |id: &NodeId| needs.is_live(*id);
         let uses = self.uses(wanted, &needs.seen);
         let ids = 0..self.graph.nodes.len() as NodeId;
-        let programs = ids
+        let mut programs: HashMap<NodeId, Program> = ids
             .clone()
             .filter(live)
             .filter_map(|id| Some((id, program(&self.graph, &uses, id)?)))
             .collect();
         let (joints, joint_of) = joints(&needs, &programs, &homes, &uses, &all);
+        let evaluated = needs.evaluated(&programs, &all);
+        programs.retain(|id, _| evaluated.contains(id));
         let Needs {
             columns,
             column_of,
@@ -176,6 +179,35 @@ impl Needs<'_, '_> {
             before.reverse();
             stack.extend(before.into_iter().map(|want| (want, false)));
         }
+    }
+
+    /// The nodes that get values of their own: others are steps of these.
+    pub fn evaluated(
+        &self,
+        programs: &HashMap<NodeId, Program>,
+        wanted: &[(usize, Want)],
+    ) -> QuickSet<NodeId> {
+        let mut seen: QuickSet<Want> = QuickSet::default();
+        let mut stack: Vec<Want> = wanted.iter().map(|(_, want)| *want).collect();
+        while let Some(want) = stack.pop() {
+            if !seen.insert(want) {
+                continue;
+            }
+            match want {
+                Want::Node(id) if programs.contains_key(&id) => {
+                    let program = &programs[&id];
+                    stack.extend(program.leaves.iter().map(|leaf| Want::Node(leaf.node)));
+                    stack.extend(program.tuples.map(Want::Offsets));
+                    stack.push(Want::Offsets(self.compiler.graph.node(id).level));
+                }
+                _ => stack.extend(self.before(want)),
+            }
+        }
+        let nodes = seen.into_iter().filter_map(|want| match want {
+            Want::Node(id) => Some(id),
+            Want::Offsets(_) => None,
+        });
+        nodes.collect()
     }
 
     /// What is needed before.

@@ -212,6 +212,8 @@ fn fold(op: Map, constants: &[Constant], ty: Type) -> Constant {
     match op.kernel() {
         Kernel::FtoF(run) => run(&real(0), &mut f),
         Kernel::FFtoF(run) => run(&real(0), &real(1), &mut f),
+        Kernel::FFFtoF(run) => run(&real(0), &real(1), &real(2), &mut f),
+        Kernel::FFFFtoF(run) => run(&real(0), &real(1), &real(2), &real(3), &mut f),
         Kernel::ItoI(run) => run(&int(0), &mut i),
         Kernel::IItoI(run) => run(&int(0), &int(1), &mut i),
         Kernel::FFtoB(run) => run(&real(0), &real(1), &mut b),

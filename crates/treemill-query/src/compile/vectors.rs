@@ -7,7 +7,7 @@
 use super::objects::{Move, Object, Source};
 use super::{Bound, Compiler, NodeId, Result, Type};
 use crate::error::QueryError;
-use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2};
+use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2, Root};
 use crate::spec::Span;
 
 /// A coordinate.
@@ -250,20 +250,17 @@ impl Compiler<'_> {
                 let (Some(pt), Some(phi)) = (given(Part::Pt)?, given(Part::Phi)?) else {
                     return Ok(None);
                 };
-                let function = if part == Part::Px {
-                    Real1::Cos
-                } else {
-                    Real1::Sin
+                let op = match part {
+                    Part::Px => Map::Px,
+                    _ => Map::Py,
                 };
-                let turned = self.math(function, phi);
-                Ok(Some(self.real(Arithmetic::Mul, pt, turned)))
+                Ok(Some(self.map(op, &[pt, phi], Type::Float)))
             }
             Part::Pt => {
                 let (Some(x), Some(y)) = (given(Part::Px)?, given(Part::Py)?) else {
                     return Ok(None);
                 };
-                let sum = self.sum_of_squares(&[x, y]);
-                Ok(Some(self.root(sum)))
+                Ok(Some(self.sum_of_squares(&[x, y], Root::Sqrt)))
             }
             Part::Phi => {
                 let (Some(x), Some(y)) = (given(Part::Px)?, given(Part::Py)?) else {
@@ -282,8 +279,7 @@ impl Compiler<'_> {
                 let Some(pt) = self.given_or_computed(bound, Part::Pt, at)? else {
                     return Ok(None);
                 };
-                let sinh = self.math(Real1::Sinh, eta);
-                Ok(Some(self.real(Arithmetic::Mul, pt, sinh)))
+                Ok(Some(self.map(Map::Pz, &[pt, eta], Type::Float)))
             }
             Part::Eta => {
                 let Some(z) = given(Part::Pz)? else {
@@ -300,10 +296,16 @@ impl Compiler<'_> {
                 self.select(flat, zero, eta, at).map(Some)
             }
             Part::Energy => {
-                let (Some(mass), Some(p2)) = (given(Part::Mass)?, self.find_momentum2(bound, at)?)
-                else {
+                let Some(mass) = given(Part::Mass)? else {
                     return Ok(None);
                 };
+                let Some(parts) = self.momentum_parts(bound, at)? else {
+                    return Ok(None);
+                };
+                if let &[pt, z] = parts.as_slice() {
+                    return Ok(Some(self.map(Map::Energy, &[pt, z, mass], Type::Float)));
+                }
+                let p2 = self.sum_of_squares(&parts, Root::Plain);
                 let square = self.square(mass);
                 let m2 = self.map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float);
                 let e2 = self.real(Arithmetic::Add, m2, p2);
@@ -312,13 +314,11 @@ impl Compiler<'_> {
                 Ok(Some(self.root(e2)))
             }
             Part::Mass => {
-                let (Some(e), Some(p2)) = (given(Part::Energy)?, self.find_momentum2(bound, at)?)
-                else {
+                let Some(e) = given(Part::Energy)? else {
                     return Ok(None);
                 };
-                let e2 = self.square(e);
-                let m2 = self.real(Arithmetic::Sub, e2, p2);
-                Ok(Some(self.signed_root(m2)))
+                let parts = self.momentum_parts(bound, at)?;
+                Ok(parts.map(|parts| self.square_less(e, &parts, Root::Signed)))
             }
         }
     }
@@ -331,12 +331,13 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn find_momentum2(&mut self, bound: &Bound, at: Span) -> Result<Option<NodeId>> {
+    /// What the momentum is put together from: pt and pz, or px, py and pz.
+    fn momentum_parts(&mut self, bound: &Bound, at: Span) -> Result<Option<Vec<NodeId>>> {
         let Some(z) = self.given_or_computed(bound, Part::Pz, at)? else {
             return Ok(None);
         };
         if let Some(pt) = self.given(bound, Part::Pt, at)? {
-            return Ok(Some(self.sum_of_squares(&[pt, z])));
+            return Ok(Some(vec![pt, z]));
         }
         let (Some(x), Some(y)) = (
             self.given_or_computed(bound, Part::Px, at)?,
@@ -344,21 +345,24 @@ impl Compiler<'_> {
         ) else {
             return Ok(None);
         };
-        Ok(Some(self.sum_of_squares(&[x, y, z])))
+        Ok(Some(vec![x, y, z]))
     }
 
-    pub(super) fn momentum2(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
-        match self.find_momentum2(bound, at)? {
+    /// As `momentum_parts`; an error names what is not there.
+    fn known_momentum_parts(&mut self, bound: &Bound, at: Span) -> Result<Vec<NodeId>> {
+        match self.momentum_parts(bound, at)? {
             Some(found) => Ok(found),
-            // Names what is not there.
-            None => {
-                let (pt, pz) = (
-                    self.coordinate(bound, Part::Pt, at)?,
-                    self.coordinate(bound, Part::Pz, at)?,
-                );
-                Ok(self.sum_of_squares(&[pt, pz]))
-            }
+            None => Ok(vec![
+                self.coordinate(bound, Part::Pt, at)?,
+                self.coordinate(bound, Part::Pz, at)?,
+            ]),
         }
+    }
+
+    /// The momentum, or its square.
+    pub(super) fn momentum(&mut self, bound: &Bound, root: Root, at: Span) -> Result<NodeId> {
+        let parts = self.known_momentum_parts(bound, at)?;
+        Ok(self.sum_of_squares(&parts, root))
     }
 
     pub(super) fn mass2(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
@@ -367,24 +371,31 @@ impl Compiler<'_> {
             return Ok(self.map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float));
         }
         let e = self.coordinate(bound, Part::Energy, at)?;
-        let p2 = self.momentum2(bound, at)?;
-        let e2 = self.square(e);
-        Ok(self.real(Arithmetic::Sub, e2, p2))
+        let parts = self.known_momentum_parts(bound, at)?;
+        Ok(self.square_less(e, &parts, Root::Plain))
     }
 
-    /// Energy without what goes along the beam, squared.
-    pub(super) fn transverse2(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
+    /// The mass without what goes along the beam, or its square.
+    pub(super) fn transverse_mass(
+        &mut self,
+        bound: &Bound,
+        root: Root,
+        at: Span,
+    ) -> Result<NodeId> {
         if let Some(mass) = self.given(bound, Part::Mass, at)? {
             let square = self.square(mass);
             let m2 = self.map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float);
             let pt = self.coordinate(bound, Part::Pt, at)?;
             let pt2 = self.square(pt);
-            return Ok(self.real(Arithmetic::Add, m2, pt2));
+            let mt2 = self.real(Arithmetic::Add, m2, pt2);
+            return Ok(match root {
+                Root::Plain => mt2,
+                _ => self.signed_root(mt2),
+            });
         }
         let e = self.coordinate(bound, Part::Energy, at)?;
         let z = self.coordinate(bound, Part::Pz, at)?;
-        let (e2, z2) = (self.square(e), self.square(z));
-        Ok(self.real(Arithmetic::Sub, e2, z2))
+        Ok(self.square_less(e, &[z], root))
     }
 }
 

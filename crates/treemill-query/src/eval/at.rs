@@ -3,7 +3,7 @@
 use super::compute::stand_in;
 use super::tasks::Made;
 use super::{Batch, SelectionId};
-use crate::compile::{Node, NodeId, Type, tuple};
+use crate::compile::{Node, NodeId, Type, combination_items};
 use crate::kernel::{gather, logic};
 use crate::value::{Buf, Data, Strings, Value, View};
 
@@ -18,7 +18,8 @@ impl Batch<'_> {
         let (places, flags) = self.places(s, id, node, from_end)?;
         // Of a combination's item, the combination is found, and not all of them are made.
         let plan = self.plan;
-        let item = tuple::item(&plan.graph, node.inputs[0]).filter(|_| node.inputs.len() == 2);
+        let item =
+            combination_items::item(&plan.graph, node.inputs[0]).filter(|_| node.inputs.len() == 2);
         let (value, picks) = match item {
             Some(item) => {
                 let value = self.node(s, item.node)?;

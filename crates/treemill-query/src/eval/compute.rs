@@ -31,7 +31,7 @@ impl Batch<'_> {
         match &node.op {
             Op::Column(column) => {
                 let Some(column) = plan.column_of.get(column).copied() else {
-                    return Err(QueryError::new("a column is not among those needed").into());
+                    return Err(QueryError::mistake("a column is not among those needed").into());
                 };
                 let home = self.home_of_column(s, column);
                 if home != s {
@@ -131,7 +131,7 @@ impl Batch<'_> {
             Op::At { from_end } => self.at(s, id, node, *from_end),
             Op::Select if node.ty == Type::Str => self.chosen_strings(s, node),
             Op::Const(_) | Op::Map(_) | Op::Select => {
-                Err(QueryError::new("an operation has no program").into())
+                Err(QueryError::mistake("an operation has no program").into())
             }
         }
     }
@@ -217,7 +217,7 @@ impl Batch<'_> {
                 self.selections[s].values.entry(*node).or_insert(value);
             }
         }
-        wanted.ok_or_else(|| QueryError::new("a value was not computed").into())
+        wanted.ok_or_else(|| QueryError::mistake("a value was not computed").into())
     }
 
     /// Positions of the values that are not scalars; all have as many.
@@ -230,7 +230,7 @@ impl Batch<'_> {
             return Ok(1);
         };
         if lengths.any(|other| other != n) {
-            return Err(QueryError::new("values of different lengths met").into());
+            return Err(QueryError::data("values of different lengths met").into());
         }
         Ok(n)
     }
@@ -305,7 +305,7 @@ impl Batch<'_> {
                 .unwrap_or(event);
         }
         let length = |lengths: &[i32]| lengths.get(list).copied().unwrap_or(0);
-        Ok(QueryError::new(format!(
+        Ok(QueryError::data(format!(
             "lists of different lengths do not go together: in entry {}, {} are {}, and {} are {}; \
              zip(…) goes through both as far as the shorter one",
             self.first_entry() + u64::from(event),

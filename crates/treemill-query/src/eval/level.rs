@@ -20,7 +20,7 @@ impl Batch<'_> {
         };
         let array = array.map_err(|error| Halt::Error(ProcessError::Column(error)))?;
         let loaded = load(&array, field, self.selections[s].events)
-            .map_err(|what| QueryError::new(format!("the column {}: {what}", field.name)))?;
+            .map_err(|what| QueryError::data(format!("the column {}: {what}", field.name)))?;
         if let Some(node) = plan.node_of(column) {
             let levels = plan.graph.inner(plan.graph.node(node).level);
             for (level, inner) in levels.zip(loaded.inner.into_iter().rev()) {
@@ -36,7 +36,7 @@ impl Batch<'_> {
                         "the column {} has lists of other lengths than the columns beside it",
                         field.name
                     );
-                    return Err(QueryError::new(message).into());
+                    return Err(QueryError::data(message).into());
                 }
                 (Some(level), None) => {
                     self.selections[s].offsets.insert(level, offsets);

@@ -6,14 +6,8 @@ use crate::chunk::Wide;
 use crate::compile::{EVENT, LevelId, LevelKind};
 use crate::error::{ProcessError, QueryError};
 use crate::kernel::{gather, masks, tuples};
+use crate::limits::{EXPANDED_OF_ONE, EXPANDED_TOGETHER, LEVEL_ITEMS};
 use crate::value::{Buf, Data, Value, View};
-
-/// Items that a level may have in one batch.
-const MOST_ITEMS: usize = i32::MAX as usize;
-/// Combinations and products that are made of several events at a time.
-const MOST_TOGETHER: u64 = 1 << 21;
-/// Combinations and products that are made of one event.
-const MOST_OF_ONE: u64 = 1 << 24;
 
 impl Batch<'_> {
     pub(super) fn make_offsets(&mut self, s: SelectionId, level: LevelId) -> Made<Buf<i32>> {
@@ -43,7 +37,7 @@ impl Batch<'_> {
                 let column = plan.column_of.get(column);
                 let node = column.and_then(|column| plan.node_of(*column));
                 let Some(node) = node else {
-                    return Err(QueryError::new("a list's length cannot be known").into());
+                    return Err(QueryError::mistake("a list's length cannot be known").into());
                 };
                 // Loading it tells the offsets.
                 self.node(0, node)?;
@@ -53,7 +47,7 @@ impl Batch<'_> {
             LevelKind::Fixed(len) => {
                 let lists = self.positions(s, plan.graph.parent(level))?;
                 let total = lists.checked_mul(*len as usize);
-                if total.is_none_or(|total| total > MOST_ITEMS) {
+                if total.is_none_or(|total| total > LEVEL_ITEMS) {
                     return Err(too_many().into());
                 }
                 let mut offsets: Vec<i32> = self.pool.take(lists + 1);
@@ -169,12 +163,12 @@ impl Batch<'_> {
     /// Levels that multiply items are bounded: of many events together, and of one.
     fn bounded(&self, s: SelectionId, level: LevelId, lists: usize, total: u64) -> Made<()> {
         let events = self.selections[s].events;
-        if total <= MOST_TOGETHER || (events == 1 && total <= MOST_OF_ONE) {
+        if total <= EXPANDED_TOGETHER || (events == 1 && total <= EXPANDED_OF_ONE) {
             return Ok(());
         }
         let what = self.plan.describe(level).to_owned();
         let message = format!(
-            "{total} {what}, from {lists} lists; at most {MOST_OF_ONE} are made of one event: \
+            "{total} {what}, from {lists} lists; at most {EXPANDED_OF_ONE} are made of one event: \
              cut on the items before they are combined"
         );
         Err(Halt::Error(ProcessError::TooMany { message }))
@@ -209,7 +203,7 @@ impl Batch<'_> {
     fn offsets_of_items(&mut self, s: SelectionId, level: LevelId) -> Made<Buf<i32>> {
         let plan = self.plan;
         let Some(source) = plan.sources.get(&level) else {
-            return Err(QueryError::new("a list's length cannot be known").into());
+            return Err(QueryError::mistake("a list's length cannot be known").into());
         };
         if let Some(counter) = source.counter {
             let counts = match plan.node_of(counter) {
@@ -229,10 +223,10 @@ impl Batch<'_> {
                 }
             }
             for (to, n) in offsets[1..].iter_mut().zip(&numbers) {
-                if *n < 0 || *n > MOST_ITEMS as i64 {
+                if *n < 0 || *n > LEVEL_ITEMS as i64 {
                     let name = &plan.fields[counter].name;
                     let message = format!("{name} counts {n} items in an event");
-                    return Err(QueryError::new(message).into());
+                    return Err(QueryError::data(message).into());
                 }
                 sum += n;
                 *to = i32::try_from(sum).map_err(|_| too_many())?;
@@ -241,7 +235,7 @@ impl Batch<'_> {
             return Ok(offsets.into());
         }
         let Some(member) = source.members.first().copied() else {
-            return Err(QueryError::new("a list's length cannot be known").into());
+            return Err(QueryError::mistake("a list's length cannot be known").into());
         };
         // Loading it tells the offsets; its values are kept where they are wanted as well.
         if let Some(node) = plan.node_of(member) {
@@ -254,5 +248,5 @@ impl Batch<'_> {
 }
 
 fn too_many() -> QueryError {
-    QueryError::new(format!("more than {MOST_ITEMS} items in one batch"))
+    QueryError::limit(format!("more than {LEVEL_ITEMS} items in one batch"))
 }

@@ -5,13 +5,8 @@ use crate::chunk::Wide;
 use crate::compile::{EVENT, LevelId, NodeId};
 use crate::error::ProcessError;
 use crate::kernel::masks;
+use crate::limits::{FEW_EVENTS, NARROW_EVENTS};
 use crate::value::{Buf, Value};
-
-/// Where at most one event in so many is left, only those are decoded and computed on, ...
-const FEW: usize = 4;
-/// ... and where they lie within one in so many, next to one another: what is around them need not be
-/// read at all.
-const NARROW: usize = 2;
 
 /// Whether these positions, which ascend, are so few of `n`, or so close together.
 fn are_few(positions: &[u32], n: usize) -> bool {
@@ -19,7 +14,7 @@ fn are_few(positions: &[u32], n: usize) -> bool {
         (Some(first), Some(last)) => (last - first) as usize + 1,
         _ => 0,
     };
-    positions.len() <= n / FEW || span <= n / NARROW
+    positions.len() <= n / FEW_EVENTS || span <= n / NARROW_EVENTS
 }
 
 /// The events that passed the filters so far.
@@ -154,7 +149,7 @@ impl Batch<'_> {
         let selection = &self.selections[home];
         let few = match selection.items.get(&(EVENT, 0)) {
             Some(positions) => are_few(positions, self.rows),
-            None => selection.events <= self.rows / FEW,
+            None => selection.events <= self.rows / FEW_EVENTS,
         };
         if !few {
             return 0;

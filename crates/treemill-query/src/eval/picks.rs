@@ -127,7 +127,7 @@ impl Batch<'_> {
                 }
                 Ok(picks.into())
             }
-            _ => Err(QueryError::new("this level picks nothing").into()),
+            _ => Err(QueryError::mistake("this level picks nothing").into()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::tasks::Made;
 use super::{Batch, SelectionId};
-use crate::compile::tuple::Item;
+use crate::compile::combination_items::Item;
 use crate::compile::{LevelId, LevelKind};
 use crate::error::QueryError;
 use crate::kernel::numbered;
@@ -15,7 +15,7 @@ impl Batch<'_> {
     /// The pieces of a level of combinations, and the number of items that are combined.
     pub(super) fn pieces(&mut self, s: SelectionId, level: LevelId) -> Made<(Arc<Pieces>, usize)> {
         let LevelKind::Combinations { of, size } = &self.plan.graph.level(level).kind else {
-            return Err(QueryError::new("this level has no combinations").into());
+            return Err(QueryError::mistake("this level has no combinations").into());
         };
         let inner = self.offsets(s, *of)?;
         let items = inner.last().map_or(0, |last| *last as usize);
@@ -83,7 +83,7 @@ impl Batch<'_> {
             return Ok(known.clone());
         }
         let LevelKind::Combinations { of, size } = &self.plan.graph.level(item.level).kind else {
-            return Err(QueryError::new("this level has no combinations").into());
+            return Err(QueryError::mistake("this level has no combinations").into());
         };
         let inner = self.offsets(s, *of)?;
         let outer = self.offsets(s, item.level)?;
@@ -94,7 +94,7 @@ impl Batch<'_> {
         self.selections[s]
             .chosen
             .insert(key, (places.clone(), found));
-        wanted.ok_or_else(|| QueryError::new("a combination has no such item").into())
+        wanted.ok_or_else(|| QueryError::mistake("a combination has no such item").into())
     }
 }
 

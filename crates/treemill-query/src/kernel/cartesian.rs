@@ -1,25 +1,43 @@
-//! Momentum and energy from transverse momentum, pseudorapidity, azimuth and mass: what the single steps
-//! would give, to the bit, with fewer writes and reads between them.
+//! Momentum and energy from transverse momentum, pseudorapidity, azimuth and mass: each alone, and two
+//! of them in one loop, equal to the bit.
 
 use super::trig;
 
-/// The four coordinates.
-const DIMENSIONS: usize = 4;
-
-/// px, py, pz, energy of pt, eta, phi, mass; all slices are as long.
-pub(crate) fn cartesian(from: [&[f64]; DIMENSIONS], to: [&mut [f64]; DIMENSIONS]) {
-    let [pt, eta, phi, mass] = from;
-    let [x, y, z, energy] = to;
-    across(pt, phi, x, y);
-    along(pt, eta, mass, z, energy);
+/// px alone.
+pub(crate) fn px(pt: &[f64], phi: &[f64], x: &mut [f64]) {
+    trig::cos(phi, x);
+    times(pt, x);
 }
 
-// Each a function of its own that is not inlined: only of parameters the compiler knows that they do not
-// overlap, and of more than some slices it does not find out in the loop.
+/// py alone.
+pub(crate) fn py(pt: &[f64], phi: &[f64], y: &mut [f64]) {
+    trig::sin(phi, y);
+    times(pt, y);
+}
+
+/// pz alone.
+pub(crate) fn pz(pt: &[f64], eta: &[f64], z: &mut [f64]) {
+    trig::sinh(eta, z);
+    times(pt, z);
+}
+
+/// The energy alone.
+pub(crate) fn energy(pt: &[f64], z: &[f64], mass: &[f64], energy: &mut [f64]) {
+    super::map3(pt, z, mass, energy, energy_of);
+}
+
+fn times(by: &[f64], to: &mut [f64]) {
+    for (to, by) in to.iter_mut().zip(by) {
+        *to = by * *to;
+    }
+}
+
+// The pairs are functions that are not inlined: the compiler knows only of parameters that they do not
+// overlap, and of more slices than these it does not find out in the loop.
 
 /// px and py.
 #[inline(never)]
-fn across(pt: &[f64], phi: &[f64], x: &mut [f64], y: &mut [f64]) {
+pub(super) fn px_py(pt: &[f64], phi: &[f64], x: &mut [f64], y: &mut [f64]) {
     let n = pt.len().min(phi.len()).min(x.len()).min(y.len());
     let (pt, phi, x, y) = (&pt[..n], &phi[..n], &mut x[..n], &mut y[..n]);
     let mut inside = true;
@@ -39,7 +57,7 @@ fn across(pt: &[f64], phi: &[f64], x: &mut [f64], y: &mut [f64]) {
 
 /// pz and the energy.
 #[inline(never)]
-fn along(pt: &[f64], eta: &[f64], mass: &[f64], z: &mut [f64], energy: &mut [f64]) {
+pub(super) fn pz_energy(pt: &[f64], eta: &[f64], mass: &[f64], z: &mut [f64], energy: &mut [f64]) {
     let n = pt.len().min(eta.len()).min(mass.len());
     let n = n.min(z.len()).min(energy.len());
     let (pt, eta, mass) = (&pt[..n], &eta[..n], &mass[..n]);
@@ -58,7 +76,7 @@ fn along(pt: &[f64], eta: &[f64], mass: &[f64], z: &mut [f64], energy: &mut [f64
     }
 }
 
-/// As `compile::vectors` writes it; a squared mass may be negative.
+/// A squared mass may be negative.
 #[inline(always)]
 fn energy_of(pt: f64, z: f64, mass: f64) -> f64 {
     let square = (mass * mass).copysign(mass) + (pt * pt + z * z);
@@ -88,8 +106,15 @@ mod tests {
                 [1, 2, 3, 5].map(|k| (0..n).map(|i| number(i * k + i / 11)).collect());
             let [pt, eta, phi, mass] = &all;
             let mut found: [Vec<f64>; 4] = std::array::from_fn(|_| vec![9.0; n]);
-            let from = std::array::from_fn(|i| all[i].as_slice());
-            cartesian(from, found.each_mut().map(Vec::as_mut_slice));
+            let [x, y, z, e] = &mut found;
+            px_py(pt, phi, x, y);
+            pz_energy(pt, eta, mass, z, e);
+            let mut alone: [Vec<f64>; 4] = std::array::from_fn(|_| vec![9.0; n]);
+            let [x, y, z, e] = &mut alone;
+            px(pt, phi, x);
+            py(pt, phi, y);
+            pz(pt, eta, z);
+            energy(pt, z, mass, e);
             let (mut sin, mut cos) = (vec![9.0; n], vec![9.0; n]);
             let (mut sinh, mut most) = (vec![9.0; n], vec![9.0; n]);
             trig::sin_cos(phi, &mut sin, &mut cos);
@@ -108,9 +133,11 @@ mod tests {
                     pt[i] * sinh[i],
                     most[i].sqrt(),
                 ];
-                for (found, wanted) in found.iter().zip(wanted) {
-                    let same = found[i].to_bits() == wanted.to_bits();
-                    assert!(same || (found[i].is_nan() && wanted.is_nan()), "{i} of {n}");
+                for ((found, alone), wanted) in found.iter().zip(&alone).zip(wanted) {
+                    for found in [found[i], alone[i]] {
+                        let same = found.to_bits() == wanted.to_bits();
+                        assert!(same || (found.is_nan() && wanted.is_nan()), "{i} of {n}");
+                    }
                 }
             }
         }

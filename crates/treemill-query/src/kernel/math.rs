@@ -1,6 +1,6 @@
 //! Functions of floats, as numpy has them.
 
-use super::{map1, map2, special, trig};
+use super::{map1, map2, special, squares, trig};
 
 /// Functions of one float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -93,7 +93,7 @@ impl Real2 {
 pub(crate) fn real1(op: Real1) -> fn(&[f64], &mut [f64]) {
     match op {
         Real1::Sqrt => |a, out| map1(a, out, f64::sqrt),
-        Real1::SignedSqrt => |a, out| map1(a, out, |a| a.abs().sqrt().copysign(a)),
+        Real1::SignedSqrt => |a, out| map1(a, out, squares::signed_root),
         Real1::Cbrt => |a, out| map1(a, out, f64::cbrt),
         Real1::Square => |a, out| map1(a, out, |a| a * a),
         Real1::Abs => |a, out| map1(a, out, f64::abs),

@@ -4,9 +4,9 @@
 //! a function on chunks. Bools are bytes 0 and 1; u64 travels as the bits of i64.
 
 pub(crate) mod arithmetic;
+pub(crate) mod bundle;
 pub(crate) mod cartesian;
 pub(crate) mod comparison;
-pub(crate) mod forms;
 pub(crate) mod gather;
 pub(crate) mod lists;
 pub(crate) mod logic;
@@ -17,13 +17,16 @@ pub(crate) mod pieces;
 pub(crate) mod random;
 pub(crate) mod reduce;
 pub(crate) mod special;
+pub(crate) mod squares;
 pub(crate) mod tables;
 pub(crate) mod trig;
 pub(crate) mod tuples;
 
 pub(crate) use arithmetic::{Arithmetic, Bits};
+pub(crate) use bundle::Bundle;
 pub(crate) use comparison::Compare;
 pub(crate) use math::{Real1, Real2, Test};
+pub(crate) use squares::{Root, Shape, Squares};
 
 /// An operation position by position, with the types that it computes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,6 +44,16 @@ pub(crate) enum Map {
     SignInt,
     Real1(Real1),
     Real2(Real2),
+    /// Sums of squares and their root.
+    Squares(Squares),
+    /// Of pt and phi.
+    Px,
+    /// Of pt and phi.
+    Py,
+    /// Of pt and eta.
+    Pz,
+    /// Of pt, pz and mass.
+    Energy,
     MinInt,
     MaxInt,
     MinUInt,
@@ -85,6 +98,8 @@ type Choice<T> = fn(&[u8], &[T], &[T], &mut [T]);
 pub(crate) enum Kernel {
     FtoF(fn(&[f64], &mut [f64])),
     FFtoF(fn(&[f64], &[f64], &mut [f64])),
+    FFFtoF(fn(&[f64], &[f64], &[f64], &mut [f64])),
+    FFFFtoF(fn(&[f64], &[f64], &[f64], &[f64], &mut [f64])),
     ItoI(fn(&[i64], &mut [i64])),
     IItoI(fn(&[i64], &[i64], &mut [i64])),
     FFtoB(fn(&[f64], &[f64], &mut [u8])),
@@ -117,6 +132,8 @@ impl Kernel {
         match self {
             Self::FtoF(_) | Self::FtoB(_) | Self::FtoI(_) => &[F],
             Self::FFtoF(_) | Self::FFtoB(_) => &[F, F],
+            Self::FFFtoF(_) => &[F, F, F],
+            Self::FFFFtoF(_) => &[F, F, F, F],
             Self::ItoI(_) | Self::ItoF(_) => &[I],
             Self::IItoI(_) | Self::IItoB(_) => &[I, I],
             Self::IFtoB(_) => &[I, F],
@@ -131,9 +148,13 @@ impl Kernel {
     /// Type of the result.
     pub fn result(&self) -> Lane {
         match self {
-            Self::FtoF(_) | Self::FFtoF(_) | Self::BFFtoF(_) | Self::BtoF(_) | Self::ItoF(_) => {
-                Lane::F
-            }
+            Self::FtoF(_)
+            | Self::FFtoF(_)
+            | Self::FFFtoF(_)
+            | Self::FFFFtoF(_)
+            | Self::BFFtoF(_)
+            | Self::BtoF(_)
+            | Self::ItoF(_) => Lane::F,
             Self::ItoI(_) | Self::IItoI(_) | Self::BIItoI(_) | Self::BtoI(_) | Self::FtoI(_) => {
                 Lane::I
             }
@@ -164,6 +185,11 @@ impl Map {
             Self::SignInt => Kernel::ItoI(arithmetic::sign_int),
             Self::Real1(op) => Kernel::FtoF(math::real1(op)),
             Self::Real2(op) => Kernel::FFtoF(math::real2(op)),
+            Self::Squares(squares) => squares.kernel(),
+            Self::Px => Kernel::FFtoF(cartesian::px),
+            Self::Py => Kernel::FFtoF(cartesian::py),
+            Self::Pz => Kernel::FFtoF(cartesian::pz),
+            Self::Energy => Kernel::FFFtoF(cartesian::energy),
             Self::MinInt => Kernel::IItoI(arithmetic::min_int),
             Self::MaxInt => Kernel::IItoI(arithmetic::max_int),
             Self::MinUInt => Kernel::IItoI(arithmetic::min_uint),
@@ -202,7 +228,7 @@ impl Map {
             Self::Int(op) | Self::UInt(op) => matches!(op, Add | Sub | Mul),
             Self::Real1(op) => op.is_quick(),
             Self::Real2(op) => op.is_quick(),
-            Self::Normal => false,
+            Self::Normal | Self::Px | Self::Py | Self::Pz => false,
             _ => true,
         }
     }
@@ -229,5 +255,26 @@ fn map1<A: Copy, R>(a: &[A], out: &mut [R], f: impl Fn(A) -> R) {
 fn map2<A: Copy, B: Copy, R>(a: &[A], b: &[B], out: &mut [R], f: impl Fn(A, B) -> R) {
     for ((to, a), b) in out.iter_mut().zip(a).zip(b) {
         *to = f(*a, *b);
+    }
+}
+
+/// Applies a function of three arguments.
+#[inline(always)]
+fn map3<A: Copy>(a: &[A], b: &[A], c: &[A], out: &mut [A], f: impl Fn(A, A, A) -> A) {
+    let n = out.len().min(a.len()).min(b.len()).min(c.len());
+    let (a, b, c, out) = (&a[..n], &b[..n], &c[..n], &mut out[..n]);
+    for i in 0..n {
+        out[i] = f(a[i], b[i], c[i]);
+    }
+}
+
+/// Applies a function of four arguments.
+#[inline(always)]
+fn map4<A: Copy>(a: &[A], b: &[A], c: &[A], d: &[A], out: &mut [A], f: impl Fn(A, A, A, A) -> A) {
+    let n = out.len().min(a.len()).min(b.len());
+    let n = n.min(c.len()).min(d.len());
+    let (a, b, c, d, out) = (&a[..n], &b[..n], &c[..n], &d[..n], &mut out[..n]);
+    for i in 0..n {
+        out[i] = f(a[i], b[i], c[i], d[i]);
     }
 }

@@ -2,7 +2,7 @@
 //! that is given another type would leave in its results what was there before.
 
 use super::Input;
-use crate::compile::{Argument, Leaf, Program, Read, Step, Work};
+use crate::compile::{Argument, Leaf, Program, Read, Step};
 use crate::error::QueryError;
 use crate::kernel::Lane;
 use crate::run::Items;
@@ -32,36 +32,24 @@ fn is_input(leaf: &Leaf, input: &Input, n: usize) -> bool {
     }
 }
 
+/// Whether a step's arguments and results have the types that its work takes and gives.
 fn is_step(program: &Program, step: &Step) -> bool {
     let register = |register: usize| program.registers.get(register).copied();
     let lane = |argument: &Argument| match argument {
         Argument::Leaf(leaf) => program.leaves.get(*leaf).map(|leaf| leaf.lane),
         Argument::Register(at) => register(*at),
     };
-    let are = |lanes: &[Lane]| {
-        let arguments = step.arguments.iter().map(lane);
-        arguments.eq(lanes.iter().copied().map(Some))
-    };
-    let all_f = || step.arguments.iter().all(|it| lane(it) == Some(Lane::F));
-    let gives = |lane: Lane, more: usize| {
-        let mut twins = step.twins.iter();
-        register(step.register) == Some(lane)
-            && step.twins.len() == more
-            && twins.all(|twin| register(*twin) == Some(lane))
-    };
-    match step.work {
-        Work::Kernel(kernel) => are(kernel.arguments()) && gives(kernel.result(), 0),
-        Work::Form(_) => all_f() && gives(Lane::F, 0),
-        Work::Pair(_) => are(&[Lane::F]) && gives(Lane::F, 1),
-        Work::Cartesian => are(&[Lane::F; 4]) && gives(Lane::F, 3),
-        Work::Twin => true,
-    }
+    let arguments: Vec<Option<Lane>> = step.arguments.iter().map(lane).collect();
+    let results = step.results.iter().map(|result| register(*result));
+    let gives = step.work.gives().iter().copied().map(Some);
+    step.work.takes(&arguments) && results.eq(gives)
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::compile::Work;
     use crate::kernel::Map;
     use crate::value::{Data, Value};
 
@@ -74,11 +62,11 @@ mod tests {
                 read: Read::Along,
             }],
             steps: vec![Step {
-                work: Work::Kernel(Map::Not.kernel()),
+                work: Work::of(Map::Not),
                 arguments: vec![Argument::Leaf(0)],
-                register: 0,
-                twins: Vec::new(),
+                results: vec![0],
             }],
+            results: vec![0],
             registers: vec![Lane::B],
             ..Program::default()
         }

@@ -1,25 +1,29 @@
-//! Squares of sums over a combination's items, added up, and the root of that: a sum of vectors' mass
-//! or momentum, in registers, a piece at a time. Additions have the order that single steps would give
-//! them, so that results are the same to the bit.
+//! Sums and differences of squares, and their root: what masses, momenta and distances are made of.
+//! Position by position they are one kernel; over combinations they are computed from the items, a
+//! piece at a time, in registers. Additions keep the order of single steps, so that results are equal
+//! to the bit. Knows no vectors.
 
 use super::pieces::{Pieces, WIDTH, neighbours, write};
+use super::{Kernel, map2, map3, map4};
 use std::ops::Range;
 
 /// How squares are put together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Shape {
     /// `a² + b²`
     Two,
     /// `(a² + b²) + c²`
     Three,
     /// `a² - b²`
-    Difference,
+    LessOne,
+    /// `a² - (b² + c²)`
+    LessTwo,
     /// `a² - ((b² + c²) + d²)`
-    Mass,
+    LessThree,
 }
 
-/// What is made of that.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The root that is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Root {
     Plain,
     Sqrt,
@@ -27,25 +31,60 @@ pub(crate) enum Root {
     Signed,
 }
 
-/// A root of squares of sums.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Form {
+/// Squares put together, and the root of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Squares {
     pub shape: Shape,
     pub root: Root,
 }
 
-/// Most sums of a form.
-pub(crate) const MOST: usize = 4;
+/// Arguments of the largest shape.
+pub(crate) const MOST_ARGUMENTS: usize = 4;
 
-impl Form {
-    /// The form of some pieces' combinations; `coordinates`: what is summed, of all items; those that
-    /// the shape does not have are empty. `out` has room for `WIDTH` more.
+/// The kernel of one shape with any root.
+macro_rules! rooted {
+    ($root:expr, $kernel:ident, $map:ident, ($($x:ident),+), $squares:expr) => {
+        match $root {
+            Root::Plain => Kernel::$kernel(|$($x),+, out| $map($($x),+, out, |$($x),+| $squares)),
+            Root::Sqrt => {
+                Kernel::$kernel(|$($x),+, out| $map($($x),+, out, |$($x),+| ($squares).sqrt()))
+            }
+            Root::Signed => {
+                Kernel::$kernel(|$($x),+, out| $map($($x),+, out, |$($x),+| signed_root($squares)))
+            }
+        }
+    };
+}
+
+impl Squares {
+    /// What computes it position by position.
+    pub fn kernel(self) -> Kernel {
+        let root = self.root;
+        match self.shape {
+            Shape::Two => rooted!(root, FFtoF, map2, (a, b), a * a + b * b),
+            Shape::Three => rooted!(root, FFFtoF, map3, (a, b, c), a * a + b * b + c * c),
+            Shape::LessOne => rooted!(root, FFtoF, map2, (a, b), a * a - b * b),
+            Shape::LessTwo => rooted!(root, FFFtoF, map3, (a, b, c), a * a - (b * b + c * c)),
+            Shape::LessThree => {
+                rooted!(
+                    root,
+                    FFFFtoF,
+                    map4,
+                    (a, b, c, d),
+                    a * a - (b * b + c * c + d * d)
+                )
+            }
+        }
+    }
+
+    /// Computes it of sums over the items of some pieces' combinations; `coordinates`: what is summed,
+    /// of all items; those that the shape does not have are empty. `out` has room for `WIDTH` more.
     #[inline(never)]
-    pub fn run(
+    pub fn of_sums(
         self,
         pieces: &Pieces,
         range: Range<usize>,
-        coordinates: [&[f64]; MOST],
+        coordinates: [&[f64]; MOST_ARGUMENTS],
         out: &mut [f64],
     ) {
         let [a, b, c, d] = coordinates;
@@ -57,12 +96,19 @@ impl Form {
         match self.shape {
             Shape::Two => part.rooted([a, b], out, |[a, b]| a * a + b * b),
             Shape::Three => part.rooted([a, b, c], out, |[a, b, c]| a * a + b * b + c * c),
-            Shape::Difference => part.rooted([a, b], out, |[a, b]| a * a - b * b),
-            Shape::Mass => part.rooted([a, b, c, d], out, |[a, b, c, d]| {
+            Shape::LessOne => part.rooted([a, b], out, |[a, b]| a * a - b * b),
+            Shape::LessTwo => part.rooted([a, b, c], out, |[a, b, c]| a * a - (b * b + c * c)),
+            Shape::LessThree => part.rooted([a, b, c, d], out, |[a, b, c, d]| {
                 a * a - (b * b + c * c + d * d)
             }),
         }
     }
+}
+
+/// The root of a number's size, with its sign.
+#[inline(always)]
+pub(super) fn signed_root(x: f64) -> f64 {
+    x.abs().sqrt().copysign(x)
 }
 
 /// Some of the pieces.
@@ -83,10 +129,7 @@ impl Part<'_> {
         match self.root {
             Root::Plain => self.sized(items, out, f),
             Root::Sqrt => self.sized(items, out, |x| f(x).sqrt()),
-            Root::Signed => self.sized(items, out, |x| {
-                let x = f(x);
-                x.abs().sqrt().copysign(x)
-            }),
+            Root::Signed => self.sized(items, out, |x| signed_root(f(x))),
         }
     }
 

@@ -1,0 +1,74 @@
+//! What bounds the memory, the size and the work of a query: all of the crate's policy in one place, so
+//! that one sees that it adds up. Each constant is the most that there may be.
+
+// Memory.
+
+/// Bins of one axis.
+pub(crate) const AXIS_BINS: i64 = 1 << 27;
+/// Cells of one histogram.
+pub(crate) const HISTOGRAM_CELLS: u64 = 1 << 27;
+/// Axes of one histogram: as many as boost-histogram has.
+pub(crate) const HISTOGRAM_AXES: usize = 32;
+/// Bytes of all histograms of a query together, in each worker's partial.
+pub(crate) const HISTOGRAM_BYTES: u64 = 1 << 30;
+/// Pages of a sketch, of 48 KiB each.
+pub(crate) const SKETCH_PAGES: usize = 512;
+/// Items of a level in one batch: offsets have 32 bits.
+pub(crate) const LEVEL_ITEMS: usize = i32::MAX as usize;
+/// Combinations and products that are made of several events at a time; of more, the events are
+/// halved.
+pub(crate) const EXPANDED_TOGETHER: u64 = 1 << 21;
+/// Combinations and products of one event.
+pub(crate) const EXPANDED_OF_ONE: u64 = 1 << 24;
+/// Buffers of one type at rest: a query with more live at once allocates the rest anew.
+pub(crate) const POOL_BUFFERS: usize = 64;
+/// Elements of a buffer at rest: a batch with huge collections is rare.
+pub(crate) const POOL_ELEMENTS: usize = 1 << 22;
+/// Bytes of one thread's buffers at rest: a query over triples needs some 60 MB.
+pub(crate) const POOL_BYTES: usize = 128 << 20;
+/// Bytes of scratch memory that queries which are done leave to later ones, in the process.
+pub(crate) const SCRATCH_BYTES: usize = 64 << 20;
+
+// What may be written.
+
+/// Levels of an expression's tree, and vectors in a sum of vectors.
+pub(crate) const EXPRESSION_DEPTH: usize = 200;
+/// Parts of all expressions of a query together.
+pub(crate) const EXPRESSION_PARTS: usize = 1 << 20;
+/// Loops of one comprehension.
+pub(crate) const LOOPS: usize = 16;
+/// Items of a combination.
+pub(crate) const COMBINATION_ITEMS: i64 = 4;
+/// Elements of a tuple, and constants of a list.
+pub(crate) const TUPLE_ITEMS: usize = 10_000;
+/// Floats or strings that `in` looks for: each is compared.
+pub(crate) const COMPARED_MEMBERS: usize = 1000;
+/// Lists in lists below the outermost.
+pub(crate) const LISTS_IN_LISTS: usize = 7;
+
+// What is done at once.
+
+/// Integers that `in` compares one by one: longer lists are searched.
+pub(crate) const COMPARED_INTEGERS: usize = 8;
+/// Terms of a filter that become filters of their own; one of more is left whole.
+pub(crate) const FILTER_PARTS: usize = 64;
+/// Steps of a program; what a larger expression has more of is computed for the whole batch.
+pub(crate) const PROGRAM_STEPS: usize = 32;
+/// Values that one program computes: their registers fill the first-level cache.
+pub(crate) const JOINT_VALUES: usize = 8;
+/// One event in so many, or fewer, are few: only those are decoded and computed on.
+pub(crate) const FEW_EVENTS: usize = 4;
+/// Events that lie within one part in so many of a batch are few, too: what is around them need not
+/// be read.
+pub(crate) const NARROW_EVENTS: usize = 2;
+
+// Words.
+
+/// Letters of a name for which near ones are looked for.
+pub(crate) const NEAR_LETTERS: usize = 200;
+/// Pairs of letters that one search for near names compares.
+pub(crate) const NEAR_COMPARISONS: usize = 20_000_000;
+/// Levels of an expression that an explanation writes out.
+pub(crate) const EXPLAINED_DEPTH: usize = 6;
+/// Lines of one kind in an explanation.
+pub(crate) const EXPLAINED_LINES: usize = 100;
