@@ -16,6 +16,26 @@ use treemill_read::{Counters, Options, ReadError, Reader, Table};
 const MOST_ROW_BYTES: usize = 32 << 20;
 
 /// A query bound to one table. Any number of threads may run packets of it.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use treemill_engine::{Bound, Catalog, Control, Specification};
+/// use treemill_read::File;
+/// use treemill_source::Local;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let specification = Specification::parse(
+///     r#"{"version": 1, "steps": [], "bookings": [{"at": null, "result": {"kind": "count"}}]}"#,
+/// )?;
+/// let file = File::open(Arc::new(Local::open("events.root")?))?;
+/// let catalog = Catalog::new(file.table("Events")?);
+/// let bound = Bound::new(&specification, &catalog, None, None)?;
+/// let mut partial = bound.query().partial();
+/// bound.run(0..catalog.table().entries(), &mut partial, &Control::default())?;
+/// println!("{:?}", partial.results());
+/// # Ok(())
+/// # }
+/// ```
 pub struct Bound {
     query: Arc<Query>,
     table: Table,
@@ -90,7 +110,7 @@ impl Bound {
     }
 
     /// Adds these entries to the partial. Gives the entry before which it ended: the range's end, or an
-    /// earlier one after `control.stop()`, or where rows have filled their room and are to be taken out
+    /// earlier one after `control.stop()`, or when rows have filled their room and are to be taken out
     /// before it goes on.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use treemill_query::Schema;
 
-/// The columns, and where each comes from.
+/// The columns, and the place of each.
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) schema: Schema,
@@ -10,7 +10,7 @@ pub(crate) struct Columns {
     pub(crate) places: Vec<Place>,
 }
 
-/// Where a column of a table's schema lies: a branch, or one member of a branch that is a record.
+/// The place of a column of a table's schema: a branch, or one member of a branch that is a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Index in the tree's branches, or in the RNTuple's fields.

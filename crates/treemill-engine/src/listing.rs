@@ -13,14 +13,14 @@ use treemill_read::{Table, TreeFile};
 #[derive(Debug)]
 pub struct Listed<'a> {
     pub name: &'a str,
-    /// With its parents' names, where names alone are not unique.
+    /// The path, with its parents' names if names alone are not unique.
     pub path: String,
     pub title: &'a str,
     pub cpp_type: &'a str,
-    /// Why it cannot be read, where it cannot.
+    /// The reason why it cannot be read, if it cannot.
     pub reason: Option<String>,
     pub shape: Described,
-    /// The branch that holds its number of items, where there is one.
+    /// The branch that holds its number of items, if there is one.
     pub counter: Option<&'a str>,
     /// Whether a column above it holds the same data.
     pub is_member: bool,
@@ -35,7 +35,7 @@ pub struct Listed<'a> {
 pub struct Described {
     pub kind: &'static str,
     pub dtype: Option<DType>,
-    /// Of lists and arrays of what is no number: what the items are, in words.
+    /// The items of lists and arrays that hold no numbers, in words.
     pub item: Option<String>,
     pub len: Option<u64>,
 }

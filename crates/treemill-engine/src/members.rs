@@ -59,7 +59,7 @@ pub(crate) fn members(kind: &DataType) -> Vec<Member> {
     found
 }
 
-/// A member of an array of records, or of lists of them; `None` where the array is of another type.
+/// A member of an array of records, or of lists of them; `None` if the array is of another type.
 pub(crate) fn member(array: &ArrayRef, path: &[usize]) -> Option<ArrayRef> {
     let Some((first, rest)) = path.split_first() else {
         return Some(Arc::clone(array));

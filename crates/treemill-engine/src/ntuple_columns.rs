@@ -6,11 +6,11 @@ use treemill_format::rntuple::{self, Native, Shape};
 use treemill_query::{ColumnType, DType, Field, Schema};
 use treemill_read::rntuple::NTupleFile;
 
-/// The columns, and where each comes from. Members of records are `field.member`.
+/// The columns, and the place of each. Members of records are `field.member`.
 pub(crate) fn columns(file: &NTupleFile) -> Columns {
     let named = file.fields().iter().enumerate();
     let shapes: Vec<Option<Shape>> = named.map(|(i, _)| file.shape(i).ok()).collect();
-    // Lists belong together where one column holds the ends of their items; a field that is the
+    // Lists belong together if one column holds the ends of their items; a field that is the
     // number of these items gives them its name. Lists with ends of their own, as RDataFrame writes
     // them, may go together too, if their ends turn out to be equal.
     let mut counters: HashMap<usize, String> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Where the columns of a query come from: branches of the tree, members of their records, foreign
+//! The origins of a query's columns: branches of the tree, members of their records, foreign
 //! columns. Pure: only looks up names.
 
 use crate::columns::{Columns, Place};
@@ -6,7 +6,7 @@ use crate::provided::Foreign;
 use std::borrow::Cow;
 use treemill_query::{QueryError, Schema};
 
-/// Where one column of the query comes from.
+/// The origin of one column of the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// Column of the tree's reader, and the way to a member of its record.
@@ -18,7 +18,7 @@ pub(crate) enum Origin {
 /// What the tree and the foreign columns together offer to a query.
 pub(crate) struct Offer<'a> {
     pub(crate) schema: Cow<'a, Schema>,
-    /// Of the schema's fields but for the foreign ones, which come last.
+    /// The places of the schema's fields but for the foreign ones, which come last.
     places: &'a [Place],
 }
 
@@ -47,7 +47,7 @@ impl<'a> Offer<'a> {
         let mut schema = Cow::Borrowed(&table.schema);
         for field in foreign.into_iter().flat_map(Foreign::fields) {
             let fields = &mut schema.to_mut().fields;
-            // The name is free now, without moving the fields behind it.
+            // The name is free now, and the fields after it keep their places.
             for hidden in fields.iter_mut().filter(|known| known.name == field.name) {
                 hidden.name.clear();
             }

@@ -12,9 +12,9 @@ use treemill_read::{Batch, ErrorKind, Table};
 
 /// What providers have given for a packet, for its batches to come.
 pub(crate) struct Blocks {
-    /// By the query's columns.
+    /// Blocks by the query's columns.
     foreign: Vec<Block>,
-    /// By the reader's columns, as far as one was needed.
+    /// Blocks by the reader's columns, as far as one was needed.
     rescued: Vec<Block>,
 }
 
@@ -29,7 +29,7 @@ impl Blocks {
         }
     }
 
-    /// That of a reader's column.
+    /// The block of a reader's column.
     fn rescued(&mut self, branch: usize) -> Option<&mut Block> {
         if self.rescued.len() <= branch {
             self.rescued
@@ -47,7 +47,7 @@ pub(crate) struct PacketColumns<'a> {
     pub(crate) rescue: Option<&'a dyn Provider>,
     pub(crate) origins: &'a Origins,
     pub(crate) blocks: &'a mut Blocks,
-    /// Where the packet ends.
+    /// The entry before which the packet ends.
     pub(crate) stop: u64,
 }
 

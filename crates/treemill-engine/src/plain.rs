@@ -6,7 +6,7 @@ use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, FieldRef};
 use std::sync::Arc;
 
-/// The same values in that form. Error: lists whose items are too many for it.
+/// Brings values into that form. Error: lists whose items are too many for it.
 pub(crate) fn plain(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
     match array.data_type() {
         DataType::Null => Ok(Arc::new(Float64Array::new_null(array.len()))),

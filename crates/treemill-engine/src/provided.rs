@@ -68,7 +68,7 @@ impl Foreign {
 }
 
 impl Block {
-    /// Entries `wanted` of a column, cut from this block, which is read anew where it has not got
+    /// Entries `wanted` of a column, cut from this block, which is read anew if it has not got
     /// them: as far as `stop`, for the batches to come.
     pub(crate) fn read(
         &mut self,

@@ -11,6 +11,15 @@ const DEEPEST: usize = 127;
 const MOST_KEPT: usize = 4;
 
 /// A query that can be bound to any number of tables.
+///
+/// ```
+/// use treemill_engine::Specification;
+///
+/// let json = r#"{"version": 1, "steps": [], "bookings": []}"#;
+/// assert!(Specification::parse(json).is_ok());
+/// let error = Specification::parse("[]").err().map(|error| error.to_string());
+/// assert!(error.is_some_and(|message| message.starts_with("not a query: ")));
+/// ```
 pub struct Specification {
     spec: Spec,
     /// What it compiles to, by schema, the latest last.
@@ -18,10 +27,10 @@ pub struct Specification {
 }
 
 impl Specification {
-    /// From the JSON form of [`Spec`].
+    /// Parses the JSON form of [`Spec`].
     ///
     /// # Errors
-    /// Where the text is something else.
+    /// The text is something else, or nested too deep.
     pub fn parse(json: &str) -> Result<Self, QueryError> {
         if nesting(json) > DEEPEST {
             let message = format!("the query is nested more than {DEEPEST} levels deep");
@@ -32,7 +41,7 @@ impl Specification {
             .map_err(|e| QueryError::new(format!("not a query: {e}")).from_source(e))
     }
 
-    /// From data.
+    /// Takes a specification as data.
     #[must_use]
     pub fn new(spec: Spec) -> Self {
         Self {

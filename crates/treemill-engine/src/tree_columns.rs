@@ -48,7 +48,7 @@ fn column_type(layout: &Layout, counter: Option<&str>, cpp_type: &str) -> Column
     known_type(layout, counter).unwrap_or_else(|| ColumnType::Other(cpp_type.to_owned()))
 }
 
-/// `None` where expressions cannot use such columns.
+/// `None` if expressions cannot use such columns.
 fn known_type(layout: &Layout, counter: Option<&str>) -> Option<ColumnType> {
     match layout {
         Layout::Number(_) | Layout::Bits => dtype(layout).map(ColumnType::Scalar),

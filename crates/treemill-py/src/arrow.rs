@@ -68,7 +68,7 @@ impl Column {
         }
     }
 
-    /// Its values.
+    /// The column's values.
     pub fn array(&self) -> ArrayRef {
         ArrayRef::clone(&self.array)
     }
@@ -80,7 +80,7 @@ impl Column {
         self.array.len()
     }
 
-    /// Its name.
+    /// The column's name.
     #[getter]
     fn name(&self) -> &str {
         self.field.name()
@@ -124,7 +124,7 @@ impl Column {
         nodes::node(py, &self.array, self.field.is_nullable(), self.flags)
     }
 
-    /// Of nodes, see [`crate::building::built`].
+    /// Builds a column from nodes, see [`crate::building::built`].
     #[new]
     fn made(name: &str, node: &Bound<'_, PyAny>) -> PyResult<Self> {
         let Built { array, nullable } = built(node)?;
@@ -149,7 +149,7 @@ impl Column {
         Ok(self.with(taken, places.iter().any(|place| *place < 0)))
     }
 
-    /// Columns of one Arrow type behind one another, at least one.
+    /// Columns of one Arrow type, one after another; at least one.
     #[staticmethod]
     fn joined(columns: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let Some(first) = columns.first() else {
@@ -165,7 +165,7 @@ impl Column {
         Ok(first.with(array, is_nullable))
     }
 
-    /// In Arrow's format for transport, bools as such.
+    /// The column in Arrow's format for transport, bools as such.
     fn dumps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let (field, array) = self.arrows();
         let schema = Arc::new(Schema::new(vec![field]));

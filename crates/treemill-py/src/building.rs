@@ -118,7 +118,7 @@ fn flags(bytes: &Buffer) -> BooleanBuffer {
     bytes.iter().map(|byte| *byte != 0).collect()
 }
 
-/// Offsets of 32 bits, which the query takes as they are, where they suffice.
+/// Offsets of 32 bits, which the query takes as they are, if they suffice.
 fn short(ends: &ScalarBuffer<i64>) -> Option<OffsetBuffer<i32>> {
     let short: Result<Vec<i32>, _> = ends.iter().map(|end| i32::try_from(*end)).collect();
     short.ok().map(|short| OffsetBuffer::new(short.into()))

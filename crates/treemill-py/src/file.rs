@@ -30,7 +30,7 @@ impl File {
         .map_err(|e| read_error(py, &e))
     }
 
-    /// Its name, as it was given.
+    /// The name, as it was given.
     #[getter]
     fn path(&self) -> &str {
         self.inner.source().name()

@@ -31,7 +31,7 @@ pub fn foreign(object: Bound<'_, PyAny>) -> PyResult<Foreign> {
 }
 
 impl Object {
-    /// Of this object.
+    /// Takes a Python object.
     pub fn new(object: Bound<'_, PyAny>) -> Self {
         Self(object.unbind())
     }
@@ -47,7 +47,7 @@ impl Provider for Object {
     }
 }
 
-/// Of a `treemill.tree.foreign.Field`.
+/// Converts a `treemill.tree.foreign.Field`.
 fn described(field: &Bound<'_, PyAny>) -> PyResult<Field> {
     let name = field.getattr("name")?.extract::<String>()?;
     let counter = field.getattr("counter")?.extract::<Option<String>>()?;

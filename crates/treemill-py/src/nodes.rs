@@ -1,4 +1,4 @@
-//! A column as a tree of tuples with plain buffers at its leaves, for those who build arrays of another kind
+//! A column as a tree of tuples with plain buffers at its leaves, for callers that build arrays of another kind
 //! on the same memory: numpy's array interface, without Arrow's C structures and its library
 //! (https://numpy.org/doc/stable/reference/arrays.interface.html).
 
@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use treemill_read::decode::wide_offsets;
 
-/// Numbers in memory that somebody else may use too: `numpy.asarray(values)` takes them without a copy.
+/// Numbers in memory that others may use, too: `numpy.asarray(values)` takes them without a copy.
 #[pyclass(frozen)]
 pub struct Values {
     buffer: Buffer,
@@ -33,7 +33,7 @@ impl Values {
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);
-        // Not to be written to: others may hold the memory.
+        // Read-only: others may hold the memory.
         interface.set_item("data", (self.buffer.as_ptr().addr(), true))?;
         interface.set_item("shape", (self.len,))?;
         interface.set_item("typestr", self.kind)?;

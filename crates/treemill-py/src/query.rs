@@ -76,7 +76,7 @@ impl Bound {
     }
 
     /// Adds the entries `[start, stop)` to the partial. Returns the entry before which it ended:
-    /// `stop`, or an earlier one after `control.stop()`, or where rows have filled their room and are
+    /// `stop`, or an earlier one after `control.stop()`, or when rows have filled their room and are
     /// to be taken out before it goes on. After an error the partial holds an
     /// unknown part of the range and must be thrown away.
     fn run(

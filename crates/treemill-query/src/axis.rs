@@ -17,7 +17,7 @@ pub(crate) const DROP: u32 = 1 << 31;
 /// the overflow cell last.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
-    kind: Kind,
+    kind: AxisKind,
     /// Bins, without flow.
     size: u32,
     underflow: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Axis {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
+enum AxisKind {
     Regular {
         min: f64,
         delta: f64,
@@ -91,7 +91,7 @@ impl Axis {
                     ));
                 }
                 let circular = *circular;
-                let kind = Kind::Regular {
+                let kind = AxisKind::Regular {
                     min,
                     delta,
                     circular,
@@ -118,7 +118,7 @@ impl Axis {
                 let circular = *circular;
                 let size = edges.len() as i64 - 1;
                 let edges = edges.clone();
-                let kind = Kind::Variable { edges, circular };
+                let kind = AxisKind::Variable { edges, circular };
                 (kind, size, *underflow && !circular, *overflow || circular)
             }
             spec::Axis::Integer {
@@ -130,7 +130,7 @@ impl Axis {
             } => {
                 let size = stop.checked_sub(*start).unwrap_or(i64::MAX);
                 let (min, circular) = (*start, *circular);
-                let kind = Kind::Integer { min, circular };
+                let kind = AxisKind::Integer { min, circular };
                 // Every integer has a bin on a circle, so that hist has no overflow there.
                 (kind, size, *underflow && !circular, *overflow && !circular)
             }
@@ -140,7 +140,7 @@ impl Axis {
             } => {
                 let found = numbered(categories.iter().copied())?;
                 (
-                    Kind::IntCategory(found),
+                    AxisKind::IntCategory(found),
                     categories.len() as i64,
                     false,
                     *overflow,
@@ -152,20 +152,20 @@ impl Axis {
             } => {
                 let found = numbered(categories.iter().cloned())?;
                 (
-                    Kind::StrCategory(found),
+                    AxisKind::StrCategory(found),
                     categories.len() as i64,
                     false,
                     *overflow,
                 )
             }
-            spec::Axis::Boolean => (Kind::Boolean, 2, false, false),
+            spec::Axis::Boolean => (AxisKind::Boolean, 2, false, false),
         };
-        // Where nothing was found to fill them, axes that grow have no bin.
+        // Axes that grow have no bin if no value was found to fill them.
         let may_be_empty = matches!(
             kind,
-            Kind::IntCategory(_)
-                | Kind::StrCategory(_)
-                | Kind::Integer {
+            AxisKind::IntCategory(_)
+                | AxisKind::StrCategory(_)
+                | AxisKind::Integer {
                     circular: false,
                     ..
                 }
@@ -190,23 +190,23 @@ impl Axis {
     /// Whether there are values that no cell takes.
     pub fn drops(&self) -> bool {
         let flows = match self.kind {
-            Kind::Regular { circular, .. } | Kind::Integer { circular, .. } => {
+            AxisKind::Regular { circular, .. } | AxisKind::Integer { circular, .. } => {
                 (self.underflow || circular) && self.overflow
             }
             // Turned back by rounding, a value may come to lie below the first edge.
-            Kind::Variable { .. } => self.underflow && self.overflow,
-            Kind::IntCategory(_) | Kind::StrCategory(_) => self.overflow,
-            Kind::Boolean => true,
+            AxisKind::Variable { .. } => self.underflow && self.overflow,
+            AxisKind::IntCategory(_) | AxisKind::StrCategory(_) => self.overflow,
+            AxisKind::Boolean => true,
         };
         !flows
     }
 
     pub fn takes(&self) -> Takes {
         match self.kind {
-            Kind::Regular { .. } | Kind::Variable { .. } => Takes::Reals,
-            Kind::Integer { .. } | Kind::IntCategory(_) => Takes::Integers,
-            Kind::Boolean => Takes::Bools,
-            Kind::StrCategory(_) => Takes::Strings,
+            AxisKind::Regular { .. } | AxisKind::Variable { .. } => Takes::Reals,
+            AxisKind::Integer { .. } | AxisKind::IntCategory(_) => Takes::Integers,
+            AxisKind::Boolean => Takes::Bools,
+            AxisKind::StrCategory(_) => Takes::Strings,
         }
     }
 
@@ -237,7 +237,7 @@ impl Axis {
     /// Cells of floats.
     pub fn reals<T: Copy + Widen<f64>>(&self, values: &[T], out: &mut [u32]) {
         match &self.kind {
-            Kind::Regular {
+            AxisKind::Regular {
                 min,
                 delta,
                 circular,
@@ -255,7 +255,7 @@ impl Axis {
                     self.regular(*min, *delta, values, out);
                 }
             }
-            Kind::Variable { edges, circular } => self.variable(edges, *circular, values, out),
+            AxisKind::Variable { edges, circular } => self.variable(edges, *circular, values, out),
             _ => out.fill(DROP),
         }
     }
@@ -298,7 +298,7 @@ impl Axis {
     /// Cells of integers.
     pub fn integers(&self, values: &[i64], out: &mut [u32]) {
         match &self.kind {
-            Kind::Integer { min, circular } => {
+            AxisKind::Integer { min, circular } => {
                 let size = i64::from(self.size);
                 for (to, x) in out.iter_mut().zip(values) {
                     *to = if *circular {
@@ -307,12 +307,12 @@ impl Axis {
                     } else if *x < *min {
                         self.below()
                     } else {
-                        // Not negative; what is too large for i64 is above all bins.
+                        // The number is not negative; one too large for i64 is above all bins.
                         self.cell(x.checked_sub(*min).unwrap_or(size))
                     };
                 }
             }
-            Kind::IntCategory(found) => {
+            AxisKind::IntCategory(found) => {
                 for (to, x) in out.iter_mut().zip(values) {
                     *to = found.get(x).copied().unwrap_or(self.above());
                 }
@@ -326,7 +326,7 @@ impl Axis {
         self.integers(values, out);
         for (to, bits) in out.iter_mut().zip(values).filter(|(_, bits)| **bits < 0) {
             *to = match &self.kind {
-                Kind::Integer {
+                AxisKind::Integer {
                     min,
                     circular: true,
                 } => {
@@ -347,7 +347,7 @@ impl Axis {
 
     /// The cell of a string.
     pub fn string(&self, value: &[u8]) -> u32 {
-        let Kind::StrCategory(found) = &self.kind else {
+        let AxisKind::StrCategory(found) = &self.kind else {
             return DROP;
         };
         let cell = std::str::from_utf8(value)

@@ -13,7 +13,7 @@ pub(crate) struct Binned {
     pub axes: Vec<Axis>,
     /// One per axis.
     pub values: Vec<NodeId>,
-    /// The number under which other bookings want the same cells; `None`: nobody does.
+    /// The number of the cells, if other bookings fill the same ones.
     pub shared: Option<usize>,
 }
 

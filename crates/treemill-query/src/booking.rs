@@ -18,7 +18,7 @@ use crate::value::Value;
 use std::cmp::Ordering;
 
 /// What a booking computes, from which nodes.
-pub(crate) enum Kind {
+pub(crate) enum Quantity {
     Hist {
         binned: Binned,
         weight: Option<NodeId>,
@@ -49,7 +49,7 @@ pub(crate) enum Kind {
     Rows(Vec<RowColumn>),
 }
 
-impl Kind {
+impl Quantity {
     /// Error: what is wrong with it.
     pub fn compile(
         wanted: &Wanted,

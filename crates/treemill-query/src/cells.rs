@@ -41,7 +41,7 @@ impl Buffers {
                 }
             }
             Takes::Bools => {
-                // By way of integers, so that no upper bits are lost.
+                // Through integers, so that no upper bits are lost.
                 let chunk = chunk(value, at, n, &mut self.integers);
                 for (to, x) in self.bools.iter_mut().zip(chunk) {
                     *to = u8::from(*x != 0);

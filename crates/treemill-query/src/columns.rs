@@ -1,5 +1,5 @@
 //! What a query asks of the data: the columns of a batch, each when it is needed. The crate's one port;
-//! who implements it knows files, the crate does not.
+//! implementations know files, the crate does not.
 
 use arrow_array::ArrayRef;
 use std::error::Error;
@@ -15,11 +15,11 @@ pub trait Columns {
     /// The column `Query::columns()[index]`, `rows()` long, of the type that the schema said; bools may
     /// also come as bytes, 0 or 1.
     fn column(&mut self, index: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>>;
-    /// Whether `column_at` can be asked for this column. The same in all batches.
+    /// Whether `column_at` can be asked for this column, in all batches alike.
     fn can_pick(&self, _index: usize) -> bool {
         false
     }
-    /// The same column's entries at `rows` only, which ascend.
+    /// The column's entries at `rows` only, which ascend.
     fn column_at(
         &mut self,
         index: usize,

@@ -36,7 +36,7 @@ impl Plan {
             if !live(id) {
                 continue;
             }
-            // The same items under another name are gone through once.
+            // Items under another name are gone through once.
             let mut level = node.level;
             while let LevelKind::Same { of, .. } = self.graph.level(level).kind {
                 level = of;

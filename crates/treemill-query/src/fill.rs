@@ -119,7 +119,7 @@ fn for_present<T: Wide>(value: &Value, n: usize, mut body: impl FnMut(&[T])) {
 pub(crate) fn add(value: &Value, ty: Type, n: usize, sum: &mut Sum) {
     match ty {
         Type::Float | Type::Str => {
-            // That there are floats counts also where there are none yet.
+            // An extent of floats is one of floats before the first value, too.
             sum.add_real(0.0, 0);
             for_present(value, n, |chunk: &[f64]| {
                 sum.add_real(total(chunk), chunk.len() as u64);

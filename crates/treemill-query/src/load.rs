@@ -14,7 +14,7 @@ use arrow_buffer::NullBuffer;
 pub(crate) struct Loaded {
     pub value: Value,
     pub offsets: Option<Buf<i32>>,
-    /// Of lists in lists or arrays: offsets of the inner ones, the outer ones' first. Arrays have none.
+    /// Offsets of the inner lists of lists in lists, the outer ones' first. Arrays have none.
     pub inner: Vec<Buf<i32>>,
 }
 

@@ -15,6 +15,24 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// Accumulators of a query's bookings.
+///
+/// ```
+/// use treemill_query::spec::Spec;
+/// use treemill_query::{Outcome, Partial, Query, Schema};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let spec: Spec = serde_json::from_str(
+///     r#"{"version": 1, "steps": [], "bookings": [{"at": null, "result": {"kind": "count"}}]}"#,
+/// )?;
+/// let query = Query::compile(&spec, &Schema { fields: Vec::new() })?;
+/// // Partials travel as bytes, and merge in any order.
+/// let sent = query.partial().to_bytes()?;
+/// let mut all = query.partial();
+/// all.merge(&Partial::from_bytes(&sent)?)?;
+/// assert_eq!(all.results(), [Outcome::Count(0)]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Partial {
     pub(crate) accumulators: Vec<Accumulator>,
@@ -28,7 +46,7 @@ pub(crate) enum Accumulator {
         shape: Vec<u32>,
         cells: Vec<u64>,
     },
-    /// The same with sums of weights and of their squares.
+    /// Cells with sums of weights and of their squares.
     Weights {
         shape: Vec<u32>,
         cells: Vec<[f64; 2]>,
@@ -225,6 +243,7 @@ pub(crate) fn foreign() -> QueryError {
 impl Partial {
     /// Adds another partial of the same query. Error: it is of another query.
     pub fn merge(&mut self, other: &Partial) -> Result<(), QueryError> {
+        let _span = tracing::debug_span!("commit", bookings = other.accumulators.len()).entered();
         if self.accumulators.len() != other.accumulators.len() {
             return Err(foreign());
         }
@@ -287,7 +306,7 @@ impl Partial {
     }
 
     /// The rows of all bookings that want rows, by the booking's number. They are gone from here
-    /// then: before a partial is merged or sent, whoever knows their order takes them.
+    /// then: before a partial is merged or sent, the caller, which knows their order, takes them.
     pub fn take_rows(&mut self) -> Result<Vec<(usize, Vec<NamedArray>)>, QueryError> {
         let numbered = self.accumulators.iter_mut().enumerate();
         let taken = numbered.filter_map(|(number, each)| match each {

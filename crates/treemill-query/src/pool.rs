@@ -5,7 +5,7 @@ use crate::value::{Buf, Data, Value, View};
 use arrow_buffer::ArrowNativeType;
 use std::sync::Arc;
 
-/// Buffers at rest. What they hold is left over from before: whoever takes one writes all of it.
+/// Buffers at rest. They hold values of earlier uses: the caller that takes one writes all of it.
 #[derive(Default)]
 pub(crate) struct Pool {
     f64s: Vec<Vec<f64>>,
@@ -21,7 +21,7 @@ pub(crate) struct Pool {
 
 /// Types that are pooled.
 pub(crate) trait Pooled: ArrowNativeType + Default {
-    /// What nobody takes for a value: buffers hold it before they are written to, where that is tested.
+    /// A value that none mistakes for a result: debug builds fill buffers with it before they are written to.
     const POISON: Self;
     fn shelf(pool: &mut Pool) -> &mut Vec<Vec<Self>>;
 }

@@ -1,7 +1,7 @@
 //! A compiled query: steps and bookings over batches of columns.
 
 use crate::binned::Binned;
-use crate::booking::Kind;
+use crate::booking::Quantity;
 use crate::cells::Cells;
 use crate::columns::Columns;
 use crate::compile::{Compiler, Cuts, NodeId, Plan};
@@ -54,13 +54,54 @@ struct Cut {
 }
 
 /// A query compiled against a schema; shared by threads.
+///
+/// ```
+/// use arrow_array::{ArrayRef, Float64Array};
+/// use std::error::Error;
+/// use std::sync::Arc;
+/// use treemill_query::spec::Spec;
+/// use treemill_query::{ColumnType, Columns, DType, Field, Number, Outcome, Query, Schema, Scratch};
+///
+/// /// Batches of one column.
+/// struct Batch(Vec<f64>);
+///
+/// impl Columns for Batch {
+///     fn rows(&self) -> usize {
+///         self.0.len()
+///     }
+///     fn column(&mut self, _: usize) -> Result<ArrayRef, Box<dyn Error + Send + Sync>> {
+///         Ok(Arc::new(Float64Array::from(self.0.clone())))
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn Error>> {
+/// // sum(x)
+/// let spec: Spec = serde_json::from_value(serde_json::json!({
+///     "version": 1,
+///     "steps": [],
+///     "bookings": [{"at": null, "result": {"kind": "sum", "expr": {
+///         "text": "x",
+///         "tree": {"kind": "name", "id": "x", "at": [0, 1]},
+///     }}}],
+/// }))?;
+/// let fields = vec![Field::new("x", ColumnType::Scalar(DType::F64))];
+/// let query = Query::compile(&spec, &Schema { fields })?;
+/// assert_eq!(query.columns(), ["x"]);
+///
+/// let (mut partial, mut scratch) = (query.partial(), Scratch::default());
+/// query.process(&mut Batch(vec![1.0, 2.0]), &mut partial, &mut scratch)?;
+/// query.process(&mut Batch(vec![4.0]), &mut partial, &mut scratch)?;
+/// assert_eq!(partial.results(), [Outcome::Sum(Number::Float(7.0))]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Query {
     plan: Plan,
     columns: Vec<String>,
     /// Cuts from 1 on; parents come first.
     cuts: Vec<Cut>,
-    /// With the number of the cut that they stand at.
-    bookings: Vec<(usize, Kind)>,
+    /// Quantities, each with the number of the cut after which it is booked.
+    bookings: Vec<(usize, Quantity)>,
     /// Sets of cells that several bookings fill.
     shared: usize,
     /// Whether a level can have far more items than the columns.
@@ -72,10 +113,10 @@ type Users = (Binned, Vec<usize>);
 
 /// Numbers the axes that several bookings at one cut fill with the same values, and tells them. Gives
 /// how many there are.
-fn share_cells(bookings: &mut [(usize, Kind)]) -> usize {
+fn share_cells(bookings: &mut [(usize, Quantity)]) -> usize {
     let mut groups: HashMap<(usize, Vec<NodeId>), Vec<Users>> = HashMap::new();
-    for (i, (cut, kind)) in bookings.iter_mut().enumerate() {
-        let Some(binned) = kind.binned() else {
+    for (i, (cut, quantity)) in bookings.iter_mut().enumerate() {
+        let Some(binned) = quantity.binned() else {
             continue;
         };
         let same_values = groups.entry((*cut, binned.values.clone())).or_default();
@@ -88,7 +129,10 @@ fn share_cells(bookings: &mut [(usize, Kind)]) -> usize {
     let mut shared = 0;
     for users in groups.filter(|users| users.len() > 1) {
         for user in users {
-            if let Some(binned) = bookings.get_mut(user).and_then(|(_, kind)| kind.binned()) {
+            if let Some(binned) = bookings
+                .get_mut(user)
+                .and_then(|(_, quantity)| quantity.binned())
+            {
                 binned.shared = Some(shared);
             }
         }
@@ -149,9 +193,9 @@ impl Query {
         let mut bytes = 0_u64;
         for booking in &spec.bookings {
             let (cut, scope) = place(&places, booking.at)?;
-            let kind = Kind::compile(&booking.result, &mut compiler, scope)
+            let quantity = Quantity::compile(&booking.result, &mut compiler, scope)
                 .map_err(|error| error.in_variation(booking.variation.as_deref()))?;
-            bytes = bytes.saturating_add(kind.bytes());
+            bytes = bytes.saturating_add(quantity.bytes());
             if bytes > HISTOGRAM_BYTES {
                 let most = HISTOGRAM_BYTES >> 20;
                 return Err(QueryError::limit(format!(
@@ -159,7 +203,7 @@ impl Query {
                      axes, or several queries, take less"
                 )));
             }
-            bookings.push((cut, kind));
+            bookings.push((cut, quantity));
             let mut walk = cut;
             while let Some(cut) = walk.checked_sub(1).and_then(|i| cuts.get_mut(i)) {
                 if cut.wanted {
@@ -173,10 +217,10 @@ impl Query {
         let masks = masks.map(|cut| (cut.parent, cut.mask));
         let values = bookings
             .iter()
-            .flat_map(|(cut, kind)| kind.nodes().into_iter().map(|node| (*cut, node)));
+            .flat_map(|(cut, quantity)| quantity.nodes().into_iter().map(|node| (*cut, node)));
         let lists = bookings
             .iter()
-            .flat_map(|(cut, kind)| kind.levels().into_iter().map(|level| (*cut, level)));
+            .flat_map(|(cut, quantity)| quantity.levels().into_iter().map(|level| (*cut, level)));
         let (wanted, lists): (Vec<_>, Vec<_>) = (masks.chain(values).collect(), lists.collect());
         let tree = Cuts::new(cuts.iter().map(|cut| cut.parent));
         let plan = compiler.plan(&wanted, &lists, &tree);
@@ -207,7 +251,10 @@ impl Query {
 
     /// An empty partial.
     pub fn partial(&self) -> Partial {
-        let accumulators = self.bookings.iter().map(|(_, kind)| kind.accumulator());
+        let accumulators = self
+            .bookings
+            .iter()
+            .map(|(_, quantity)| quantity.accumulator());
         Partial {
             accumulators: accumulators.collect(),
         }
@@ -223,8 +270,9 @@ impl Query {
         if partial.accumulators.len() != self.bookings.len() {
             return Err(foreign().into());
         }
+        let (first, rows) = (batch.first(), batch.rows());
+        let _span = tracing::debug_span!("evaluate", first, rows).entered();
         let mut batch = Batch::new(&self.plan, batch, &mut scratch.pool);
-        let rows = batch.selections[0].events;
         // Ranges of events that are done together, the next one last. Where a range would take too
         // much memory, its halves are done one after the other.
         let mut ranges = vec![(0, rows)];
@@ -268,21 +316,21 @@ impl Query {
             }
         }
         if self.multiplies {
-            for (cut, kind) in &self.bookings {
+            for (cut, quantity) in &self.bookings {
                 if let Some(selection) = batch.reached(*cut) {
-                    for node in kind.nodes() {
+                    for node in quantity.nodes() {
                         batch.value(selection, node)?;
                     }
-                    for level in kind.levels() {
+                    for level in quantity.levels() {
                         batch.lists(selection, level)?;
                     }
                 }
             }
         }
         let mut cells = Cells::new(self.shared);
-        for ((cut, kind), to) in self.bookings.iter().zip(&mut partial.accumulators) {
+        for ((cut, quantity), to) in self.bookings.iter().zip(&mut partial.accumulators) {
             if let Some(selection) = batch.reached(*cut) {
-                kind.fill(batch, selection, &mut cells, to)?;
+                quantity.fill(batch, selection, &mut cells, to)?;
             }
         }
         Ok(())

@@ -32,7 +32,7 @@ impl RowColumn {
             true => compiler.found(&column.expr, scope)?,
             false => compiler.expression(&column.expr, scope)?,
         };
-        let stored = compiler.kept_type(node);
+        let stored = compiler.stored_type(node);
         let graph = &compiler.graph;
         let mut levels = Vec::new();
         let mut walk = graph.node(node).level;

@@ -1,5 +1,5 @@
-//! Columns of the entries that passed, kept as they come until somebody takes them as Arrow arrays.
-//! Knows neither files nor the numbers of entries: whoever runs packets knows what order rows have.
+//! Columns of the entries that passed, kept as they come until the caller takes them as Arrow arrays.
+//! Knows neither files nor the numbers of entries: the caller that runs packets knows the order of rows.
 
 use crate::error::QueryError;
 use crate::schema::DType;

@@ -1,12 +1,12 @@
 //! Runs programs (operations position by position) over values, chunk by chunk.
 
+mod checks;
 mod parts;
-mod sound;
 
 pub(crate) use parts::{Input, Items};
 
 use crate::chunk::Wide;
-use crate::compile::{Argument, Program, Step, Type, Work};
+use crate::compile::{Argument, Operation, Program, Step, Type};
 use crate::error::QueryError;
 use crate::kernel::comparison::narrow;
 use crate::kernel::pieces::{Pieces, WIDTH};
@@ -14,14 +14,14 @@ use crate::kernel::squares;
 use crate::kernel::{Bundle, Kernel, Map, bundle};
 use crate::pool::Pool;
 use crate::value::{Data, Value, View};
-use parts::{Chunk, Source};
+use parts::{Chunk, LeafReader};
 use std::ops::Range;
 
 /// Positions that a program treats at a time: so few that its registers stay in the first-level cache.
 const CHUNK: usize = 512;
 /// What a program's registers hold, by type.
 struct Registers<'a> {
-    leaves: Vec<Source<'a>>,
+    leaves: Vec<LeafReader<'a>>,
     registers: Vec<Chunk>,
     /// Whether a register holds all positions, not one chunk of them: results are made where they stay.
     is_whole: Vec<bool>,
@@ -53,12 +53,12 @@ pub(crate) fn run_joint(
     let scalar = |input: &Input| matches!(input, Input::Value(value) if value.is_scalar());
     let constant = inputs.iter().all(scalar);
     let n = if constant { 1 } else { n };
-    sound::check(program, inputs, n)?;
+    checks::check(program, inputs, n)?;
     let results = &program.results;
     let leaves = program.leaves.iter().zip(inputs);
     let mut registers = Registers {
         leaves: leaves
-            .map(|(leaf, input)| Source::new(input, leaf, pool))
+            .map(|(leaf, input)| LeafReader::new(input, leaf, pool))
             .collect(),
         registers: Vec::with_capacity(program.registers.len()),
         is_whole: Vec::with_capacity(program.registers.len()),
@@ -112,7 +112,7 @@ macro_rules! getter {
         fn $name(&self, argument: Option<&Argument>, at: usize, size: usize) -> &[$type] {
             match argument {
                 Some(Argument::Leaf(i)) => match &self.leaves[*i] {
-                    Source {
+                    LeafReader {
                         chunk: Chunk::$variant(chunk),
                         ..
                     } => &chunk[..size],
@@ -137,7 +137,7 @@ impl Registers<'_> {
     getter!(i, i64, I);
     getter!(b, u8, B);
 
-    /// Where a register holds what belongs to the position `at`, at which a chunk starts.
+    /// The index in a register of the position `at`, at which a chunk starts.
     fn place(&self, register: usize, at: usize) -> usize {
         if self.is_whole[register] { at } else { 0 }
     }
@@ -151,7 +151,7 @@ impl Registers<'_> {
         part: Option<(&Pieces, Range<usize>)>,
     ) {
         match (step.work, step.results.as_slice()) {
-            (Work::Bundle(bundle), &[first, second]) => {
+            (Operation::Bundle(bundle), &[first, second]) => {
                 self.bundle(step, bundle, at, size, [first, second]);
             }
             (_, &[register]) => {
@@ -190,16 +190,16 @@ impl Registers<'_> {
         to: &mut Chunk,
     ) {
         match (step.work, part, to) {
-            (Work::Map(_, kernel), _, to) => self.kernel(step, kernel, at, to_at, size, to),
-            (Work::SquaresOfSums(squares), Some((pieces, range)), Chunk::F(to)) => {
+            (Operation::Map(_, kernel), _, to) => self.kernel(step, kernel, at, to_at, size, to),
+            (Operation::SquaresOfSums(squares), Some((pieces, range)), Chunk::F(to)) => {
                 let mut items: [&[f64]; squares::MOST_ARGUMENTS] = Default::default();
                 for (items, argument) in items.iter_mut().zip(&step.arguments) {
                     *items = self.items(argument);
                 }
                 squares.of_sums(pieces, range, items, &mut to[to_at..]);
             }
-            // `sound` has seen to it that there are none.
-            (Work::SquaresOfSums(_) | Work::Bundle(_), ..) => (),
+            // `checks` has seen to it that there are none.
+            (Operation::SquaresOfSums(_) | Operation::Bundle(_), ..) => (),
         }
     }
 
@@ -276,7 +276,7 @@ pub(crate) fn run_narrow(program: &Program, inputs: &[Input], pool: &mut Pool) -
     let [step] = program.steps.as_slice() else {
         return None;
     };
-    let (Work::Map(Map::CompareReal(op), _), [Argument::Leaf(left), Argument::Leaf(right)]) =
+    let (Operation::Map(Map::CompareReal(op), _), [Argument::Leaf(left), Argument::Leaf(right)]) =
         (step.work, step.arguments.as_slice())
     else {
         return None;

@@ -7,14 +7,14 @@ use std::collections::HashMap;
 /// The columns of a dataset, in the dataset's order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Schema {
-    /// Its columns; a name that comes twice means the first.
+    /// The columns; a name that comes twice means the first.
     pub fields: Vec<Field>,
 }
 
 /// One column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
-    /// Its name, as expressions use it.
+    /// The name, as expressions use it.
     pub name: String,
     /// What one entry of it holds.
     pub column_type: ColumnType,
@@ -82,7 +82,7 @@ pub enum DType {
     U64,
     F32,
     F64,
-    /// Of items of lists; a column of strings is [`ColumnType::Str`].
+    /// Strings as items of lists; a column of strings is [`ColumnType::Str`].
     Str,
 }
 
@@ -186,7 +186,7 @@ impl Field {
         }
     }
 
-    /// The same, with or without nulls.
+    /// Sets whether the column may have nulls.
     #[must_use]
     pub fn nullable(self, nullable: bool) -> Self {
         Self { nullable, ..self }

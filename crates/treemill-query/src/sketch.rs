@@ -36,7 +36,7 @@ const EMPTY: Cell = Cell {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<(u32, u64, f64, f64)>", into = "Vec<(u32, u64, f64, f64)>")]
 pub(crate) struct Sketch {
-    /// By sign and exponent, ascending values; none until the first value.
+    /// Pages by sign and exponent, in ascending order of values; none until the first value.
     pages: Vec<Option<Box<[Cell]>>>,
     used: usize,
 }

@@ -11,7 +11,7 @@ pub(crate) struct Unique {
     limit: u64,
     bools: BTreeSet<bool>,
     ints: BTreeSet<i128>,
-    /// By their place among all floats; one NaN stands for all, above infinity.
+    /// The values, by their place among all floats; one NaN stands for all, above infinity.
     floats: BTreeSet<u64>,
     strings: BTreeSet<Vec<u8>>,
 }

@@ -79,7 +79,7 @@ pub(crate) enum Strings {
 }
 
 impl Strings {
-    /// From a column; `None`: not an array of strings.
+    /// The strings of a column; `None` if it is not an array of strings.
     pub fn from_arrow(array: &ArrayRef) -> Option<Self> {
         let any = array.as_any();
         if let Some(found) = any.downcast_ref::<LargeBinaryArray>() {

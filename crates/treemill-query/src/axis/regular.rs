@@ -68,7 +68,7 @@ impl Axis {
 /// Adding 2^52 rounds to an integer, which then is the lower half of the bits.
 const SHIFT: f64 = (1_u64 << 52) as f64;
 
-/// Of a number that is not negative and below 2^31. x86-64 has no vector instruction that makes an
+/// Takes a number that is not negative and below 2^31. x86-64 has no vector instruction that makes an
 /// unsigned integer of a float.
 #[inline(always)]
 fn lower_bits(whole: f64) -> u32 {
@@ -109,7 +109,7 @@ mod tests {
         let numbers = [0.0, 1.0, 2.0, 0.5, 1e-300, 127.0, 1e6, (1_u64 << 27) as f64];
         for x in numbers.into_iter().flat_map(near) {
             assert_eq!(floor_by_rounding(x.abs()), x.abs().floor(), "{x}");
-            // Of what is negative it need only be seen that it is.
+            // A negative number need only be seen to be negative.
             assert!(x == 0.0 || floor_by_rounding(-x.abs()) <= -1.0, "{x}");
         }
         assert_eq!(floor_by_rounding(f64::INFINITY), f64::INFINITY);

@@ -1,15 +1,15 @@
 //! Angles of vectors, and what a factor makes of them: by pseudorapidity where that is stored, which
 //! tells the direction of what has no transverse momentum, too. As scikit-hep's vector has them.
 
-use super::vectors::Part;
-use super::{Bound, Compiler, NodeId, Result, Type};
+use super::vectors::Coordinate;
+use super::{Binding, Compiler, NodeId, Result, Type};
 use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2, Root};
 use crate::spec::Span;
 use std::f64::consts::PI;
 
 impl Compiler<'_> {
-    pub(super) fn theta(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
-        let Some(eta) = self.given(bound, Part::Eta, at)? else {
+    pub(super) fn theta(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
+        let Some(eta) = self.given(bound, Coordinate::Eta, at)? else {
             let cosine = self.cosine_of_theta(bound, at)?;
             return Ok(self.math(Real1::Acos, cosine));
         };
@@ -20,34 +20,34 @@ impl Compiler<'_> {
         Ok(self.real(Arithmetic::Mul, two, half))
     }
 
-    pub(super) fn cosine_of_theta(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
-        if let Some(eta) = self.given(bound, Part::Eta, at)? {
+    pub(super) fn cosine_of_theta(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
+        if let Some(eta) = self.given(bound, Coordinate::Eta, at)? {
             return Ok(self.math(Real1::Tanh, eta));
         }
-        let z = self.coordinate(bound, Part::Pz, at)?;
+        let z = self.coordinate(bound, Coordinate::Pz, at)?;
         let p = self.momentum(bound, Root::Sqrt, at)?;
         let ratio = self.real(Arithmetic::Div, z, p);
         Ok(self.unless_nan(ratio, 1.0))
     }
 
-    pub(super) fn cotangent_of_theta(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
-        if let Some(eta) = self.given(bound, Part::Eta, at)? {
+    pub(super) fn cotangent_of_theta(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
+        if let Some(eta) = self.given(bound, Coordinate::Eta, at)? {
             return Ok(self.math(Real1::Sinh, eta));
         }
-        let z = self.coordinate(bound, Part::Pz, at)?;
-        let pt = self.coordinate(bound, Part::Pt, at)?;
+        let z = self.coordinate(bound, Coordinate::Pz, at)?;
+        let pt = self.coordinate(bound, Coordinate::Pt, at)?;
         let ratio = self.real(Arithmetic::Div, z, pt);
         Ok(self.unless_nan(ratio, f64::INFINITY))
     }
 
     /// The energy times the sine of theta.
-    pub(super) fn transverse_energy(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
-        let e = self.coordinate(bound, Part::Energy, at)?;
-        if let Some(eta) = self.given(bound, Part::Eta, at)? {
+    pub(super) fn transverse_energy(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
+        let e = self.coordinate(bound, Coordinate::Energy, at)?;
+        if let Some(eta) = self.given(bound, Coordinate::Eta, at)? {
             let cosh = self.math(Real1::Cosh, eta);
             return Ok(self.real(Arithmetic::Div, e, cosh));
         }
-        let pt = self.coordinate(bound, Part::Pt, at)?;
+        let pt = self.coordinate(bound, Coordinate::Pt, at)?;
         let p = self.momentum(bound, Root::Sqrt, at)?;
         let sine = self.real(Arithmetic::Div, pt, p);
         Ok(self.real(Arithmetic::Mul, e, sine))
@@ -56,7 +56,7 @@ impl Compiler<'_> {
     /// What a coordinate that is not Cartesian becomes when its vector is multiplied.
     pub(super) fn scaled_part(
         &mut self,
-        part: Part,
+        part: Coordinate,
         found: NodeId,
         factor: NodeId,
         at: Span,
@@ -65,15 +65,15 @@ impl Compiler<'_> {
         Ok(self.scaled_value(part, both[0], both[1]))
     }
 
-    /// The same at one level.
-    fn scaled_value(&mut self, part: Part, found: NodeId, factor: NodeId) -> NodeId {
-        if matches!(part, Part::Pt | Part::Mass) {
+    /// The values at one level.
+    fn scaled_value(&mut self, part: Coordinate, found: NodeId, factor: NodeId) -> NodeId {
+        if matches!(part, Coordinate::Pt | Coordinate::Mass) {
             let size = self.math(Real1::Abs, factor);
             return self.real(Arithmetic::Mul, size, found);
         }
         let zero = self.number(0.0);
         let turns = self.map(Map::CompareReal(Compare::Lt), &[factor, zero], Type::Bool);
-        if part == Part::Eta {
+        if part == Coordinate::Eta {
             let turned = self.map(Map::Negate, &[found], Type::Float);
             return self.map(Map::SelectReal, &[turns, turned, found], Type::Float);
         }

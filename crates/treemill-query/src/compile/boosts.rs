@@ -1,9 +1,9 @@
 //! Vectors turned about an axis and seen from another frame: methods with the names and formulas of
 //! scikit-hep's vector. Their results are vectors of values, without the members of what they came from.
 
-use super::objects::{Object, Source};
-use super::vectors::Part;
-use super::{Bound, Compiler, NodeId, Result, Type, span};
+use super::objects::{Object, RecordSource};
+use super::vectors::Coordinate;
+use super::{Binding, Compiler, NodeId, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Map, Real1, Real2, Root};
 use crate::spec::{Expr, Span};
@@ -12,22 +12,22 @@ use std::rc::Rc;
 /// A method that takes a number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Turn {
-    /// By an angle, about the axis.
-    Rotate(Part),
-    /// By a velocity, or a Lorentz factor with its sign, along the axis.
-    Boost(Part),
+    /// A rotation by an angle, about the axis.
+    Rotate(Coordinate),
+    /// A boost by a velocity, or a Lorentz factor with its sign, along the axis.
+    Boost(Coordinate),
 }
 
 pub(super) const TURNS: &[(&str, Turn)] = &[
-    ("rotateX", Turn::Rotate(Part::Px)),
-    ("rotateY", Turn::Rotate(Part::Py)),
-    ("rotateZ", Turn::Rotate(Part::Pz)),
-    ("boostX", Turn::Boost(Part::Px)),
-    ("boostY", Turn::Boost(Part::Py)),
-    ("boostZ", Turn::Boost(Part::Pz)),
+    ("rotateX", Turn::Rotate(Coordinate::Px)),
+    ("rotateY", Turn::Rotate(Coordinate::Py)),
+    ("rotateZ", Turn::Rotate(Coordinate::Pz)),
+    ("boostX", Turn::Boost(Coordinate::Px)),
+    ("boostY", Turn::Boost(Coordinate::Py)),
+    ("boostZ", Turn::Boost(Coordinate::Pz)),
 ];
 
-const MOMENTUM: [Part; 3] = [Part::Px, Part::Py, Part::Pz];
+const MOMENTUM: [Coordinate; 3] = [Coordinate::Px, Coordinate::Py, Coordinate::Pz];
 
 impl Compiler<'_> {
     /// `a.rotateX(angle)`, `a.boostZ(beta=…)` …; `None`: no method that takes a number.
@@ -38,7 +38,7 @@ impl Compiler<'_> {
         args: &[Expr],
         keywords: &[(String, Expr)],
         at: Span,
-    ) -> Result<Option<Bound>> {
+    ) -> Result<Option<Binding>> {
         let Some((_, turn)) = TURNS.iter().find(|(known, _)| *known == name) else {
             return Ok(None);
         };
@@ -62,7 +62,7 @@ impl Compiler<'_> {
         }
         let number = self.real_of(id);
         match turn {
-            Turn::Rotate(Part::Pz) => self.rotated_about_beam(&vector, number, at),
+            Turn::Rotate(Coordinate::Pz) => self.rotated_about_beam(&vector, number, at),
             Turn::Rotate(axis) => self.rotated(&vector, *axis, number, at),
             Turn::Boost(axis) => self.boosted_along(&vector, *axis, word == "gamma", number, at),
         }
@@ -70,29 +70,31 @@ impl Compiler<'_> {
     }
 
     /// Only the azimuth changes; all else stays as it is stored.
-    fn rotated_about_beam(&mut self, vector: &Bound, angle: NodeId, at: Span) -> Result<Bound> {
+    fn rotated_about_beam(&mut self, vector: &Binding, angle: NodeId, at: Span) -> Result<Binding> {
         let mut parts = Vec::new();
         let polar = (
-            self.given(vector, Part::Pt, at)?,
-            self.given(vector, Part::Phi, at)?,
+            self.given(vector, Coordinate::Pt, at)?,
+            self.given(vector, Coordinate::Phi, at)?,
         );
-        let along = match self.given(vector, Part::Eta, at)? {
-            Some(eta) => Some((Part::Eta, eta)),
-            None => self.given(vector, Part::Pz, at)?.map(|z| (Part::Pz, z)),
+        let along = match self.given(vector, Coordinate::Eta, at)? {
+            Some(eta) => Some((Coordinate::Eta, eta)),
+            None => self
+                .given(vector, Coordinate::Pz, at)?
+                .map(|z| (Coordinate::Pz, z)),
         };
         parts.extend(along);
         parts.extend(self.time_of(vector, at)?);
         let (Some(pt), Some(phi)) = polar else {
             let (x, y) = (
-                self.coordinate(vector, Part::Px, at)?,
-                self.coordinate(vector, Part::Py, at)?,
+                self.coordinate(vector, Coordinate::Px, at)?,
+                self.coordinate(vector, Coordinate::Py, at)?,
             );
-            return self.turned_plane(parts, [(Part::Px, x), (Part::Py, y)], angle, at);
+            return self.turned_plane(parts, [(Coordinate::Px, x), (Coordinate::Py, y)], angle, at);
         };
-        parts.extend([(Part::Pt, pt), (Part::Phi, phi)]);
+        parts.extend([(Coordinate::Pt, pt), (Coordinate::Phi, phi)]);
         let (mut parts, angle) = self.with_number(parts, angle, at)?;
         for (part, id) in &mut parts {
-            if *part == Part::Phi {
+            if *part == Coordinate::Phi {
                 let back = self.map(Map::Negate, &[angle], Type::Float);
                 *id = self.map(Map::Real2(Real2::DeltaPhi), &[*id, back], Type::Float);
             }
@@ -100,10 +102,16 @@ impl Compiler<'_> {
         Ok(self.made_of(parts))
     }
 
-    fn rotated(&mut self, vector: &Bound, axis: Part, angle: NodeId, at: Span) -> Result<Bound> {
+    fn rotated(
+        &mut self,
+        vector: &Binding,
+        axis: Coordinate,
+        angle: NodeId,
+        at: Span,
+    ) -> Result<Binding> {
         let plane = match axis {
-            Part::Px => [Part::Py, Part::Pz],
-            _ => [Part::Pz, Part::Px],
+            Coordinate::Px => [Coordinate::Py, Coordinate::Pz],
+            _ => [Coordinate::Pz, Coordinate::Px],
         };
         let mut others = vec![(axis, self.coordinate(vector, axis, at)?)];
         others.extend(self.time_of(vector, at)?);
@@ -117,11 +125,11 @@ impl Compiler<'_> {
     /// Two coordinates turned from the first to the second, beside others that stay.
     fn turned_plane(
         &mut self,
-        others: Vec<(Part, NodeId)>,
-        plane: [(Part, NodeId); 2],
+        others: Vec<(Coordinate, NodeId)>,
+        plane: [(Coordinate, NodeId); 2],
         angle: NodeId,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let parts = plane.into_iter().chain(others).collect();
         let (mut parts, angle) = self.with_number(parts, angle, at)?;
         let (a, b) = (parts[0].1, parts[1].1);
@@ -141,12 +149,12 @@ impl Compiler<'_> {
 
     fn boosted_along(
         &mut self,
-        vector: &Bound,
-        axis: Part,
+        vector: &Binding,
+        axis: Coordinate,
         is_gamma: bool,
         number: NodeId,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let (parts, number) = self.cartesian_beside(vector, number, at)?;
         let one = self.number(1.0);
         let square = self.square(number);
@@ -181,24 +189,30 @@ impl Compiler<'_> {
     }
 
     /// `a.boost(b)` and its kin: `b` is a momentum with energy, or a velocity.
-    pub(super) fn boosted(&mut self, name: &str, a: Bound, b: Bound, at: Span) -> Result<Bound> {
+    pub(super) fn boosted(
+        &mut self,
+        name: &str,
+        a: Binding,
+        b: Binding,
+        at: Span,
+    ) -> Result<Binding> {
         let to_rest = name.starts_with("boostCM_of");
-        let has_energy = self.find_coordinate(&b, Part::Energy, at)?.is_some();
+        let has_energy = self.find_coordinate(&b, Coordinate::Energy, at)?.is_some();
         let is_momentum = match name {
             "boost_p4" | "boostCM_of_p4" => true,
             "boost_beta3" | "boostCM_of_beta3" => false,
             _ => has_energy,
         };
         let mut ids = Vec::with_capacity(8);
-        for part in MOMENTUM.into_iter().chain([Part::Energy]) {
+        for part in MOMENTUM.into_iter().chain([Coordinate::Energy]) {
             ids.push(self.coordinate(&a, part, at)?);
         }
         for part in MOMENTUM {
             ids.push(self.coordinate(&b, part, at)?);
         }
         if is_momentum {
-            ids.push(self.coordinate(&b, Part::Energy, at)?);
-            ids.push(self.coordinate(&b, Part::Mass, at)?);
+            ids.push(self.coordinate(&b, Coordinate::Energy, at)?);
+            ids.push(self.coordinate(&b, Coordinate::Mass, at)?);
         }
         let mut ids = self.together(&ids, at)?;
         let by = ids.split_off(4);
@@ -241,27 +255,27 @@ impl Compiler<'_> {
             found.push((part, self.real(Arithmetic::Add, *p, more)));
         }
         let energy = self.real(Arithmetic::Mul, gamma, ids[3]);
-        found.push((Part::Energy, self.real(Arithmetic::Add, energy, dot)));
+        found.push((Coordinate::Energy, self.real(Arithmetic::Add, energy, dot)));
         Ok(self.made_of(found))
     }
 
     /// Mass or energy, whichever the vector has, or can tell.
-    fn time_of(&mut self, vector: &Bound, at: Span) -> Result<Option<(Part, NodeId)>> {
-        if let Some(mass) = self.given(vector, Part::Mass, at)? {
-            return Ok(Some((Part::Mass, mass)));
+    fn time_of(&mut self, vector: &Binding, at: Span) -> Result<Option<(Coordinate, NodeId)>> {
+        if let Some(mass) = self.given(vector, Coordinate::Mass, at)? {
+            return Ok(Some((Coordinate::Mass, mass)));
         }
-        let energy = self.find_coordinate(vector, Part::Energy, at)?;
-        Ok(energy.map(|energy| (Part::Energy, energy)))
+        let energy = self.find_coordinate(vector, Coordinate::Energy, at)?;
+        Ok(energy.map(|energy| (Coordinate::Energy, energy)))
     }
 
     fn cartesian_beside(
         &mut self,
-        vector: &Bound,
+        vector: &Binding,
         number: NodeId,
         at: Span,
-    ) -> Result<(Vec<(Part, NodeId)>, NodeId)> {
+    ) -> Result<(Vec<(Coordinate, NodeId)>, NodeId)> {
         let mut parts = Vec::with_capacity(4);
-        for part in MOMENTUM.into_iter().chain([Part::Energy]) {
+        for part in MOMENTUM.into_iter().chain([Coordinate::Energy]) {
             parts.push((part, self.coordinate(vector, part, at)?));
         }
         self.with_number(parts, number, at)
@@ -270,10 +284,10 @@ impl Compiler<'_> {
     /// Coordinates and a number at one level.
     fn with_number(
         &mut self,
-        parts: Vec<(Part, NodeId)>,
+        parts: Vec<(Coordinate, NodeId)>,
         number: NodeId,
         at: Span,
-    ) -> Result<(Vec<(Part, NodeId)>, NodeId)> {
+    ) -> Result<(Vec<(Coordinate, NodeId)>, NodeId)> {
         let mut ids: Vec<NodeId> = parts.iter().map(|(_, id)| *id).collect();
         ids.push(number);
         let ids = self.together(&ids, at)?;
@@ -283,7 +297,7 @@ impl Compiler<'_> {
     }
 
     /// A vector of these coordinates, which are at one level.
-    fn made_of(&mut self, parts: Vec<(Part, NodeId)>) -> Bound {
+    fn made_of(&mut self, parts: Vec<(Coordinate, NodeId)>) -> Binding {
         let mut levels = parts
             .iter()
             .filter(|(_, id)| self.graph.as_const(*id).is_none())
@@ -292,8 +306,8 @@ impl Compiler<'_> {
         let fields = parts
             .into_iter()
             .map(|(part, id)| (part.name().to_owned(), id));
-        Bound::Object(Object {
-            source: Rc::new(Source::Made(fields.collect())),
+        Binding::Object(Object {
+            source: Rc::new(RecordSource::Made(fields.collect())),
             base,
             moves: Vec::new(),
             level: base,

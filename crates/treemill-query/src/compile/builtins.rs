@@ -9,12 +9,12 @@ pub(crate) struct Function {
     pub name: &'static str,
     /// Least and largest number of arguments.
     pub arity: (usize, usize),
-    pub kind: Kind,
+    pub kind: FunctionKind,
 }
 
 /// What a function compiles to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum FunctionKind {
     /// Float to float.
     Real1(Real1),
     /// Float to float; integers stay what they are.
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Sign,
     Real2(Real2),
     Power,
-    /// Of one list: its smallest or largest; of several values: the smallest or largest of them.
+    /// The smallest or largest of one list, or of several values.
     Least,
     Most,
     /// Always of several values.
@@ -50,7 +50,7 @@ pub(crate) enum Kind {
     Sorted,
     /// The items of lists in lists as one list.
     Flatten,
-    /// In tables of constants.
+    /// A search in a table of constants.
     Interp,
     Digitize,
     Take,
@@ -60,7 +60,7 @@ pub(crate) enum Kind {
     Vector,
 }
 
-impl Kind {
+impl FunctionKind {
     /// Names of the keyword arguments.
     pub fn keywords(self) -> &'static [&'static str] {
         match self {
@@ -78,7 +78,7 @@ impl Kind {
 
 const MANY: usize = 64;
 
-const fn f(name: &'static str, least: usize, most: usize, kind: Kind) -> Function {
+const fn f(name: &'static str, least: usize, most: usize, kind: FunctionKind) -> Function {
     Function {
         name,
         arity: (least, most),
@@ -87,23 +87,23 @@ const fn f(name: &'static str, least: usize, most: usize, kind: Kind) -> Functio
 }
 
 const fn real1(name: &'static str, op: Real1) -> Function {
-    f(name, 1, 1, Kind::Real1(op))
+    f(name, 1, 1, FunctionKind::Real1(op))
 }
 
 const fn rounding(name: &'static str, op: Real1) -> Function {
-    f(name, 1, 1, Kind::Rounding(op))
+    f(name, 1, 1, FunctionKind::Rounding(op))
 }
 
 const fn real2(name: &'static str, op: Real2) -> Function {
-    f(name, 2, 2, Kind::Real2(op))
+    f(name, 2, 2, FunctionKind::Real2(op))
 }
 
 const fn reduce(name: &'static str, op: Reducer) -> Function {
-    f(name, 1, 1, Kind::Reduce(op))
+    f(name, 1, 1, FunctionKind::Reduce(op))
 }
 
 const fn test(name: &'static str, op: Test) -> Function {
-    f(name, 1, 1, Kind::Test(op))
+    f(name, 1, 1, FunctionKind::Test(op))
 }
 
 /// All functions.
@@ -149,9 +149,9 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     rounding("trunc", Real1::Trunc),
     rounding("round", Real1::Round),
     rounding("rint", Real1::Round),
-    f("abs", 1, 1, Kind::Abs),
-    f("fabs", 1, 1, Kind::Real1(Real1::Abs)),
-    f("sign", 1, 1, Kind::Sign),
+    f("abs", 1, 1, FunctionKind::Abs),
+    f("fabs", 1, 1, FunctionKind::Real1(Real1::Abs)),
+    f("sign", 1, 1, FunctionKind::Sign),
     real2("atan2", Real2::Atan2),
     real2("arctan2", Real2::Atan2),
     real2("hypot", Real2::Hypot),
@@ -159,12 +159,12 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     real2("copysign", Real2::CopySign),
     real2("fmin", Real2::Fmin),
     real2("fmax", Real2::Fmax),
-    f("pow", 2, 2, Kind::Power),
-    f("power", 2, 2, Kind::Power),
-    f("min", 1, MANY, Kind::Least),
-    f("max", 1, MANY, Kind::Most),
-    f("minimum", 2, 2, Kind::Minimum),
-    f("maximum", 2, 2, Kind::Maximum),
+    f("pow", 2, 2, FunctionKind::Power),
+    f("power", 2, 2, FunctionKind::Power),
+    f("min", 1, MANY, FunctionKind::Least),
+    f("max", 1, MANY, FunctionKind::Most),
+    f("minimum", 2, 2, FunctionKind::Minimum),
+    f("maximum", 2, 2, FunctionKind::Maximum),
     reduce("sum", Reducer::Sum),
     reduce("prod", Reducer::Prod),
     reduce("any", Reducer::Any),
@@ -173,33 +173,33 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     reduce("mean", Reducer::Mean),
     reduce("argmin", Reducer::ArgMin),
     reduce("argmax", Reducer::ArgMax),
-    f("len", 1, 1, Kind::Len),
-    f("first", 1, 1, Kind::First),
-    f("last", 1, 1, Kind::Last),
-    f("where", 3, 3, Kind::Where),
-    f("clip", 3, 3, Kind::Clip),
+    f("len", 1, 1, FunctionKind::Len),
+    f("first", 1, 1, FunctionKind::First),
+    f("last", 1, 1, FunctionKind::Last),
+    f("where", 3, 3, FunctionKind::Where),
+    f("clip", 3, 3, FunctionKind::Clip),
     test("isnan", Test::IsNan),
     test("isinf", Test::IsInf),
     test("isfinite", Test::IsFinite),
     test("signbit", Test::SignBit),
-    f("is_missing", 1, 1, Kind::IsMissing),
-    f("fill_missing", 2, 2, Kind::FillMissing),
-    f("only", 2, 2, Kind::Only),
-    f("interp", 3, 3, Kind::Interp),
-    f("digitize", 2, 2, Kind::Digitize),
-    f("take", 2, 2, Kind::Take),
-    f("random", 0, 0, Kind::Random(Map::Uniform)),
-    f("normal", 0, 0, Kind::Random(Map::Normal)),
-    f("float", 1, 1, Kind::ToFloat),
-    f("int", 1, 1, Kind::ToInt),
-    f("bool", 1, 1, Kind::ToBool),
-    f("combinations", 2, 2, Kind::Combinations),
-    f("concat", 1, MANY, Kind::Concat),
-    f("enumerate", 1, 1, Kind::Enumerate),
-    f("flatten", 1, 1, Kind::Flatten),
-    f("sorted", 1, 1, Kind::Sorted),
-    f("zip", 1, MANY, Kind::Zip),
-    f("vector", 0, 0, Kind::Vector),
+    f("is_missing", 1, 1, FunctionKind::IsMissing),
+    f("fill_missing", 2, 2, FunctionKind::FillMissing),
+    f("only", 2, 2, FunctionKind::Only),
+    f("interp", 3, 3, FunctionKind::Interp),
+    f("digitize", 2, 2, FunctionKind::Digitize),
+    f("take", 2, 2, FunctionKind::Take),
+    f("random", 0, 0, FunctionKind::Random(Map::Uniform)),
+    f("normal", 0, 0, FunctionKind::Random(Map::Normal)),
+    f("float", 1, 1, FunctionKind::ToFloat),
+    f("int", 1, 1, FunctionKind::ToInt),
+    f("bool", 1, 1, FunctionKind::ToBool),
+    f("combinations", 2, 2, FunctionKind::Combinations),
+    f("concat", 1, MANY, FunctionKind::Concat),
+    f("enumerate", 1, 1, FunctionKind::Enumerate),
+    f("flatten", 1, 1, FunctionKind::Flatten),
+    f("sorted", 1, 1, FunctionKind::Sorted),
+    f("zip", 1, MANY, FunctionKind::Zip),
+    f("vector", 0, 0, FunctionKind::Vector),
 ];
 
 /// The function of a name.
@@ -209,7 +209,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Function> {
 
 /// Whether a function of this name gives random numbers.
 pub(crate) fn is_drawn(name: &str) -> bool {
-    find(name).is_some_and(|function| matches!(function.kind, Kind::Random(_)))
+    find(name).is_some_and(|function| matches!(function.kind, FunctionKind::Random(_)))
 }
 
 /// Constants by name, where no column has that name.

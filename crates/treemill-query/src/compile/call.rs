@@ -1,9 +1,9 @@
 //! Calls: rows of the table of functions with typed arguments; methods.
 
-use super::builtins::{self, FUNCTIONS, Function, Kind};
-use super::objects::Source;
+use super::builtins::{self, FUNCTIONS, Function, FunctionKind};
+use super::objects::RecordSource;
 use super::types::NO_STRINGS;
-use super::{Bound, Compiler, Constant, Node, NodeId, Op, Reducer, Result, Type, span};
+use super::{Binding, Compiler, Constant, Node, NodeId, Op, Reducer, Result, Type, span};
 use crate::error::{QueryError, near};
 use crate::kernel::{Arithmetic, Map, Real1, Real2, Test};
 use crate::spec::{Expr, Span};
@@ -15,7 +15,7 @@ impl Compiler<'_> {
         args: &[Expr],
         keywords: &[(String, Expr)],
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let name = match function {
             Expr::Name { id, .. } => id,
             Expr::Attribute { value, name, .. } => {
@@ -37,7 +37,7 @@ impl Compiler<'_> {
             };
             return Err(QueryError::at(span(function), message).suggest(near(name, known)));
         };
-        if function.kind == Kind::Vector {
+        if function.kind == FunctionKind::Vector {
             return self.made_vector(keywords, at);
         }
         let allowed = function.kind.keywords();
@@ -68,65 +68,65 @@ impl Compiler<'_> {
         args: &[Expr],
         keywords: &[(String, Expr)],
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let keyword = |wanted: &str| {
             let found = keywords.iter().find(|(name, _)| name == wanted);
             found.map(|(_, value)| value)
         };
         let (key, default) = (keyword("key"), keyword("default"));
         let name = function.name;
-        if let Kind::Random(distribution) = function.kind {
+        if let FunctionKind::Random(distribution) = function.kind {
             return self.random(name, distribution, keyword("seed"), at);
         }
         let first = &args[0];
-        // Those that take collections as well as numbers.
+        // Functions that take collections as well as numbers.
         match function.kind {
-            Kind::Len => return self.len(first).map(Bound::Value),
-            Kind::Reduce(reducer @ (Reducer::ArgMin | Reducer::ArgMax)) => {
+            FunctionKind::Len => return self.len(first).map(Binding::Value),
+            FunctionKind::Reduce(reducer @ (Reducer::ArgMin | Reducer::ArgMax)) => {
                 return self.best_call(name, reducer, first, key, default, at);
             }
-            Kind::Reduce(reducer) => {
+            FunctionKind::Reduce(reducer) => {
                 return self.reduce_call(name, reducer, first, at);
             }
-            Kind::Least if args.len() == 1 => {
+            FunctionKind::Least if args.len() == 1 => {
                 return self.best_call(name, Reducer::Min, first, key, default, at);
             }
-            Kind::Most if args.len() == 1 => {
+            FunctionKind::Most if args.len() == 1 => {
                 return self.best_call(name, Reducer::Max, first, key, default, at);
             }
-            Kind::First => return self.end(name, first, 0, default, at),
-            Kind::Last => return self.end(name, first, -1, default, at),
-            Kind::Combinations => return self.combinations(args, at),
-            Kind::Concat => return self.concat(args, at),
-            Kind::Zip => return self.zip(args, at),
-            Kind::Enumerate => return self.enumerate(first),
-            Kind::Interp => return self.interp(args),
-            Kind::Digitize => return self.digitize(args, keyword("right")),
-            Kind::Take => return self.take(args),
-            Kind::Flatten => return self.flatten(first),
-            Kind::Sorted => return self.sorted(first, key, keyword("reverse")),
-            Kind::Where => {
+            FunctionKind::First => return self.end(name, first, 0, default, at),
+            FunctionKind::Last => return self.end(name, first, -1, default, at),
+            FunctionKind::Combinations => return self.combinations(args, at),
+            FunctionKind::Concat => return self.concat(args, at),
+            FunctionKind::Zip => return self.zip(args, at),
+            FunctionKind::Enumerate => return self.enumerate(first),
+            FunctionKind::Interp => return self.interp(args),
+            FunctionKind::Digitize => return self.digitize(args, keyword("right")),
+            FunctionKind::Take => return self.take(args),
+            FunctionKind::Flatten => return self.flatten(first),
+            FunctionKind::Sorted => return self.sorted(first, key, keyword("reverse")),
+            FunctionKind::Where => {
                 let condition = self.value(first)?;
                 let condition = self.truth(condition, span(first))?;
                 let sides = (self.bind(&args[1])?, self.bind(&args[2])?);
                 return self.choice(condition, sides, at);
             }
-            Kind::FillMissing => {
+            FunctionKind::FillMissing => {
                 let (found, with) = (self.bind(first)?, self.bind(&args[1])?);
                 return match (&found, &with) {
-                    (Bound::Value(a), Bound::Value(b)) => {
+                    (Binding::Value(a), Binding::Value(b)) => {
                         let ids = self.together(&[*a, *b], at)?;
                         self.apply_to_numbers(function.kind, &ids, at)
-                            .map(Bound::Value)
+                            .map(Binding::Value)
                     }
                     _ => self.filled_record(found, with, at),
                 };
             }
-            Kind::IsMissing => {
+            FunctionKind::IsMissing => {
                 let bound = self.bind(first)?;
                 let missing = self.is_missing(&bound)?;
                 let level = self.level_of(&bound);
-                return Ok(Bound::Value(self.at_each_of(missing, level)));
+                return Ok(Binding::Value(self.at_each_of(missing, level)));
             }
             _ => (),
         }
@@ -140,23 +140,23 @@ impl Compiler<'_> {
         }
         let ids = self.together(&ids, at)?;
         self.apply_to_numbers(function.kind, &ids, at)
-            .map(Bound::Value)
+            .map(Binding::Value)
     }
 
     /// Functions position by position; arguments are at one level.
-    fn apply_to_numbers(&mut self, kind: Kind, ids: &[NodeId], at: Span) -> Result<NodeId> {
+    fn apply_to_numbers(&mut self, kind: FunctionKind, ids: &[NodeId], at: Span) -> Result<NodeId> {
         let strings = ids.iter().any(|id| self.type_of(*id) == Type::Str);
-        if strings && !matches!(kind, Kind::FillMissing | Kind::Only) {
+        if strings && !matches!(kind, FunctionKind::FillMissing | FunctionKind::Only) {
             return Err(QueryError::at(at, NO_STRINGS));
         }
         let first = ids[0];
         match kind {
-            Kind::Real1(op) => Ok(self.real1(op, first)),
-            Kind::Rounding(op) => Ok(match self.type_of(first) {
+            FunctionKind::Real1(op) => Ok(self.real1(op, first)),
+            FunctionKind::Rounding(op) => Ok(match self.type_of(first) {
                 Type::Float => self.real1(op, first),
                 _ => self.number_of(first),
             }),
-            Kind::Abs => Ok(match self.type_of(first) {
+            FunctionKind::Abs => Ok(match self.type_of(first) {
                 Type::Float => self.real1(Real1::Abs, first),
                 Type::UInt => first,
                 _ => {
@@ -164,34 +164,34 @@ impl Compiler<'_> {
                     self.integral(Map::AbsInt, &[number], Type::Int, at)?
                 }
             }),
-            Kind::Sign => Ok(match self.type_of(first) {
+            FunctionKind::Sign => Ok(match self.type_of(first) {
                 Type::Float | Type::UInt => self.real1(Real1::Sign, first),
                 _ => {
                     let number = self.number_of(first);
                     self.map(Map::SignInt, &[number], Type::Int)
                 }
             }),
-            Kind::Real2(op) => Ok(self.real2(op, first, ids[1])),
-            Kind::Power => self.arithmetic(Arithmetic::Pow, first, ids[1], at),
-            Kind::Least | Kind::Minimum => self.extremes(ids, true, at),
-            Kind::Most | Kind::Maximum => self.extremes(ids, false, at),
-            Kind::Clip => {
+            FunctionKind::Real2(op) => Ok(self.real2(op, first, ids[1])),
+            FunctionKind::Power => self.arithmetic(Arithmetic::Pow, first, ids[1], at),
+            FunctionKind::Least | FunctionKind::Minimum => self.extremes(ids, true, at),
+            FunctionKind::Most | FunctionKind::Maximum => self.extremes(ids, false, at),
+            FunctionKind::Clip => {
                 let raised = self.extremes(&[first, ids[1]], false, at)?;
                 self.extremes(&[raised, ids[2]], true, at)
             }
-            Kind::Test(op) => {
+            FunctionKind::Test(op) => {
                 let real = self.real_of(first);
                 Ok(self.map(Map::Test(op), &[real], Type::Bool))
             }
-            Kind::FillMissing => self.filled(ids, at),
-            Kind::Only => {
+            FunctionKind::FillMissing => self.filled(ids, at),
+            FunctionKind::Only => {
                 let condition = self.truth(ids[1], at)?;
                 let passed = self.passed(condition);
                 Ok(self.only(first, passed))
             }
-            Kind::ToFloat => Ok(self.real_of(first)),
-            Kind::ToInt => Ok(self.int_of(first)),
-            Kind::ToBool => self.truth(first, at),
+            FunctionKind::ToFloat => Ok(self.real_of(first)),
+            FunctionKind::ToInt => Ok(self.int_of(first)),
+            FunctionKind::ToBool => self.truth(first, at),
             _ => Err(QueryError::at(at, "this function needs a list")),
         }
     }
@@ -257,7 +257,7 @@ impl Compiler<'_> {
     pub(crate) fn where_present(&mut self, value: NodeId, with: NodeId) -> Result<NodeId> {
         let both = self.together(&[value, with], (0, 0))?;
         let level = self.graph.node(both[1]).level;
-        let missing = self.is_missing(&Bound::Value(both[1]))?;
+        let missing = self.is_missing(&Binding::Value(both[1]))?;
         let missing = self.at_each_of(missing, level);
         let present = self.negated(missing);
         Ok(match self.graph.as_const(present) {
@@ -267,12 +267,12 @@ impl Compiler<'_> {
     }
 
     /// Whether there is none: of a record, whether it is one that is not there.
-    pub(super) fn is_missing(&mut self, bound: &Bound) -> Result<NodeId> {
+    pub(super) fn is_missing(&mut self, bound: &Binding) -> Result<NodeId> {
         let id = match bound {
-            Bound::Value(id) => *id,
-            Bound::Object(object) => {
+            Binding::Value(id) => *id,
+            Binding::Object(object) => {
                 let mut row = self.row(object.base);
-                if let Source::Amended { of, .. } = &*object.source {
+                if let RecordSource::Amended { of, .. } = &*object.source {
                     let is_missing = self.is_missing(of)?;
                     if self.graph.as_const(is_missing).is_none() {
                         let is_there = self.map(Map::Not, &[is_missing], Type::Bool);
@@ -284,28 +284,28 @@ impl Compiler<'_> {
                     .iter()
                     .fold(row, |node, how| self.carry(node, *how))
             }
-            Bound::Tuple { items, .. } => match items.first() {
+            Binding::Tuple { items, .. } => match items.first() {
                 Some(first) => return self.is_missing(first),
                 None => return Err(QueryError::new("an empty tuple")),
             },
-            Bound::Sum { terms, .. } => {
+            Binding::Sum { terms, .. } => {
                 let terms = terms.clone();
                 let (a, b) = (self.is_missing(&terms.0)?, self.is_missing(&terms.1)?);
                 let both = self.together(&[a, b], (0, 0))?;
                 return Ok(self.either(both[0], both[1]));
             }
-            Bound::Scaled { vector, .. } => {
+            Binding::Scaled { vector, .. } => {
                 let vector = vector.clone();
                 return self.is_missing(&vector);
             }
-            Bound::Choice {
+            Binding::Choice {
                 condition, sides, ..
             } => {
                 let (condition, sides) = (*condition, sides.clone());
                 let a = self.is_missing(&sides.0)?;
                 let b = self.is_missing(&sides.1)?;
                 let chosen = self.select(condition, a, b, (0, 0))?;
-                let unknown = self.is_missing(&Bound::Value(condition))?;
+                let unknown = self.is_missing(&Binding::Value(condition))?;
                 let both = self.together(&[chosen, unknown], (0, 0))?;
                 let chosen = self.passed(both[0]);
                 return Ok(self.either(chosen, both[1]));

@@ -25,7 +25,7 @@ pub(crate) fn item(graph: &Graph, id: NodeId) -> Option<Item> {
             return None;
         };
         match graph.level(node.level).kind {
-            // The same items under another name.
+            // These are the items under another name.
             LevelKind::Same { .. } => walk = *input,
             LevelKind::Filtered { .. } => (walk, is_cut) = (*input, true),
             LevelKind::Combinations { of, .. } if graph.node(*input).level == of => {

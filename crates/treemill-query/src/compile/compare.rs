@@ -1,6 +1,6 @@
 //! Comparisons, chained ones too, and membership in lists.
 
-use super::{Bound, Compiler, Constant, NodeId, Op, Reducer, Result, Type, span};
+use super::{Binding, Compiler, Constant, NodeId, Op, Reducer, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Compare, Map};
 use crate::limits::{COMPARED_INTEGERS, COMPARED_MEMBERS};
@@ -13,7 +13,7 @@ impl Compiler<'_> {
         ops: &[String],
         rights: &[Expr],
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         if ops.is_empty() || ops.len() != rights.len() {
             return Err(QueryError::at(
                 at,
@@ -53,7 +53,7 @@ impl Compiler<'_> {
             left_at = span(right);
         }
         result
-            .map(Bound::Value)
+            .map(Binding::Value)
             .ok_or_else(|| QueryError::at(at, "nothing to compare"))
     }
 
@@ -138,12 +138,12 @@ impl Compiler<'_> {
             }
         } else {
             // A name of such a list.
-            let Bound::Tuple { items, .. } = self.bind(right)? else {
+            let Binding::Tuple { items, .. } = self.bind(right)? else {
                 return self.member_of_list(left, right, at);
             };
             for item in items {
                 match item {
-                    Bound::Value(id) if self.graph.as_const(id).is_some() => constants.push(id),
+                    Binding::Value(id) if self.graph.as_const(id).is_some() => constants.push(id),
                     _ => return self.member_of_list(left, right, at),
                 }
             }
@@ -213,7 +213,7 @@ impl Compiler<'_> {
             return Ok(found);
         }
         // Items that are missing are none that equals it; whether a missing value is among them is missing.
-        let missing = self.is_missing(&Bound::Value(left))?;
+        let missing = self.is_missing(&Binding::Value(left))?;
         let present = self.negated(missing);
         let both = self.together(&[found, present], at)?;
         Ok(self.only(both[0], both[1]))

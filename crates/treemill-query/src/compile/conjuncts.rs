@@ -1,7 +1,7 @@
-//! A filter as several, one behind the other: of `a and b`, `b` is computed, and its columns are read,
-//! only where `a` has left an event. Those that cost little come first.
+//! A filter as several, one after the other: `b` of `a and b` is computed, and its columns are read,
+//! only for events that `a` has left. Cheap ones come first.
 
-use super::quick::QuickSet;
+use super::fast_maps::FastSet;
 use super::{Compiler, Constant, EVENT, LevelId, NodeId, Op};
 use crate::kernel::Map;
 use crate::limits::FILTER_PARTS;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// How much work a condition is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Work {
+enum Cost {
     /// Numbers of the event.
     Event,
     /// Lists.
@@ -18,9 +18,9 @@ enum Work {
     Combinations,
 }
 
-struct Part {
+struct Conjunct {
     condition: NodeId,
-    work: Work,
+    work: Cost,
     columns: BTreeSet<usize>,
 }
 
@@ -31,7 +31,7 @@ impl Compiler<'_> {
         let Some(found) = self.terms(mask) else {
             return vec![mask];
         };
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<Conjunct> = Vec::new();
         for condition in found {
             let (work, columns) = self.work(condition);
             // What needs the same columns is computed in one go.
@@ -39,7 +39,7 @@ impl Compiler<'_> {
                 Some(part) if part.work == work => {
                     part.condition = self.both(part.condition, condition);
                 }
-                _ => parts.push(Part {
+                _ => parts.push(Conjunct {
                     condition,
                     work,
                     columns,
@@ -74,11 +74,11 @@ impl Compiler<'_> {
     }
 
     /// How much work a condition is, and the columns that it needs.
-    fn work(&self, id: NodeId) -> (Work, BTreeSet<usize>) {
+    fn work(&self, id: NodeId) -> (Cost, BTreeSet<usize>) {
         let mut columns = BTreeSet::new();
-        let mut work = Work::Event;
+        let mut work = Cost::Event;
         let (mut nodes, mut levels) = (vec![id], Vec::<LevelId>::new());
-        let (mut seen, mut seen_levels) = (QuickSet::default(), QuickSet::from_iter([EVENT]));
+        let (mut seen, mut seen_levels) = (FastSet::default(), FastSet::from_iter([EVENT]));
         loop {
             if let Some(id) = nodes.pop() {
                 if !seen.insert(id) {
@@ -99,8 +99,8 @@ impl Compiler<'_> {
                 }
                 let level = self.graph.level(level);
                 work = work.max(match level.kind.expands() {
-                    true => Work::Combinations,
-                    false => Work::Lists,
+                    true => Cost::Combinations,
+                    false => Cost::Lists,
                 });
                 nodes.extend(level.kind.node());
                 levels.extend(level.kind.sources());

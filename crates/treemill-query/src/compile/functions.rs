@@ -1,7 +1,7 @@
 //! Functions that the user writes: those after `key=`, and those that are made with a name.
 
 use super::objects::Move;
-use super::{Bound, Compiler, LevelId, NodeId, Op, Result, free, span};
+use super::{Binding, Compiler, LevelId, NodeId, Op, Result, free_names, span};
 use crate::error::QueryError;
 use crate::spec::{Expr, Expression, Span, Target};
 
@@ -10,14 +10,14 @@ impl Compiler<'_> {
     pub(super) fn nested_for(
         &mut self,
         key: Option<&Expr>,
-        items: Bound,
+        items: Binding,
         level: LevelId,
-    ) -> Result<(Bound, LevelId)> {
+    ) -> Result<(Binding, LevelId)> {
         let above = self.graph.parent(level);
         let Some(key) = key.filter(|_| above != self.here) else {
             return Ok((items, level));
         };
-        let names = free::names(key);
+        let names = free_names::names(key);
         let deeper = self.locals.iter().any(|(name, bound)| {
             names.any_of([name.as_str()]) && !self.graph.encloses(self.level_of(bound), above)
         });
@@ -32,14 +32,14 @@ impl Compiler<'_> {
     /// The value of `key=` for every item, at the items' own level; without one the items are it.
     pub(super) fn key(
         &mut self,
-        items: &Bound,
+        items: &Binding,
         of: LevelId,
         key: Option<&Expr>,
         at: Span,
     ) -> Result<NodeId> {
         let Some(key) = key else {
             return match items {
-                Bound::Value(id) => Ok(*id),
+                Binding::Value(id) => Ok(*id),
                 other => {
                     let title = self.title(other);
                     let message = format!(
@@ -53,7 +53,7 @@ impl Compiler<'_> {
         let element = self.entered(items.clone(), at)?;
         let level = self.loop_of(&element);
         let (outside, variables) = (self.here, self.locals.len());
-        // Below several lists at once, where a `for` has been left already.
+        // The value is below several lists at once if a `for` has been left already.
         self.here = level;
         let found = self.key_value(key, element);
         self.here = outside;
@@ -66,7 +66,7 @@ impl Compiler<'_> {
         Ok(self.moved(Op::Align, found, of))
     }
 
-    fn key_value(&mut self, key: &Expr, element: Bound) -> Result<NodeId> {
+    fn key_value(&mut self, key: &Expr, element: Binding) -> Result<NodeId> {
         let at = span(key);
         let id = match key {
             Expr::Lambda { params, body, .. } => {
@@ -105,7 +105,7 @@ impl Compiler<'_> {
         body: &Expression,
         args: &[Expr],
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         if super::builtins::find(name).is_some() {
             let message = format!(
                 "{name}(…) is a function of the language, and one of yours, too: give yours another name"

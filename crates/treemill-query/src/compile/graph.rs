@@ -1,8 +1,8 @@
 //! The compiled form of expressions: a graph of typed nodes in which equal nodes are one, and the
 //! levels that they live on. Knows neither syntax nor data.
 
+use super::fast_maps::FastMap;
 use super::level::{EVENT, Level, LevelId, LevelKind};
-use super::quick::QuickMap;
 use super::tables::Lookup;
 use crate::kernel::Map;
 use std::collections::hash_map::Entry;
@@ -133,7 +133,7 @@ pub(crate) enum Op {
     Row,
     /// These integers, or floats by their bits, again and again.
     Cycle(Arc<[i64]>),
-    /// The same items under another level, where the offsets of both turn out to be equal; else an
+    /// The items under another level, if the offsets of both turn out to be equal; else an
     /// error.
     Align,
     /// All items of the input's level per position of the level above.
@@ -162,8 +162,8 @@ pub(crate) struct Node {
 pub(crate) struct Graph {
     pub nodes: Vec<Node>,
     pub levels: Vec<Level>,
-    known: QuickMap<Node, NodeId>,
-    known_levels: QuickMap<Level, LevelId>,
+    known: FastMap<Node, NodeId>,
+    known_levels: FastMap<Level, LevelId>,
 }
 
 impl Graph {
@@ -175,8 +175,8 @@ impl Graph {
         Self {
             nodes: Vec::new(),
             levels: vec![event.clone()],
-            known: QuickMap::default(),
-            known_levels: QuickMap::from_iter([(event, EVENT)]),
+            known: FastMap::default(),
+            known_levels: FastMap::from_iter([(event, EVENT)]),
         }
     }
 
@@ -243,7 +243,7 @@ impl Graph {
         self.level(id).parent
     }
 
-    /// Of lists one in the other, the level of the outermost; the event's where there is no list.
+    /// The level of the outermost of lists in lists; the event's if there is no list.
     pub fn root(&self, id: LevelId) -> LevelId {
         let mut level = id;
         while level != EVENT && self.parent(level) != EVENT {

@@ -2,17 +2,17 @@
 
 use super::objects::Move;
 use super::{
-    Bound, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type,
+    Binding, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type,
     span,
 };
 use crate::error::QueryError;
 use crate::spec::{Expr, Span};
 
 impl Compiler<'_> {
-    pub(super) fn index(&mut self, value: &Expr, index: &Expr, at: Span) -> Result<Bound> {
+    pub(super) fn index(&mut self, value: &Expr, index: &Expr, at: Span) -> Result<Binding> {
         let bound = self.bind(value)?;
         let level = self.level_of(&bound);
-        if let Bound::Tuple { items, .. } = &bound
+        if let Binding::Tuple { items, .. } = &bound
             && self.is_single(level)
         {
             if !matches!(index, Expr::Slice { .. } | Expr::Sequence { .. })
@@ -54,7 +54,7 @@ impl Compiler<'_> {
             let sliced = self.graph.add_level(Level { parent, kind });
             return Ok(self.kept_below(&bound, outer, sliced));
         }
-        let holds_lists = matches!(&bound, Bound::Tuple { items, .. }
+        let holds_lists = matches!(&bound, Binding::Tuple { items, .. }
             if items.iter().any(|item| self.level_of(item) != level));
         if holds_lists && !matches!(index, Expr::Const { .. } | Expr::Unary { .. }) {
             let message =
@@ -66,13 +66,13 @@ impl Compiler<'_> {
         }
         let place = span(index);
         if let Expr::Sequence { items, .. } = index {
-            let Bound::Value(indices) = self.constants(items, place)? else {
+            let Binding::Value(indices) = self.constants(items, place)? else {
                 return Err(QueryError::at(place, "a list of indices is of integers"));
             };
             return self.at_each(&bound, level, indices, true, place);
         }
         let picked = match self.bind(index)? {
-            Bound::Value(id) => id,
+            Binding::Value(id) => id,
             other => {
                 let Some(numbers) = self.numbers_of(&other) else {
                     return Err(self.not_a_value(&other, place));
@@ -97,14 +97,14 @@ impl Compiler<'_> {
     /// Of a list of lists: one of the lists, or by a mask some of the lists or some items of all.
     fn index_lists(
         &mut self,
-        bound: Bound,
+        bound: Binding,
         level: LevelId,
         index: &Expr,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let place = span(index);
         if let Expr::Sequence { items, .. } = index {
-            let Bound::Value(indices) = self.constants(items, place)? else {
+            let Binding::Value(indices) = self.constants(items, place)? else {
                 return Err(QueryError::at(place, "a list of indices is of integers"));
             };
             return self.lists_at(&bound, level, indices, place);
@@ -124,11 +124,11 @@ impl Compiler<'_> {
     /// Number `index` of a list's lists; without items where there is none.
     pub(super) fn list_at(
         &mut self,
-        bound: &Bound,
+        bound: &Binding,
         level: LevelId,
         index: NodeId,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let lists = self.outermost(level);
         let parent = self.graph.parent(lists);
         let own = self.graph.node(index).level;
@@ -152,11 +152,11 @@ impl Compiler<'_> {
     /// there is none, one without items.
     fn lists_at(
         &mut self,
-        bound: &Bound,
+        bound: &Binding,
         level: LevelId,
         indices: NodeId,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let lists = self.outermost(level);
         let parent = self.graph.parent(lists);
         let (index, own) = self.below(indices, parent, at)?;
@@ -166,7 +166,12 @@ impl Compiler<'_> {
     }
 
     /// Of what lies in lists below the level `lists`, those whose numbers at that level are given.
-    pub(super) fn lists_of_rows(&mut self, bound: &Bound, lists: LevelId, list: NodeId) -> Bound {
+    pub(super) fn lists_of_rows(
+        &mut self,
+        bound: &Binding,
+        lists: LevelId,
+        list: NodeId,
+    ) -> Binding {
         let mut of = self.level_of(bound);
         while self.graph.parent(of) != lists {
             of = self.graph.parent(of);
@@ -179,7 +184,7 @@ impl Compiler<'_> {
     }
 
     /// `t[0]`
-    fn element_of_tuple(&mut self, items: &[Bound], index: &Expr) -> Result<Bound> {
+    fn element_of_tuple(&mut self, items: &[Binding], index: &Expr) -> Result<Binding> {
         let place = span(index);
         let number = self.value(index)?;
         let n = items.len() as i64;
@@ -208,7 +213,13 @@ impl Compiler<'_> {
         }
     }
 
-    fn masked(&mut self, bound: Bound, level: LevelId, mask: NodeId, at: Span) -> Result<Bound> {
+    fn masked(
+        &mut self,
+        bound: Binding,
+        level: LevelId,
+        mask: NodeId,
+        at: Span,
+    ) -> Result<Binding> {
         let mask_level = self.graph.node(mask).level;
         let mask = self.passed(mask);
         if self.graph.as_const(mask).is_some() || self.is_single(mask_level) {
@@ -222,7 +233,7 @@ impl Compiler<'_> {
             return Ok(self.kept_below(&bound, mask_level, filtered));
         }
         // The mask's level stays, so that all that is masked by it is at one level.
-        let is_value = matches!(bound, Bound::Value(_));
+        let is_value = matches!(bound, Binding::Value(_));
         let beside = is_value && self.may_be_equal(mask_level, level);
         if beside || matches!(self.graph.level(mask_level).kind, LevelKind::Product { .. }) {
             let aligned = self.brought(&bound, mask_level, at)?;
@@ -236,12 +247,12 @@ impl Compiler<'_> {
 
     fn at_index(
         &mut self,
-        bound: Bound,
+        bound: Binding,
         level: LevelId,
         index: NodeId,
         at: Span,
         place: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let parent = self.graph.parent(level);
         let own = self.graph.node(index).level;
         let from_end = self.graph.as_const(index).is_some();
@@ -286,12 +297,12 @@ impl Compiler<'_> {
     /// One item of the list for every index, which are at a level below the lists'.
     fn at_each(
         &mut self,
-        bound: &Bound,
+        bound: &Binding,
         level: LevelId,
         index: NodeId,
         from_end: bool,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let parent = self.graph.parent(level);
         let (index, list) = self.below(index, parent, at)?;
         let list = Some(list);

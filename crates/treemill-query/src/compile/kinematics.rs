@@ -1,9 +1,9 @@
 //! What vectors have beside coordinates: attributes computed from those, methods of two vectors,
 //! sums, and vectors of the user's own values. Names are those of scikit-hep's vector.
 
-use super::objects::{Object, Source};
-use super::vectors::{COORDINATES, Part};
-use super::{Bound, Compiler, Constant, NodeId, Result, Type, span};
+use super::objects::{Object, RecordSource};
+use super::vectors::{COORDINATES, Coordinate};
+use super::{Binding, Compiler, Constant, NodeId, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Map, Real1, Real2, Root, Shape, Squares, Test};
 use crate::spec::{Expr, Span};
@@ -36,10 +36,10 @@ const MODULES: &[&str] = &[
     "np", "numpy", "math", "ak", "awkward", "TMath", "ROOT", "vector",
 ];
 
-/// In what two vectors differ.
+/// A quantity in which two vectors differ.
 #[derive(Clone, Copy)]
-enum Of {
-    Part(Part),
+enum Difference {
+    Coordinate(Coordinate),
     Rapidity,
 }
 
@@ -89,7 +89,7 @@ impl Compiler<'_> {
     /// An attribute that is computed; `None`: not one of a vector's.
     pub(super) fn derived(
         &mut self,
-        bound: &Bound,
+        bound: &Binding,
         name: &str,
         at: Span,
     ) -> Result<Option<NodeId>> {
@@ -99,7 +99,7 @@ impl Compiler<'_> {
         let mut get = |part| self.coordinate(bound, part, at);
         Ok(Some(match name {
             "pt2" => {
-                let pt = get(Part::Pt)?;
+                let pt = get(Coordinate::Pt)?;
                 self.square(pt)
             }
             "p" | "mag" => self.momentum(bound, Root::Sqrt, at)?,
@@ -118,12 +118,12 @@ impl Compiler<'_> {
             }
             "beta" => {
                 let p = self.momentum(bound, Root::Sqrt, at)?;
-                let e = self.coordinate(bound, Part::Energy, at)?;
+                let e = self.coordinate(bound, Coordinate::Energy, at)?;
                 let ratio = self.real(Arithmetic::Div, p, e);
                 self.unless_nan(ratio, 0.0)
             }
             "gamma" => {
-                let (e, mass) = (get(Part::Energy)?, get(Part::Mass)?);
+                let (e, mass) = (get(Coordinate::Energy)?, get(Coordinate::Mass)?);
                 let ratio = self.real(Arithmetic::Div, e, mass);
                 self.unless_nan(ratio, f64::INFINITY)
             }
@@ -131,9 +131,9 @@ impl Compiler<'_> {
         }))
     }
 
-    fn rapidity(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
-        let e = self.coordinate(bound, Part::Energy, at)?;
-        let z = self.coordinate(bound, Part::Pz, at)?;
+    fn rapidity(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
+        let e = self.coordinate(bound, Coordinate::Energy, at)?;
+        let z = self.coordinate(bound, Coordinate::Pz, at)?;
         let above = self.real(Arithmetic::Add, e, z);
         let below = self.real(Arithmetic::Sub, e, z);
         let ratio = self.real(Arithmetic::Div, above, below);
@@ -150,7 +150,7 @@ impl Compiler<'_> {
         args: &[Expr],
         keywords: &[(String, Expr)],
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         if let Some(found) = self.turned(value, name, args, keywords, at)? {
             return Ok(found);
         }
@@ -163,17 +163,17 @@ impl Compiler<'_> {
         };
         let (a, b) = (self.bind(value)?, self.bind(other)?);
         let (here, there) = (span(value), span(other));
-        let mut difference = |of: Of| -> Result<NodeId> {
+        let mut difference = |of: Difference| -> Result<NodeId> {
             let ids = match of {
-                Of::Part(part) => [
+                Difference::Coordinate(part) => [
                     self.coordinate(&a, part, here)?,
                     self.coordinate(&b, part, there)?,
                 ],
-                Of::Rapidity => [self.rapidity(&a, here)?, self.rapidity(&b, there)?],
+                Difference::Rapidity => [self.rapidity(&a, here)?, self.rapidity(&b, there)?],
             };
             let both = self.together(&ids, at)?;
             Ok(match of {
-                Of::Part(Part::Phi) => self.map(
+                Difference::Coordinate(Coordinate::Phi) => self.map(
                     Map::Real2(Real2::DeltaPhi),
                     &[both[0], both[1]],
                     Type::Float,
@@ -182,14 +182,17 @@ impl Compiler<'_> {
             })
         };
         let node = match name {
-            "deltaphi" => difference(Of::Part(Part::Phi))?,
-            "deltaeta" => difference(Of::Part(Part::Eta))?,
+            "deltaphi" => difference(Difference::Coordinate(Coordinate::Phi))?,
+            "deltaeta" => difference(Difference::Coordinate(Coordinate::Eta))?,
             "deltaR" | "deltaR2" | "deltaRapidityPhi" | "deltaRapidityPhi2" => {
                 let along = match name {
-                    "deltaR" | "deltaR2" => Of::Part(Part::Eta),
-                    _ => Of::Rapidity,
+                    "deltaR" | "deltaR2" => Difference::Coordinate(Coordinate::Eta),
+                    _ => Difference::Rapidity,
                 };
-                let (phi, along) = (difference(Of::Part(Part::Phi))?, difference(along)?);
+                let (phi, along) = (
+                    difference(Difference::Coordinate(Coordinate::Phi))?,
+                    difference(along)?,
+                );
                 let root = match name.ends_with('2') {
                     true => Root::Plain,
                     false => Root::Sqrt,
@@ -198,7 +201,12 @@ impl Compiler<'_> {
             }
             "dot" => {
                 let mut sum: Option<NodeId> = None;
-                for part in [Part::Energy, Part::Px, Part::Py, Part::Pz] {
+                for part in [
+                    Coordinate::Energy,
+                    Coordinate::Px,
+                    Coordinate::Py,
+                    Coordinate::Pz,
+                ] {
                     let ids = [
                         self.coordinate(&a, part, here)?,
                         self.coordinate(&b, part, there)?,
@@ -215,19 +223,19 @@ impl Compiler<'_> {
             "add" | "subtract" => return self.vector_sum(a, b, name == "subtract", at),
             _ => return self.boosted(name, a, b, at),
         };
-        Ok(Bound::Value(node))
+        Ok(Binding::Value(node))
     }
 
     /// `a + b`, `a - b` of vectors.
     pub(super) fn vector_sum(
         &mut self,
-        a: Bound,
-        b: Bound,
+        a: Binding,
+        b: Binding,
         minus: bool,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         for (side, other) in [(&a, &b), (&b, &a)] {
-            if matches!(side, Bound::Value(_) | Bound::Tuple { .. }) {
+            if matches!(side, Binding::Value(_) | Binding::Tuple { .. }) {
                 let message = format!(
                     "{} and {} cannot be added",
                     self.title(side),
@@ -242,7 +250,7 @@ impl Compiler<'_> {
             self.brought(&bounds[0], level, at)?,
             self.brought(&bounds[1], level, at)?,
         );
-        Ok(Bound::Sum {
+        Ok(Binding::Sum {
             terms: Rc::new(terms),
             minus,
             level,
@@ -250,18 +258,18 @@ impl Compiler<'_> {
     }
 
     /// A vector times a number.
-    pub(super) fn scaled(&mut self, vector: Bound, factor: NodeId, at: Span) -> Result<Bound> {
-        if matches!(vector, Bound::Tuple { .. }) {
+    pub(super) fn scaled(&mut self, vector: Binding, factor: NodeId, at: Span) -> Result<Binding> {
+        if matches!(vector, Binding::Tuple { .. }) {
             let message = "a tuple cannot be multiplied: pick one of its elements, t[0]";
             return Err(QueryError::at(at, message));
         }
-        let bounds = [vector, Bound::Value(self.real_of(factor))];
+        let bounds = [vector, Binding::Value(self.real_of(factor))];
         let level = self.common_of(&bounds, at)?;
         let vector = self.brought(&bounds[0], level, at)?;
-        let Bound::Value(factor) = self.brought(&bounds[1], level, at)? else {
+        let Binding::Value(factor) = self.brought(&bounds[1], level, at)? else {
             return Err(QueryError::at(at, "a vector is multiplied by a number"));
         };
-        Ok(Bound::Scaled {
+        Ok(Binding::Scaled {
             vector: Rc::new(vector),
             factor,
             level,
@@ -269,7 +277,7 @@ impl Compiler<'_> {
     }
 
     /// `vector(pt=…, eta=…, phi=…, mass=…)`
-    pub(super) fn made_vector(&mut self, keywords: &[(String, Expr)], at: Span) -> Result<Bound> {
+    pub(super) fn made_vector(&mut self, keywords: &[(String, Expr)], at: Span) -> Result<Binding> {
         let mut ids = Vec::with_capacity(keywords.len());
         for (name, value) in keywords {
             if !MADE.contains(&name.as_str()) {
@@ -294,8 +302,8 @@ impl Compiler<'_> {
             .collect();
         let base = levels.first().copied().unwrap_or(super::EVENT);
         let names = keywords.iter().map(|(name, _)| name.clone());
-        Ok(Bound::Object(Object {
-            source: Rc::new(Source::Made(names.zip(ids).collect())),
+        Ok(Binding::Object(Object {
+            source: Rc::new(RecordSource::Made(names.zip(ids).collect())),
             base,
             moves: Vec::new(),
             level: base,

@@ -54,7 +54,7 @@ impl Compiler<'_> {
         Err(self.different(found, level, at))
     }
 
-    /// Of a list, or of lists one in the other, the level of the outermost.
+    /// The level of the outermost of lists in lists.
     pub(super) fn outermost(&self, level: LevelId) -> LevelId {
         let mut level = level;
         while !self.is_single(self.graph.parent(level)) {
@@ -135,7 +135,7 @@ impl Compiler<'_> {
 
     /// How values get from one level to another.
     pub(super) fn way(&self, level: LevelId, target: LevelId, at: Span) -> Result<Vec<Move>> {
-        // From the target up, until a level is met that can be reached in one step.
+        // Walks up from the target to a level that can be reached in one step.
         let mut below = Vec::new();
         let mut walk = target;
         loop {
@@ -186,7 +186,7 @@ impl Compiler<'_> {
             return false;
         }
         let (mut a, mut b) = (a, b);
-        // The same steps from roots that may be equal.
+        // Equal steps from roots that may be equal.
         loop {
             if self.graph.parent(a) != self.graph.parent(b) {
                 return false;
@@ -199,7 +199,7 @@ impl Compiler<'_> {
                 (_, LevelKind::Same { of, .. }) => b = *of,
                 (LevelKind::Filtered { of: of_a, .. }, LevelKind::Filtered { of: of_b, .. }) => {
                     (a, b) = (*of_a, *of_b);
-                    // The same items need not be kept: only roots that may differ are compared.
+                    // Only roots that may differ are compared.
                     if a == b {
                         return false;
                     }

@@ -1,9 +1,9 @@
 //! Lists made from lists: combinations, concat, zip, enumerate, sorted; tuples and lists of
 //! constants.
 
-use super::objects::{Move, Object, Source};
+use super::objects::{Move, Object, RecordSource};
 use super::{
-    Bound, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type,
+    Binding, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type,
     span,
 };
 use crate::error::QueryError;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 impl Compiler<'_> {
     /// `(a, b)`, `[a, b]`
-    pub(super) fn tuple(&mut self, items: &[Expr], at: Span) -> Result<Bound> {
+    pub(super) fn tuple(&mut self, items: &[Expr], at: Span) -> Result<Binding> {
         if items.is_empty() || items.len() > TUPLE_ITEMS {
             let message = format!("a tuple has 1 to {TUPLE_ITEMS} elements");
             return Err(QueryError::at(at, message));
@@ -26,24 +26,24 @@ impl Compiler<'_> {
     }
 
     /// Things side by side, brought to one level.
-    pub(super) fn tuple_of(&mut self, bounds: Vec<Bound>, at: Span) -> Result<Bound> {
+    pub(super) fn tuple_of(&mut self, bounds: Vec<Binding>, at: Span) -> Result<Binding> {
         let level = self.common_of(&bounds, at)?;
-        let items: Result<Vec<Bound>> = bounds
+        let items: Result<Vec<Binding>> = bounds
             .iter()
             .map(|bound| self.brought(bound, level, at))
             .collect();
-        Ok(Bound::Tuple {
+        Ok(Binding::Tuple {
             items: items?,
             level,
         })
     }
 
     /// The level where they meet.
-    pub(super) fn common_of(&mut self, bounds: &[Bound], at: Span) -> Result<LevelId> {
+    pub(super) fn common_of(&mut self, bounds: &[Binding], at: Span) -> Result<LevelId> {
         let levels: Vec<LevelId> = bounds
             .iter()
             .filter(
-                |bound| !matches!(bound, Bound::Value(id) if self.graph.as_const(*id).is_some()),
+                |bound| !matches!(bound, Binding::Value(id) if self.graph.as_const(*id).is_some()),
             )
             .map(|bound| self.level_of(bound))
             .collect();
@@ -51,7 +51,7 @@ impl Compiler<'_> {
     }
 
     /// An argument that must be a list.
-    pub(super) fn list(&mut self, name: &str, arg: &Expr) -> Result<(Bound, LevelId)> {
+    pub(super) fn list(&mut self, name: &str, arg: &Expr) -> Result<(Binding, LevelId)> {
         let at = span(arg);
         let bound = match arg {
             Expr::Sequence { items, .. } => self.constants(items, at)?,
@@ -70,7 +70,7 @@ impl Compiler<'_> {
                 format!("{name}(…)")
             };
             let message = match &bound {
-                Bound::Value(id) => match self.graph.node(*id).op {
+                Binding::Value(id) => match self.graph.node(*id).op {
                     Op::Column(_) => {
                         let title = self.title(&bound);
                         format!("{name} needs a list, and {title} is one value{each}")
@@ -88,13 +88,13 @@ impl Compiler<'_> {
     }
 
     /// An argument whose items are taken as `for` takes them: of lists in lists, the outermost.
-    pub(super) fn items(&mut self, name: &str, arg: &Expr) -> Result<(Bound, LevelId)> {
+    pub(super) fn items(&mut self, name: &str, arg: &Expr) -> Result<(Binding, LevelId)> {
         let (bound, level) = self.list(name, arg)?;
         Ok((bound, self.outermost(level)))
     }
 
     /// `[1, 2, 3]` as a list.
-    pub(super) fn constants(&mut self, items: &[Expr], at: Span) -> Result<Bound> {
+    pub(super) fn constants(&mut self, items: &[Expr], at: Span) -> Result<Binding> {
         let mut found = None;
         if (1..=TUPLE_ITEMS).contains(&items.len()) {
             let mut bounds = Vec::with_capacity(items.len());
@@ -102,10 +102,10 @@ impl Compiler<'_> {
                 bounds.push(self.bind(item)?);
             }
             let (items, level) = (bounds, EVENT);
-            found = self.numbers_of(&Bound::Tuple { items, level });
+            found = self.numbers_of(&Binding::Tuple { items, level });
         }
         match found {
-            Some(numbers) => Ok(Bound::Value(self.cycled(numbers))),
+            Some(numbers) => Ok(Binding::Value(self.cycled(numbers))),
             None => {
                 let message = format!(
                     "a list to go through has 1 to {TUPLE_ITEMS} constant numbers, or is a column"
@@ -116,7 +116,7 @@ impl Compiler<'_> {
     }
 
     /// `combinations(X, n)`: tuples.
-    pub(super) fn combinations(&mut self, args: &[Expr], at: Span) -> Result<Bound> {
+    pub(super) fn combinations(&mut self, args: &[Expr], at: Span) -> Result<Binding> {
         let [list, size] = args else {
             return Err(QueryError::at(at, "combinations(list, number)"));
         };
@@ -134,7 +134,7 @@ impl Compiler<'_> {
         let items = (0..size)
             .map(|k| self.carried_from(&items, of, Move::Pick(level, k)))
             .collect();
-        Ok(Bound::Tuple { items, level })
+        Ok(Binding::Tuple { items, level })
     }
 
     /// A level with the parent of another.
@@ -144,7 +144,7 @@ impl Compiler<'_> {
     }
 
     /// Several lists, and their levels, which must lie below one.
-    fn lists_beside(&mut self, name: &str, args: &[Expr]) -> Result<(Vec<Bound>, Vec<LevelId>)> {
+    fn lists_beside(&mut self, name: &str, args: &[Expr]) -> Result<(Vec<Binding>, Vec<LevelId>)> {
         let (mut lists, mut levels) = (Vec::new(), Vec::new());
         for arg in args {
             let (list, level) = self.items(name, arg)?;
@@ -169,7 +169,7 @@ impl Compiler<'_> {
     }
 
     /// `concat(A, B)`: one after another.
-    pub(super) fn concat(&mut self, args: &[Expr], at: Span) -> Result<Bound> {
+    pub(super) fn concat(&mut self, args: &[Expr], at: Span) -> Result<Binding> {
         let (lists, parts) = self.lists_beside("concat", args)?;
         for ((list, part), arg) in lists.iter().zip(&parts).zip(args) {
             if self.level_of(list) != *part {
@@ -185,21 +185,21 @@ impl Compiler<'_> {
         self.joined_bounds(&lists, level, at)
     }
 
-    fn joined_bounds(&mut self, parts: &[Bound], level: LevelId, at: Span) -> Result<Bound> {
+    fn joined_bounds(&mut self, parts: &[Binding], level: LevelId, at: Span) -> Result<Binding> {
         let values: Option<Vec<NodeId>> = parts
             .iter()
             .map(|part| match part {
-                Bound::Value(id) => Some(*id),
+                Binding::Value(id) => Some(*id),
                 _ => None,
             })
             .collect();
         if let Some(values) = values {
-            return self.joined_values(&values, level, at).map(Bound::Value);
+            return self.joined_values(&values, level, at).map(Binding::Value);
         }
-        let tuples: Option<Vec<&Vec<Bound>>> = parts
+        let tuples: Option<Vec<&Vec<Binding>>> = parts
             .iter()
             .map(|part| match part {
-                Bound::Tuple { items, .. } => Some(items),
+                Binding::Tuple { items, .. } => Some(items),
                 _ => None,
             })
             .collect();
@@ -210,23 +210,23 @@ impl Compiler<'_> {
             }
             let mut items = Vec::with_capacity(size);
             for k in 0..size {
-                let column: Vec<Bound> = tuples
+                let column: Vec<Binding> = tuples
                     .iter()
                     .filter_map(|items| items.get(k).cloned())
                     .collect();
                 items.push(self.joined_bounds(&column, level, at)?);
             }
-            return Ok(Bound::Tuple { items, level });
+            return Ok(Binding::Tuple { items, level });
         }
         if parts
             .iter()
-            .any(|part| matches!(part, Bound::Value(_) | Bound::Tuple { .. }))
+            .any(|part| matches!(part, Binding::Value(_) | Binding::Tuple { .. }))
         {
             let message = "concat joins lists of numbers, or collections, not both";
             return Err(QueryError::at(at, message));
         }
-        Ok(Bound::Object(Object {
-            source: Rc::new(Source::Joined(parts.to_vec())),
+        Ok(Binding::Object(Object {
+            source: Rc::new(RecordSource::Joined(parts.to_vec())),
             base: level,
             moves: Vec::new(),
             level,
@@ -234,14 +234,14 @@ impl Compiler<'_> {
     }
 
     /// `zip(A, B)`: tuples, as many as the shortest has items.
-    pub(super) fn zip(&mut self, args: &[Expr], at: Span) -> Result<Bound> {
+    pub(super) fn zip(&mut self, args: &[Expr], at: Span) -> Result<Binding> {
         let (lists, parts) = self.lists_beside("zip", args)?;
         let Some(first) = parts.first().copied() else {
             return Err(QueryError::at(at, "zip(A, B) takes lists"));
         };
         // Lists of one level are as long already.
         if parts.iter().all(|part| *part == first) {
-            return Ok(Bound::Tuple {
+            return Ok(Binding::Tuple {
                 items: lists,
                 level: first,
             });
@@ -256,11 +256,11 @@ impl Compiler<'_> {
             .zip(&parts)
             .map(|((k, list), part)| self.carried_from(list, *part, Move::Pick(level, k as u8)))
             .collect();
-        Ok(Bound::Tuple { items, level })
+        Ok(Binding::Tuple { items, level })
     }
 
     /// `enumerate(X)`: tuples of a number and an item.
-    pub(super) fn enumerate(&mut self, arg: &Expr) -> Result<Bound> {
+    pub(super) fn enumerate(&mut self, arg: &Expr) -> Result<Binding> {
         let (items, level) = self.items("enumerate", arg)?;
         let number = self.graph.add(Node {
             op: Op::Position,
@@ -269,8 +269,8 @@ impl Compiler<'_> {
             ty: Type::Int,
             missing: false,
         });
-        Ok(Bound::Tuple {
-            items: vec![Bound::Value(number), items],
+        Ok(Binding::Tuple {
+            items: vec![Binding::Value(number), items],
             level,
         })
     }
@@ -281,7 +281,7 @@ impl Compiler<'_> {
         arg: &Expr,
         key: Option<&Expr>,
         reverse: Option<&Expr>,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         // Without a key, what is sorted are numbers: those of the innermost lists.
         let (items, of) = match key {
             None => self.list("sorted", arg)?,

@@ -2,14 +2,14 @@
 //! outermost level where it can be decided, so that what follows has less to do.
 
 use super::objects::Move;
-use super::{Bound, Compiler, Level, LevelId, LevelKind, NodeId, Result, Role, free, span};
+use super::{Binding, Compiler, Level, LevelId, LevelKind, NodeId, Result, Role, free_names, span};
 use crate::error::QueryError;
 use crate::limits::LOOPS;
 use crate::spec::{Expr, Loop, Span, Target};
 
 /// Something evaluated inside of loops: it stands at `level`, directly below where the loops began.
 pub(super) struct Looped {
-    pub element: Bound,
+    pub element: Binding,
     pub level: LevelId,
 }
 
@@ -20,13 +20,13 @@ impl Compiler<'_> {
         element: &Expr,
         loops: &[Loop],
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let looped = self.looped(element, loops, at)?;
         Ok(self.listed(looped))
     }
 
     /// What loops have made, as a list of its own.
-    fn listed(&mut self, looped: Looped) -> Bound {
+    fn listed(&mut self, looped: Looped) -> Binding {
         let parent = self.graph.parent(looped.level);
         let of = looped.level;
         let list = self.graph.add_level(Level {
@@ -64,8 +64,8 @@ impl Compiler<'_> {
         let own = self.level_of(&bound);
         let mut bound = match bound {
             // A constant once for every item.
-            Bound::Value(id) if self.graph.as_const(id).is_some() => {
-                Bound::Value(self.moved(super::Op::Spread, id, level))
+            Binding::Value(id) if self.graph.as_const(id).is_some() => {
+                Binding::Value(self.moved(super::Op::Spread, id, level))
             }
             bound if self.is_single(own) => self.brought(&bound, level, span(element))?,
             // A list that knows no variable once for every item.
@@ -107,11 +107,11 @@ impl Compiler<'_> {
     }
 
     /// The items of a list, one by one.
-    pub(super) fn entered(&mut self, items: Bound, at: Span) -> Result<Bound> {
+    pub(super) fn entered(&mut self, items: Binding, at: Span) -> Result<Binding> {
         let level = self.level_of(&items);
         if self.is_single(level) {
             let message = match &items {
-                Bound::Value(_) => "for goes through lists, and this is one value".to_owned(),
+                Binding::Value(_) => "for goes through lists, and this is one value".to_owned(),
                 other => format!(
                     "for goes through lists, and {} is one record",
                     self.title(other)
@@ -119,7 +119,7 @@ impl Compiler<'_> {
             };
             return Err(QueryError::at(at, message));
         }
-        // Of lists in lists, the outermost one by one.
+        // Lists in lists: the outermost ones, one by one.
         let outer = self.outermost(level);
         let each = self.loop_level(outer);
         let lists = self.lists_under(level, outer, each);
@@ -138,9 +138,9 @@ impl Compiler<'_> {
     }
 
     /// The level that a loop over such an element goes through.
-    pub(super) fn loop_of(&self, element: &Bound) -> LevelId {
+    pub(super) fn loop_of(&self, element: &Binding) -> LevelId {
         let mut level = self.level_of(element);
-        // Of lists, the level above.
+        // Lists: the level above.
         while !matches!(
             self.graph.level(level).kind,
             LevelKind::Same {
@@ -154,7 +154,7 @@ impl Compiler<'_> {
         level
     }
 
-    fn enter(&mut self, each: &Loop, element: Bound, conditions: &[&Expr]) -> Result<()> {
+    fn enter(&mut self, each: &Loop, element: Binding, conditions: &[&Expr]) -> Result<()> {
         let outside = self.here;
         let mut level = self.loop_of(&element);
         let mut element = element;
@@ -173,8 +173,8 @@ impl Compiler<'_> {
                 .filter(|name| !Target::names(&each.targets).contains(&name.as_str()))
                 .collect();
             conditions.iter().copied().partition(|condition| {
-                let names = free::names(condition);
-                !(names.any_of(deeper.iter().map(String::as_str)) || free::draws(condition))
+                let names = free_names::names(condition);
+                !(names.any_of(deeper.iter().map(String::as_str)) || free_names::draws(condition))
             })
         };
         (element, level) = self.kept_items(each, element, level, &early)?;
@@ -189,12 +189,12 @@ impl Compiler<'_> {
         self.set_variables(each, element)
     }
 
-    fn set_variables(&mut self, each: &Loop, element: Bound) -> Result<()> {
+    fn set_variables(&mut self, each: &Loop, element: Binding) -> Result<()> {
         self.unpack(&each.targets, element, span(&each.iter))
     }
 
     /// Binds names to a value, or to the elements of a tuple.
-    pub(super) fn unpack(&mut self, names: &[Target], value: Bound, at: Span) -> Result<()> {
+    pub(super) fn unpack(&mut self, names: &[Target], value: Binding, at: Span) -> Result<()> {
         match names {
             [Target::Name(name)] => {
                 self.locals.push((name.clone(), value));
@@ -204,13 +204,13 @@ impl Compiler<'_> {
             _ => (),
         }
         match value {
-            Bound::Tuple { items, .. } if items.len() == names.len() => {
+            Binding::Tuple { items, .. } if items.len() == names.len() => {
                 for (name, item) in names.iter().zip(items) {
                     self.unpack(std::slice::from_ref(name), item, at)?;
                 }
                 Ok(())
             }
-            Bound::Tuple { items, .. } => Err(QueryError::at(
+            Binding::Tuple { items, .. } => Err(QueryError::at(
                 at,
                 format!("{} names for tuples of {}", names.len(), items.len()),
             )),
@@ -225,15 +225,15 @@ impl Compiler<'_> {
         }
     }
 
-    /// The items for which conditions hold. Cheap ones are decided together, dear ones where the
+    /// The items for which conditions hold. Cheap ones are decided together, costly ones where the
     /// others hold.
     fn kept_items(
         &mut self,
         each: &Loop,
-        element: Bound,
+        element: Binding,
         level: LevelId,
         conditions: &[&Expr],
-    ) -> Result<(Bound, LevelId)> {
+    ) -> Result<(Binding, LevelId)> {
         let (mut element, mut level) = (element, level);
         let variables = self.locals.len();
         let mut rest = conditions;
@@ -243,7 +243,7 @@ impl Compiler<'_> {
             let mut mask = self.kept(first)?;
             rest = others;
             while let Some((next, others)) = rest.split_first() {
-                if !(free::is_cheap(first) && free::is_cheap(next)) {
+                if !(free_names::is_cheap(first) && free_names::is_cheap(next)) {
                     break;
                 }
                 let more = self.kept(next)?;
@@ -260,7 +260,7 @@ impl Compiler<'_> {
     }
 
     /// `flatten(X)`: all items of lists in lists, however deep, as one list; a list as it is.
-    pub(super) fn flatten(&mut self, arg: &Expr) -> Result<Bound> {
+    pub(super) fn flatten(&mut self, arg: &Expr) -> Result<Binding> {
         let (items, level) = self.list("flatten", arg)?;
         let outer = self.outermost(level);
         if outer == level {
@@ -275,7 +275,12 @@ impl Compiler<'_> {
     }
 
     /// An element at a level that has picked some of its level's; of lists, whole lists.
-    pub(super) fn kept_below(&mut self, element: &Bound, level: LevelId, picked: LevelId) -> Bound {
+    pub(super) fn kept_below(
+        &mut self,
+        element: &Binding,
+        level: LevelId,
+        picked: LevelId,
+    ) -> Binding {
         let own = self.level_of(element);
         let lists = self.lists_under(own, level, picked);
         self.carried(element, Move::Pick(lists, 0))
@@ -304,15 +309,15 @@ fn placed(loops: &[Loop]) -> Vec<Vec<&Expr>> {
     for (own, each) in loops.iter().enumerate() {
         let mut parts = Vec::new();
         for condition in &each.conditions {
-            free::conjuncts(condition, &mut parts);
+            free_names::conjuncts(condition, &mut parts);
         }
         for part in parts {
-            let names = free::names(part);
+            let names = free_names::names(part);
             let last = (0..=own)
                 .rev()
                 .find(|i| names.any_of(Target::names(&loops[*i].targets)))
                 .unwrap_or(0);
-            found[if free::draws(part) { own } else { last }].push(part);
+            found[if free_names::draws(part) { own } else { last }].push(part);
         }
     }
     found

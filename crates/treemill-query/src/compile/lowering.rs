@@ -1,7 +1,7 @@
 //! Nodes to programs: which nodes are steps of which program, and how their inputs are read. A node
 //! whose value only the steps of one program want is a step of it.
 
-use super::program::{Argument, Leaf, Program, Read, Step, Work};
+use super::program::{Argument, Leaf, Operation, Program, Read, Step};
 use super::{Graph, Node, NodeId, Op, Type, combination_items as items, passes};
 use crate::kernel::{Lane, Map};
 use crate::limits::PROGRAM_STEPS;
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn program(graph: &Graph, uses: &[u32], id: NodeId) -> Option<Program> {
     let root = graph.node(id);
     operation(root)?;
-    // Where the result is missing depends on the condition: inputs keep values and flags of their own.
+    // The condition decides whether the result is missing: inputs keep values and flags of their own.
     let apart = root.op == Op::Select && root.missing;
     let mut builder = Builder {
         graph,
@@ -87,7 +87,7 @@ impl Builder<'_> {
             let register = program.registers.len();
             program.registers.push(kernel.result());
             program.steps.push(Step {
-                work: Work::of(map),
+                work: Operation::of(map),
                 arguments,
                 results: vec![register],
             });

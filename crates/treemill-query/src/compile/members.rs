@@ -2,25 +2,25 @@
 //! said where there is none. What is computed from others is found in `kinematics` and `vectors`.
 
 use super::kinematics::ATTRIBUTES;
-use super::objects::{Move, Object, Source};
+use super::objects::{Move, Object, RecordSource};
 use super::spelling::{alike, below, rest};
-use super::{Bound, Compiler, EVENT, Level, LevelId, LevelKind, Op, Result};
+use super::{Binding, Compiler, EVENT, Level, LevelId, LevelKind, Op, Result};
 use crate::error::{QueryError, near};
 use crate::spec::Span;
 use std::collections::HashSet;
 
 impl Compiler<'_> {
     /// A member of a record: a column, or what vector calls so.
-    pub(super) fn member(&mut self, bound: &Bound, name: &str, at: Span) -> Result<Bound> {
+    pub(super) fn member(&mut self, bound: &Binding, name: &str, at: Span) -> Result<Binding> {
         let level = self.level_of(bound);
         if let Some(found) = self.stored(bound, name, at)? {
             return Ok(match found {
-                Bound::Value(id) => Bound::Value(self.at_each_of(id, level)),
+                Binding::Value(id) => Binding::Value(self.at_each_of(id, level)),
                 other => other,
             });
         }
         match bound {
-            Bound::Value(id) => {
+            Binding::Value(id) => {
                 let title = match self.graph.node(*id).op {
                     Op::Column(_) => format!(", and this is {}", self.title(bound)),
                     _ => String::new(),
@@ -29,14 +29,14 @@ impl Compiler<'_> {
                     format!("numbers have no attributes; .{name} goes with collections{title}");
                 Err(QueryError::at(at, message))
             }
-            Bound::Tuple { items, .. } => Err(QueryError::at(
+            Binding::Tuple { items, .. } => Err(QueryError::at(
                 at,
                 format!(
                     "this is a tuple of {}, which has no {name}: pick one of its elements, t[0].{name}",
                     items.len()
                 ),
             )),
-            Bound::Choice {
+            Binding::Choice {
                 condition, sides, ..
             } => {
                 let (condition, sides) = (*condition, sides.clone());
@@ -44,10 +44,10 @@ impl Compiler<'_> {
                 let b = self.member(&sides.1, name, at)?;
                 self.choice(condition, (a, b), at)
             }
-            Bound::Object(_) | Bound::Sum { .. } | Bound::Scaled { .. } => {
+            Binding::Object(_) | Binding::Sum { .. } | Binding::Scaled { .. } => {
                 let derived = self.derived(bound, name, at);
                 if let Ok(Some(node)) = derived {
-                    return Ok(Bound::Value(self.at_each_of(node, level)));
+                    return Ok(Binding::Value(self.at_each_of(node, level)));
                 }
                 match self.group(bound, name) {
                     Some(group) => Ok(group),
@@ -60,13 +60,18 @@ impl Compiler<'_> {
     }
 
     /// A member that is stored, where the record stands.
-    pub(super) fn stored(&mut self, bound: &Bound, name: &str, at: Span) -> Result<Option<Bound>> {
-        let Bound::Object(object) = bound else {
+    pub(super) fn stored(
+        &mut self,
+        bound: &Binding,
+        name: &str,
+        at: Span,
+    ) -> Result<Option<Binding>> {
+        let Binding::Object(object) = bound else {
             return Ok(None);
         };
         let found = match &*object.source {
-            Source::Columns { prefix, scope } => self.column_of(prefix, name, *scope, at)?,
-            Source::Amended {
+            RecordSource::Columns { prefix, scope } => self.column_of(prefix, name, *scope, at)?,
+            RecordSource::Amended {
                 name: whole,
                 of,
                 members,
@@ -84,20 +89,20 @@ impl Compiler<'_> {
                     }
                 }
             }
-            Source::Made(fields) => fields
+            RecordSource::Made(fields) => fields
                 .iter()
                 .find(|(field, _)| field == name)
-                .map(|(_, node)| Bound::Value(*node)),
-            Source::Joined(parts) => {
+                .map(|(_, node)| Binding::Value(*node)),
+            RecordSource::Joined(parts) => {
                 let mut members = Vec::with_capacity(parts.len());
                 for part in parts {
                     match self.stored(part, name, at)? {
-                        Some(Bound::Value(node)) => members.push(node),
+                        Some(Binding::Value(node)) => members.push(node),
                         _ => return Ok(None),
                     }
                 }
                 let node = self.joined_values(&members, object.base, at)?;
-                Some(Bound::Value(node))
+                Some(Binding::Value(node))
             }
         };
         let Some(mut found) = found else {
@@ -111,7 +116,7 @@ impl Compiler<'_> {
             }
         }
         if own != object.base {
-            let constant = matches!(found, Bound::Value(id) if self.graph.as_const(id).is_some());
+            let constant = matches!(found, Binding::Value(id) if self.graph.as_const(id).is_some());
             let way = self.way(self.level_of(&found), object.base, at);
             match way {
                 _ if constant => (),
@@ -141,20 +146,20 @@ impl Compiler<'_> {
     }
 
     /// The record of what is called `prefix.name.…`, as `j.momentum` of `Jet.momentum.x`.
-    fn group(&mut self, bound: &Bound, name: &str) -> Option<Bound> {
-        let Bound::Object(object) = bound else {
+    fn group(&mut self, bound: &Binding, name: &str) -> Option<Binding> {
+        let Binding::Object(object) = bound else {
             return None;
         };
         let found = match &*object.source {
-            Source::Columns { prefix, scope } => {
+            RecordSource::Columns { prefix, scope } => {
                 let here = std::mem::replace(&mut self.scope, *scope);
                 let found = ['.', '_']
                     .into_iter()
                     .find_map(|sign| self.collection(&format!("{prefix}{sign}{name}")));
                 self.scope = here;
-                Bound::Object(found?)
+                Binding::Object(found?)
             }
-            Source::Amended {
+            RecordSource::Amended {
                 name: whole,
                 of,
                 members,
@@ -162,7 +167,7 @@ impl Compiler<'_> {
                 let found = self.group(of, name)?;
                 self.amended(&format!("{whole}.{name}"), found, below(members, name))
             }
-            Source::Made(_) | Source::Joined(_) => return None,
+            RecordSource::Made(_) | RecordSource::Joined(_) => return None,
         };
         // As a name for what stands elsewhere it needs no way.
         if object.moves.is_empty() {
@@ -178,7 +183,7 @@ impl Compiler<'_> {
     }
 
     /// A member that is a list itself: the lists of those items that the record is seen as.
-    fn list_member(&mut self, found: &Bound, own: LevelId, object: &Object) -> Bound {
+    fn list_member(&mut self, found: &Binding, own: LevelId, object: &Object) -> Binding {
         if object.moves.is_empty() {
             return found.clone();
         }
@@ -199,10 +204,10 @@ impl Compiler<'_> {
         self.carried(found, Move::Pick(lists, 0))
     }
 
-    fn no_member(&mut self, bound: &Bound, name: &str, at: Span) -> QueryError {
+    fn no_member(&mut self, bound: &Binding, name: &str, at: Span) -> QueryError {
         let title = self.title(bound);
-        if let Bound::Object(object) = bound
-            && let Source::Joined(parts) = &*object.source
+        if let Binding::Object(object) = bound
+            && let RecordSource::Joined(parts) = &*object.source
         {
             for part in parts {
                 if self.member(part, name, at).is_err() {
@@ -224,8 +229,8 @@ impl Compiler<'_> {
             true => format!("{title} has no {name}"),
             false => format!("{title} has no {name}; it has {}", listed(&members)),
         };
-        if let Bound::Object(object) = bound
-            && let Source::Columns { prefix, .. } = &*object.source
+        if let Binding::Object(object) = bound
+            && let RecordSource::Columns { prefix, .. } = &*object.source
             && let Some((define, 2)) = self.newest(&[prefix, name])
             && let Some(define) = self.defines.get(define)
         {
@@ -238,27 +243,27 @@ impl Compiler<'_> {
     }
 
     /// Names of what is stored.
-    pub(super) fn members(&self, bound: &Bound) -> Vec<String> {
-        let Bound::Object(object) = bound else {
+    pub(super) fn members(&self, bound: &Binding) -> Vec<String> {
+        let Binding::Object(object) = bound else {
             return Vec::new();
         };
         match &*object.source {
-            Source::Made(fields) => fields.iter().map(|(name, _)| name.clone()).collect(),
-            Source::Joined(parts) => {
+            RecordSource::Made(fields) => fields.iter().map(|(name, _)| name.clone()).collect(),
+            RecordSource::Joined(parts) => {
                 let mut parts = parts.iter().map(|part| self.members(part));
                 let first = parts.next().unwrap_or_default();
                 let rest: Vec<Vec<String>> = parts.collect();
                 let shared = |name: &String| rest.iter().all(|names| names.contains(name));
                 first.into_iter().filter(shared).collect()
             }
-            Source::Amended { of, members, .. } => {
+            RecordSource::Amended { of, members, .. } => {
                 let mut found: Vec<String> = members.iter().map(|(name, _)| name.clone()).collect();
                 found.extend(self.members(of));
                 let mut known = HashSet::new();
                 found.retain(|name| known.insert(name.clone()));
                 found
             }
-            Source::Columns { prefix, scope } => {
+            RecordSource::Columns { prefix, scope } => {
                 let defined = self.definitions(*scope);
                 let names = defined.map(|(_, define)| define.name.as_str());
                 let stored = self.schema.fields.iter().map(|field| field.name.as_str());

@@ -5,19 +5,18 @@ mod angles;
 mod boosts;
 mod builtins;
 mod call;
-mod choice;
 pub(crate) mod combination_items;
 mod compare;
+mod concatenated;
+mod conditional;
 mod conjuncts;
-mod exact;
-mod free;
+mod exact_integers;
+mod fast_maps;
+mod free_names;
 mod functions;
 mod graph;
-mod homes;
 mod index;
-mod joined;
-mod joint;
-mod kept;
+mod joint_programs;
 mod kinematics;
 mod level;
 mod levels;
@@ -29,24 +28,25 @@ mod names;
 mod objects;
 mod operators;
 mod passes;
+mod placement;
 mod plan;
 mod program;
-mod quick;
 mod random;
 mod reduce;
 mod registers;
 mod scopes;
 mod spelling;
+mod stored_type;
 mod tables;
 mod types;
 mod vectors;
 
 pub(crate) use graph::{Constant, Graph, Node, NodeId, Op, Reducer, Type};
-pub(crate) use homes::Cuts;
-pub(crate) use joint::Joint;
+pub(crate) use joint_programs::JointProgram;
 pub(crate) use level::{EVENT, Level, LevelId, LevelKind, Role};
+pub(crate) use placement::Cuts;
 pub(crate) use plan::Plan;
-pub(crate) use program::{Argument, Leaf, Program, Read, Step, Work};
+pub(crate) use program::{Argument, Leaf, Operation, Program, Read, Step};
 pub(crate) use tables::Lookup;
 
 use crate::error::QueryError;
@@ -61,34 +61,34 @@ type Result<T> = std::result::Result<T, QueryError>;
 
 /// What an expression stands for.
 #[derive(Debug, Clone)]
-pub(crate) enum Bound {
+pub(crate) enum Binding {
     /// Numbers or strings.
     Value(NodeId),
     /// A collection, or an element of one.
     Object(objects::Object),
     /// Several things side by side, all at one level, or in lists below it (or constant).
-    Tuple { items: Vec<Bound>, level: LevelId },
+    Tuple { items: Vec<Binding>, level: LevelId },
     /// The sum, or difference, of two vectors at one level.
     Sum {
-        terms: Rc<(Bound, Bound)>,
+        terms: Rc<(Binding, Binding)>,
         minus: bool,
         level: LevelId,
     },
     /// A vector times a number, at one level.
     Scaled {
-        vector: Rc<Bound>,
+        vector: Rc<Binding>,
         factor: NodeId,
         level: LevelId,
     },
     /// One of two records, by a condition at the same level.
     Choice {
         condition: NodeId,
-        sides: Rc<(Bound, Bound)>,
+        sides: Rc<(Binding, Binding)>,
         level: LevelId,
     },
 }
 
-impl Bound {
+impl Binding {
     /// Vectors in vectors that it is made of: how deep functions of it go.
     fn depth(&self) -> usize {
         match self {
@@ -112,7 +112,7 @@ pub(crate) struct Compiler<'a> {
     /// Last definition that is visible.
     scope: Option<usize>,
     /// Variables of loops and functions, inner ones last.
-    locals: Vec<(String, Bound)>,
+    locals: Vec<(String, Binding)>,
     /// The level of the innermost loop.
     here: LevelId,
     /// Whether names that definitions have put in doubt mean what was defined.
@@ -208,13 +208,13 @@ impl<'a> Compiler<'a> {
     /// What an expression stands for, numbers and strings only.
     fn value(&mut self, expr: &Expr) -> Result<NodeId> {
         match self.bind(expr)? {
-            Bound::Value(node) => Ok(node),
+            Binding::Value(node) => Ok(node),
             other => Err(self.not_a_value(&other, span(expr))),
         }
     }
 
     /// What an expression stands for.
-    fn bind(&mut self, expr: &Expr) -> Result<Bound> {
+    fn bind(&mut self, expr: &Expr) -> Result<Binding> {
         self.visited += 1;
         if self.visited > EXPRESSION_PARTS {
             return Err(QueryError::at(
@@ -236,10 +236,10 @@ impl<'a> Compiler<'a> {
 
     // Kept apart from `bind`, and its arms in functions of their own, so that a level of nesting
     // takes little stack.
-    fn bind_kind(&mut self, expr: &Expr) -> Result<Bound> {
+    fn bind_kind(&mut self, expr: &Expr) -> Result<Binding> {
         match expr {
             Expr::Name { id, at } => self.name(id, *at),
-            Expr::Const { value, .. } => Ok(Bound::Value(self.literal(value))),
+            Expr::Const { value, .. } => Ok(Binding::Value(self.literal(value))),
             Expr::Unary { op, operand, at } => self.unary(op, operand, *at),
             Expr::Binary {
                 op,
@@ -296,7 +296,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    fn if_else(&mut self, test: &Expr, body: &Expr, otherwise: &Expr, at: Span) -> Result<Bound> {
+    fn if_else(&mut self, test: &Expr, body: &Expr, otherwise: &Expr, at: Span) -> Result<Binding> {
         let condition = self.value(test)?;
         let condition = self.truth(condition, span(test))?;
         let sides = (self.bind(body)?, self.bind(otherwise)?);

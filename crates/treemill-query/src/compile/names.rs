@@ -2,8 +2,10 @@
 //! is said in `scopes`.
 
 use super::builtins::{CONSTANTS, FUNCTIONS};
-use super::objects::{Object, Source};
-use super::{Bound, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, Op, Result, Type};
+use super::objects::{Object, RecordSource};
+use super::{
+    Binding, Compiler, Constant, EVENT, Level, LevelId, LevelKind, Node, Op, Result, Type,
+};
 use crate::error::QueryError;
 use crate::schema::{ColumnType, DType, Field};
 use crate::spec::Span;
@@ -11,7 +13,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 impl Compiler<'_> {
-    pub(super) fn name(&mut self, name: &str, at: Span) -> Result<Bound> {
+    pub(super) fn name(&mut self, name: &str, at: Span) -> Result<Binding> {
         if let Some((_, bound)) = self.locals.iter().rev().find(|(known, _)| known == name) {
             return Ok(bound.clone());
         }
@@ -20,7 +22,7 @@ impl Compiler<'_> {
         }
         if let Some((_, value)) = CONSTANTS.iter().find(|(known, _)| *known == name) {
             let node = self.graph.constant(Constant::Float(value.to_bits()));
-            return Ok(Bound::Value(node));
+            return Ok(Binding::Value(node));
         }
         if FUNCTIONS.iter().any(|function| function.name == name) {
             let message = format!("{name} is a function: write {name}(…)");
@@ -30,14 +32,14 @@ impl Compiler<'_> {
     }
 
     /// A column of the data.
-    pub(super) fn stored_column(&mut self, name: &str, at: Span) -> Result<Option<Bound>> {
+    pub(super) fn stored_column(&mut self, name: &str, at: Span) -> Result<Option<Binding>> {
         let Some(index) = self.by_name.get(name).copied() else {
             return Ok(None);
         };
         if self.counts_its_members(name, index)
             && let Some(object) = self.collection(name)
         {
-            return Ok(Some(Bound::Object(object)));
+            return Ok(Some(Binding::Object(object)));
         }
         self.column(index, at).map(Some)
     }
@@ -64,7 +66,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn column(&mut self, index: usize, at: Span) -> Result<Bound> {
+    fn column(&mut self, index: usize, at: Span) -> Result<Binding> {
         let schema = self.schema;
         let Some(field) = schema.fields.get(index) else {
             return Err(QueryError::at(at, "no such column"));
@@ -91,7 +93,7 @@ impl Compiler<'_> {
             ColumnType::Other(name) => {
                 // The branch of an object without data of its own, whose members are columns.
                 if let Some(object) = self.collection(&field.name) {
-                    return Ok(Bound::Object(object));
+                    return Ok(Binding::Object(object));
                 }
                 let name = if name.is_empty() {
                     "without a name"
@@ -105,7 +107,7 @@ impl Compiler<'_> {
                 return Err(QueryError::at(at, message));
             }
         };
-        Ok(Bound::Value(self.graph.add(Node {
+        Ok(Binding::Value(self.graph.add(Node {
             op: Op::Column(index),
             inputs: Vec::new(),
             level,
@@ -186,7 +188,7 @@ impl Compiler<'_> {
             _ => return None,
         };
         Some(Object {
-            source: Rc::new(Source::Columns {
+            source: Rc::new(RecordSource::Columns {
                 prefix: prefix.to_owned(),
                 scope: self.scope,
             }),

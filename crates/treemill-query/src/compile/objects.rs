@@ -3,7 +3,7 @@
 //! are found in `members`.
 
 use super::members::listed;
-use super::{Bound, Compiler, EVENT, LevelId, Node, NodeId, Op, Result};
+use super::{Binding, Compiler, EVENT, LevelId, Node, NodeId, Op, Result};
 use crate::error::QueryError;
 use crate::spec::Span;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// A record at every position of a level.
 #[derive(Debug, Clone)]
 pub(crate) struct Object {
-    pub source: Rc<Source>,
+    pub source: Rc<RecordSource>,
     /// The level of what is stored.
     pub base: LevelId,
     /// The way from there to `level`.
@@ -19,9 +19,9 @@ pub(crate) struct Object {
     pub level: LevelId,
 }
 
-/// Where members are stored.
+/// What a record's members come from.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub(crate) enum RecordSource {
     /// Columns `prefix_…` or `prefix.…`, with the definitions that were visible when the record was
     /// named: what is defined later does not change it.
     Columns {
@@ -31,11 +31,11 @@ pub(crate) enum Source {
     /// A record, and members of it that were defined after it, newest first.
     Amended {
         name: String,
-        of: Bound,
-        members: Vec<(String, Bound)>,
+        of: Binding,
+        members: Vec<(String, Binding)>,
     },
     /// Records one after another; they have the members that all of them have.
-    Joined(Vec<Bound>),
+    Joined(Vec<Binding>),
     /// Named values.
     Made(Vec<(String, NodeId)>),
 }
@@ -59,14 +59,14 @@ pub(crate) enum Move {
 
 impl Compiler<'_> {
     /// The level of whatever an expression stands for.
-    pub(super) fn level_of(&self, bound: &Bound) -> LevelId {
+    pub(super) fn level_of(&self, bound: &Binding) -> LevelId {
         match bound {
-            Bound::Value(node) => self.graph.node(*node).level,
-            Bound::Object(object) => object.level,
-            Bound::Tuple { level, .. }
-            | Bound::Sum { level, .. }
-            | Bound::Scaled { level, .. }
-            | Bound::Choice { level, .. } => *level,
+            Binding::Value(node) => self.graph.node(*node).level,
+            Binding::Object(object) => object.level,
+            Binding::Tuple { level, .. }
+            | Binding::Sum { level, .. }
+            | Binding::Scaled { level, .. }
+            | Binding::Choice { level, .. } => *level,
         }
     }
 
@@ -86,45 +86,45 @@ impl Compiler<'_> {
     }
 
     /// It at another level.
-    pub(super) fn carried(&mut self, bound: &Bound, how: Move) -> Bound {
+    pub(super) fn carried(&mut self, bound: &Binding, how: Move) -> Binding {
         match bound {
-            Bound::Value(node) => Bound::Value(self.carry(*node, how)),
-            Bound::Object(object) => {
+            Binding::Value(node) => Binding::Value(self.carry(*node, how)),
+            Binding::Object(object) => {
                 let mut object = object.clone();
                 object.moves.push(how);
                 object.level = self.landing(object.level, how);
-                Bound::Object(object)
+                Binding::Object(object)
             }
-            Bound::Tuple { items, level } => Bound::Tuple {
+            Binding::Tuple { items, level } => Binding::Tuple {
                 items: items
                     .iter()
                     .map(|item| self.carried_from(item, *level, how))
                     .collect(),
                 level: self.landing(*level, how),
             },
-            Bound::Sum {
+            Binding::Sum {
                 terms,
                 minus,
                 level,
-            } => Bound::Sum {
+            } => Binding::Sum {
                 terms: Rc::new((self.carried(&terms.0, how), self.carried(&terms.1, how))),
                 minus: *minus,
                 level: self.landing(*level, how),
             },
-            Bound::Scaled {
+            Binding::Scaled {
                 vector,
                 factor,
                 level,
-            } => Bound::Scaled {
+            } => Binding::Scaled {
                 vector: Rc::new(self.carried(vector, how)),
                 factor: self.carry(*factor, how),
                 level: self.landing(*level, how),
             },
-            Bound::Choice {
+            Binding::Choice {
                 condition,
                 sides,
                 level,
-            } => Bound::Choice {
+            } => Binding::Choice {
                 condition: self.carry(*condition, how),
                 sides: Rc::new((self.carried(&sides.0, how), self.carried(&sides.1, how))),
                 level: self.landing(*level, how),
@@ -133,7 +133,7 @@ impl Compiler<'_> {
     }
 
     /// What stands at a level, or in lists below it, at another one: whole lists.
-    pub(super) fn carried_from(&mut self, bound: &Bound, level: LevelId, how: Move) -> Bound {
+    pub(super) fn carried_from(&mut self, bound: &Binding, level: LevelId, how: Move) -> Binding {
         let own = self.level_of(bound);
         if own == level || !self.graph.encloses(level, own) {
             let bound = self.before_pick(bound.clone(), level, how);
@@ -146,12 +146,12 @@ impl Compiler<'_> {
 
     /// A constant once for each position of a level, where one item of its lists is picked: where there
     /// is none, it is missing. All else as it is.
-    pub(super) fn before_pick(&mut self, bound: Bound, level: LevelId, how: Move) -> Bound {
+    pub(super) fn before_pick(&mut self, bound: Binding, level: LevelId, how: Move) -> Binding {
         match (bound, how) {
-            (Bound::Value(id), Move::At { .. })
+            (Binding::Value(id), Move::At { .. })
                 if level != EVENT && self.graph.as_const(id).is_some() =>
             {
-                Bound::Value(self.moved(Op::Spread, id, level))
+                Binding::Value(self.moved(Op::Spread, id, level))
             }
             (bound, _) => bound,
         }
@@ -175,9 +175,14 @@ impl Compiler<'_> {
     }
 
     /// Everything of it at one level, which must enclose or be the one where it stands.
-    pub(super) fn brought(&mut self, bound: &Bound, target: LevelId, at: Span) -> Result<Bound> {
-        if let Bound::Value(node) = bound {
-            return self.bring(*node, target, at).map(Bound::Value);
+    pub(super) fn brought(
+        &mut self,
+        bound: &Binding,
+        target: LevelId,
+        at: Span,
+    ) -> Result<Binding> {
+        if let Binding::Value(node) = bound {
+            return self.bring(*node, target, at).map(Binding::Value);
         }
         let level = self.level_of(bound);
         let mut brought = bound.clone();
@@ -206,25 +211,25 @@ impl Compiler<'_> {
     }
 
     /// What to call it in messages.
-    pub(super) fn title(&self, bound: &Bound) -> String {
+    pub(super) fn title(&self, bound: &Binding) -> String {
         match bound {
-            Bound::Value(id) => match self.graph.node(*id).op {
+            Binding::Value(id) => match self.graph.node(*id).op {
                 Op::Column(column) => match self.schema.fields.get(column) {
                     Some(field) => format!("{} ({})", field.name, field.column_type),
                     None => "a value".to_owned(),
                 },
                 _ => "a value".to_owned(),
             },
-            Bound::Tuple { items, .. } => format!("a tuple of {}", items.len()),
-            Bound::Sum { .. } | Bound::Scaled { .. } => "the vector".to_owned(),
-            Bound::Choice { sides, .. } => {
+            Binding::Tuple { items, .. } => format!("a tuple of {}", items.len()),
+            Binding::Sum { .. } | Binding::Scaled { .. } => "the vector".to_owned(),
+            Binding::Choice { sides, .. } => {
                 format!("{} or {}", self.title(&sides.0), self.title(&sides.1))
             }
-            Bound::Object(object) => match &*object.source {
-                Source::Columns { prefix, .. } => prefix.clone(),
-                Source::Amended { name, .. } => name.clone(),
-                Source::Made(_) => "the vector".to_owned(),
-                Source::Joined(parts) => {
+            Binding::Object(object) => match &*object.source {
+                RecordSource::Columns { prefix, .. } => prefix.clone(),
+                RecordSource::Amended { name, .. } => name.clone(),
+                RecordSource::Made(_) => "the vector".to_owned(),
+                RecordSource::Joined(parts) => {
                     let parts: Vec<String> = parts.iter().map(|part| self.title(part)).collect();
                     format!("concat({})", parts.join(", "))
                 }
@@ -232,29 +237,29 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn not_a_value(&self, bound: &Bound, at: Span) -> QueryError {
+    pub(super) fn not_a_value(&self, bound: &Binding, at: Span) -> QueryError {
         let title = self.title(bound);
         let message = match bound {
-            Bound::Value(_) => "this is a value".to_owned(),
-            Bound::Tuple { items, .. } => format!(
+            Binding::Value(_) => "this is a value".to_owned(),
+            Binding::Tuple { items, .. } => format!(
                 "this is a tuple of {}, not a number: pick one of its elements, t[0]",
                 items.len()
             ),
-            Bound::Choice { .. } => {
+            Binding::Choice { .. } => {
                 let title = self.title(bound);
                 format!("this is a record ({title}), not a number: use one of its members")
             }
-            Bound::Sum { .. } | Bound::Scaled { .. } => {
+            Binding::Sum { .. } | Binding::Scaled { .. } => {
                 "this is a vector, not a number: use .mass, .pt, .eta, .phi …".to_owned()
             }
-            Bound::Object(object) if self.is_single(object.level) => {
+            Binding::Object(object) if self.is_single(object.level) => {
                 let members = self.members(bound);
                 format!(
                     "{title} is a record, not a number: use one of its members ({})",
                     listed(&members)
                 )
             }
-            Bound::Object(_) => {
+            Binding::Object(_) => {
                 let members = self.members(bound);
                 format!(
                     "{title} is a collection, not a number: use one of its members ({}), or len({title})",

@@ -1,15 +1,15 @@
 //! Arithmetic, bit operations, logic and choice: which kernel, on which types.
 
-use super::{Bound, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
+use super::{Binding, Compiler, Constant, Node, NodeId, Op, Result, Type, span};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Bits, Compare, Map, Real1};
 use crate::limits::EXPRESSION_DEPTH;
 use crate::spec::{Expr, Operation, Span};
 
 impl Compiler<'_> {
-    pub(super) fn unary(&mut self, op: &str, operand: &Expr, at: Span) -> Result<Bound> {
+    pub(super) fn unary(&mut self, op: &str, operand: &Expr, at: Span) -> Result<Binding> {
         let id = match self.bind(operand)? {
-            Bound::Value(id) => id,
+            Binding::Value(id) => id,
             vector if op == "-" => {
                 let minus = self.graph.constant(Constant::Float((-1.0_f64).to_bits()));
                 return self.scaled(vector, minus, at);
@@ -19,7 +19,7 @@ impl Compiler<'_> {
         let ty = self.type_of(id);
         if op == "not" {
             let condition = self.truth(id, span(operand))?;
-            return Ok(Bound::Value(self.negated(condition)));
+            return Ok(Binding::Value(self.negated(condition)));
         }
         let node = match (op, ty) {
             (_, Type::Str) => Err(QueryError::at(
@@ -41,7 +41,7 @@ impl Compiler<'_> {
             )),
             _ => Err(QueryError::at(at, format!("unknown operator {op}"))),
         };
-        node.map(Bound::Value)
+        node.map(Binding::Value)
     }
 
     pub(super) fn negated(&mut self, condition: NodeId) -> NodeId {
@@ -54,13 +54,13 @@ impl Compiler<'_> {
         left: &Expr,
         right: &Expr,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let sides = (self.bind(left)?, self.bind(right)?);
         self.operation(op, sides, [span(left), span(right)], at)
     }
 
     /// `first op right op right …`
-    pub(super) fn chain(&mut self, first: &Expr, rest: &[Operation], at: Span) -> Result<Bound> {
+    pub(super) fn chain(&mut self, first: &Expr, rest: &[Operation], at: Span) -> Result<Binding> {
         let mut found = self.bind(first)?;
         let mut place = span(first);
         for each in rest {
@@ -82,12 +82,12 @@ impl Compiler<'_> {
     fn operation(
         &mut self,
         op: &str,
-        sides: (Bound, Bound),
+        sides: (Binding, Binding),
         places: [Span; 2],
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let (left, right) = match sides {
-            (Bound::Value(left), Bound::Value(right)) => (left, right),
+            (Binding::Value(left), Binding::Value(right)) => (left, right),
             (a, b) => return self.vector_operation(op, a, b, places, at),
         };
         let both = self.together(&[left, right], at)?;
@@ -102,35 +102,37 @@ impl Compiler<'_> {
             "//" => Arithmetic::FloorDiv,
             "%" => Arithmetic::Mod,
             "**" => Arithmetic::Pow,
-            _ => return self.bit_operation(op, left, right, at).map(Bound::Value),
+            _ => return self.bit_operation(op, left, right, at).map(Binding::Value),
         };
         self.arithmetic(arithmetic, left, right, at)
-            .map(Bound::Value)
+            .map(Binding::Value)
     }
 
-    /// Where one side is no number.
+    /// An operation of which one side is no number.
     fn vector_operation(
         &mut self,
         op: &str,
-        a: Bound,
-        b: Bound,
+        a: Binding,
+        b: Binding,
         places: [Span; 2],
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         match (op, a, b) {
-            ("+" | "-", a, b) if !matches!(a, Bound::Value(_)) && !matches!(b, Bound::Value(_)) => {
+            ("+" | "-", a, b)
+                if !matches!(a, Binding::Value(_)) && !matches!(b, Binding::Value(_)) =>
+            {
                 self.vector_sum(a, b, op == "-", at)
             }
-            ("*", Bound::Value(factor), vector) | ("*", vector, Bound::Value(factor)) => {
+            ("*", Binding::Value(factor), vector) | ("*", vector, Binding::Value(factor)) => {
                 self.scaled(vector, factor, at)
             }
-            ("/", vector, Bound::Value(divisor)) => {
+            ("/", vector, Binding::Value(divisor)) => {
                 let one = self.graph.constant(Constant::Float(1.0_f64.to_bits()));
                 let divisor = self.real_of(divisor);
                 let factor = self.map(Map::Real(Arithmetic::Div), &[one, divisor], Type::Float);
                 self.scaled(vector, factor, at)
             }
-            (_, Bound::Value(_), other) => Err(self.not_a_value(&other, places[1])),
+            (_, Binding::Value(_), other) => Err(self.not_a_value(&other, places[1])),
             (_, other, _) => Err(self.not_a_value(&other, places[0])),
         }
     }
@@ -263,7 +265,7 @@ impl Compiler<'_> {
         self.integral(map, &[a, b], ty, at)
     }
 
-    pub(super) fn logic(&mut self, op: &str, values: &[Expr], at: Span) -> Result<Bound> {
+    pub(super) fn logic(&mut self, op: &str, values: &[Expr], at: Span) -> Result<Binding> {
         let mut result: Option<NodeId> = None;
         for value in values {
             let next = self.value(value)?;
@@ -281,7 +283,7 @@ impl Compiler<'_> {
             });
         }
         result
-            .map(Bound::Value)
+            .map(Binding::Value)
             .ok_or_else(|| QueryError::at(at, format!("{op} needs values")))
     }
 

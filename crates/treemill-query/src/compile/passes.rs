@@ -3,7 +3,7 @@
 //! written as one operation (`kernel::Map`); none looks for a formula. Nothing depends on them but
 //! speed; `explain` lists what they have left, and tests look there.
 
-use super::program::{Argument, Program, Read, Step, Work};
+use super::program::{Argument, Operation, Program, Read, Step};
 use super::registers;
 use crate::kernel::{Bundle, Map, Real1};
 
@@ -51,7 +51,7 @@ fn same_arguments(program: &mut Program) {
             }
             let later = program.steps.remove(second);
             let step = &mut program.steps[first];
-            step.work = Work::Bundle(*bundle);
+            step.work = Operation::Bundle(*bundle);
             match *a == one {
                 true => step.results.extend(later.results),
                 false => step.results.splice(0..0, later.results).for_each(drop),
@@ -68,7 +68,7 @@ fn energies(program: &mut Program) {
         if let Some(along) = along(program, energy) {
             let results = program.steps.remove(energy).results;
             let step = &mut program.steps[along.z];
-            step.work = Work::Bundle(Bundle::PzEnergy);
+            step.work = Operation::Bundle(Bundle::PzEnergy);
             step.arguments = along.arguments;
             step.results.extend(results);
         } else {
@@ -112,7 +112,7 @@ fn along(program: &Program, energy: usize) -> Option<Along> {
 /// Squares all of whose arguments are sums over combinations' items make those sums themselves.
 fn squares_of_sums(program: &mut Program) {
     for step in &mut program.steps {
-        let Work::Map(Map::Squares(squares), _) = step.work else {
+        let Operation::Map(Map::Squares(squares), _) = step.work else {
             continue;
         };
         let leaves = step.arguments.iter().map(|argument| match argument {
@@ -125,7 +125,7 @@ fn squares_of_sums(program: &mut Program) {
         if leaves.iter().any(|leaf| leaf.read != Read::Sum) {
             continue;
         }
-        step.work = Work::SquaresOfSums(squares);
+        step.work = Operation::SquaresOfSums(squares);
         step.arguments.clear();
         for mut leaf in leaves {
             leaf.read = Read::Items;

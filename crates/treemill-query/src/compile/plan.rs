@@ -1,11 +1,11 @@
 //! The compiler's product: the graph, with what evaluation needs beside it, programs and which columns
 //! in which order.
 
-use super::homes::{Cuts, Homes};
-use super::joint::{Joint, joints};
+use super::fast_maps::FastSet;
+use super::joint_programs::{JointProgram, joints};
 use super::lowering::program;
+use super::placement::{Cuts, Placement};
 use super::program::Program;
-use super::quick::QuickSet;
 use super::{Compiler, Graph, LevelId, LevelKind, NodeId, Op};
 use crate::schema::{ColumnType, Field};
 use std::collections::{HashMap, HashSet};
@@ -15,8 +15,8 @@ pub(crate) struct Plan {
     pub graph: Graph,
     /// Programs of the nodes that are computed position by position and have values of their own.
     pub programs: HashMap<NodeId, Program>,
-    /// Those that are computed together, and in which of these each is.
-    pub joints: Vec<Joint>,
+    /// Programs that compute several nodes, and the program of each such node.
+    pub joints: Vec<JointProgram>,
     pub joint_of: HashMap<NodeId, usize>,
     /// Columns, as `Query::columns` lists them.
     pub fields: Vec<Field>,
@@ -26,13 +26,13 @@ pub(crate) struct Plan {
     pub column_nodes: HashMap<usize, NodeId>,
     /// For levels of list columns, what their offsets can come from.
     pub sources: HashMap<LevelId, OffsetColumns>,
-    /// Where columns are read.
-    pub homes: Homes,
+    /// The cuts after which columns are read.
+    pub placement: Placement,
     /// Levels in words.
     pub level_names: Vec<String>,
     /// Nodes whose values hold for one selection only.
     pub local: HashSet<NodeId>,
-    /// How many want each node's value.
+    /// The number of uses of each node's value.
     pub uses: Vec<u32>,
 }
 
@@ -54,7 +54,7 @@ impl Compiler<'_> {
             columns: Vec::new(),
             column_of: HashMap::new(),
             sources: HashMap::new(),
-            seen: QuickSet::default(),
+            seen: FastSet::default(),
         };
         let nodes = wanted.iter().map(|(cut, node)| (*cut, Want::Node(*node)));
         let levels = lists
@@ -64,7 +64,7 @@ impl Compiler<'_> {
         for (_, want) in &all {
             needs.want(*want);
         }
-        let homes = Homes::new(&needs, &all, cuts);
+        let placement = Placement::new(&needs, &all, cuts);
         let live = |id: &NodeId| needs.is_live(*id);
         let uses = self.uses(wanted, &needs.seen);
         let ids = 0..self.graph.nodes.len() as NodeId;
@@ -73,7 +73,7 @@ impl Compiler<'_> {
             .filter(live)
             .filter_map(|id| Some((id, program(&self.graph, &uses, id)?)))
             .collect();
-        let (joints, joint_of) = joints(&needs, &programs, &homes, &uses, &all);
+        let (joints, joint_of) = joints(&needs, &programs, &placement, &uses, &all);
         let evaluated = needs.evaluated(&programs, &all);
         programs.retain(|id, _| evaluated.contains(id));
         let Needs {
@@ -105,7 +105,7 @@ impl Compiler<'_> {
             column_of,
             column_nodes,
             sources,
-            homes,
+            placement,
             level_names,
             local,
             uses,
@@ -113,10 +113,10 @@ impl Compiler<'_> {
         }
     }
 
-    /// How many of those that are needed want each node's value.
-    fn uses(&self, wanted: &[(usize, NodeId)], seen: &QuickSet<Want>) -> Vec<u32> {
+    /// The number of needed nodes and bookings that use each node's value.
+    fn uses(&self, wanted: &[(usize, NodeId)], seen: &FastSet<Want>) -> Vec<u32> {
         let mut uses = vec![0_u32; self.graph.nodes.len()];
-        let mut levels = QuickSet::default();
+        let mut levels = FastSet::default();
         let mut count = |id: &NodeId| {
             if let Some(uses) = uses.get_mut(*id as usize) {
                 *uses = uses.saturating_add(1);
@@ -155,7 +155,7 @@ pub(super) struct Needs<'a, 'b> {
     pub columns: Vec<usize>,
     pub column_of: HashMap<usize, usize>,
     pub sources: HashMap<LevelId, OffsetColumns>,
-    seen: QuickSet<Want>,
+    seen: FastSet<Want>,
 }
 
 impl Needs<'_, '_> {
@@ -186,8 +186,8 @@ impl Needs<'_, '_> {
         &self,
         programs: &HashMap<NodeId, Program>,
         wanted: &[(usize, Want)],
-    ) -> QuickSet<NodeId> {
-        let mut seen: QuickSet<Want> = QuickSet::default();
+    ) -> FastSet<NodeId> {
+        let mut seen: FastSet<Want> = FastSet::default();
         let mut stack: Vec<Want> = wanted.iter().map(|(_, want)| *want).collect();
         while let Some(want) = stack.pop() {
             if !seen.insert(want) {
@@ -247,7 +247,7 @@ impl Needs<'_, '_> {
                 let found = graph.level(level);
                 let mut wants: Vec<Want> = found.kind.node().map(Want::Node).into_iter().collect();
                 wants.extend(found.kind.sources().iter().copied().map(Want::Offsets));
-                // Of items from columns nothing else is needed.
+                // Items of columns need nothing else.
                 if !matches!(found.kind, LevelKind::Event | LevelKind::Items { .. }) {
                     wants.push(Want::Offsets(found.parent));
                 }
@@ -256,7 +256,7 @@ impl Needs<'_, '_> {
         }
     }
 
-    /// Its own column.
+    /// Notes its own column, once all that it needs is noted.
     fn note(&mut self, want: Want) {
         match want {
             Want::Node(id) => {

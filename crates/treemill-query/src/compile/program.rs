@@ -4,7 +4,7 @@
 use super::{LevelId, NodeId};
 use crate::kernel::{Bundle, Kernel, Lane, Map, Squares};
 
-/// Where an argument comes from.
+/// An argument's place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Argument {
     /// A value from outside, by its number among the leaves.
@@ -36,7 +36,7 @@ pub(crate) enum Read {
 
 /// What a step does.
 #[derive(Clone, Copy)]
-pub(crate) enum Work {
+pub(crate) enum Operation {
     /// One operation, position by position.
     Map(Map, Kernel),
     /// Squares of sums over combinations' items, without the sums.
@@ -48,7 +48,7 @@ pub(crate) enum Work {
 /// One step.
 #[derive(Clone)]
 pub(crate) struct Step {
-    pub work: Work,
+    pub work: Operation,
     pub arguments: Vec<Argument>,
     /// The registers that take the results.
     pub results: Vec<usize>,
@@ -70,7 +70,7 @@ pub(crate) struct Program {
     pub is_cut: bool,
 }
 
-impl Work {
+impl Operation {
     pub fn of(map: Map) -> Self {
         Self::Map(map, map.kernel())
     }
@@ -107,8 +107,8 @@ impl Program {
     /// The operation of a step, if it does one position by position.
     pub fn map(&self, step: usize) -> Option<Map> {
         match self.steps.get(step)?.work {
-            Work::Map(map, _) => Some(map),
-            Work::SquaresOfSums(_) | Work::Bundle(_) => None,
+            Operation::Map(map, _) => Some(map),
+            Operation::SquaresOfSums(_) | Operation::Bundle(_) => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! that conditions change nothing.
 
 use super::{
-    Bound, Compiler, Constant, EVENT, LevelId, LevelKind, Node, NodeId, Op, Result, Type, span,
+    Binding, Compiler, Constant, EVENT, LevelId, LevelKind, Node, NodeId, Op, Result, Type, span,
 };
 use crate::error::QueryError;
 use crate::kernel::{Map, random};
@@ -20,7 +20,7 @@ impl Compiler<'_> {
         distribution: Map,
         seed: Option<&Expr>,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let Some(seed) = seed else {
             let message = format!(
                 "{name}(seed=1) takes a seed, an integer: equal seeds give equal numbers, different \
@@ -39,7 +39,7 @@ impl Compiler<'_> {
         };
         let first = random::counted(0, seed) as i64;
         let state = self.graph.constant(Constant::Int(first));
-        let Bound::Value(entry) = self.name(ENTRY, at)? else {
+        let Binding::Value(entry) = self.name(ENTRY, at)? else {
             return Err(QueryError::at(at, "the number of an entry is a number"));
         };
         let mut state = self.map(Map::Count, &[state, entry], Type::Int);
@@ -54,7 +54,11 @@ impl Compiler<'_> {
             let both = self.together(&[state, place], at)?;
             state = self.map(Map::Count, &both, Type::Int);
         }
-        Ok(Bound::Value(self.map(distribution, &[state], Type::Float)))
+        Ok(Binding::Value(self.map(
+            distribution,
+            &[state],
+            Type::Float,
+        )))
     }
 
     /// The number of each item in the list that a `for` goes through, whatever has been left out.

@@ -1,10 +1,10 @@
 //! Reductions, which close a level: `sum any all count mean min max argmin argmax first last len`.
 
-use super::objects::{Move, Object, Source};
+use super::objects::{Move, Object, RecordSource};
 use super::types::NO_STRINGS;
-use super::vectors::Part;
+use super::vectors::Coordinate;
 use super::{
-    Bound, Compiler, Constant, LevelId, LevelKind, Node, NodeId, Op, Reducer, Result, Type, span,
+    Binding, Compiler, Constant, LevelId, LevelKind, Node, NodeId, Op, Reducer, Result, Type, span,
 };
 use crate::error::QueryError;
 use crate::spec::{Expr, Span};
@@ -13,7 +13,7 @@ use std::rc::Rc;
 impl Compiler<'_> {
     /// What a reduction is made over: the elements of a generator, or a list. With a key, elements may
     /// be lists.
-    fn reducible(&mut self, name: &str, arg: &Expr, has_key: bool) -> Result<(Bound, LevelId)> {
+    fn reducible(&mut self, name: &str, arg: &Expr, has_key: bool) -> Result<(Binding, LevelId)> {
         if let Expr::Comprehension { element, loops, at } = arg {
             let looped = self.looped(element, loops, *at)?;
             if !has_key && self.level_of(&looped.element) != looped.level {
@@ -35,26 +35,31 @@ impl Compiler<'_> {
         reducer: Reducer,
         arg: &Expr,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let (items, _) = self.reducible(name, arg, false)?;
         match items {
-            Bound::Value(id) => self.reduce(reducer, id, at).map(Bound::Value),
-            Bound::Tuple { .. } => Err(self.not_a_value(&items, span(arg))),
+            Binding::Value(id) => self.reduce(reducer, id, at).map(Binding::Value),
+            Binding::Tuple { .. } => Err(self.not_a_value(&items, span(arg))),
             vectors if reducer == Reducer::Sum => self.sum_of_vectors(&vectors, span(arg)),
             other => Err(self.not_a_value(&other, span(arg))),
         }
     }
 
     /// The vector that all vectors of a list make together.
-    fn sum_of_vectors(&mut self, vectors: &Bound, at: Span) -> Result<Bound> {
+    fn sum_of_vectors(&mut self, vectors: &Binding, at: Span) -> Result<Binding> {
         let mut fields = Vec::new();
-        for part in [Part::Px, Part::Py, Part::Pz, Part::Energy] {
+        for part in [
+            Coordinate::Px,
+            Coordinate::Py,
+            Coordinate::Pz,
+            Coordinate::Energy,
+        ] {
             let each = self.coordinate(vectors, part, at)?;
             fields.push((part.name().to_owned(), self.reduce(Reducer::Sum, each, at)?));
         }
         let level = self.graph.parent(self.level_of(vectors));
-        Ok(Bound::Object(Object {
-            source: Rc::new(Source::Made(fields)),
+        Ok(Binding::Object(Object {
+            source: Rc::new(RecordSource::Made(fields)),
             base: level,
             moves: Vec::new(),
             level,
@@ -70,11 +75,11 @@ impl Compiler<'_> {
         key: Option<&Expr>,
         default: Option<&Expr>,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let (items, level) = self.reducible(name, arg, key.is_some())?;
         let index = matches!(reducer, Reducer::ArgMin | Reducer::ArgMax);
         let found = match (&items, key) {
-            (Bound::Value(id), None) => Bound::Value(self.reduce(reducer, *id, at)?),
+            (Binding::Value(id), None) => Binding::Value(self.reduce(reducer, *id, at)?),
             _ => {
                 let (items, level) = self.nested_for(key, items.clone(), level)?;
                 let key = self.key(&items, level, key, span(arg))?;
@@ -84,7 +89,7 @@ impl Compiler<'_> {
                 };
                 let place = self.reduce(place, key, at)?;
                 if index {
-                    Bound::Value(place)
+                    Binding::Value(place)
                 } else {
                     let how = Move::At {
                         index: place,
@@ -101,14 +106,14 @@ impl Compiler<'_> {
         }
     }
 
-    fn or_default(&mut self, found: Bound, default: &Expr, at: Span) -> Result<Bound> {
-        let Bound::Value(value) = found else {
+    fn or_default(&mut self, found: Binding, default: &Expr, at: Span) -> Result<Binding> {
+        let Binding::Value(value) = found else {
             let default = self.bind(default)?;
             return self.filled_record(found, default, at);
         };
         let default = self.value(default)?;
         let ids = self.together(&[value, default], at)?;
-        self.filled(&ids, at).map(Bound::Value)
+        self.filled(&ids, at).map(Binding::Value)
     }
 
     /// `len(X)`
@@ -125,7 +130,7 @@ impl Compiler<'_> {
         index: i64,
         default: Option<&Expr>,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let (items, level) = self.reducible(name, arg, false)?;
         let index = self.graph.constant(Constant::Int(index));
         if !self.is_single(self.graph.parent(level)) {
@@ -235,7 +240,12 @@ impl Compiler<'_> {
     }
 
     /// The first record, tuple or vector, or where it is missing the second.
-    pub(super) fn filled_record(&mut self, found: Bound, with: Bound, at: Span) -> Result<Bound> {
+    pub(super) fn filled_record(
+        &mut self,
+        found: Binding,
+        with: Binding,
+        at: Span,
+    ) -> Result<Binding> {
         let missing = self.is_missing(&found)?;
         self.choice(missing, (with, found), at)
     }
@@ -245,7 +255,7 @@ impl Compiler<'_> {
         let &[value, with] = ids else {
             return Err(QueryError::at(at, "fill_missing(value, instead)"));
         };
-        // Of both types in any case: what is never missing in one file may be in another.
+        // Both types are checked in any case: a value that is never missing in one file may be in another.
         let (sides, _) = self.alike(&[value, with], at)?;
         if !self.graph.node(value).missing {
             return Ok(sides[0]);

@@ -72,10 +72,10 @@ fn take(registers: &mut Vec<Lane>, lane: Lane, free: &mut Vec<usize>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::program::{Leaf, Read, Step, Work};
+    use crate::compile::program::{Leaf, Operation, Read, Step};
     use crate::kernel::{Bundle, Map, Real1};
 
-    fn step(work: Work, arguments: &[Argument], results: &[usize]) -> Step {
+    fn step(work: Operation, arguments: &[Argument], results: &[usize]) -> Step {
         Step {
             work,
             arguments: arguments.to_vec(),
@@ -90,12 +90,16 @@ mod tests {
             lane: Lane::F,
             read: Read::Along,
         };
-        let root = || Work::of(Map::Real1(Real1::Sqrt));
-        // Of a bundle's two results one is never read.
+        let root = || Operation::of(Map::Real1(Real1::Sqrt));
+        // One of a bundle's two results is never read.
         let mut program = Program {
             leaves: vec![leaf],
             steps: vec![
-                step(Work::Bundle(Bundle::SinCos), &[Argument::Leaf(0)], &[0, 1]),
+                step(
+                    Operation::Bundle(Bundle::SinCos),
+                    &[Argument::Leaf(0)],
+                    &[0, 1],
+                ),
                 step(root(), &[Argument::Register(0)], &[2]),
                 step(root(), &[Argument::Register(2)], &[3]),
                 step(root(), &[Argument::Register(3)], &[4]),

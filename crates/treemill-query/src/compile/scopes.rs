@@ -3,9 +3,9 @@
 //! defined is a member of its value, or what was defined as `X_y` or `X.y` after it. A column `X_y`
 //! from before that is in doubt then, and so is the column that counts the collection `X`.
 
-use super::objects::{Object, Source};
+use super::objects::{Object, RecordSource};
 use super::spelling::{Members, alike, rest, spelled};
-use super::{Bound, Compiler, LevelKind, Result};
+use super::{Binding, Compiler, LevelKind, Result};
 use crate::error::{QueryError, near};
 use crate::schema::ColumnType;
 use crate::spec::{Expr, Span};
@@ -16,7 +16,7 @@ use std::rc::Rc;
 pub(super) struct Define {
     pub before: Option<usize>,
     pub name: String,
-    pub value: Bound,
+    pub value: Binding,
 }
 
 impl Compiler<'_> {
@@ -45,7 +45,7 @@ impl Compiler<'_> {
     }
 
     /// What was defined, with the members of it that were defined since.
-    fn defined(&self, index: usize) -> Option<Bound> {
+    fn defined(&self, index: usize) -> Option<Binding> {
         let define = self.defines.get(index)?;
         let newer = self.definitions(self.scope);
         let mut members: Members = Vec::new();
@@ -60,29 +60,29 @@ impl Compiler<'_> {
     }
 
     /// A record of this name with members that were defined after it.
-    pub(super) fn amended(&self, name: &str, of: Bound, members: Members) -> Bound {
+    pub(super) fn amended(&self, name: &str, of: Binding, members: Members) -> Binding {
         if members.is_empty() {
             return of;
         }
         match of {
-            Bound::Value(_) | Bound::Tuple { .. } => of,
-            Bound::Choice {
+            Binding::Value(_) | Binding::Tuple { .. } => of,
+            Binding::Choice {
                 condition,
                 sides,
                 level,
             } => {
                 let (a, b) = (sides.0.clone(), sides.1.clone());
                 let a = self.amended(name, a, members.clone());
-                Bound::Choice {
+                Binding::Choice {
                     condition,
                     sides: Rc::new((a, self.amended(name, b, members))),
                     level,
                 }
             }
-            Bound::Object(_) | Bound::Sum { .. } | Bound::Scaled { .. } => {
+            Binding::Object(_) | Binding::Sum { .. } | Binding::Scaled { .. } => {
                 let level = self.level_of(&of);
-                Bound::Object(Object {
-                    source: Rc::new(Source::Amended {
+                Binding::Object(Object {
+                    source: Rc::new(RecordSource::Amended {
                         name: name.to_owned(),
                         of,
                         members,
@@ -102,7 +102,7 @@ impl Compiler<'_> {
         name: &str,
         scope: Option<usize>,
         at: Span,
-    ) -> Result<Option<Bound>> {
+    ) -> Result<Option<Binding>> {
         let here = std::mem::replace(&mut self.scope, scope);
         let path = [prefix, name];
         let defined = self
@@ -118,7 +118,7 @@ impl Compiler<'_> {
     }
 
     /// The column `path_name` or `path.name` of the data.
-    fn joined_name(&mut self, path: &str, name: &str, at: Span) -> Result<Option<Bound>> {
+    fn joined_name(&mut self, path: &str, name: &str, at: Span) -> Result<Option<Binding>> {
         for sign in ['_', '.'] {
             if let Some(found) = self.named(&format!("{path}{sign}{name}"), false, at)? {
                 return Ok(Some(found));
@@ -128,12 +128,12 @@ impl Compiler<'_> {
     }
 
     /// A defined column, or a column or collection of the data.
-    pub(super) fn look_up(&mut self, name: &str, at: Span) -> Result<Option<Bound>> {
+    pub(super) fn look_up(&mut self, name: &str, at: Span) -> Result<Option<Binding>> {
         self.named(name, true, at)
     }
 
     /// What is called so, `or_collection`: also where there are only columns `name_…`.
-    fn named(&mut self, name: &str, or_collection: bool, at: Span) -> Result<Option<Bound>> {
+    fn named(&mut self, name: &str, or_collection: bool, at: Span) -> Result<Option<Binding>> {
         let mut owners = Vec::new();
         let mut hidden = HashSet::new();
         let mut defined = None;
@@ -149,7 +149,7 @@ impl Compiler<'_> {
         let found = match defined {
             Some(index) => self.defined(index),
             None => match self.stored_column(name, at)? {
-                None if or_collection => self.collection(name).map(Bound::Object),
+                None if or_collection => self.collection(name).map(Binding::Object),
                 found => found,
             },
         };
@@ -177,14 +177,14 @@ impl Compiler<'_> {
                  {name} under another name before {list}"
             );
             let id = list;
-            let length = self.len(&Expr::Name { id, at }).map(Bound::Value);
+            let length = self.len(&Expr::Name { id, at }).map(Binding::Value);
             return self.renewed(length, at, message).map(Some);
         }
         Ok(Some(found))
     }
 
     /// The new one, where a pattern has found the name; else it is in doubt.
-    fn renewed(&self, new: Result<Bound>, at: Span, message: String) -> Result<Bound> {
+    fn renewed(&self, new: Result<Binding>, at: Span, message: String) -> Result<Binding> {
         match self.renews {
             true => new,
             false => Err(QueryError::at(at, message)),
@@ -197,11 +197,11 @@ impl Compiler<'_> {
         owner: usize,
         name: &str,
         at: Span,
-    ) -> Option<(String, String, Bound)> {
+    ) -> Option<(String, String, Binding)> {
         let whole = self.defines.get(owner)?.name.clone();
         let part = rest(name, &whole)?.to_owned();
         let bound = self.defined(owner)?;
-        if matches!(bound, Bound::Value(_) | Bound::Tuple { .. }) {
+        if matches!(bound, Binding::Value(_) | Binding::Tuple { .. }) {
             return None;
         }
         let member = self.member(&bound, &part, at).ok()?;
@@ -241,7 +241,7 @@ impl Compiler<'_> {
         None
     }
 
-    pub(super) fn attribute(&mut self, value: &Expr, name: &str, at: Span) -> Result<Bound> {
+    pub(super) fn attribute(&mut self, value: &Expr, name: &str, at: Span) -> Result<Binding> {
         let path = self.dotted(value);
         if let Some(path) = &path {
             let mut whole = path.clone();
@@ -261,7 +261,7 @@ impl Compiler<'_> {
                 let mut joined = ["_", "."].into_iter().map(|sign| path.join(sign));
                 joined.find_map(|joined| self.collection(&joined))
             }) {
-                Some(object) => Bound::Object(object),
+                Some(object) => Binding::Object(object),
                 None => return Err(error),
             },
         };
@@ -276,7 +276,7 @@ impl Compiler<'_> {
         path: &[&str],
         value: &Expr,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         let Some(mut bound) = self.defined(define) else {
             return Err(QueryError::at(at, "no such definition"));
         };
@@ -289,7 +289,7 @@ impl Compiler<'_> {
             return Ok(bound);
         }
         // A list beside a collection is a member of it, as long as this.
-        if matches!(bound, Bound::Value(_))
+        if matches!(bound, Binding::Value(_))
             && !self.is_single(self.level_of(&bound))
             && let Ok(whole) = self.bind(value)
             && self.is_one_collection(&whole)
@@ -302,11 +302,11 @@ impl Compiler<'_> {
 
     /// Whether it is a record, or a collection whose members have one length: `f` of a friend's columns
     /// `f.Jet_pt` and `f.Muon_pt` is none.
-    fn is_one_collection(&self, whole: &Bound) -> bool {
-        let Bound::Object(object) = whole else {
-            return !matches!(whole, Bound::Value(_) | Bound::Tuple { .. });
+    fn is_one_collection(&self, whole: &Binding) -> bool {
+        let Binding::Object(object) = whole else {
+            return !matches!(whole, Binding::Value(_) | Binding::Tuple { .. });
         };
-        let Source::Columns { prefix, .. } = &*object.source else {
+        let RecordSource::Columns { prefix, .. } = &*object.source else {
             return true;
         };
         let members = self.schema.fields.iter();
@@ -357,7 +357,7 @@ impl Compiler<'_> {
         let defined = self
             .definitions(self.scope)
             .map(|(_, define)| define.name.as_str())
-            // Those of variations are nobody's to write.
+            // Users cannot write the names of variations.
             .filter(|name| !name.contains('@'));
         let stored = self.schema.fields.iter().map(|field| field.name.as_str());
         let suggestions = near(name, variables.chain(defined).chain(stored));
@@ -366,6 +366,6 @@ impl Compiler<'_> {
 }
 
 /// Whether both are the same values.
-fn is_same(a: &Bound, b: &Bound) -> bool {
-    matches!((a, b), (Bound::Value(a), Bound::Value(b)) if a == b)
+fn is_same(a: &Binding, b: &Binding) -> bool {
+    matches!((a, b), (Binding::Value(a), Binding::Value(b)) if a == b)
 }

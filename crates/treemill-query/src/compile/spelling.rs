@@ -1,12 +1,12 @@
 //! Names that are joined from others by `_` or `.`, which are the same here: `Jet_pt` is `pt` of `Jet`.
 
-use super::Bound;
+use super::Binding;
 
 /// Members by name, newest first.
-pub(super) type Members = Vec<(String, Bound)>;
+pub(super) type Members = Vec<(String, Binding)>;
 
-/// Those of a member: `x` of `p4.x`, for `p4`.
-pub(super) fn below(members: &[(String, Bound)], name: &str) -> Members {
+/// The rest of a member's name: `x` of `p4.x`, for `p4`.
+pub(super) fn below(members: &[(String, Binding)], name: &str) -> Members {
     let inner = members
         .iter()
         .filter_map(|(member, value)| Some((rest(member, name)?.to_owned(), value.clone())));
@@ -19,7 +19,7 @@ pub(super) fn alike(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().map(joined).eq(b.bytes().map(joined))
 }
 
-/// What a name has behind `prefix_` or `prefix.`.
+/// The rest of a name after `prefix_` or `prefix.`.
 pub(super) fn rest<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
     let (start, rest) = name.split_at_checked(prefix.len())?;
     let rest = rest.strip_prefix(['_', '.'])?;

@@ -2,7 +2,7 @@
 //! `digitize` and `take`.
 
 use super::{
-    Bound, Compiler, Constant, EVENT, Level, LevelKind, Node, NodeId, Op, Result, Type, span,
+    Binding, Compiler, Constant, EVENT, Level, LevelKind, Node, NodeId, Op, Result, Type, span,
 };
 use crate::error::QueryError;
 use crate::kernel::tables;
@@ -38,14 +38,14 @@ impl Numbers {
 
 impl Compiler<'_> {
     /// The numbers of a tuple of constants; `None`: it is none, or they are strings.
-    pub(super) fn numbers_of(&self, bound: &Bound) -> Option<Numbers> {
-        let Bound::Tuple { items, .. } = bound else {
+    pub(super) fn numbers_of(&self, bound: &Binding) -> Option<Numbers> {
+        let Binding::Tuple { items, .. } = bound else {
             return None;
         };
         let mut constants = Vec::with_capacity(items.len());
         for item in items {
             match item {
-                Bound::Value(id) => constants.push(self.graph.as_const(*id)?),
+                Binding::Value(id) => constants.push(self.graph.as_const(*id)?),
                 _ => return None,
             }
         }
@@ -86,9 +86,9 @@ impl Compiler<'_> {
     }
 
     /// A tuple of constant numbers as the list of them; all else as it is.
-    pub(super) fn as_list(&mut self, bound: Bound) -> Bound {
+    pub(super) fn as_list(&mut self, bound: Binding) -> Binding {
         match self.numbers_of(&bound) {
-            Some(numbers) => Bound::Value(self.cycled(numbers)),
+            Some(numbers) => Binding::Value(self.cycled(numbers)),
             None => bound,
         }
     }
@@ -124,7 +124,7 @@ impl Compiler<'_> {
     }
 
     /// `interp(x, xs, ys)`
-    pub(super) fn interp(&mut self, args: &[Expr]) -> Result<Bound> {
+    pub(super) fn interp(&mut self, args: &[Expr]) -> Result<Binding> {
         let x = self.looked_for("interp", &args[0])?;
         let (xs, ys) = (
             self.table("interp", &args[1])?.reals(),
@@ -136,11 +136,11 @@ impl Compiler<'_> {
         }
         ascending("interp", &xs, true, span(&args[1]))?;
         let table = xs.into_iter().chain(ys).collect();
-        Ok(Bound::Value(self.in_reals(Lookup::Interp, table, x)))
+        Ok(Binding::Value(self.in_reals(Lookup::Interp, table, x)))
     }
 
     /// `digitize(x, edges, right=False)`
-    pub(super) fn digitize(&mut self, args: &[Expr], right: Option<&Expr>) -> Result<Bound> {
+    pub(super) fn digitize(&mut self, args: &[Expr], right: Option<&Expr>) -> Result<Binding> {
         let x = self.looked_for("digitize", &args[0])?;
         let edges = self.table("digitize", &args[1])?.reals();
         ascending("digitize", &edges, false, span(&args[1]))?;
@@ -154,7 +154,7 @@ impl Compiler<'_> {
                 }
             }
         };
-        Ok(Bound::Value(self.in_reals(
+        Ok(Binding::Value(self.in_reals(
             Lookup::Digitize { right },
             edges,
             x,
@@ -162,7 +162,7 @@ impl Compiler<'_> {
     }
 
     /// `take(table, index)`
-    pub(super) fn take(&mut self, args: &[Expr]) -> Result<Bound> {
+    pub(super) fn take(&mut self, args: &[Expr]) -> Result<Binding> {
         let table = self.table("take", &args[0])?;
         let index = self.value(&args[1])?;
         self.item_of_constants(table, index, span(&args[1]))
@@ -174,7 +174,7 @@ impl Compiler<'_> {
         table: Numbers,
         index: NodeId,
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         if !matches!(self.type_of(index), Type::Int | Type::UInt) {
             let ty = self.type_of(index).name();
             let message = format!("a list of constants is indexed by an integer, not {ty}");
@@ -193,7 +193,7 @@ impl Compiler<'_> {
                 let message = format!("the index is outside of a list of {len}");
                 return Err(QueryError::at(at, message));
             };
-            return Ok(Bound::Value(self.graph.constant(match ty {
+            return Ok(Binding::Value(self.graph.constant(match ty {
                 Type::Float => Constant::Float(*bits as u64),
                 Type::UInt => Constant::UInt(*bits as u64),
                 _ => Constant::Int(*bits),
@@ -204,7 +204,7 @@ impl Compiler<'_> {
             how: Lookup::Item,
             table: table.bits.into(),
         };
-        Ok(Bound::Value(self.graph.add(Node {
+        Ok(Binding::Value(self.graph.add(Node {
             op,
             inputs: vec![index],
             level,

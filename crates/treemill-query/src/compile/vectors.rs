@@ -4,15 +4,15 @@
 //! A coordinate of a record is computed where its columns are, after what has left items out and
 //! before what repeats them: once per item, however many pairs it is part of.
 
-use super::objects::{Move, Object, Source};
-use super::{Bound, Compiler, NodeId, Result, Type};
+use super::objects::{Move, Object, RecordSource};
+use super::{Binding, Compiler, NodeId, Result, Type};
 use crate::error::QueryError;
 use crate::kernel::{Arithmetic, Compare, Map, Real1, Real2, Root};
 use crate::spec::Span;
 
 /// A coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Coordinate {
     Px,
     Py,
     Pz,
@@ -24,12 +24,21 @@ pub(super) enum Part {
 }
 
 /// Names under which coordinates are stored: of flat columns, and of ROOT's classes of vectors.
-const STORED: &[(Part, &[&str])] = &[
-    (Part::Px, &["px", "x", "Px", "fP.fX", "fCoordinates.fX"]),
-    (Part::Py, &["py", "y", "Py", "fP.fY", "fCoordinates.fY"]),
-    (Part::Pz, &["pz", "z", "Pz", "fP.fZ", "fCoordinates.fZ"]),
+const STORED: &[(Coordinate, &[&str])] = &[
     (
-        Part::Energy,
+        Coordinate::Px,
+        &["px", "x", "Px", "fP.fX", "fCoordinates.fX"],
+    ),
+    (
+        Coordinate::Py,
+        &["py", "y", "Py", "fP.fY", "fCoordinates.fY"],
+    ),
+    (
+        Coordinate::Pz,
+        &["pz", "z", "Pz", "fP.fZ", "fCoordinates.fZ"],
+    ),
+    (
+        Coordinate::Energy,
         &[
             "energy",
             "E",
@@ -41,32 +50,38 @@ const STORED: &[(Part, &[&str])] = &[
             "fCoordinates.fE",
         ],
     ),
-    (Part::Pt, &["pt", "rho", "Pt", "PT", "fCoordinates.fPt"]),
-    (Part::Phi, &["phi", "Phi", "fCoordinates.fPhi"]),
-    (Part::Eta, &["eta", "Eta", "fCoordinates.fEta"]),
-    (Part::Mass, &["mass", "m", "M", "Mass", "fCoordinates.fM"]),
+    (
+        Coordinate::Pt,
+        &["pt", "rho", "Pt", "PT", "fCoordinates.fPt"],
+    ),
+    (Coordinate::Phi, &["phi", "Phi", "fCoordinates.fPhi"]),
+    (Coordinate::Eta, &["eta", "Eta", "fCoordinates.fEta"]),
+    (
+        Coordinate::Mass,
+        &["mass", "m", "M", "Mass", "fCoordinates.fM"],
+    ),
 ];
 
 /// Attributes that are coordinates.
-pub(super) const COORDINATES: &[(&str, Part)] = &[
-    ("px", Part::Px),
-    ("x", Part::Px),
-    ("py", Part::Py),
-    ("y", Part::Py),
-    ("pz", Part::Pz),
-    ("z", Part::Pz),
-    ("energy", Part::Energy),
-    ("E", Part::Energy),
-    ("e", Part::Energy),
-    ("t", Part::Energy),
-    ("pt", Part::Pt),
-    ("rho", Part::Pt),
-    ("phi", Part::Phi),
-    ("eta", Part::Eta),
-    ("mass", Part::Mass),
-    ("m", Part::Mass),
-    ("M", Part::Mass),
-    ("tau", Part::Mass),
+pub(super) const COORDINATES: &[(&str, Coordinate)] = &[
+    ("px", Coordinate::Px),
+    ("x", Coordinate::Px),
+    ("py", Coordinate::Py),
+    ("y", Coordinate::Py),
+    ("pz", Coordinate::Pz),
+    ("z", Coordinate::Pz),
+    ("energy", Coordinate::Energy),
+    ("E", Coordinate::Energy),
+    ("e", Coordinate::Energy),
+    ("t", Coordinate::Energy),
+    ("pt", Coordinate::Pt),
+    ("rho", Coordinate::Pt),
+    ("phi", Coordinate::Phi),
+    ("eta", Coordinate::Eta),
+    ("mass", Coordinate::Mass),
+    ("m", Coordinate::Mass),
+    ("M", Coordinate::Mass),
+    ("tau", Coordinate::Mass),
 ];
 
 /// Whether a coordinate may be stored under this name.
@@ -76,14 +91,24 @@ fn is_stored(name: &str) -> bool {
 
 impl Compiler<'_> {
     /// A coordinate, where the vector stands.
-    pub(super) fn coordinate(&mut self, bound: &Bound, part: Part, at: Span) -> Result<NodeId> {
+    pub(super) fn coordinate(
+        &mut self,
+        bound: &Binding,
+        part: Coordinate,
+        at: Span,
+    ) -> Result<NodeId> {
         let found = self.find_coordinate(bound, part, at)?;
         if found.is_none()
-            && let Bound::Sum { terms, .. } = bound
+            && let Binding::Sum { terms, .. } = bound
         {
             // The term that lacks something is to blame.
             for term in [&terms.0, &terms.1] {
-                for part in [Part::Px, Part::Py, Part::Pz, Part::Energy] {
+                for part in [
+                    Coordinate::Px,
+                    Coordinate::Py,
+                    Coordinate::Pz,
+                    Coordinate::Energy,
+                ] {
                     self.coordinate(term, part, at)?;
                 }
             }
@@ -112,17 +137,17 @@ impl Compiler<'_> {
 
     pub(super) fn find_coordinate(
         &mut self,
-        bound: &Bound,
-        part: Part,
+        bound: &Binding,
+        part: Coordinate,
         at: Span,
     ) -> Result<Option<NodeId>> {
         match bound {
-            Bound::Value(_) | Bound::Tuple { .. } => {
+            Binding::Value(_) | Binding::Tuple { .. } => {
                 let title = self.title(bound);
                 let message = format!("{title} is no vector");
                 Err(QueryError::at(at, message))
             }
-            Bound::Sum { terms, minus, .. } if part.is_cartesian() => {
+            Binding::Sum { terms, minus, .. } if part.is_cartesian() => {
                 let op = if *minus {
                     Arithmetic::Sub
                 } else {
@@ -138,7 +163,7 @@ impl Compiler<'_> {
                 let both = self.together(&[a, b], at)?;
                 Ok(Some(self.real(op, both[0], both[1])))
             }
-            Bound::Scaled { vector, factor, .. } if part.is_cartesian() => {
+            Binding::Scaled { vector, factor, .. } if part.is_cartesian() => {
                 let (vector, factor) = (vector.clone(), *factor);
                 let Some(found) = self.find_coordinate(&vector, part, at)? else {
                     return Ok(None);
@@ -146,15 +171,15 @@ impl Compiler<'_> {
                 let both = self.together(&[found, factor], at)?;
                 Ok(Some(self.real(Arithmetic::Mul, both[0], both[1])))
             }
-            Bound::Scaled { vector, factor, .. } => {
+            Binding::Scaled { vector, factor, .. } => {
                 let (vector, factor) = (vector.clone(), *factor);
                 let found = self.find_coordinate(&vector, part, at)?;
                 found
                     .map(|id| self.scaled_part(part, id, factor, at))
                     .transpose()
             }
-            Bound::Sum { .. } => self.computed(bound, part, at),
-            Bound::Choice {
+            Binding::Sum { .. } => self.computed(bound, part, at),
+            Binding::Choice {
                 condition, sides, ..
             } => {
                 let (condition, sides) = (*condition, sides.clone());
@@ -167,26 +192,27 @@ impl Compiler<'_> {
                     _ => Ok(None),
                 }
             }
-            Bound::Object(object) => self.of_record(object, part, at),
+            Binding::Object(object) => self.of_record(object, part, at),
         }
     }
 
     /// A coordinate of a record: stored, or computed where that is done the fewest times.
-    fn of_record(&mut self, object: &Object, part: Part, at: Span) -> Result<Option<NodeId>> {
-        let whole = Bound::Object(object.clone());
+    fn of_record(&mut self, object: &Object, part: Coordinate, at: Span) -> Result<Option<NodeId>> {
+        let whole = Binding::Object(object.clone());
         for name in part.stored() {
-            if let Some(Bound::Value(id)) = self.stored(&whole, name, at)? {
+            if let Some(Binding::Value(id)) = self.stored(&whole, name, at)? {
                 return Ok(Some(self.real_of(id)));
             }
         }
-        if let Source::Joined(parts) = &*object.source
+        if let RecordSource::Joined(parts) = &*object.source
             && !self.are_alike(&whole, parts, at)?
         {
             let node = self.joined_coordinate(parts, object.base, part, at)?;
             return Ok(node.map(|node| self.through(node, &object.moves)));
         }
-        if let Source::Amended { of, members, .. } = &*object.source
-            && (!matches!(of, Bound::Object(_)) || !members.iter().any(|(name, _)| is_stored(name)))
+        if let RecordSource::Amended { of, members, .. } = &*object.source
+            && (!matches!(of, Binding::Object(_))
+                || !members.iter().any(|(name, _)| is_stored(name)))
         {
             let node = self.find_coordinate(of, part, at)?;
             return Ok(node.map(|node| self.through(node, &object.moves)));
@@ -204,11 +230,11 @@ impl Compiler<'_> {
             ..object.clone()
         };
         for how in before {
-            if let Bound::Object(moved) = self.carried(&Bound::Object(near.clone()), *how) {
+            if let Binding::Object(moved) = self.carried(&Binding::Object(near.clone()), *how) {
                 near = moved;
             }
         }
-        let Some(node) = self.computed(&Bound::Object(near), part, at)? else {
+        let Some(node) = self.computed(&Binding::Object(near), part, at)? else {
             return Ok(None);
         };
         Ok(Some(self.through(node, after)))
@@ -219,19 +245,24 @@ impl Compiler<'_> {
     }
 
     /// A coordinate that is stored, or for sums: computed without a detour.
-    pub(super) fn given(&mut self, bound: &Bound, part: Part, at: Span) -> Result<Option<NodeId>> {
+    pub(super) fn given(
+        &mut self,
+        bound: &Binding,
+        part: Coordinate,
+        at: Span,
+    ) -> Result<Option<NodeId>> {
         match bound {
-            Bound::Object(_) => {
+            Binding::Object(_) => {
                 for name in part.stored() {
-                    if let Some(Bound::Value(id)) = self.stored(bound, name, at)? {
+                    if let Some(Binding::Value(id)) = self.stored(bound, name, at)? {
                         return Ok(Some(self.real_of(id)));
                     }
                 }
                 Ok(None)
             }
-            Bound::Choice { .. } => self.find_coordinate(bound, part, at),
+            Binding::Choice { .. } => self.find_coordinate(bound, part, at),
             _ if part.is_cartesian() => self.find_coordinate(bound, part, at),
-            Bound::Scaled { vector, factor, .. } => {
+            Binding::Scaled { vector, factor, .. } => {
                 let (vector, factor) = (vector.clone(), *factor);
                 let found = self.given(&vector, part, at)?;
                 found
@@ -243,27 +274,28 @@ impl Compiler<'_> {
     }
 
     /// A coordinate from others.
-    fn computed(&mut self, bound: &Bound, part: Part, at: Span) -> Result<Option<NodeId>> {
+    fn computed(&mut self, bound: &Binding, part: Coordinate, at: Span) -> Result<Option<NodeId>> {
         let mut given = |part| self.given(bound, part, at);
         match part {
-            Part::Px | Part::Py => {
-                let (Some(pt), Some(phi)) = (given(Part::Pt)?, given(Part::Phi)?) else {
+            Coordinate::Px | Coordinate::Py => {
+                let (Some(pt), Some(phi)) = (given(Coordinate::Pt)?, given(Coordinate::Phi)?)
+                else {
                     return Ok(None);
                 };
                 let op = match part {
-                    Part::Px => Map::Px,
+                    Coordinate::Px => Map::Px,
                     _ => Map::Py,
                 };
                 Ok(Some(self.map(op, &[pt, phi], Type::Float)))
             }
-            Part::Pt => {
-                let (Some(x), Some(y)) = (given(Part::Px)?, given(Part::Py)?) else {
+            Coordinate::Pt => {
+                let (Some(x), Some(y)) = (given(Coordinate::Px)?, given(Coordinate::Py)?) else {
                     return Ok(None);
                 };
                 Ok(Some(self.sum_of_squares(&[x, y], Root::Sqrt)))
             }
-            Part::Phi => {
-                let (Some(x), Some(y)) = (given(Part::Px)?, given(Part::Py)?) else {
+            Coordinate::Phi => {
+                let (Some(x), Some(y)) = (given(Coordinate::Px)?, given(Coordinate::Py)?) else {
                     return Ok(None);
                 };
                 Ok(Some(self.map(
@@ -272,20 +304,20 @@ impl Compiler<'_> {
                     Type::Float,
                 )))
             }
-            Part::Pz => {
-                let Some(eta) = given(Part::Eta)? else {
+            Coordinate::Pz => {
+                let Some(eta) = given(Coordinate::Eta)? else {
                     return Ok(None);
                 };
-                let Some(pt) = self.given_or_computed(bound, Part::Pt, at)? else {
+                let Some(pt) = self.given_or_computed(bound, Coordinate::Pt, at)? else {
                     return Ok(None);
                 };
                 Ok(Some(self.map(Map::Pz, &[pt, eta], Type::Float)))
             }
-            Part::Eta => {
-                let Some(z) = given(Part::Pz)? else {
+            Coordinate::Eta => {
+                let Some(z) = given(Coordinate::Pz)? else {
                     return Ok(None);
                 };
-                let Some(pt) = self.given_or_computed(bound, Part::Pt, at)? else {
+                let Some(pt) = self.given_or_computed(bound, Coordinate::Pt, at)? else {
                     return Ok(None);
                 };
                 let ratio = self.real(Arithmetic::Div, z, pt);
@@ -295,8 +327,8 @@ impl Compiler<'_> {
                 let flat = self.map(Map::CompareReal(Compare::Eq), &[z, zero], Type::Bool);
                 self.select(flat, zero, eta, at).map(Some)
             }
-            Part::Energy => {
-                let Some(mass) = given(Part::Mass)? else {
+            Coordinate::Energy => {
+                let Some(mass) = given(Coordinate::Mass)? else {
                     return Ok(None);
                 };
                 let Some(parts) = self.momentum_parts(bound, at)? else {
@@ -313,8 +345,8 @@ impl Compiler<'_> {
                 let e2 = self.map(Map::Real2(Real2::Max), &[e2, zero], Type::Float);
                 Ok(Some(self.root(e2)))
             }
-            Part::Mass => {
-                let Some(e) = given(Part::Energy)? else {
+            Coordinate::Mass => {
+                let Some(e) = given(Coordinate::Energy)? else {
                     return Ok(None);
                 };
                 let parts = self.momentum_parts(bound, at)?;
@@ -324,7 +356,12 @@ impl Compiler<'_> {
     }
 
     /// A coordinate that is given, or computed.
-    fn given_or_computed(&mut self, bound: &Bound, part: Part, at: Span) -> Result<Option<NodeId>> {
+    fn given_or_computed(
+        &mut self,
+        bound: &Binding,
+        part: Coordinate,
+        at: Span,
+    ) -> Result<Option<NodeId>> {
         match self.given(bound, part, at)? {
             Some(found) => Ok(Some(found)),
             None => self.computed(bound, part, at),
@@ -332,16 +369,16 @@ impl Compiler<'_> {
     }
 
     /// What the momentum is put together from: pt and pz, or px, py and pz.
-    fn momentum_parts(&mut self, bound: &Bound, at: Span) -> Result<Option<Vec<NodeId>>> {
-        let Some(z) = self.given_or_computed(bound, Part::Pz, at)? else {
+    fn momentum_parts(&mut self, bound: &Binding, at: Span) -> Result<Option<Vec<NodeId>>> {
+        let Some(z) = self.given_or_computed(bound, Coordinate::Pz, at)? else {
             return Ok(None);
         };
-        if let Some(pt) = self.given(bound, Part::Pt, at)? {
+        if let Some(pt) = self.given(bound, Coordinate::Pt, at)? {
             return Ok(Some(vec![pt, z]));
         }
         let (Some(x), Some(y)) = (
-            self.given_or_computed(bound, Part::Px, at)?,
-            self.given_or_computed(bound, Part::Py, at)?,
+            self.given_or_computed(bound, Coordinate::Px, at)?,
+            self.given_or_computed(bound, Coordinate::Py, at)?,
         ) else {
             return Ok(None);
         };
@@ -349,28 +386,28 @@ impl Compiler<'_> {
     }
 
     /// As `momentum_parts`; an error names what is not there.
-    fn known_momentum_parts(&mut self, bound: &Bound, at: Span) -> Result<Vec<NodeId>> {
+    fn known_momentum_parts(&mut self, bound: &Binding, at: Span) -> Result<Vec<NodeId>> {
         match self.momentum_parts(bound, at)? {
             Some(found) => Ok(found),
             None => Ok(vec![
-                self.coordinate(bound, Part::Pt, at)?,
-                self.coordinate(bound, Part::Pz, at)?,
+                self.coordinate(bound, Coordinate::Pt, at)?,
+                self.coordinate(bound, Coordinate::Pz, at)?,
             ]),
         }
     }
 
     /// The momentum, or its square.
-    pub(super) fn momentum(&mut self, bound: &Bound, root: Root, at: Span) -> Result<NodeId> {
+    pub(super) fn momentum(&mut self, bound: &Binding, root: Root, at: Span) -> Result<NodeId> {
         let parts = self.known_momentum_parts(bound, at)?;
         Ok(self.sum_of_squares(&parts, root))
     }
 
-    pub(super) fn mass2(&mut self, bound: &Bound, at: Span) -> Result<NodeId> {
-        if let Some(mass) = self.given(bound, Part::Mass, at)? {
+    pub(super) fn mass2(&mut self, bound: &Binding, at: Span) -> Result<NodeId> {
+        if let Some(mass) = self.given(bound, Coordinate::Mass, at)? {
             let square = self.square(mass);
             return Ok(self.map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float));
         }
-        let e = self.coordinate(bound, Part::Energy, at)?;
+        let e = self.coordinate(bound, Coordinate::Energy, at)?;
         let parts = self.known_momentum_parts(bound, at)?;
         Ok(self.square_less(e, &parts, Root::Plain))
     }
@@ -378,14 +415,14 @@ impl Compiler<'_> {
     /// The mass without what goes along the beam, or its square.
     pub(super) fn transverse_mass(
         &mut self,
-        bound: &Bound,
+        bound: &Binding,
         root: Root,
         at: Span,
     ) -> Result<NodeId> {
-        if let Some(mass) = self.given(bound, Part::Mass, at)? {
+        if let Some(mass) = self.given(bound, Coordinate::Mass, at)? {
             let square = self.square(mass);
             let m2 = self.map(Map::Real2(Real2::CopySign), &[square, mass], Type::Float);
-            let pt = self.coordinate(bound, Part::Pt, at)?;
+            let pt = self.coordinate(bound, Coordinate::Pt, at)?;
             let pt2 = self.square(pt);
             let mt2 = self.real(Arithmetic::Add, m2, pt2);
             return Ok(match root {
@@ -393,13 +430,13 @@ impl Compiler<'_> {
                 _ => self.signed_root(mt2),
             });
         }
-        let e = self.coordinate(bound, Part::Energy, at)?;
-        let z = self.coordinate(bound, Part::Pz, at)?;
+        let e = self.coordinate(bound, Coordinate::Energy, at)?;
+        let z = self.coordinate(bound, Coordinate::Pz, at)?;
         Ok(self.square_less(e, &[z], root))
     }
 }
 
-impl Part {
+impl Coordinate {
     fn is_cartesian(self) -> bool {
         matches!(self, Self::Px | Self::Py | Self::Pz | Self::Energy)
     }

@@ -16,7 +16,7 @@ impl Batch<'_> {
         from_end: bool,
     ) -> Made<Value> {
         let (places, flags) = self.places(s, id, node, from_end)?;
-        // Of a combination's item, the combination is found, and not all of them are made.
+        // The one combination is found by its number; the others are not made.
         let plan = self.plan;
         let item =
             combination_items::item(&plan.graph, node.inputs[0]).filter(|_| node.inputs.len() == 2);
@@ -58,7 +58,8 @@ impl Batch<'_> {
         Ok(picked)
     }
 
-    /// Where the wanted items lie, and whether they do. Made once for all that is picked alike.
+    /// The positions of the wanted items, and whether there are such. Made once for all values that are
+    /// picked alike.
     fn places(
         &mut self,
         s: SelectionId,

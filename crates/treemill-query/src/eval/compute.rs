@@ -4,7 +4,8 @@ use super::tasks::Made;
 use super::{Batch, SelectionId};
 use crate::chunk::for_chunks;
 use crate::compile::{
-    Argument, Constant, EVENT, Joint, LevelId, LevelKind, Node, NodeId, Op, Read, Reducer, Type,
+    Argument, Constant, EVENT, JointProgram, LevelId, LevelKind, Node, NodeId, Op, Read, Reducer,
+    Type,
 };
 use crate::error::QueryError;
 use crate::kernel::{Compare, lists, reduce};
@@ -33,10 +34,10 @@ impl Batch<'_> {
                 let Some(column) = plan.column_of.get(column).copied() else {
                     return Err(QueryError::mistake("a column is not among those needed").into());
                 };
-                let home = self.home_of_column(s, column);
-                if home != s {
+                let place = self.selection_of_column(s, column);
+                if place != s {
                     // The next attempt takes over what passed.
-                    self.node(home, id)?;
+                    self.node(place, id)?;
                 }
                 self.load_column(s, column)
             }
@@ -200,7 +201,7 @@ impl Batch<'_> {
     }
 
     /// The value of one of several nodes, all of which are computed.
-    fn joint(&mut self, s: SelectionId, id: NodeId, joint: &Joint) -> Made<Value> {
+    fn joint(&mut self, s: SelectionId, id: NodeId, joint: &JointProgram) -> Made<Value> {
         let leaves = &joint.program.leaves;
         let mut values = Vec::with_capacity(leaves.len());
         for leaf in leaves {

@@ -8,7 +8,7 @@ use crate::load::load;
 use crate::value::{Buf, Value};
 
 impl Batch<'_> {
-    /// A column of a selection: the whole batch, or the column's home.
+    /// A column of the selection for which it is read.
     pub(super) fn load_column(&mut self, s: SelectionId, column: usize) -> Made<Value> {
         let plan = self.plan;
         let field = &plan.fields[column];

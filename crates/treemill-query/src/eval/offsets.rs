@@ -27,9 +27,9 @@ impl Batch<'_> {
                 Ok(vec![0, i32::try_from(events).unwrap_or(i32::MAX)].into())
             }
             LevelKind::Items { .. } => {
-                let home = self.home_of_level(s, level);
-                if home != s {
-                    return Err(Halt::Need(home, Task::Offsets(level)));
+                let place = self.selection_of_level(s, level);
+                if place != s {
+                    return Err(Halt::Need(place, Task::Offsets(level)));
                 }
                 self.offsets_of_items(s, level)
             }
@@ -87,7 +87,7 @@ impl Batch<'_> {
                 for (to, ends) in offsets[1..].iter_mut().zip(inner.windows(2)) {
                     let len = i64::from(ends[1] - ends[0]);
                     let (_, count) = gather::slice(len, *lower, *upper, *step);
-                    // Not more than there are in the list.
+                    // A slice has no more items than its list.
                     sum += count as i32;
                     *to = sum;
                 }

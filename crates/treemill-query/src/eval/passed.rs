@@ -20,7 +20,7 @@ fn are_few(positions: &[u32], n: usize) -> bool {
 /// The events that passed the filters so far.
 #[derive(Default)]
 pub(super) struct Passed {
-    /// By number of the cut; 0 is the whole batch.
+    /// What each cut has left, by its number; 0 is the whole batch.
     cuts: Vec<Option<Reached>>,
     /// Whether list columns come for whole batches.
     pub has_whole_lists: bool,
@@ -30,7 +30,7 @@ pub(super) struct Passed {
 #[derive(Clone)]
 struct Reached {
     selection: SelectionId,
-    /// Which of the selection's: while most are left, the rest is not taken out.
+    /// A flag for each event of the selection: while most events are left, the rest is not taken out.
     among: Option<Buf<u8>>,
 }
 
@@ -56,13 +56,13 @@ impl Batch<'_> {
         Some(reached.selection)
     }
 
-    /// Adds a cut, which nobody wants.
+    /// Adds a cut that no booking needs.
     pub fn skip(&mut self) {
         self.passed.cuts.push(None);
     }
 
-    /// Adds a cut: the events that passed the one `above`, and for which a condition holds. `is_end`:
-    /// somebody wants these events, not only a further condition on them.
+    /// Adds a cut: the events that passed the one `above`, and for which a condition holds. `is_end`: a
+    /// booking or a definition takes these events, not only a further condition on them.
     pub fn cut(&mut self, above: usize, mask: NodeId, is_end: bool) -> Result<(), ProcessError> {
         let reached = match self.passed.cuts.get(above).cloned().flatten() {
             None => None,
@@ -121,32 +121,32 @@ impl Batch<'_> {
         flags
     }
 
-    /// The selection at which a column is read that is wanted at `s`.
-    pub(super) fn home_of_column(&self, s: SelectionId, column: usize) -> SelectionId {
+    /// The selection for which a column is read that is wanted at `s`.
+    pub(super) fn selection_of_column(&self, s: SelectionId, column: usize) -> SelectionId {
         let is_whole = match self.plan.fields[column].column_type.is_list() {
             true => self.passed.has_whole_lists,
             false => !self.columns.can_pick(column),
         };
-        match self.plan.homes.columns.get(column) {
-            Some(cut) if !is_whole => self.home(s, *cut),
+        match self.plan.placement.columns.get(column) {
+            Some(cut) if !is_whole => self.selection_of_cut(s, *cut),
             _ => 0,
         }
     }
 
-    /// The selection at which the lengths of lists are read that are wanted at `s`.
-    pub(super) fn home_of_level(&self, s: SelectionId, level: LevelId) -> SelectionId {
-        match self.plan.homes.levels.get(&level) {
-            Some(cut) if !self.passed.has_whole_lists => self.home(s, *cut),
+    /// The selection for which the lengths of lists are read that are wanted at `s`.
+    pub(super) fn selection_of_level(&self, s: SelectionId, level: LevelId) -> SelectionId {
+        match self.plan.placement.levels.get(&level) {
+            Some(cut) if !self.passed.has_whole_lists => self.selection_of_cut(s, *cut),
             _ => 0,
         }
     }
 
     /// The selection of a cut where it has left few events, and `s` is among them; else the batch.
-    fn home(&self, s: SelectionId, cut: usize) -> SelectionId {
-        let Some(home) = self.reached(cut).filter(|_| cut > 0) else {
+    fn selection_of_cut(&self, s: SelectionId, cut: usize) -> SelectionId {
+        let Some(place) = self.reached(cut).filter(|_| cut > 0) else {
             return 0;
         };
-        let selection = &self.selections[home];
+        let selection = &self.selections[place];
         let few = match selection.items.get(&(EVENT, 0)) {
             Some(positions) => are_few(positions, self.rows),
             None => selection.events <= self.rows / FEW_EVENTS,
@@ -156,8 +156,8 @@ impl Batch<'_> {
         }
         let mut walk = Some(s);
         while let Some(selection) = walk {
-            if selection == home {
-                return home;
+            if selection == place {
+                return place;
             }
             walk = self.selections[selection].parent;
         }

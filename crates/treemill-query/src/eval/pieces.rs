@@ -61,7 +61,7 @@ impl Batch<'_> {
         places: Buf<u32>,
     ) -> Made<Buf<u32>> {
         Ok(match self.kept_of(s, level)? {
-            // Where nothing was left, there is none to show.
+            // If nothing was left, there is no item to show.
             Some(kept) if !kept.is_empty() => self.through(&kept, &places),
             _ => places,
         })

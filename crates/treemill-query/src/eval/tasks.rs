@@ -39,7 +39,7 @@ pub(super) fn work_off(
     mut attempt: impl FnMut(SelectionId, Task) -> Made<()>,
 ) -> Result<(), ProcessError> {
     let mut stack = vec![(selection, task)];
-    // Those of the stack.
+    // The tasks on the stack.
     let mut waiting = HashSet::from([(selection, task)]);
     while let Some(&(selection, task)) = stack.last() {
         match attempt(selection, task) {

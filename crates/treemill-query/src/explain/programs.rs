@@ -2,7 +2,7 @@
 //! here whether operations were fused.
 
 use super::{comparison, sign};
-use crate::compile::{Argument, EVENT, NodeId, Plan, Program, Read, Work};
+use crate::compile::{Argument, EVENT, NodeId, Operation, Plan, Program, Read};
 use crate::kernel::{Bundle, Map, Root, Shape, Squares};
 use crate::limits::EXPLAINED_LINES;
 
@@ -72,14 +72,16 @@ fn registers(all: &[usize]) -> String {
 }
 
 /// What a step computes of its arguments.
-fn work_in_words(work: Work, arguments: &[String]) -> String {
+fn work_in_words(work: Operation, arguments: &[String]) -> String {
     let all = arguments.join(", ");
     match work {
-        Work::Map(map, _) => map_in_words(map, arguments),
-        Work::SquaresOfSums(squares) => format!("{} of sums({all})", squares_in_words(squares)),
-        Work::Bundle(Bundle::SinCos) => format!("sin, cos({all})"),
-        Work::Bundle(Bundle::PxPy) => format!("px, py({all})"),
-        Work::Bundle(Bundle::PzEnergy) => format!("pz, energy({all})"),
+        Operation::Map(map, _) => map_in_words(map, arguments),
+        Operation::SquaresOfSums(squares) => {
+            format!("{} of sums({all})", squares_in_words(squares))
+        }
+        Operation::Bundle(Bundle::SinCos) => format!("sin, cos({all})"),
+        Operation::Bundle(Bundle::PxPy) => format!("px, py({all})"),
+        Operation::Bundle(Bundle::PzEnergy) => format!("pz, energy({all})"),
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum Bits {
     Or,
     Xor,
     ShiftLeft,
-    /// Of i64: the sign is kept.
+    /// The shift of an i64, which keeps the sign.
     ShiftRight,
 }
 

@@ -26,7 +26,7 @@ impl Compare {
         }
     }
 
-    /// Its value, given the order of the sides; `None`: one of them is NaN.
+    /// Whether the comparison holds, given the order of the sides; `None`: one of them is NaN.
     #[inline(always)]
     pub(crate) fn holds(self, order: Option<Ordering>) -> bool {
         match self {

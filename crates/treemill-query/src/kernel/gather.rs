@@ -23,7 +23,7 @@ pub(crate) fn places(
 ) {
     let ends = offsets.windows(2);
     let lists = numbers.iter().zip(ends).zip(picks.iter_mut().zip(valid));
-    // Without a branch: whether there is such an item cannot be foretold.
+    // Without a branch: whether there is such an item cannot be predicted.
     for ((number, ends), (pick, valid)) in lists {
         let (start, len) = (i64::from(ends[0]), i64::from(ends[1] - ends[0]));
         let back = if turn && *number < 0 { len } else { 0 };

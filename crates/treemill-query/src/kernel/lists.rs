@@ -80,7 +80,7 @@ pub(crate) fn joined(parts: &[&[i32]], out: &mut [u32]) {
     }
 }
 
-/// A list's items, behind others; gives where they end.
+/// Writes a list's items after others; gives the place where they end.
 #[inline(always)]
 fn join(out: &mut [u32], at: usize, ends: &[i32], base: i32) -> usize {
     let count = (ends[1] - ends[0]) as usize;

@@ -18,7 +18,7 @@ const FIRST: [u64; 9] = {
     first
 };
 
-/// Where the ones of eight bits are, from the lowest on; behind them anything.
+/// The places of the ones of eight bits, from the lowest on; after them, any values.
 const PLACES: [[u8; 8]; 256] = {
     let mut places = [[0; 8]; 256];
     let mut bits = 0;
@@ -85,7 +85,7 @@ pub(crate) fn kept_offsets(mask: &[u8], offsets: &[i32], out: &mut [i32]) {
     }
 }
 
-/// Number of ones in a list. Lists are mostly short: eight bytes at once, of which those behind the
+/// Number of ones in a list. Lists are mostly short: eight bytes at once, of which those after the
 /// list's end are left out, take no loop whose end would be mispredicted.
 #[inline(always)]
 fn count(mask: &[u8], start: usize, stop: usize) -> u32 {

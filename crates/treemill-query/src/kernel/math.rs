@@ -6,7 +6,7 @@ use super::{map1, map2, special, squares, trig};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Real1 {
     Sqrt,
-    /// Of its size, with its sign.
+    /// The root of the size, with the sign.
     SignedSqrt,
     Cbrt,
     Square,

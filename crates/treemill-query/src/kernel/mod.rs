@@ -46,13 +46,13 @@ pub(crate) enum Map {
     Real2(Real2),
     /// Sums of squares and their root.
     Squares(Squares),
-    /// Of pt and phi.
+    /// The momentum along an axis, from pt and phi.
     Px,
-    /// Of pt and phi.
+    /// The momentum along an axis, from pt and phi.
     Py,
-    /// Of pt and eta.
+    /// The momentum along the beam, from pt and eta.
     Pz,
-    /// Of pt, pz and mass.
+    /// The energy, from pt, pz and mass.
     Energy,
     MinInt,
     MaxInt,

@@ -16,7 +16,7 @@ pub(crate) struct Numbered {
 /// Items of the longest list whose combinations are written out.
 const SHORT: u32 = 12;
 
-/// By size: made once, not for each batch.
+/// Tables by the size of combinations: made once, not for each batch.
 static NUMBERED: [OnceLock<Numbered>; LARGEST + 1] = [const { OnceLock::new() }; LARGEST + 1];
 
 impl Numbered {
@@ -105,7 +105,7 @@ fn write_items<const N: usize>(
     let (items, firsts) = (&items[..n + 1], &combinations[..n]);
     let out = out.map(|list| &mut list[..n]);
     for i in 0..n {
-        // Without a branch: whether a list has a combination cannot be foretold.
+        // Without a branch: whether a list has a combination cannot be predicted.
         let here = u32::from(present[i]);
         let number = places[i].wrapping_sub(firsts[i] as u32) * here;
         let found = numbered.get(items[i] as u32, items[i + 1] as u32, number);

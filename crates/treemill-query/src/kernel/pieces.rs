@@ -18,7 +18,7 @@ const SHORT: usize = 12;
 /// The combinations of all lists, in order.
 #[derive(Default)]
 pub(crate) struct Pieces {
-    /// Number of the piece's first combination; behind all pieces, of combinations.
+    /// Number of the piece's first combination; after the last piece, the number of combinations.
     pub at: Vec<u32>,
     /// Positions of the items that all of the piece have, from the first on.
     pub fixed: Vec<Vec<u32>>,
@@ -31,7 +31,7 @@ impl Pieces {
     pub fn count(offsets: &[i32], size: u8) -> usize {
         let lengths = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as usize);
         let longest = lengths.clone().max().unwrap_or(0);
-        // By length: those that begin with one item are those of fewer of the items behind it.
+        // By length: pieces that begin with one item are those of fewer items, after it.
         let mut pieces: Vec<usize> = (0..=longest).map(|n| n.div_ceil(WIDTH)).collect();
         for _ in 1..size {
             let mut sum = 0;
@@ -42,7 +42,7 @@ impl Pieces {
         lengths.map(|n| pieces[n]).sum()
     }
 
-    /// Of as many items as there are buffers in `fixed`, and one more. Buffers are `ROOM` longer than
+    /// Pieces of combinations of one item more than there are buffers in `fixed`. Buffers are `ROOM` longer than
     /// `Pieces::count` says, `at` one more.
     #[inline(never)]
     pub fn new(offsets: &[i32], at: Vec<u32>, fixed: Vec<Vec<u32>>, moving: Vec<u32>) -> Self {
@@ -60,7 +60,7 @@ impl Pieces {
         found
     }
 
-    /// Notes where the last piece ends, and leaves out what lies behind.
+    /// Notes where the last piece ends, and cuts off the rest of the buffers.
     fn finish(&mut self, count: usize, sum: u32) {
         self.at[count] = sum;
         self.at.truncate(count + 1);
@@ -71,7 +71,7 @@ impl Pieces {
     }
 
     /// The pieces of one list from number `count` on, before which there are `sum` combinations; gives
-    /// both behind it.
+    /// both after it.
     fn write_list(&mut self, start: u32, stop: u32, count: usize, sum: u32) -> (usize, u32) {
         let mut to = Writer {
             at: &mut self.at,
@@ -199,7 +199,7 @@ pub(super) fn neighbours<T: Copy + Default>(items: &[T], first: u32) -> [T; WIDT
     }
 }
 
-/// The last items, and any values behind them.
+/// The last items, and any values after them.
 #[cold]
 fn last<T: Copy + Default>(items: &[T], first: u32) -> [T; WIDTH] {
     std::array::from_fn(|i| items.get(first as usize + i).copied().unwrap_or_default())
@@ -240,7 +240,7 @@ impl Writer<'_> {
 /// each list, the loops' ends would be mispredicted.
 struct Patterns {
     all: Pieces,
-    /// By length.
+    /// Patterns by the length of the list.
     lists: Vec<Pattern>,
 }
 
@@ -252,7 +252,7 @@ struct Pattern {
 }
 
 impl Patterns {
-    /// Of combinations of one item more than `fixed`.
+    /// Patterns of combinations of one item more than `fixed`.
     fn new(fixed: usize) -> Self {
         let mut all = Pieces::default();
         let mut lists = Vec::with_capacity(SHORT + 1);

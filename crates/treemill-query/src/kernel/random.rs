@@ -24,7 +24,7 @@ pub(crate) fn count(states: &[i64], counters: &[i64], out: &mut [i64]) {
     });
 }
 
-/// In [0, 1), by the upper 53 bits.
+/// Numbers in [0, 1), from the upper 53 bits.
 fn unit(state: u64) -> f64 {
     (state >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
@@ -33,7 +33,7 @@ pub(crate) fn uniform(states: &[i64], out: &mut [f64]) {
     map1(states, out, |state| unit(state as u64));
 }
 
-/// With mean 0 and standard deviation 1, by the method of Box and Muller.
+/// Numbers with mean 0 and standard deviation 1, by the method of Box and Muller.
 pub(crate) fn normal(states: &[i64], out: &mut [f64]) {
     map1(states, out, |state| {
         let state = state as u64;

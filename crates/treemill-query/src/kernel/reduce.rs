@@ -38,8 +38,8 @@ const FIRST: [[u64; WIDTH]; WIDTH + 1] = {
     first
 };
 
-/// Sum of each list, starting at 0. Some items at once, of which those behind the list's end are 0: that
-/// changes no sum that began with 0, and the ends of lists as short as most are cannot be foretold.
+/// Sum of each list, starting at 0. Some items at once, of which those after the list's end are 0: that
+/// changes no sum that began with 0, and the ends of lists as short as most cannot be predicted.
 pub(crate) fn sums(data: &[f64], offsets: &[i32], out: &mut [f64]) {
     each_list(offsets, |list, start, stop| {
         let (mut start, mut sum) = (start, 0.0);
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_loops_to_the_bit() {
-        // What lies behind a list's end must not be looked at: it may be no number.
+        // Values after a list's end must not be looked at: they may be NaN.
         let data: Vec<f64> = (0..231_u32)
             .map(|i| match i * i % 23 {
                 0 => f64::NAN,

@@ -27,7 +27,7 @@ pub(crate) enum Shape {
 pub(crate) enum Root {
     Plain,
     Sqrt,
-    /// Of its size, with its sign.
+    /// The root of the size, with the sign.
     Signed,
 }
 
@@ -88,7 +88,7 @@ impl Squares {
         out: &mut [f64],
     ) {
         let [a, b, c, d] = coordinates;
-        let part = Part {
+        let part = PieceRange {
             pieces,
             range,
             root: self.root,
@@ -112,13 +112,13 @@ pub(super) fn signed_root(x: f64) -> f64 {
 }
 
 /// Some of the pieces.
-struct Part<'a> {
+struct PieceRange<'a> {
     pieces: &'a Pieces,
     range: Range<usize>,
     root: Root,
 }
 
-impl Part<'_> {
+impl PieceRange<'_> {
     #[inline(always)]
     fn rooted<const N: usize>(
         &self,
@@ -161,7 +161,7 @@ impl Part<'_> {
             &self.pieces.at[first..last],
             &self.pieces.moving[first..last],
         );
-        // Of equal lengths, so that one question answers whether all have an item.
+        // All have one length, so that one bounds check does for all.
         let mut places: [&[u32]; K] = [&[]; K];
         for (to, fixed) in places.iter_mut().zip(fixed) {
             *to = &fixed[first..last];

@@ -34,7 +34,7 @@ pub(crate) fn combination_offsets(offsets: &[i32], size: u8, out: &mut [i32]) ->
 
 /// Number of combinations.
 pub(super) fn choose(n: u64, size: u8) -> u64 {
-    // Of lists as events have them: no product is larger than 64 bits hold, no division is slow.
+    // Lists as events have them: 64 bits hold each product, and no division is slow.
     if n < 1 << 16 {
         let (b, c, d) = (
             n.saturating_sub(1),

@@ -36,7 +36,7 @@ pub(super) enum Chunk {
 }
 
 /// A leaf: its value, and its current chunk where the data cannot be used as they are.
-pub(super) struct Source<'a> {
+pub(super) struct LeafReader<'a> {
     pub input: &'a Input,
     read: Read,
     pub chunk: Chunk,
@@ -122,7 +122,7 @@ impl Chunk {
     }
 }
 
-impl<'a> Source<'a> {
+impl<'a> LeafReader<'a> {
     pub fn new(input: &'a Input, leaf: &Leaf, pool: &mut Pool) -> Self {
         let direct = match (input, leaf.lane) {
             (Input::Items(_), _) => false,

@@ -1,20 +1,20 @@
-//! Values of one level that are made from the same columns, as the coordinates of a vector are: computed
-//! together, so that columns are read and widened, and functions of one argument reduced, once for all.
+//! Puts values of one level that are made from the same columns, as a vector's coordinates are, into one
+//! program: then columns are read and widened once, and passes can fuse operations of several values.
 //! Nothing depends on it but speed.
 
-use super::homes::Homes;
+use super::fast_maps::FastMap;
 use super::lowering::joint_program;
+use super::placement::Placement;
 use super::plan::{Needs, Want};
 use super::program::Program;
-use super::quick::QuickMap;
 use super::{LevelId, NodeId, Op, Type};
 use crate::limits::JOINT_VALUES;
 use std::collections::HashMap;
 
 /// Values computed by one program.
-pub(crate) struct Joint {
+pub(crate) struct JointProgram {
     pub program: Program,
-    /// In the order of the program's results.
+    /// The nodes, in the order of the program's results.
     pub nodes: Vec<NodeId>,
 }
 
@@ -25,24 +25,24 @@ struct Group {
     nodes: Vec<NodeId>,
 }
 
-/// Those of the values that are `wanted` which are computed together, and in which group each is.
+/// The programs that compute several of the values that are `wanted`, and the program of each value.
 pub(super) fn joints(
     needs: &Needs<'_, '_>,
     programs: &HashMap<NodeId, Program>,
-    homes: &Homes,
+    placement: &Placement,
     uses: &[u32],
     wanted: &[(usize, Want)],
-) -> (Vec<Joint>, HashMap<NodeId, usize>) {
+) -> (Vec<JointProgram>, HashMap<NodeId, usize>) {
     let graph = &needs.compiler.graph;
     let mut groups: Vec<Group> = Vec::new();
-    let mut group_of: QuickMap<NodeId, usize> = QuickMap::default();
+    let mut group_of: FastMap<NodeId, usize> = FastMap::default();
     // The last group of a place that reads a column.
-    let mut readers: QuickMap<((LevelId, usize), NodeId), usize> = QuickMap::default();
+    let mut readers: FastMap<((LevelId, usize), NodeId), usize> = FastMap::default();
     let mut evaluated: Vec<NodeId> = needs.evaluated(programs, wanted).into_iter().collect();
     evaluated.sort_unstable();
     for id in evaluated {
         let node = graph.node(id);
-        let (Some(program), Some(cut)) = (programs.get(&id), homes.nodes.get(&id)) else {
+        let (Some(program), Some(cut)) = (programs.get(&id), placement.nodes.get(&id)) else {
             continue;
         };
         let place = (node.level, *cut);
@@ -94,7 +94,7 @@ pub(super) fn joints(
             continue;
         }
         joint_of.extend(group.nodes.iter().map(|id| (*id, joints.len())));
-        joints.push(Joint {
+        joints.push(JointProgram {
             program,
             nodes: group.nodes,
         });
@@ -113,7 +113,7 @@ impl Reads {
     fn of(
         needs: &Needs<'_, '_>,
         program: &Program,
-        group_of: &QuickMap<NodeId, usize>,
+        group_of: &FastMap<NodeId, usize>,
     ) -> Option<Self> {
         let (mut columns, mut groups) = (Vec::new(), Vec::new());
         for leaf in &program.leaves {

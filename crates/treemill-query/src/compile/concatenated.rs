@@ -1,16 +1,16 @@
 //! Vectors of several collections one after another: their coordinates.
 
-use super::vectors::Part;
-use super::{Bound, Compiler, LevelId, NodeId, Result};
+use super::vectors::Coordinate;
+use super::{Binding, Compiler, LevelId, NodeId, Result};
 use crate::spec::Span;
 
 impl Compiler<'_> {
     /// A coordinate of each of the parts, one after another.
     pub(super) fn joined_coordinate(
         &mut self,
-        parts: &[Bound],
+        parts: &[Binding],
         level: LevelId,
-        part: Part,
+        part: Coordinate,
         at: Span,
     ) -> Result<Option<NodeId>> {
         let mut found = Vec::with_capacity(parts.len());
@@ -25,13 +25,28 @@ impl Compiler<'_> {
 
     /// Whether the parts of joined records all have what the joined ones have, and nothing else of a
     /// vector: then that is joined, and computed on once instead of once for each part.
-    pub(super) fn are_alike(&mut self, whole: &Bound, parts: &[Bound], at: Span) -> Result<bool> {
-        for part in [Part::Pt, Part::Eta, Part::Phi, Part::Mass] {
+    pub(super) fn are_alike(
+        &mut self,
+        whole: &Binding,
+        parts: &[Binding],
+        at: Span,
+    ) -> Result<bool> {
+        for part in [
+            Coordinate::Pt,
+            Coordinate::Eta,
+            Coordinate::Phi,
+            Coordinate::Mass,
+        ] {
             if self.given(whole, part, at)?.is_none() {
                 return Ok(false);
             }
         }
-        for part in [Part::Px, Part::Py, Part::Pz, Part::Energy] {
+        for part in [
+            Coordinate::Px,
+            Coordinate::Py,
+            Coordinate::Pz,
+            Coordinate::Energy,
+        ] {
             for each in parts {
                 if self.given(each, part, at)?.is_some() {
                     return Ok(false);

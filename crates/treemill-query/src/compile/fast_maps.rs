@@ -4,23 +4,23 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-pub(super) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<Quick>>;
-pub(super) type QuickSet<K> = HashSet<K, BuildHasherDefault<Quick>>;
+pub(super) type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FastHasher>>;
+pub(super) type FastSet<K> = HashSet<K, BuildHasherDefault<FastHasher>>;
 
 /// An odd number whose bits are mixed well (of the golden ratio).
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A word after another: turned, added, multiplied.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Quick(u64);
+pub(super) struct FastHasher(u64);
 
-impl Quick {
+impl FastHasher {
     fn add(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(MIX);
     }
 }
 
-impl Hasher for Quick {
+impl Hasher for FastHasher {
     fn write(&mut self, bytes: &[u8]) {
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
@@ -63,7 +63,7 @@ mod tests {
     use std::hash::Hash;
 
     fn hash(value: impl Hash) -> u64 {
-        let mut hasher = Quick::default();
+        let mut hasher = FastHasher::default();
         value.hash(&mut hasher);
         hasher.finish()
     }
@@ -71,8 +71,8 @@ mod tests {
     #[test]
     fn near_values_do_not_collide_in_the_bits_that_tables_use() {
         let values = (0_u32..1 << 14).map(|i| hash((i % 128, vec![i / 128], "x")));
-        let mut low = QuickMap::<u64, u32>::default();
-        let mut high = QuickMap::<u64, u32>::default();
+        let mut low = FastMap::<u64, u32>::default();
+        let mut high = FastMap::<u64, u32>::default();
         for value in values {
             *low.entry(value % 1024).or_default() += 1;
             *high.entry(value >> 57).or_default() += 1;

@@ -49,7 +49,7 @@ fn is_step(program: &Program, step: &Step) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::compile::Work;
+    use crate::compile::Operation;
     use crate::kernel::Map;
     use crate::value::{Data, Value};
 
@@ -62,7 +62,7 @@ mod tests {
                 read: Read::Along,
             }],
             steps: vec![Step {
-                work: Work::of(Map::Not),
+                work: Operation::of(Map::Not),
                 arguments: vec![Argument::Leaf(0)],
                 results: vec![0],
             }],

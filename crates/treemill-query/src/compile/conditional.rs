@@ -1,6 +1,6 @@
 //! `a if condition else b` of whatever an expression can stand for: values, tuples, records, vectors.
 
-use super::{Bound, Compiler, NodeId, Result};
+use super::{Binding, Compiler, NodeId, Result};
 use crate::error::QueryError;
 use crate::spec::Span;
 use std::rc::Rc;
@@ -11,14 +11,14 @@ impl Compiler<'_> {
     pub(super) fn choice(
         &mut self,
         condition: NodeId,
-        sides: (Bound, Bound),
+        sides: (Binding, Binding),
         at: Span,
-    ) -> Result<Bound> {
+    ) -> Result<Binding> {
         match sides {
-            (Bound::Value(a), Bound::Value(b)) => {
-                self.select(condition, a, b, at).map(Bound::Value)
+            (Binding::Value(a), Binding::Value(b)) => {
+                self.select(condition, a, b, at).map(Binding::Value)
             }
-            (Bound::Tuple { items: a, .. }, Bound::Tuple { items: b, .. })
+            (Binding::Tuple { items: a, .. }, Binding::Tuple { items: b, .. })
                 if a.len() == b.len() =>
             {
                 let mut items = Vec::with_capacity(a.len());
@@ -28,14 +28,14 @@ impl Compiler<'_> {
                 self.tuple_of(items, at)
             }
             (a, b) if is_record(&a) && is_record(&b) => {
-                let all = [Bound::Value(condition), a, b];
+                let all = [Binding::Value(condition), a, b];
                 let level = self.common_of(&all, at)?;
                 let [condition, a, b] = all;
-                let Bound::Value(condition) = self.brought(&condition, level, at)? else {
+                let Binding::Value(condition) = self.brought(&condition, level, at)? else {
                     return Err(QueryError::at(at, "a condition is a value"));
                 };
                 let sides = (self.brought(&a, level, at)?, self.brought(&b, level, at)?);
-                Ok(Bound::Choice {
+                Ok(Binding::Choice {
                     condition,
                     sides: Rc::new(sides),
                     level,
@@ -51,6 +51,6 @@ impl Compiler<'_> {
     }
 }
 
-fn is_record(bound: &Bound) -> bool {
-    !matches!(bound, Bound::Value(_) | Bound::Tuple { .. })
+fn is_record(bound: &Binding) -> bool {
+    !matches!(bound, Binding::Value(_) | Binding::Tuple { .. })
 }

@@ -1,4 +1,4 @@
-//! The types that values have where they are kept, not computed with.
+//! The types that values are stored in, as columns of results: a column's own, or that of arithmetic.
 
 use super::{Compiler, NodeId, Op, Type};
 use crate::schema::DType;
@@ -6,7 +6,7 @@ use crate::schema::DType;
 impl Compiler<'_> {
     /// The type in which a node's values are kept: a column's own where the values are some of its,
     /// else that of arithmetic. `None`: strings.
-    pub(crate) fn kept_type(&self, node: NodeId) -> Option<DType> {
+    pub(crate) fn stored_type(&self, node: NodeId) -> Option<DType> {
         let mut walk = node;
         loop {
             let node = self.graph.node(walk);

@@ -1,9 +1,9 @@
-//! Where columns are read: at the narrowest filter that all who want a column stand behind, so that
-//! each is read once per batch, and of it no more entries than somebody may want. Nothing depends on
-//! this but speed.
+//! Chooses where each column is read: after the lowest common ancestor, in the tree of filters, of all
+//! its uses (filter pushdown, late materialisation). So each is read once per batch, and only for
+//! entries that some use may see. Nothing depends on this but speed.
 
+use super::fast_maps::FastMap;
 use super::plan::{Needs, Want};
-use super::quick::QuickMap;
 use super::{LevelId, NodeId, Op};
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub(crate) struct Cuts {
 }
 
 impl Cuts {
-    /// Of filters from 1 on; those above come first.
+    /// The parent and the depth of each cut from 1 on; parents come first.
     pub fn new(parents: impl Iterator<Item = usize>) -> Self {
         let mut above = vec![(0, 0)];
         for parent in parents {
@@ -32,7 +32,7 @@ impl Cuts {
         self.above.get(cut).map_or(0, |(parent, _)| *parent)
     }
 
-    /// The nearest cut that both are, or stand behind.
+    /// The lowest common ancestor of two cuts.
     fn meet(&self, mut a: usize, mut b: usize) -> usize {
         while a != b {
             if self.depth(a) >= self.depth(b) {
@@ -48,18 +48,18 @@ impl Cuts {
 /// The cuts at which nodes are wanted, and columns (by number among those needed) and list columns'
 /// levels are read.
 #[derive(Debug, Default)]
-pub(crate) struct Homes {
-    /// Where values are wanted.
+pub(crate) struct Placement {
+    /// The cut after which each node's value is wanted.
     pub nodes: HashMap<NodeId, usize>,
     pub columns: Vec<usize>,
     pub levels: HashMap<LevelId, usize>,
 }
 
-impl Homes {
-    /// Of what is `wanted` at which cuts.
+impl Placement {
+    /// The placement of what is `wanted`, each at its cut.
     pub(super) fn new(needs: &Needs<'_, '_>, wanted: &[(usize, Want)], cuts: &Cuts) -> Self {
         let graph = &needs.compiler.graph;
-        let mut known: QuickMap<Want, usize> = QuickMap::default();
+        let mut known: FastMap<Want, usize> = FastMap::default();
         let mut stack: Vec<(usize, Want)> = wanted.to_vec();
         // The widest are worked off first: then the others seldom change anything.
         stack.sort_by_key(|(cut, _)| std::cmp::Reverse(cuts.depth(*cut)));
@@ -84,10 +84,10 @@ impl Homes {
                 }
             }
         }
-        let mut homes: Vec<Option<usize>> = vec![None; needs.columns.len()];
+        let mut places: Vec<Option<usize>> = vec![None; needs.columns.len()];
         let mut narrow = |column: usize, cut: usize| {
-            if let Some(home) = homes.get_mut(column) {
-                *home = Some(home.map_or(cut, |home| cuts.meet(home, cut)));
+            if let Some(place) = places.get_mut(column) {
+                *place = Some(place.map_or(cut, |place| cuts.meet(place, cut)));
             }
         };
         let (mut nodes, mut levels) = (HashMap::new(), HashMap::new());
@@ -112,7 +112,7 @@ impl Homes {
         }
         Self {
             nodes,
-            columns: homes.into_iter().map(|home| home.unwrap_or(0)).collect(),
+            columns: places.into_iter().map(|place| place.unwrap_or(0)).collect(),
             levels,
         }
     }
