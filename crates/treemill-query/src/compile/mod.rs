@@ -24,6 +24,7 @@ mod lists;
 mod loops;
 mod lowering;
 mod members;
+mod momenta;
 mod names;
 mod objects;
 mod operators;
