@@ -1,5 +1,5 @@
-//! The loops that add values to the cells of axes: histograms and profiles. What is missing, be it a
-//! value, a weight or a sample, adds nothing.
+//! The loops that add values to the cells of axes: histograms and profiles. A missing
+//! value, weight or sample adds nothing.
 
 use crate::axis::{Axis, DROP, Takes};
 use crate::binned::Binned;

@@ -1,4 +1,4 @@
-//! What a query asks of the data: the columns of a batch, each when it is needed. The crate's one port;
+//! The port through which a query reads data: the columns of a batch, each when it is needed. The crate's one port;
 //! implementations know files, the crate does not.
 
 use arrow_array::ArrayRef;

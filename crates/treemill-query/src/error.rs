@@ -1,4 +1,4 @@
-//! What is wrong with a query, with the place in the expression, and names that are near.
+//! Errors of queries, with the place in the expression, and near names.
 
 use crate::limits::{NEAR_COMPARISONS, NEAR_LETTERS};
 use crate::spec::Span;

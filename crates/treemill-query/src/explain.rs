@@ -1,5 +1,5 @@
-//! A compiled query in words: what is read, in which order, over which lists, and what is computed
-//! once for several. For people; nothing is decided by it.
+//! A compiled query in words: the columns in the order of reading, the lists, the values that are computed
+//! once for several, the programs. For people; nothing is decided by it.
 
 mod programs;
 

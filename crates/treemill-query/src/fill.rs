@@ -1,5 +1,5 @@
-//! The loops that add values to accumulators without axes. Values come by chunks, widened; where
-//! there are none to be had (missing), nothing is added.
+//! The loops that add values to accumulators without axes. Values come by chunks, widened; missing ones
+//! add nothing.
 
 use crate::cells::is_present;
 use crate::chunk::{CHUNK, Wide, for_chunks};

@@ -1,5 +1,5 @@
-//! What bounds the memory, the size and the work of a query: all of the crate's policy in one place, so
-//! that one sees that it adds up. Each constant is the most that there may be.
+//! Limits on the memory, the size and the work of a query: the crate's policy in one place, so that one
+//! sees that it adds up. Each constant is the most that there may be.
 
 // Memory.
 

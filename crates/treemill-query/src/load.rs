@@ -1,4 +1,4 @@
-//! Arrow arrays to values and offsets, checked against what the schema promised.
+//! Arrow arrays to values and offsets, checked against the schema.
 
 use crate::schema::{ColumnType, DType, Field};
 use crate::value::{Buf, Data, Strings, Value, View};

@@ -1,4 +1,4 @@
-//! Sums of powers, with and without weights: what means and standard deviations are made of. Knows
+//! Sums of powers, with and without weights, of which means and standard deviations are made. Knows
 //! neither expressions nor columns.
 
 use serde::{Deserialize, Serialize};

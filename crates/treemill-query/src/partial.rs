@@ -1,4 +1,4 @@
-//! What has been accumulated so far: one accumulator per booking. Merging is associative, and exact
+//! Partial results: one accumulator per booking. Merging is associative, and exact
 //! for counts and integers. Knows neither expressions nor columns.
 //!
 //! The form of a partial depends on the specification alone, not on the columns' types, so that

@@ -1,4 +1,4 @@
-//! Columns of rows: from expressions to what is kept of a batch.
+//! Columns of rows: expressions, and the values of a batch that are kept.
 
 use crate::compile::{Compiler, EVENT, LevelId, LevelKind, NodeId};
 use crate::error::{ProcessError, QueryError};

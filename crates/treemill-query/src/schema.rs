@@ -1,5 +1,5 @@
-//! What columns there are and of which types: all that the compiler knows about data. It knows
-//! neither files nor branches' layouts.
+//! The columns and their types: all that the compiler knows about data. Knows neither files nor branches'
+//! layouts.
 
 use crate::limits::LISTS_IN_LISTS;
 use std::collections::HashMap;

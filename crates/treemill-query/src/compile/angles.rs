@@ -1,5 +1,5 @@
-//! Angles of vectors, and what a factor makes of them: by pseudorapidity where that is stored, which
-//! tells the direction of what has no transverse momentum, too. As scikit-hep's vector has them.
+//! Angles of vectors, and what a factor makes of them, as scikit-hep's vector has them: from
+//! pseudorapidity if that is stored, which has a direction without transverse momentum, too.
 
 use super::vectors::Coordinate;
 use super::{Binding, Compiler, NodeId, Result, Type};

@@ -1,5 +1,5 @@
 //! Maps and sets of a query's own parts, by a hash that costs a few instructions: a compiler asks them all
-//! the time. Not for names that files bring along, which could be made to collide.
+//! the time. Names from files have no place in them: those could be made to collide.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

@@ -1,5 +1,4 @@
-//! What can be said of an expression by its form alone: the names that it takes from outside, and
-//! whether it is cheap.
+//! Properties of an expression that its form alone decides: its free names, and whether it is cheap.
 
 use crate::spec::{Expr, Target};
 use std::collections::HashSet;

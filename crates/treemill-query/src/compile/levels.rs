@@ -1,4 +1,4 @@
-//! Bringing values to one level.
+//! Brings values to one level, which operations position by position need.
 
 use super::objects::Move;
 use super::{Compiler, EVENT, Level, LevelId, LevelKind, Node, NodeId, Op, Result, Type};

@@ -1,4 +1,4 @@
-//! Lists made from lists: combinations, concat, zip, enumerate, sorted; tuples and lists of
+//! Lists that are made from lists: combinations, concat, zip, enumerate, sorted; tuples and lists of
 //! constants.
 
 use super::objects::{Move, Object, RecordSource};

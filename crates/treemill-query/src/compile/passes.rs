@@ -1,7 +1,6 @@
-//! What is done to a program before it runs: passes over its steps, one after another, each of which
-//! leaves a program with the same results to the bit. A pass only puts together what the compiler has
-//! written as one operation (`kernel::Map`); none looks for a formula. Nothing depends on them but
-//! speed; `explain` lists what they have left, and tests look there.
+//! Passes over a program's steps, one after another, before it runs. Each keeps the results equal to the
+//! bit, and knows operations by name (`kernel::Map`): none looks for a formula. Nothing depends on them
+//! but speed; `explain` lists the steps that they leave, and tests look there.
 
 use super::program::{Argument, Operation, Program, Read, Step};
 use super::registers;

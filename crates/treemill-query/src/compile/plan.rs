@@ -1,5 +1,5 @@
-//! The compiler's product: the graph, with what evaluation needs beside it, programs and which columns
-//! in which order.
+//! The compiler's product: the graph, its programs, and the columns in the order in which evaluation
+//! needs them.
 
 use super::fast_maps::FastSet;
 use super::joint_programs::{JointProgram, joints};

@@ -1,5 +1,5 @@
-//! Programs: operations position by position that are done together, a chunk at a time, so that what
-//! lies between them never leaves the first-level cache. Knows neither how they are found nor run.
+//! Programs: operations position by position that run together, a chunk at a time, so that intermediate
+//! values never leave the first-level cache. Knows neither how they are made nor run.
 
 use super::{LevelId, NodeId};
 use crate::kernel::{Bundle, Kernel, Lane, Map, Squares};

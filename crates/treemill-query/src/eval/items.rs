@@ -1,4 +1,5 @@
-//! Narrower selections: what is known for more events is taken over, not computed anew.
+//! Narrower selections: they take over values of wider ones through selection vectors, and compute
+//! nothing twice.
 
 use super::tasks::Made;
 use super::{Batch, SelectionId};

@@ -1,4 +1,4 @@
-//! Columns of a batch, and the offsets that they tell.
+//! Columns of a batch, and the offsets of their lists.
 
 use super::tasks::{Halt, Made};
 use super::{Batch, SelectionId};

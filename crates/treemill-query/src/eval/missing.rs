@@ -1,4 +1,4 @@
-//! Missing values: which positions have one, and the operations for which that matters.
+//! Missing values: validity (one flag for each position), and the operations that depend on it.
 
 use super::tasks::Made;
 use super::{Batch, SelectionId};

@@ -1,4 +1,5 @@
-//! Filters: which events of a batch pass them, and of which events columns are therefore read.
+//! Filters: which events of a batch pass them, and for which events columns are read (late
+//! materialisation).
 
 use super::{Batch, Selection, SelectionId};
 use crate::chunk::Wide;

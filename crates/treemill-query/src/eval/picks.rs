@@ -1,4 +1,4 @@
-//! Positions of what levels are made of, and of the lists that items belong to.
+//! Selection vectors ("picks"): the positions of the items that a level is made of, and of the lists that
 
 use super::tasks::Made;
 use super::{Batch, SelectionId};

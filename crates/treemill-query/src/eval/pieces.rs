@@ -1,4 +1,4 @@
-//! Combinations in pieces: for programs that go through combinations without a list of positions.
+//! Combinations in pieces, for programs that need no selection vector of combinations.
 
 use super::tasks::Made;
 use super::{Batch, SelectionId};

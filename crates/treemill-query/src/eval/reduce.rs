@@ -1,4 +1,4 @@
-//! Reductions of values that may be seen through positions, may be constant, and may be missing.
+//! Reductions of values that may have a selection vector, may be constant, and may be missing.
 
 use super::Batch;
 use super::tasks::Made;

@@ -1,5 +1,5 @@
-//! What is to be made of a batch, worked off from a stack: what lacks something names it, and waits
-//! until that is made. Knows neither values nor kernels.
+//! Works off the tasks of a batch from a stack: a task that lacks an input names it, and waits until that
+//! is made. Knows neither values nor kernels.
 
 use super::SelectionId;
 use crate::compile::{LevelId, NodeId};

@@ -1,4 +1,4 @@
-//! What lists of positions take: offsets, data, slices. Offsets have one element more than there are
+//! Gathers through selection vectors: offsets, data, slices. Offsets have one element more than there are
 //! lists, and start at 0.
 
 /// The lists at `picks`: their offsets.

@@ -1,5 +1,5 @@
-//! Positions of short lists' items, written so many at a time, and always once: loops over lists as
-//! short as most are would mispredict their ends. What is written too much, the next list writes over.
+//! Positions of short lists' items. Each list writes a fixed number of positions, and the next list
+//! overwrites those that are too many: loops over short lists would mispredict their ends.
 //! Offsets have one element more than there are lists, and start at 0.
 
 /// Positions that are written at a time.

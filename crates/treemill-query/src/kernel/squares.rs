@@ -1,4 +1,4 @@
-//! Sums and differences of squares, and their root: what masses, momenta and distances are made of.
+//! Sums and differences of squares, and their root, of which masses, momenta and distances are made.
 //! Position by position they are one kernel; over combinations they are computed from the items, a
 //! piece at a time, in registers. Additions keep the order of single steps, so that results are equal
 //! to the bit. Knows no vectors.

@@ -1,5 +1,5 @@
-//! Whether a program and its inputs are what the kernels take, looked at once before the chunks: a kernel
-//! that is given another type would leave in its results what was there before.
+//! Checks once, before the chunks, that the kernels take a program and its inputs: a kernel that is given
+//! another type would leave old values in its results.
 
 use super::Input;
 use crate::compile::{Argument, Leaf, Program, Read, Step};

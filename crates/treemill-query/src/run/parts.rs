@@ -1,5 +1,5 @@
-//! What programs read and write a chunk at a time: values, items of combinations, registers. Knows of
-//! programs only how their leaves are read.
+//! The values that programs read and write a chunk at a time: leaves, items of combinations, registers.
+//! Knows of programs only how their leaves are read.
 
 use super::CHUNK;
 use crate::chunk::Wide;
