@@ -1,4 +1,5 @@
 //! Selection vectors ("picks"): the positions of the items that a level is made of, and of the lists that
+//! items belong to.
 
 use super::tasks::Made;
 use super::{Batch, SelectionId};
