@@ -1,6 +1,6 @@
 """Puts the plan of a pass in words: what is read, what is filtered first, which lists are gone
-through, what is computed once, and the programs' steps. Compiles for the dataset's first file; reads
-no entry."""
+through, what is computed once, and the programs' steps. Compiles for the dataset's first file;
+reads no entry."""
 
 from __future__ import annotations
 
