@@ -37,7 +37,8 @@ fn batches_and_merges_have_spans() {
         query.partial().merge(&query.partial()).unwrap();
     });
     let seen = names.0.lock().unwrap().clone();
-    let batches = events().rows().div_ceil(3);
+    // `run_in` goes through the batches twice.
+    let batches = 2 * events().rows().div_ceil(3);
     assert_eq!(
         seen.iter().filter(|name| **name == "evaluate").count(),
         batches
