@@ -3,7 +3,8 @@
 //!
 //! Source: ROOT's `TBasket::Streamer` and `TBasket::ReadBasketBuffers`.
 
-use crate::error::{FormatError, Result};
+use crate::error::{Result, malformed, unsupported};
+use crate::reader::Reader;
 
 /// The contents of a basket's key and header.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,63 +35,28 @@ pub struct Payload<'a> {
     pub stored_offsets: &'a [u8],
 }
 
-/// Reads big-endian numbers from the front of a key.
-struct Cursor<'a> {
-    bytes: &'a [u8],
-    len: usize,
-}
+/// A key's fields, each with the name that an error says.
+struct Fields<'a>(Reader<'a>);
 
-impl<'a> Cursor<'a> {
-    fn take<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
-        match self.bytes.split_first_chunk::<N>() {
-            Some((&head, rest)) => {
-                self.bytes = rest;
-                Ok(head)
-            }
-            None => Err(self.cut_short(what)),
-        }
-    }
-
-    fn i32(&mut self, what: &str) -> Result<i32> {
-        self.take(what).map(i32::from_be_bytes)
+impl<'a> Fields<'a> {
+    /// Reads the field that is called `what`.
+    fn field<T>(
+        &mut self,
+        what: &str,
+        read: impl FnOnce(&mut Reader<'a>) -> Result<T>,
+    ) -> Result<T> {
+        let at = self.0.position();
+        read(&mut self.0).map_err(|_| malformed(format!("basket's key ends before its {what}"), at))
     }
 
     fn size(&mut self, what: &str) -> Result<usize> {
-        let at = self.at();
-        let value = self.i32(what)?;
-        usize::try_from(value).map_err(|_| malformed(at, format!("basket's {what} is {value}")))
-    }
-
-    fn i16(&mut self, what: &str) -> Result<i16> {
-        self.take(what).map(i16::from_be_bytes)
+        let at = self.0.position();
+        let value = self.field(what, Reader::i32)?;
+        usize::try_from(value).map_err(|_| malformed(format!("basket's {what} is {value}"), at))
     }
 
     fn skip(&mut self, n: usize, what: &str) -> Result<()> {
-        match self.bytes.get(n..) {
-            Some(rest) => {
-                self.bytes = rest;
-                Ok(())
-            }
-            None => Err(self.cut_short(what)),
-        }
-    }
-
-    /// A TString: a length byte, 255 standing for an i32 that follows.
-    fn skip_string(&mut self, what: &str) -> Result<()> {
-        let [short] = self.take(what)?;
-        let len = match short {
-            255 => self.size(what)?,
-            len => usize::from(len),
-        };
-        self.skip(len, what)
-    }
-
-    fn at(&self) -> usize {
-        self.len.saturating_sub(self.bytes.len())
-    }
-
-    fn cut_short(&self, what: &str) -> FormatError {
-        malformed(self.at(), format!("basket's key ends before its {what}"))
+        self.field(what, |r| r.skip(n))
     }
 }
 
@@ -102,57 +68,54 @@ impl BasketHeader {
     /// `Malformed` if sizes are negative or contradict one another; `Unsupported` for I/O
     /// features that this version does not know.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let mut cursor = Cursor {
-            bytes,
-            len: bytes.len(),
-        };
+        let mut cursor = Fields(Reader::new(bytes));
         let record_len = cursor.size("fNbytes")?;
-        let key_version = cursor.i16("version")?;
+        let key_version = cursor.field("version", Reader::i16)?;
         let uncompressed_len = cursor.size("fObjlen")?;
         cursor.skip(4, "date")?;
-        let key_at = cursor.at();
-        let key_len = cursor.i16("fKeylen")?;
+        let key_at = cursor.0.position();
+        let key_len = cursor.field("fKeylen", Reader::i16)?;
         let key_len = usize::try_from(key_len)
-            .map_err(|_| malformed(key_at, format!("basket's fKeylen is {key_len}")))?;
+            .map_err(|_| malformed(format!("basket's fKeylen is {key_len}"), key_at))?;
         cursor.skip(2, "cycle")?;
         // Keys written beyond 2 GB have 8-byte seeks, and say so by a version above 1000.
         cursor.skip(if key_version > 1000 { 16 } else { 8 }, "seeks")?;
         for what in ["class name", "name", "title"] {
-            cursor.skip_string(what)?;
+            cursor.field(what, Reader::string)?;
         }
         cursor.skip(2, "TBasket version")?;
         cursor.skip(4, "fBufferSize")?;
         let mut generated_offsets = false;
         // A negative size announces a byte of I/O features (TIOFeatures).
-        if cursor.i32("fNevBufSize")? < 0 {
-            let [features] = cursor.take("I/O features")?;
+        if cursor.field("fNevBufSize", Reader::i32)? < 0 {
+            let features = cursor.field("I/O features", Reader::u8)?;
             const GENERATE_OFFSET_MAP: u8 = 1;
             if features & !GENERATE_OFFSET_MAP != 0 {
-                return Err(FormatError::Unsupported {
-                    what: format!("basket with I/O features {features:#04x}"),
-                });
+                return Err(unsupported(format!(
+                    "basket with I/O features {features:#04x}"
+                )));
             }
             generated_offsets = features & GENERATE_OFFSET_MAP != 0;
         }
         let entries = cursor.size("fNevBuf")?;
-        let last_at = cursor.at();
+        let last_at = cursor.0.position();
         let last = cursor.size("fLast")?;
         cursor.skip(1, "flag")?;
-        if cursor.at() > key_len || key_len > record_len {
+        if cursor.0.position() > key_len || key_len > record_len {
             return Err(malformed(
-                key_at,
                 format!("basket's fKeylen is {key_len} in a record of {record_len} bytes"),
+                key_at,
             ));
         }
         let border = match last.checked_sub(key_len) {
             Some(border) if border <= uncompressed_len => border,
             _ => {
                 return Err(malformed(
-                    last_at,
                     format!(
                         "basket's fLast is {last} where its key has {key_len} bytes and its \
                          payload {uncompressed_len}"
                     ),
+                    last_at,
                 ));
             }
         };
@@ -173,8 +136,8 @@ impl BasketHeader {
     pub fn data<'a>(&self, payload: &'a [u8]) -> Result<&'a [u8]> {
         payload.get(..self.border).ok_or_else(|| {
             malformed(
-                payload.len(),
                 format!("basket's payload ends before its border {}", self.border),
+                payload.len(),
             )
         })
     }
@@ -205,18 +168,18 @@ impl BasketHeader {
         let stored = usize::try_from(count).unwrap_or(0);
         if stored != self.entries && stored != self.entries.saturating_add(1) {
             return Err(malformed(
-                count_at,
                 format!(
                     "basket of {} entries has {count} entry offsets",
                     self.entries
                 ),
+                count_at,
             ));
         }
         let Some((stored_offsets, after)) = offsets.split_at_checked(stored.saturating_mul(4))
         else {
             return Err(malformed(
-                count_at,
                 format!("basket's {count} entry offsets are cut short"),
+                count_at,
             ));
         };
         // Displacements may follow (of baskets whose entries were moved in memory): by how much the places
@@ -238,7 +201,7 @@ impl BasketHeader {
         starts.clear();
         let (Ok(key_len), Ok(border)) = (u32::try_from(self.key_len), u32::try_from(self.border))
         else {
-            return Err(malformed(0, "basket is longer than 4 GB".to_owned()));
+            return Err(malformed("basket is longer than 4 GB", 0));
         };
         let (stored, _) = payload.stored_offsets.as_chunks::<4>();
         let stored = stored.iter().map(|&b| u32::from_be_bytes(b));
@@ -259,8 +222,8 @@ impl BasketHeader {
         // Offsets below the key wrap to huge numbers, and are found here as not ascending.
         if !ascending(starts) {
             return Err(malformed(
+                "basket's entry offsets do not ascend within its data",
                 self.border,
-                "basket's entry offsets do not ascend within its data".to_owned(),
             ));
         }
         Ok(())
@@ -278,8 +241,8 @@ fn displacements(after: &[u8], entries: usize, at: usize) -> Result<()> {
         return Ok(());
     }
     Err(malformed(
-        at,
         format!("basket of {entries} entries has {count} displacements"),
+        at,
     ))
 }
 
@@ -293,13 +256,6 @@ pub fn ascending(values: &[u32]) -> bool {
         .iter()
         .zip(next)
         .fold(false, |bad, (a, b)| bad | (a > b))
-}
-
-fn malformed(at: usize, what: String) -> FormatError {
-    FormatError::Malformed {
-        what,
-        at: at as u64,
-    }
 }
 
 #[cfg(test)]

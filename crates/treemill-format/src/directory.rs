@@ -1,8 +1,8 @@
 //! TDirectory records and key lists. Says which bytes come next; never fetches them.
 
-use crate::error::Result;
+use crate::error::{Result, malformed};
 use crate::key::Key;
-use crate::reader::{Reader, malformed};
+use crate::reader::Reader;
 use std::ops::Range;
 
 /// Bytes of a TDirectory record, in the larger form with its UUID.

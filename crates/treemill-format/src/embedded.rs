@@ -1,10 +1,10 @@
 //! Baskets that were not flushed when the tree was written and so lie, uncompressed, in its own record
 //! (ROOT: TBasket::Streamer within TBranch's fBaskets).
 
-use crate::error::Result;
+use crate::error::{Result, malformed};
 use crate::key::Key;
 use crate::object::{Pointer, obj_array, pointer};
-use crate::reader::{Reader, malformed};
+use crate::reader::Reader;
 use crate::tree::EmbeddedBasket;
 
 /// Upper byte of an entry offset that very old files use for something else (ROOT: kDisplacementMask).

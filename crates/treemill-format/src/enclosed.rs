@@ -2,11 +2,11 @@
 //!
 //! Source: ROOT's `TObject::Streamer` and those of its collections.
 
-use crate::error::Result;
+use crate::error::{Result, malformed, unsupported};
 use crate::framed::{self, Frame, frame, pointed};
 use crate::layout::Before;
 use crate::marks::IS_REFERENCED;
-use crate::reader::{Reader, malformed, unsupported};
+use crate::reader::Reader;
 
 /// A class as it must be.
 #[derive(Debug, Clone, Copy)]

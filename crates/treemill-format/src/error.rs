@@ -19,5 +19,38 @@ pub enum FormatError {
     },
 }
 
+/// What kind of error it is, for callers that need no words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormatErrorKind {
+    /// The bytes break the format's own rules.
+    Malformed,
+    /// The bytes may be right, but this version cannot read them.
+    Unsupported,
+}
+
+impl FormatError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> FormatErrorKind {
+        match self {
+            FormatError::Malformed { .. } => FormatErrorKind::Malformed,
+            FormatError::Unsupported { .. } => FormatErrorKind::Unsupported,
+        }
+    }
+}
+
+/// `FormatError::Malformed` at a byte offset.
+pub(crate) fn malformed(what: impl Into<String>, at: usize) -> FormatError {
+    FormatError::Malformed {
+        what: what.into(),
+        at: u64::try_from(at).unwrap_or(u64::MAX),
+    }
+}
+
+/// `FormatError::Unsupported` by name.
+pub(crate) fn unsupported(what: impl Into<String>) -> FormatError {
+    FormatError::Unsupported { what: what.into() }
+}
+
 /// Result of parsing.
 pub type Result<T> = std::result::Result<T, FormatError>;

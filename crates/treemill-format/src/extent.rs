@@ -1,13 +1,10 @@
 //! Checks that a tree has the entries that it claims: work is cut by their number, so a damaged number would
 //! make packets without end. Pure; looks at metadata only.
 
-use crate::error::Result;
-use crate::reader::malformed;
+use crate::error::{Result, malformed};
+use crate::limits::BASKET_ENTRIES;
 use crate::tree::Branch;
 use std::ops::Range;
-
-/// Most entries of a basket, whose number is a signed one of 32 bits (ROOT: TBasket::fNevBuf).
-const MOST_OF_BASKET: u64 = i32::MAX as u64;
 
 /// Checks that some branch's baskets hold all entries. A tree without any basket may claim any number: its
 /// friends may have them, or branches in other files. Branches may have fewer entries than their tree.
@@ -38,7 +35,7 @@ fn end(branch: &Branch) -> Option<u64> {
 /// `Malformed` if no basket can have as many.
 pub(crate) fn of_basket(first: u64, last: u64, at: usize) -> Result<Range<u64>> {
     match last.checked_sub(first) {
-        Some(..=MOST_OF_BASKET) => Ok(first..last),
+        Some(..=BASKET_ENTRIES) => Ok(first..last),
         _ => Err(malformed(
             format!("a basket for entries {first} to {last}"),
             at,

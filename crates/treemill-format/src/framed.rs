@@ -3,9 +3,8 @@
 //!
 //! Source: ROOT's `TBufferFile::ReadVersion` and `TBufferFile::WriteObjectAny`.
 
-use crate::error::{FormatError, Result};
+use crate::error::{FormatError, Result, malformed, unsupported};
 use crate::marks::{BYTE_COUNT, CLASS, NEW_CLASS};
-use crate::reader::{malformed, unsupported};
 
 /// A header's contents: the version's bits, and the bytes that belong to the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,15 +94,17 @@ fn word(bytes: &mut &[u8]) -> Result<u32> {
     take(bytes).map(u32::from_be_bytes)
 }
 
-fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
-    let Some((taken, rest)) = bytes.split_first_chunk() else {
-        return Err(malformed(
-            format!("{N} bytes expected, {} left", bytes.len()),
-            0,
-        ));
-    };
+/// The first `N` bytes, which `bytes` is moved past; `None` if there are fewer.
+#[inline]
+pub fn front<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
-    Ok(*taken)
+    Some(*taken)
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
+    let left = bytes.len();
+    front(bytes).ok_or_else(|| malformed(format!("{N} bytes expected, {left} left"), 0))
 }
 
 /// The bytes that a byte count announces; `bytes` are moved past them.

@@ -1,7 +1,7 @@
 //! The TFile header: where the root directory, its keys and the streamer info lie. Reads nothing else.
 
-use crate::error::Result;
-use crate::reader::{Reader, malformed, unsupported};
+use crate::error::{Result, malformed, unsupported};
+use crate::reader::Reader;
 use std::ops::Range;
 
 /// Bytes from the start of a file that are enough for its header in either form.

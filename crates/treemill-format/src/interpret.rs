@@ -13,13 +13,12 @@ mod pointers;
 mod refusal;
 
 use crate::layout::{Class, Layout, Object};
+use crate::limits::NAME_LENGTH;
 use crate::reader::text;
 use crate::tbranch::{RawBranch, RawTree};
 
 pub(crate) use class::Classes;
 pub use class::Version;
-/// Longest name that is repeated in the metadata of other branches.
-const LONGEST_NAME: usize = 4096;
 
 /// A branch as the user sees it.
 #[derive(Debug, PartialEq)]
@@ -32,8 +31,8 @@ pub(crate) struct Interpretation {
 impl Interpretation {
     fn new(layout: Layout, cpp_type: impl Into<String>) -> Self {
         let mut cpp_type = cpp_type.into();
-        if cpp_type.len() > LONGEST_NAME {
-            cpp_type = text(cpp_type.as_bytes().get(..LONGEST_NAME).unwrap_or_default());
+        if cpp_type.len() > NAME_LENGTH {
+            cpp_type = text(cpp_type.as_bytes().get(..NAME_LENGTH).unwrap_or_default());
         }
         Interpretation {
             layout,
@@ -97,7 +96,7 @@ pub(crate) fn at_version(object: &Object, said: Version, classes: &Classes) -> O
     if (info.version, info.checksum) == (*version, *checksum) {
         return None;
     }
-    match classes.described(info, class::MAX_DEPTH) {
+    match classes.described(info, crate::limits::OBJECT_DEPTH) {
         Ok(Layout::Object(found)) if found.form == object.form => Some(found),
         _ => None,
     }
@@ -128,7 +127,7 @@ pub(crate) fn interpret(branch: &RawBranch, tree: &RawTree, classes: &Classes) -
         let file = text(
             branch
                 .file
-                .get(..LONGEST_NAME.min(branch.file.len()))
+                .get(..NAME_LENGTH.min(branch.file.len()))
                 .unwrap_or_default(),
         );
         interpretation.layout = unsupported(format!("its baskets are in another file, {file}"));
@@ -139,7 +138,7 @@ pub(crate) fn interpret(branch: &RawBranch, tree: &RawTree, classes: &Classes) -
 /// Name of a branch by the offset of its object, for counters.
 fn branch_name(tree: &RawTree, at: usize) -> Option<String> {
     let branch = tree.branches.get(*tree.branch_at.get(&at)?)?;
-    (branch.name.len() <= LONGEST_NAME).then(|| text(branch.name))
+    (branch.name.len() <= NAME_LENGTH).then(|| text(branch.name))
 }
 
 /// Name of the branch that owns a leaf, by the offset of the leaf; `None` if it owns others too, for
@@ -147,5 +146,5 @@ fn branch_name(tree: &RawTree, at: usize) -> Option<String> {
 fn leaf_branch_name(tree: &RawTree, at: usize) -> Option<String> {
     let owner = tree.owners.get(*tree.leaf_at.get(&at)?)?;
     let branch = tree.branches.get(*owner)?;
-    (branch.leaves.len() == 1 && branch.name.len() <= LONGEST_NAME).then(|| text(branch.name))
+    (branch.leaves.len() == 1 && branch.name.len() <= NAME_LENGTH).then(|| text(branch.name))
 }

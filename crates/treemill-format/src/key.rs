@@ -1,7 +1,7 @@
 //! TKey: the header of every record in a file. Knows where a record's bytes lie, not what they mean.
 
-use crate::error::Result;
-use crate::reader::{Reader, malformed, text};
+use crate::error::{Result, malformed};
+use crate::reader::{Reader, text};
 use std::ops::Range;
 
 /// Keys whose version is above this have 64-bit offsets (ROOT: TKey::ReadKeyBuffer).

@@ -20,6 +20,7 @@ pub mod header;
 mod interpret;
 pub mod key;
 pub mod layout;
+mod limits;
 pub mod marks;
 mod object;
 pub mod objects;

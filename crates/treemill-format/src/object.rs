@@ -1,9 +1,9 @@
 //! How ROOT writes objects: byte counts and versions, class tags and references, TObject, TNamed,
 //! TObjArray, TList. Knows no class beyond these (ROOT: TBufferFile, TObject, TObjArray, TList).
 
-use crate::error::Result;
+use crate::error::{Result, malformed, unsupported};
 use crate::marks::{BYTE_COUNT, CLASS, IS_REFERENCED, MEMBER_WISE, NEW_CLASS};
-use crate::reader::{Reader, malformed, text, unsupported};
+use crate::reader::{Reader, text};
 
 /// References count from 2 so that 0 and 1 stay free (ROOT: kMapOffset).
 const MAP_OFFSET: u32 = 2;

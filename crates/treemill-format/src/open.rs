@@ -6,11 +6,9 @@ use crate::clones::CLONES;
 pub use crate::interpret::Version;
 use crate::interpret::{Classes, at_version, named};
 use crate::layout::{Before, Form, Hidden, Layout, Object, Part, Pointer, Says};
+use crate::limits::PARTS_OF_DATA;
 use crate::objects;
 use crate::streamer::StreamerInfos;
-
-/// Parts of objects that are described for one tree: what damaged names stand for is to take no more memory.
-const MOST_PARTS: usize = 20_000;
 
 /// The version of TClonesArray.
 const CLONES_VERSION: i32 = 4;
@@ -26,7 +24,7 @@ impl<'i> Describer<'i> {
     #[must_use]
     pub fn new(infos: &'i StreamerInfos) -> Self {
         Describer {
-            classes: Classes::with_parts(infos, MOST_PARTS),
+            classes: Classes::with_parts(infos, PARTS_OF_DATA),
         }
     }
 

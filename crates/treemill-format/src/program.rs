@@ -6,9 +6,10 @@ mod builtin;
 mod compile;
 mod fields;
 
-use crate::error::Result;
+use crate::error::{Result, malformed, unsupported};
+use crate::limits::{BASE_DEPTH, COUNTERS, MEMBERS_WANTED};
 use crate::object::{header, named, pointer, skip_object, skip_tobject};
-use crate::reader::{Reader, malformed, unsupported};
+use crate::reader::Reader;
 use crate::streamer::StreamerInfos;
 use fields::integer;
 pub(crate) use fields::{Field, Fields};
@@ -26,7 +27,7 @@ macro_rules! wanted {
                 self as usize
             }
         }
-        const _: () = assert!(WANTED.len() <= crate::program::MAX_WANTED);
+        const _: () = assert!(WANTED.len() <= crate::limits::MEMBERS_WANTED);
     };
 }
 pub(crate) use wanted;
@@ -35,15 +36,6 @@ pub(crate) use wanted;
 pub(crate) trait Slot: Copy {
     fn index(self) -> usize;
 }
-
-/// Most members that one table may ask for.
-pub(crate) const MAX_WANTED: usize = 32;
-
-/// Base classes within base classes; ROOT's own metadata needs four.
-const MAX_BASES: usize = 16;
-
-/// Most counters (`fMaxBaskets`) in one class.
-const MAX_COUNTERS: usize = 4;
 
 /// A class at one version, as steps over its bytes.
 #[derive(Debug)]
@@ -126,13 +118,13 @@ impl<'i> Programs<'i> {
     ) -> Result<Fields<'a>> {
         let mut fields = Fields {
             bytes,
-            fields: [None; MAX_WANTED],
+            fields: [None; MEMBERS_WANTED],
         };
         self.object(
             &mut Reader::at(bytes, body),
             class,
             key_len,
-            MAX_BASES,
+            BASE_DEPTH,
             &mut fields,
         )?;
         Ok(fields)
@@ -168,7 +160,7 @@ impl<'i> Programs<'i> {
         } else {
             None
         };
-        let mut counters = [0usize; MAX_COUNTERS];
+        let mut counters = [0usize; COUNTERS];
         for op in ops.unwrap_or(&program.ops) {
             let start = r.position();
             let field = match &op.step {
@@ -247,7 +239,7 @@ impl Op {
     fn pass(
         &self,
         r: &mut Reader,
-        counters: &mut [usize; MAX_COUNTERS],
+        counters: &mut [usize; COUNTERS],
         key_len: usize,
     ) -> Result<Field> {
         let start = r.position();
@@ -291,7 +283,7 @@ impl Op {
 
 /// Whether an object whose members begin at the cursor ends where these steps do.
 fn fits(program: &Program, mut r: Reader, end: usize, key_len: usize) -> bool {
-    let mut counters = [0usize; MAX_COUNTERS];
+    let mut counters = [0usize; COUNTERS];
     let mut pass = |op: &Op| match &op.step {
         Step::Base(base) => skip_object(&mut r, base),
         _ => op.pass(&mut r, &mut counters, key_len).map(|_| ()),

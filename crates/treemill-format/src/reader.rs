@@ -1,19 +1,11 @@
 //! A checked big-endian cursor over bytes. Knows ROOT's primitive encodings (TBuffer), no classes.
+//!
+//! All metadata are read by this one: baskets' headers name the field that is cut short (`basket`), and RNTuples'
+//! envelopes add little-endian numbers and frames (`rntuple::cursor`). Two others exist for the data of events,
+//! where a position that is stored and compared costs time: [`crate::framed::front`] cuts values from the front of
+//! a slice, and the decoder's compiled steps pass positions in registers (`decode::bytes` of treemill-read).
 
-use crate::error::{FormatError, Result};
-
-/// `FormatError::Malformed` at a byte offset.
-pub(crate) fn malformed(what: impl Into<String>, at: usize) -> FormatError {
-    FormatError::Malformed {
-        what: what.into(),
-        at: u64::try_from(at).unwrap_or(u64::MAX),
-    }
-}
-
-/// `FormatError::Unsupported` by name.
-pub(crate) fn unsupported(what: impl Into<String>) -> FormatError {
-    FormatError::Unsupported { what: what.into() }
-}
+use crate::error::{Result, malformed};
 
 /// Bytes as text; what is not UTF-8 (old files are Latin-1 at times) becomes U+FFFD.
 pub(crate) fn text(bytes: &[u8]) -> String {
@@ -117,8 +109,9 @@ impl<'a> Reader<'a> {
         self.take(n).map(|_| ())
     }
 
+    /// The next `N` bytes.
     #[inline]
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         match self
             .bytes
             .get(self.at..)

@@ -3,12 +3,25 @@
 mod parse;
 pub(crate) mod range;
 
+use crate::limits::VERSIONS;
 use std::cmp::Ordering;
 
-/// Versions of one class that are looked through; real files have a few.
-const MAX_VERSIONS: usize = 100;
-
 /// All TStreamerInfo records of a file.
+///
+/// ```
+/// use treemill_format::{header::FileHeader, key::Key, reader::Reader, streamer::StreamerInfos};
+///
+/// let file = std::fs::read("../treemill-read/tests/data/muons.root")?;
+/// let header = FileHeader::parse(&file, file.len() as u64)?;
+/// let place = header.streamer_info.ok_or("no streamer info")?;
+/// let record = &file[place.start as usize..place.end as usize];
+/// let key = Key::parse(&mut Reader::new(record))?;
+/// assert!(!key.is_compressed());
+/// let infos = StreamerInfos::parse(&record[key.key_len..], key.key_len)?;
+/// let branch = infos.newest("TBranch").ok_or("no TBranch")?;
+/// assert_eq!((branch.version, branch.elements[0].name.as_str()), (13, "TNamed"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct StreamerInfos {
     /// By name, version and checksum.
@@ -140,7 +153,7 @@ impl StreamerInfos {
             .iter()
             .take_while(|info| info.name == class);
         same_class
-            .take(MAX_VERSIONS)
+            .take(VERSIONS)
             .find(|info| info.checksum == checksum)
     }
 }

@@ -2,23 +2,16 @@
 //! says what the bytes of an entry mean.
 
 use crate::embedded;
-use crate::error::Result;
+use crate::error::{Result, malformed, unsupported};
 use crate::extent;
+use crate::limits::{BASKET_BYTES, BRANCH_BYTES, BRANCH_DEPTH, LEAF_BYTES};
 use crate::object::{Inline, header, named, obj_array, resolved, target};
 use crate::program::{Fields, Programs, wanted};
-use crate::reader::{Reader, malformed, text, unsupported};
+use crate::reader::{Reader, text};
 use crate::streamer::StreamerInfos;
 use crate::tleaf::{Leaves, RawLeaf};
 use crate::tree::{BasketRef, EmbeddedBasket};
 use std::collections::HashMap;
-
-/// Branches within branches; objects that deep do not exist.
-const MAX_DEPTH: usize = 64;
-
-/// Fewest bytes of a branch and of a leaf without their texts, and of a basket's row in the tables.
-const BRANCH_BYTES: usize = 100;
-const LEAF_BYTES: usize = 40;
-const BASKET_BYTES: usize = 12;
 
 wanted! {
     bases "TBranch";
@@ -170,7 +163,7 @@ impl<'a, 'i> Branches<'a, 'i> {
 
     /// Reads a tree's fBranches.
     pub fn read(mut self, array: Reader<'a>) -> Result<RawTree<'a>> {
-        self.array(array, None, MAX_DEPTH)?;
+        self.array(array, None, BRANCH_DEPTH)?;
         Ok(self.tree)
     }
 

@@ -1,9 +1,9 @@
 //! TLeaf and its subclasses as they are in the file. `interpret` says what they mean.
 
-use crate::error::Result;
+use crate::error::{Result, malformed};
 use crate::object::{Inline, target};
 use crate::program::{Programs, wanted};
-use crate::reader::{malformed, text};
+use crate::reader::text;
 use crate::streamer::StreamerInfos;
 
 wanted! {

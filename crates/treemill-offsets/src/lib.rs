@@ -9,6 +9,13 @@ use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 const BLOCK: usize = 1 << 12;
 
 /// These offsets as Arrow's; `None` if they are none: empty, negative or not ascending.
+///
+/// ```
+/// use treemill_offsets::ascending;
+///
+/// assert!(ascending(vec![0, 2, 2, 3].into()).is_some());
+/// assert!(ascending(vec![0, 2, 1].into()).is_none());
+/// ```
 #[must_use]
 pub fn ascending(offsets: ScalarBuffer<i32>) -> Option<OffsetBuffer<i32>> {
     let is_right = offsets.first().is_some_and(|first| *first >= 0) && is_sorted(&offsets);

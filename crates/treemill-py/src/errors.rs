@@ -17,7 +17,7 @@ pub fn read_error(py: Python<'_>, error: &ReadError) -> PyErr {
     };
     raise(py, class, &error.message, |places| {
         places.set_item("file", &error.file)?;
-        places.set_item("branch", &error.branch)?;
+        places.set_item("branch", error.branch.as_deref())?;
         places.set_item("entries", error.entries.as_ref().map(|r| (r.start, r.end)))?;
         places.set_item("offset", error.offset)
     })

@@ -3,6 +3,7 @@
 use crate::limits::{NEAR_COMPARISONS, NEAR_LETTERS};
 use crate::spec::Span;
 use std::sync::Arc;
+use treemill_names::distance;
 
 /// What an error is about: callers decide by it, never by the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,27 +198,6 @@ pub(crate) fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Ve
     found.retain(|(far, _)| *far <= nearest + 1);
     found.truncate(5);
     found.into_iter().map(|(_, name)| name.to_owned()).collect()
-}
-
-/// Edit distance with swaps of neighbours counted once; `None` above the limit.
-fn distance(a: &[char], b: &[char], limit: usize) -> Option<usize> {
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let change = usize::from(a[i - 1] != b[j - 1]);
-            let mut least = (above[j - 1] + change)
-                .min(above[j] + 1)
-                .min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(before[j - 2] + 1);
-            }
-            row[j] = least;
-        }
-        before = std::mem::replace(&mut above, row);
-    }
-    above.last().copied().filter(|far| *far <= limit)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod policy;
 pub(crate) use payload::{Basket, Elements, Kept, Page, PageKind};
 
 use crate::Counters;
+use crate::limits::{CACHE_OVERHEAD, CACHE_PLACES};
 use payload::Payload;
 use policy::Policy;
 use std::hash::{Hash, Hasher};
@@ -33,12 +34,6 @@ impl Hash for Place {
         (self.file.inode, self.start).hash(state);
     }
 }
-
-/// What an entry takes besides its payload, about.
-const OVERHEAD: u64 = 256;
-
-/// Places that are asked for at once.
-const ASKED_AT_ONCE: usize = 256;
 
 /// What the cache holds for a place.
 #[derive(Debug)]
@@ -73,12 +68,23 @@ pub(crate) fn look<T: Kept>(
     }
 }
 
+/// One lock for the process: each operation takes constant time under it, beside decompressing a basket next
+/// to nothing.
 static STORE: LazyLock<Mutex<Policy<Place, Memory>>> = LazyLock::new(|| Mutex::new(Policy::new(0)));
 static LIMIT: AtomicU64 = AtomicU64::new(0);
+/// Bytes of all payloads in `STORE`. Changed only under its lock.
+static HELD: AtomicU64 = AtomicU64::new(0);
 
-/// Lets `work` with what is remembered; what it gives back is let go without holding the others up.
+/// Runs `work` on the store. The caller drops what it returns after the lock is released.
 fn with<T>(work: impl FnOnce(&mut Policy<Place, Memory>) -> T) -> T {
     work(&mut STORE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Takes the cost of values that have left the store from what it holds.
+fn forget(gone: Vec<Memory>) -> Vec<Memory> {
+    let bytes = gone.iter().map(Memory::cost).sum();
+    HELD.fetch_sub(bytes, Ordering::Relaxed);
+    gone
 }
 
 /// How many bytes may be remembered.
@@ -90,13 +96,13 @@ pub fn limit() -> u64 {
 /// Says how many bytes may be remembered; 0: none. What is too much by then is forgotten.
 pub fn set_limit(bytes: u64) {
     LIMIT.store(bytes, Ordering::Relaxed);
-    drop(with(|store| store.set_limit(bytes)));
+    drop(with(|store| forget(store.set_limit(bytes))));
 }
 
 /// How many bytes are remembered.
 #[must_use]
 pub fn held() -> u64 {
-    with(|store| store.values().map(Memory::cost).sum())
+    HELD.load(Ordering::Relaxed)
 }
 
 /// Whether most of what these bytes of a file hold is remembered: three quarters at least, as they are stored.
@@ -106,7 +112,7 @@ pub(crate) fn has_most(source: &dyn Source, stored: &[Range<u64>]) -> bool {
     let all = stored.iter().map(length).fold(0, u64::saturating_add);
     let mut missing = 0_u64;
     // Looks up some places at a time: thousands under one lock would block other threads.
-    stored.chunks(ASKED_AT_ONCE).all(|some| {
+    stored.chunks(CACHE_PLACES).all(|some| {
         let places: Vec<Option<Place>> = some.iter().map(|b| Place::of(source, b)).collect();
         let is_held = |store: &Policy<Place, Memory>, place: &Option<Place>| {
             let found = place.as_ref().and_then(|place| store.peek(place));
@@ -125,7 +131,7 @@ pub(crate) fn has_most(source: &dyn Source, stored: &[Range<u64>]) -> bool {
 
 /// Forgets all.
 pub fn clear() {
-    drop(with(Policy::clear));
+    drop(with(|store| forget(store.clear())));
 }
 
 impl Memory {
@@ -180,10 +186,14 @@ impl Place {
 
     fn put(self, memory: Memory, bytes: u64, counters: &Counters) {
         let mut gone = Vec::new();
-        with(|store| store.put(self, memory, bytes, counters.pass(), &mut gone));
+        drop(with(|store| {
+            HELD.fetch_add(memory.cost(), Ordering::Relaxed);
+            store.put(self, memory, bytes, counters.pass(), &mut gone);
+            forget(gone)
+        }));
     }
 }
 
 fn cost(payload: usize) -> u64 {
-    (payload as u64).saturating_add(OVERHEAD)
+    (payload as u64).saturating_add(CACHE_OVERHEAD)
 }

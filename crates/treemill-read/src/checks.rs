@@ -1,9 +1,9 @@
 //! Checks that a basket is what the tree's metadata says, and finds where its entries lie. Pure.
 
 use crate::decode::{Entries, Result, Size, size_of};
+use crate::faults::malformed;
 use std::ops::Range;
 use treemill_format::basket::{BasketHeader, ascending};
-use treemill_format::error::FormatError;
 use treemill_format::layout::Layout;
 use treemill_format::tree::BasketRef;
 
@@ -13,20 +13,25 @@ pub(crate) fn agreed<'a>(
     record: &'a [u8],
     basket: &BasketRef,
 ) -> Result<&'a [u8]> {
-    let malformed = |what| Err(FormatError::Malformed { what, at: 0 });
     let expected = basket.entries.end.saturating_sub(basket.entries.start);
     if header.entries as u64 != expected {
-        return malformed(format!(
-            "basket has {} entries where the tree expects {expected}",
-            header.entries
+        return Err(malformed(
+            0,
+            format!(
+                "basket has {} entries where the tree expects {expected}",
+                header.entries
+            ),
         ));
     }
     match record.get(header.key_len..header.record_len) {
         Some(packed) => Ok(packed),
-        None => malformed(format!(
-            "basket has {} bytes where the tree expects {}",
-            header.record_len,
-            record.len()
+        None => Err(malformed(
+            0,
+            format!(
+                "basket has {} bytes where the tree expects {}",
+                header.record_len,
+                record.len()
+            ),
         )),
     }
 }
@@ -36,10 +41,10 @@ pub(crate) fn check_fixed(layout: &Layout, data_len: usize, entries: usize) -> R
     match size_of(layout)? {
         Size::AtLeast(_) => Ok(false),
         Size::Fixed(size) if size.checked_mul(entries) == Some(data_len) => Ok(true),
-        Size::Fixed(size) => Err(FormatError::Malformed {
-            what: format!("{entries} entries of {size} bytes announced in {data_len} bytes"),
-            at: 0,
-        }),
+        Size::Fixed(size) => Err(malformed(
+            0,
+            format!("{entries} entries of {size} bytes announced in {data_len} bytes"),
+        )),
     }
 }
 

@@ -12,6 +12,7 @@ mod slot;
 pub(crate) use ends::{Ends, ends_of_counts, ends_of_starts};
 pub(crate) use kept::Kept;
 
+use crate::limits::{COUNTED_ENTRIES, COUNTED_SELECTIONS};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use ends::{Picks, pick};
 use slot::{Run, Slot};
@@ -19,11 +20,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-
-/// Entries of a counter that are remembered between batches.
-const MOST: u64 = 1 << 20;
-/// Picks of a counter that are remembered.
-const PICKS: usize = 4;
 
 /// What a reader's branch has to do with the counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +138,7 @@ impl Counts {
         for run in kept.of(slot.counter, entries) {
             let first = run.entries.start;
             slot.insert(run);
-            slot.forget(MOST, first);
+            slot.forget(COUNTED_ENTRIES, first);
         }
     }
 
@@ -172,7 +168,7 @@ impl Counts {
         if let Some(kept) = kept {
             kept.keep(slot.counter, &run);
             slot.insert(run);
-            slot.forget(MOST, first);
+            slot.forget(COUNTED_ENTRIES, first);
         } else {
             slot.insert(run);
         }
@@ -236,7 +232,7 @@ impl Counts {
             return Some(Arc::clone(picks));
         }
         let picks = Arc::new(pick(held, ends, first, rows)?);
-        if slot.picks.len() >= PICKS {
+        if slot.picks.len() >= COUNTED_SELECTIONS {
             slot.picks.remove(0);
         }
         slot.picks.push(Arc::clone(&picks));

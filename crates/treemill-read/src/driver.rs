@@ -11,6 +11,7 @@ use crate::checks::run;
 use crate::context::Context;
 use crate::counts::{Ends, Role};
 use crate::decode::{Column, Gathered, append, leaves, size_of};
+use crate::limits::{RESERVED_RATIO, RESERVED_VALUES};
 use crate::memory::Spares;
 use crate::memory::shelf;
 use crate::plan;
@@ -19,13 +20,9 @@ use ahead::Baskets;
 use arrow_array::ArrayRef;
 use std::ops::Range;
 use std::sync::Arc;
+use tracing::trace_span;
 use treemill_format::error::FormatError;
 use treemill_format::tree::Branch;
-
-/// The most values that memory is taken for before their bytes have been seen, ...
-const MOST_RESERVED: u64 = 1 << 20;
-/// ... unless the file has so many bytes of them: what they may come to, over what is stored.
-const MOST_PACKED: u64 = 4;
 
 /// Where the entries' bytes of the current basket are.
 #[derive(Debug)]
@@ -171,6 +168,7 @@ impl Cursor {
         loaded: &Loaded,
         wanted: Range<u64>,
     ) -> Result<(), FormatError> {
+        let _span = trace_span!("decode", branch = branch.name).entered();
         let data = self.data(branch, &loaded.place);
         let entries = run(&branch.layout, data, &self.starts, &loaded.entries, wanted);
         append(column, &branch.layout, entries)
@@ -186,8 +184,8 @@ impl Cursor {
         let layout = &branch.layout;
         let stored = self.foresee(context, branch, range);
         let least = size_of(layout)?.least().max(1) as u64;
-        let borne_out = stored.saturating_mul(MOST_PACKED).checked_div(least);
-        let most = borne_out.unwrap_or(0).max(MOST_RESERVED);
+        let borne_out = stored.saturating_mul(RESERVED_RATIO).checked_div(least);
+        let most = borne_out.unwrap_or(0).max(RESERVED_VALUES);
         let rows = range.end.saturating_sub(range.start).min(most);
         let room = usize::try_from(rows).unwrap_or(0);
         Column::plain(&mut self.spares, layout, room, context.bytes)

@@ -1,7 +1,7 @@
-//! The one error of reading: what went wrong, and where.
+//! The one error of reading: what went wrong, where, and what it comes from.
 
 use std::ops::Range;
-use treemill_format::error::FormatError;
+use treemill_format::error::{FormatError, FormatErrorKind};
 use treemill_source::SourceError;
 
 /// Which of the project's errors it is.
@@ -17,6 +17,15 @@ pub enum ErrorKind {
     NotFound,
 }
 
+/// The error of a lower crate that a [`ReadError`] comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cause {
+    /// The bytes could not be had.
+    Source(SourceError),
+    /// The bytes could not be understood.
+    Format(FormatError),
+}
+
 /// Reading failed. `Display` gives the message and every place that is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadError {
@@ -27,68 +36,78 @@ pub struct ReadError {
     /// The source's name.
     pub file: String,
     /// The branch, if one was being read.
-    pub branch: Option<String>,
+    pub branch: Option<Box<str>>,
     /// The entries that were being read (those of the basket).
     pub entries: Option<Range<u64>>,
     /// Byte offset in the file, if known.
     pub offset: Option<u64>,
+    /// What it comes from, if it does not begin here. Also given by [`std::error::Error::source`].
+    pub cause: Option<Box<Cause>>,
 }
 
 impl ReadError {
-    /// A source's failure.
-    #[must_use]
-    pub fn source(error: SourceError) -> Self {
-        ReadError {
-            kind: ErrorKind::Source,
-            message: match &error.range {
-                Some(range) => format!(
-                    "{} (reading bytes {}..{})",
-                    error.what, range.start, range.end
-                ),
-                None => error.what,
-            },
-            file: error.name,
-            branch: None,
-            entries: None,
-            offset: error.range.map(|range| range.start),
-        }
-    }
-
-    /// Bytes of `file` that could not be understood. `base` is where in the file the bytes begin
-    /// that the error counts its offset from, if they were stored as they are.
-    #[must_use]
-    pub fn format(error: &FormatError, file: &str, base: Option<u64>) -> Self {
-        let (kind, message, offset) = match error {
-            FormatError::Malformed { what, at } => match base {
-                Some(base) => (
-                    ErrorKind::Format,
-                    what.clone(),
-                    Some(base.saturating_add(*at)),
-                ),
-                None => (ErrorKind::Format, error.to_string(), None),
-            },
-            FormatError::Unsupported { what } => (ErrorKind::Unsupported, what.clone(), base),
-        };
+    /// An error of this crate's own, about a file and no place in it.
+    pub(crate) fn new(kind: ErrorKind, message: String, file: &str) -> Self {
         ReadError {
             kind,
             message,
             file: file.to_owned(),
             branch: None,
             entries: None,
-            offset,
+            offset: None,
+            cause: None,
         }
+    }
+
+    /// A source's failure.
+    #[must_use]
+    pub fn source(error: SourceError) -> Self {
+        let message = match &error.range {
+            Some(range) => format!(
+                "{} (reading bytes {}..{})",
+                error.what, range.start, range.end
+            ),
+            None => error.what.clone(),
+        };
+        ReadError {
+            offset: error.range.as_ref().map(|range| range.start),
+            ..ReadError::new(ErrorKind::Source, message, &error.name)
+        }
+        .caused_by(Cause::Source(error))
+    }
+
+    /// Bytes of `file` that could not be understood. If they are stored as they are, `base` is the place in the
+    /// file that the error's offset counts from.
+    #[must_use]
+    pub fn format(error: &FormatError, file: &str, base: Option<u64>) -> Self {
+        let (message, offset) = match (error, base) {
+            (FormatError::Malformed { what, at }, Some(base)) => {
+                (what.clone(), Some(base.saturating_add(*at)))
+            }
+            (FormatError::Malformed { .. }, None) => (error.to_string(), None),
+            (FormatError::Unsupported { what }, base) => (what.clone(), base),
+        };
+        let kind = match error.kind() {
+            FormatErrorKind::Malformed => ErrorKind::Format,
+            FormatErrorKind::Unsupported => ErrorKind::Unsupported,
+        };
+        ReadError {
+            offset,
+            ..ReadError::new(kind, message, file)
+        }
+        .caused_by(Cause::Format(error.clone()))
     }
 
     /// No tree or branch of that name.
     #[must_use]
     pub fn not_found(message: String, file: &str) -> Self {
+        ReadError::new(ErrorKind::NotFound, message, file)
+    }
+
+    fn caused_by(self, cause: Cause) -> Self {
         ReadError {
-            kind: ErrorKind::NotFound,
-            message,
-            file: file.to_owned(),
-            branch: None,
-            entries: None,
-            offset: None,
+            cause: Some(Box::new(cause)),
+            ..self
         }
     }
 
@@ -103,7 +122,7 @@ impl ReadError {
     /// and `offset` if it has none.
     #[must_use]
     pub fn within(mut self, branch: &str, entries: Range<u64>, offset: Option<u64>) -> Self {
-        self.branch.get_or_insert_with(|| branch.to_owned());
+        self.branch.get_or_insert_with(|| branch.into());
         self.entries.get_or_insert(entries);
         self.offset = self.offset.or(offset);
         self
@@ -126,4 +145,51 @@ impl std::fmt::Display for ReadError {
     }
 }
 
-impl std::error::Error for ReadError {}
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self.cause.as_deref()? {
+            Cause::Source(error) => Some(error),
+            Cause::Format(error) => Some(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::error::Error;
+
+    #[test]
+    fn an_error_says_what_it_comes_from() {
+        let source = SourceError {
+            name: "a.root".to_owned(),
+            what: "is gone".to_owned(),
+            range: Some(3..9),
+        };
+        let error = ReadError::source(source.clone());
+        assert_eq!(
+            (error.kind, error.offset),
+            (ErrorKind::Source, Some(3)),
+            "{error}"
+        );
+        let cause = Error::source(&error).unwrap();
+        assert_eq!(cause.downcast_ref(), Some(&source));
+
+        let format = FormatError::Malformed {
+            what: "no tree".to_owned(),
+            at: 5,
+        };
+        let error = ReadError::format(&format, "a.root", Some(100));
+        assert_eq!((error.kind, error.offset), (ErrorKind::Format, Some(105)));
+        assert_eq!(
+            error.to_string(),
+            "a.root: no tree, at byte 105 of the file"
+        );
+        let cause = Error::source(&error).unwrap();
+        assert_eq!(cause.downcast_ref(), Some(&format));
+
+        let error = ReadError::not_found("no tree 'x'".to_owned(), "a.root");
+        assert!(Error::source(&error).is_none());
+    }
+}

@@ -1,7 +1,8 @@
 //! Adds nulls: from the items that are there to an array with a place for each missing one, for both decoders.
 //! Pure.
 
-use crate::faults::{broken, malformed, mismatch, too_many};
+use crate::faults::{broken, malformed, mismatch, too_many, unsupported};
+use crate::limits::{MADE_UP, MADE_UP_PER_ROW};
 use crate::offsets::offset_buffer;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -15,12 +16,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::DataType;
 use std::sync::Arc;
-use treemill_format::error::{FormatError, Result};
-
-/// As many values of fixed-size arrays are made up for rows that have none, or [`FOR_EACH`] for each row:
-/// nothing in the file bears out their number.
-const BELIEVED: usize = 1 << 25;
-const FOR_EACH: usize = 16;
+use treemill_format::error::Result;
 
 /// An array with the values of `items`, in their order, where `present` is set, and nulls where it
 /// is not. Below a null there are zeros, and nothing in lists. A union has no nulls of its own: its
@@ -33,7 +29,7 @@ pub(crate) fn expand(items: &ArrayRef, present: &BooleanBuffer) -> Result<ArrayR
     if present.count_set_bits() != items.len() {
         return Err(malformed(0, "not as many items as are announced"));
     }
-    let most = present.len().saturating_mul(FOR_EACH).max(BELIEVED);
+    let most = present.len().saturating_mul(MADE_UP_PER_ROW).max(MADE_UP);
     spread(items, present, Place { is_top: true, most })
 }
 
@@ -93,7 +89,7 @@ fn spread(items: &ArrayRef, present: &BooleanBuffer, place: Place) -> Result<Arr
             let values = items.as_fixed_size_list().values();
             if all.saturating_sub(values.len()) > place.most {
                 let what = format!("{all} values of arrays that are missing, in one batch");
-                return Err(FormatError::Unsupported { what });
+                return Err(unsupported(what));
             }
             let each: BooleanBuffer = present
                 .iter()
@@ -220,6 +216,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use arrow_schema::Field;
+    use treemill_format::error::FormatError;
 
     /// `rows` rows without their arrays of `len` floats.
     fn missing(rows: usize, len: i32) -> Result<ArrayRef> {

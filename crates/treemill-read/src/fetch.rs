@@ -2,6 +2,7 @@
 
 use crate::ReadError;
 use std::ops::Range;
+use tracing::trace_span;
 use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
 use treemill_format::key::Key;
@@ -17,7 +18,7 @@ pub(crate) struct Fetch<'a> {
 impl Fetch<'_> {
     pub(crate) fn bytes(&self, range: Range<u64>) -> Result<Vec<u8>, ReadError> {
         let mut request = [Request::new(range)];
-        self.source.read(&mut request).map_err(ReadError::source)?;
+        self.read(&mut request)?;
         let [request] = request;
         Ok(request.buffer)
     }
@@ -25,8 +26,13 @@ impl Fetch<'_> {
     /// Several ranges, asked for together.
     pub(crate) fn all(&self, ranges: Vec<Range<u64>>) -> Result<Vec<Vec<u8>>, ReadError> {
         let mut requests: Vec<_> = ranges.into_iter().map(Request::new).collect();
-        self.source.read(&mut requests).map_err(ReadError::source)?;
+        self.read(&mut requests)?;
         Ok(requests.into_iter().map(|r| r.buffer).collect())
+    }
+
+    fn read(&self, requests: &mut [Request]) -> Result<(), ReadError> {
+        let _span = trace_span!("read", ranges = requests.len()).entered();
+        self.source.read(requests).map_err(ReadError::source)
     }
 
     pub(crate) fn wrong(&self, error: &FormatError, base: Option<u64>) -> ReadError {
@@ -51,6 +57,7 @@ impl Fetch<'_> {
         len: usize,
         unpacked: &'b mut Vec<u8>,
     ) -> Result<&'b [u8], FormatError> {
+        let _span = trace_span!("decompress", bytes = len).entered();
         Decompressor::new().unpack(packed, len, unpacked)
     }
 

@@ -1,15 +1,17 @@
 //! Opens files: from the header to the key lists to the trees; the parser says which bytes each step needs.
 
+use crate::faults::malformed;
 use crate::fetch::Fetch;
 use crate::first_look;
 use crate::keys::{Keys, Kind, TreeKey};
+use crate::limits::FIRST_BYTES;
 use crate::rntuple::NTupleFile;
 use crate::{ErrorKind, ReadError, Table, TreeFile};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tracing::debug_span;
 use treemill_format::directory::Directory;
-use treemill_format::error::FormatError;
 use treemill_format::header::{FileHeader, HEADER_BYTES};
 use treemill_format::key::Key;
 use treemill_format::parse_tree;
@@ -17,14 +19,26 @@ use treemill_format::rntuple;
 use treemill_format::streamer::StreamerInfos;
 use treemill_source::Source;
 
-/// What is asked for first: the header, and in most files the root directory after it.
-const FIRST_BYTES: u64 = 1024;
-
 /// A tree or RNTuple, once its metadata are read. Its own lock is held meanwhile, so that only threads that
 /// want this one wait.
 type Slot = Arc<Mutex<Option<Table>>>;
 
 /// An open file. Shared by any number of threads; metadata of trees and RNTuples are read once.
+///
+/// ```
+/// use std::sync::Arc;
+/// use treemill_read::{ErrorKind, File};
+/// use treemill_source::Local;
+///
+/// let file = File::open(Arc::new(Local::open("tests/data/muons.root")?))?;
+/// assert_eq!(file.tables()[0].path, "Events");
+/// assert_eq!(file.table("Events")?.entries(), 3);
+///
+/// let error = file.table("Event").unwrap_err();
+/// assert_eq!(error.kind, ErrorKind::NotFound);
+/// assert_eq!(error.message, "no tree 'Event'; near names: Events");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct File {
     source: Arc<dyn Source>,
     header: FileHeader,
@@ -49,6 +63,7 @@ impl File {
     /// # Errors
     /// `Format` if this is no ROOT file or is truncated; `Source` if bytes could not be had.
     pub fn open(source: Arc<dyn Source>) -> Result<Arc<Self>, ReadError> {
+        let _span = debug_span!("open", file = source.name()).entered();
         let size = source.size();
         let fetch = Fetch {
             source: source.as_ref(),
@@ -57,7 +72,7 @@ impl File {
         let header = FileHeader::parse(&first, size).map_err(|e| fetch.wrong(&e, Some(0)))?;
         if size < header.end {
             let what = format!("truncated: {size} bytes of {}", header.end);
-            return Err(fetch.wrong(&FormatError::Malformed { what, at: 0 }, Some(size)));
+            return Err(fetch.wrong(&malformed(0, what), Some(size)));
         }
         let root = header.root_directory.clone();
         let record = match part(&first, &root) {
@@ -174,6 +189,7 @@ impl File {
     }
 
     fn read_tree(&self, key: &Key) -> Result<TreeFile, ReadError> {
+        let _span = debug_span!("metadata", table = key.name).entered();
         let fetch = Fetch {
             source: self.source.as_ref(),
         };
@@ -209,12 +225,49 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::keys::tests::keys;
-    use treemill_source::{Latency, Memory};
+    use std::sync::Weak;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use treemill_source::{Latency, Request, SourceError};
+
+    /// A source of zeros that notes, at each read, whether a thread could open another tree meanwhile.
+    #[derive(Default)]
+    struct Probe {
+        file: OnceLock<Weak<File>>,
+        reads: AtomicUsize,
+        blocked: AtomicUsize,
+    }
+
+    impl Source for Probe {
+        fn name(&self) -> &str {
+            "zeros"
+        }
+
+        fn size(&self) -> u64 {
+            1000
+        }
+
+        fn latency(&self) -> Latency {
+            Latency::Remote
+        }
+
+        fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+            self.reads.fetch_add(1, Ordering::Relaxed);
+            let file = self.file.get().and_then(Weak::upgrade).unwrap();
+            let is_free = file.tables.try_lock().is_ok();
+            self.blocked
+                .fetch_add(usize::from(!is_free), Ordering::Relaxed);
+            for request in requests {
+                request.prepare(self.size()).unwrap();
+            }
+            Ok(())
+        }
+    }
 
     #[test]
-    fn a_tree_that_is_being_opened_keeps_none_of_another_waiting() {
-        let file = File {
-            source: Arc::new(Memory::new("zeros", vec![0; 100], Latency::Local)),
+    fn while_a_tree_is_opened_others_can_be_opened() {
+        let source = Arc::new(Probe::default());
+        let file = Arc::new(File {
+            source: Arc::clone(&source) as Arc<dyn Source>,
             header: FileHeader {
                 version: 64_000,
                 begin: 100,
@@ -224,17 +277,16 @@ mod tests {
                 streamer_info: None,
                 root_directory: 0..0,
             },
-            keys: keys([("TTree", "a"), ("TTree", "b")]),
+            keys: keys([("TTree", "a"), (rntuple::CLASS, "b")]),
             infos: OnceLock::new(),
             tables: Mutex::default(),
-        };
-        let first = file.keys.find("a", Kind::Any).unwrap().seek;
-        let mut tables = file.tables.lock().unwrap();
-        let being_opened = Arc::clone(tables.entry(first).or_default());
-        drop(tables);
-        let _opening = being_opened.lock().unwrap();
-        let error = file.tree("b").unwrap_err();
-        let kind = ErrorKind::Unsupported;
-        assert_eq!(error.kind, kind, "zeros are no tree: {error}");
+        });
+        source.file.set(Arc::downgrade(&file)).unwrap();
+        for path in ["a", "b"] {
+            file.table(path).unwrap_err(); // zeros are neither
+        }
+        let [reads, blocked] = [&source.reads, &source.blocked].map(|n| n.load(Ordering::Relaxed));
+        assert!(reads >= 2, "{reads}");
+        assert_eq!(blocked, 0);
     }
 }

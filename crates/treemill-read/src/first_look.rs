@@ -5,17 +5,13 @@ use crate::ReadError;
 use crate::checks::{agreed, are_starts};
 use crate::decode::{Column, look};
 use crate::fetch::Fetch;
+use crate::limits::{LOOK_BYTES, LOOK_TOGETHER};
 use treemill_format::basket::BasketHeader;
 use treemill_format::error::FormatError;
 use treemill_format::layout::Layout;
 use treemill_format::open::{Describer, give_up, is_nameless, leave_out};
 use treemill_format::streamer::StreamerInfos;
 use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket, Tree};
-
-/// Bytes of baskets that are read together, so that damaged metadata take no memory for more.
-const MOST_TOGETHER: u64 = 8 << 20;
-/// Bytes of a basket's entries that are looked at, if not the first alone has more.
-const MOST_LOOKED_AT: usize = 256 << 10;
 
 /// Fills in what the tree's branches leave open. What the first baskets do not say is looked for in another one;
 /// what the data then have not said stays open, and is an error if it is needed. Where a branch's data
@@ -39,7 +35,7 @@ pub(crate) fn describe(
         let together = |_: &(Option<BasketRef>, _), (next, _): &(Option<BasketRef>, _)| {
             let more = next.as_ref().map_or(0, len);
             bytes = bytes.saturating_add(more);
-            let fits = bytes <= MOST_TOGETHER;
+            let fits = bytes <= LOOK_TOGETHER;
             bytes = if fits { bytes } else { more };
             fits
         };
@@ -111,7 +107,7 @@ fn into(
             let header = BasketHeader::parse(&record).map_err(wrong)?;
             let packed = agreed(&header, &record, basket).map_err(wrong)?;
             let mean = header.border.checked_div(header.entries).unwrap_or(0);
-            if mean > MOST_LOOKED_AT && is_readable_without(layout) {
+            if mean > LOOK_BYTES && is_readable_without(layout) {
                 give_up(layout, "entries too long to be looked into");
                 return Ok(());
             }
@@ -125,7 +121,7 @@ fn into(
             }
             let data = header.data(payload).map_err(wrong)?;
             // One entry at least.
-            let few = starts.partition_point(|&start| start as usize <= MOST_LOOKED_AT);
+            let few = starts.partition_point(|&start| start as usize <= LOOK_BYTES);
             starts.truncate(few.max(2));
             look(layout, data, &starts, describer).map_err(wrong)
         }

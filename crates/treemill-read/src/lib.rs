@@ -4,6 +4,7 @@
 //! threads or Python.
 #![forbid(unsafe_code)]
 
+mod arrays;
 pub mod cache;
 mod checks;
 mod context;
@@ -18,6 +19,7 @@ mod fetch;
 mod file;
 mod first_look;
 mod keys;
+mod limits;
 mod memory;
 mod near;
 mod offsets;
@@ -29,7 +31,7 @@ mod tree_file;
 mod window;
 
 pub use counters::Counters;
-pub use error::{ErrorKind, ReadError};
+pub use error::{Cause, ErrorKind, ReadError};
 pub use file::File;
 pub use keys::TreeKey;
 pub use near::near;

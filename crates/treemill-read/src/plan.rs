@@ -1,5 +1,6 @@
 //! The read plan: which baskets, which byte ranges, and where batches end. Pure: no I/O, no state.
 
+use crate::limits::{BATCH_ENTRIES, GAP_BYTES, LEAST_ENTRIES, WINDOW_BYTES};
 use std::ops::Range;
 use treemill_format::tree::{BasketRef, Branch};
 
@@ -20,10 +21,10 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            batch_entries: 32 * 1024,
-            least_entries: 4 * 1024,
-            window_bytes: 8 << 20,
-            gap_bytes: 32 << 10,
+            batch_entries: BATCH_ENTRIES,
+            least_entries: LEAST_ENTRIES,
+            window_bytes: WINDOW_BYTES,
+            gap_bytes: GAP_BYTES,
         }
     }
 }

@@ -13,6 +13,28 @@ use std::sync::Arc;
 use treemill_format::compress::Decompressor;
 
 /// Reads some columns of one tree or RNTuple. Keeps its buffers between ranges; one per thread.
+///
+/// ```
+/// use arrow_array::{cast::AsArray, types::Float32Type};
+/// use std::sync::Arc;
+/// use treemill_read::{File, Options, Reader};
+/// use treemill_source::Local;
+///
+/// let file = File::open(Arc::new(Local::open("tests/data/muons.root")?))?;
+/// let table = file.table("Events")?;
+/// let columns = [table.find("MET_pt")?, table.find("Muon_pt")?];
+/// let mut reader = Reader::new(table, &columns)?;
+/// let mut batches = reader.batches(0..3, Options::default())?;
+/// while let Some(mut batch) = batches.next_batch() {
+///     let met = batch.column(0)?;
+///     assert_eq!(met.as_primitive::<Float32Type>().values(), &[20.5, 31.0, 7.25]);
+///     let muons = batch.column(1)?;
+///     assert_eq!(muons.as_list::<i32>().value_offsets(), [0, 2, 2, 3]);
+///     // Late materialisation: one entry of the batch.
+///     assert_eq!(batch.column_at(1, &[2])?.as_list::<i32>().value_length(0), 1);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Reader {
     table: Table,
     columns: Vec<usize>,

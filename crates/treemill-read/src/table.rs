@@ -9,7 +9,20 @@ use std::ops::Range;
 use std::sync::Arc;
 use treemill_source::Source;
 
-/// What a file's columnar object is.
+/// A tree or an RNTuple of a file.
+///
+/// ```
+/// use std::sync::Arc;
+/// use treemill_read::File;
+/// use treemill_source::Local;
+///
+/// let file = File::open(Arc::new(Local::open("tests/data/muons.root")?))?;
+/// let table = file.table("Events")?;
+/// assert_eq!((table.kind(), table.name(), table.title()), ("tree", "Events", "three events"));
+/// let column = table.find("Muon_pt")?;
+/// assert!(table.arrow_field(column)?.data_type().to_string().starts_with("List"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub enum Table {
     /// A TTree; its columns are branches.

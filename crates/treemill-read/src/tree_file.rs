@@ -163,7 +163,7 @@ impl TreeFile {
             .and_then(|_| decode::arrow_type(&branch.layout))
             .map_err(|e| ReadError {
                 kind: ErrorKind::Unsupported,
-                branch: Some(branch.name.clone()),
+                branch: Some(branch.name.as_str().into()),
                 ..ReadError::format(&e, file, None)
             })?;
         Ok(branch)

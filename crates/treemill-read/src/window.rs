@@ -3,6 +3,7 @@
 use crate::memory::shelf;
 use crate::plan;
 use std::ops::Range;
+use tracing::trace_span;
 use treemill_source::{Request, Source, SourceError};
 
 /// Bytes of some ranges of the file.
@@ -36,7 +37,7 @@ impl Window {
             request.range = range;
         }
         let requests = self.requests.get_mut(..used).unwrap_or_default();
-        source.read(requests)?;
+        trace_span!("read", ranges = used).in_scope(|| source.read(requests))?;
         self.used = used;
         Ok(requests.iter().map(|r| r.buffer.len() as u64).sum())
     }

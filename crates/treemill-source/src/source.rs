@@ -63,6 +63,19 @@ pub struct Identity {
 }
 
 /// Where bytes come from. Implementations are shared between threads.
+///
+/// ```
+/// use treemill_source::{Latency, Memory, Request, Source};
+///
+/// let source = Memory::new("ten bytes", b"0123456789".to_vec(), Latency::Local);
+/// let mut requests = [Request::new(2..5), Request::new(9..10)];
+/// source.read(&mut requests)?;
+/// assert_eq!(requests.map(|request| request.buffer), [b"234".to_vec(), b"9".to_vec()]);
+///
+/// let error = source.read(&mut [Request::new(9..11)]).unwrap_err();
+/// assert_eq!(error.to_string(), "ten bytes: the source has 10 bytes (reading bytes 9..11)");
+/// # Ok::<(), treemill_source::SourceError>(())
+/// ```
 pub trait Source: Send + Sync {
     /// A path or a URL, for messages.
     fn name(&self) -> &str;

@@ -6,6 +6,7 @@
 )]
 
 use super::*;
+use crate::error::FormatError;
 use proptest::prelude::*;
 
 /// A basket's record head as ROOT writes it, with `features` if given.

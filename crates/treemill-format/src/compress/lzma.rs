@@ -1,10 +1,7 @@
 //! LZMA blocks (`XZ`): a whole .xz stream each, through liblzma, which verifies the stream's check.
 
+use crate::limits::LZMA_MEMORY;
 use liblzma::stream::{Action, Error, Status, Stream};
-
-/// The most memory that liblzma may take for a stream's dictionary: the highest preset's 64 MiB
-/// and some. A stream's header can ask for 4 GiB.
-const MEMORY_LIMIT: u64 = 80 << 20;
 
 /// The LZMA codec. liblzma's streams cannot be rewound through its safe interface, so each block
 /// makes its own; beside LZMA's speed that is cheap.
@@ -14,7 +11,7 @@ pub(super) struct Lzma;
 impl Lzma {
     /// Fills `target` from `body`; says what is wrong if it cannot.
     pub(super) fn decompress(&mut self, body: &[u8], target: &mut [u8]) -> Result<(), String> {
-        let mut stream = Stream::new_stream_decoder(MEMORY_LIMIT, 0).map_err(in_words)?;
+        let mut stream = Stream::new_stream_decoder(LZMA_MEMORY, 0).map_err(in_words)?;
         let mut spare = [0_u8; 1];
         loop {
             let (read, written) = (stream.total_in(), stream.total_out());
@@ -57,7 +54,7 @@ fn rest(bytes: &[u8], from: u64) -> Option<&[u8]> {
 
 fn in_words(error: Error) -> String {
     match error {
-        Error::MemLimit => format!("lzma block asks for more than {MEMORY_LIMIT} bytes"),
+        Error::MemLimit => format!("lzma block asks for more than {LZMA_MEMORY} bytes"),
         other => format!("lzma block: {other}"),
     }
 }

@@ -9,7 +9,7 @@ mod lzma;
 mod zlib;
 mod zstd;
 
-use crate::error::{FormatError, Result};
+use crate::error::{FormatError, Result, malformed};
 use zlib::Checksum;
 
 /// Bytes of a block's header.
@@ -55,7 +55,7 @@ impl<'a> Block<'a> {
         let Some((&[t0, t1, _method, c0, c1, c2, u0, u1, u2], after)) =
             bytes.split_first_chunk::<BLOCK_HEADER>()
         else {
-            return Err(malformed(at, "compressed block's header is cut short"));
+            return Err(malformed("compressed block's header is cut short", at));
         };
         let tag = [t0, t1];
         let Some(&(_, codec, ratio)) = CODECS.iter().find(|(known, ..)| **known == tag) else {
@@ -65,17 +65,17 @@ impl<'a> Block<'a> {
         let uncompressed = u32::from_le_bytes([u0, u1, u2, 0]) as usize;
         if uncompressed > compressed.saturating_mul(ratio) {
             return Err(malformed(
+                format!("a block of {compressed} bytes cannot hold the {uncompressed} announced"),
                 at,
-                &format!("a block of {compressed} bytes cannot hold the {uncompressed} announced"),
             ));
         }
         let Some((body, rest)) = after.split_at_checked(compressed) else {
             return Err(malformed(
-                at,
-                &format!(
+                format!(
                     "a block announces {compressed} bytes where {} are left",
                     after.len()
                 ),
+                at,
             ));
         };
         Ok(Block {
@@ -204,7 +204,7 @@ impl Decompressor {
             let block = Block::parse(unread, at)?;
             // `check_sizes` has seen that the blocks' sizes add up.
             let Some((target, later)) = unfilled.split_at_mut_checked(block.uncompressed) else {
-                return Err(malformed(at, "a block is longer than its record"));
+                return Err(malformed("a block is longer than its record", at));
             };
             let whole = target.len();
             let needed = wanted.saturating_sub(filled).min(whole);
@@ -221,7 +221,7 @@ impl Decompressor {
                 Codec::Lz4 => self.lz4.decompress(block.body, target).map(|()| whole),
                 Codec::Zstd => self.zstd.decompress(block.body, target, needed),
             };
-            filled = filled.saturating_add(found.map_err(|what| malformed(at, &what))?);
+            filled = filled.saturating_add(found.map_err(|what| malformed(what, at))?);
             unread = block.rest;
             unfilled = later;
         }
@@ -241,11 +241,11 @@ fn check_sizes(src: &[u8], uncompressed_len: usize) -> Result<()> {
             Some(left) if left < missing => left,
             _ => {
                 return Err(malformed(
-                    at,
-                    &format!(
+                    format!(
                         "a block announces {} bytes where {missing} of {uncompressed_len} are missing",
                         block.uncompressed
                     ),
+                    at,
                 ));
             }
         };
@@ -254,17 +254,10 @@ fn check_sizes(src: &[u8], uncompressed_len: usize) -> Result<()> {
     Ok(())
 }
 
-fn malformed(at: usize, what: &str) -> FormatError {
-    FormatError::Malformed {
-        what: what.to_owned(),
-        at: at as u64,
-    }
-}
-
 fn unknown_codec(tag: [u8; 2], at: usize) -> FormatError {
     malformed(
+        format!("no compression codec has the tag '{}'", tag.escape_ascii()),
         at,
-        &format!("no compression codec has the tag '{}'", tag.escape_ascii()),
     )
 }
 

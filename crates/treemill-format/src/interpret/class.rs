@@ -6,16 +6,10 @@ use super::refusal::{Kind, Known, Refusal};
 use super::{clones, cpp, number, pointers};
 use crate::clones::CLONES;
 use crate::layout::{Class, Counter, Form, Hidden, Layout, Number, Object, Part};
+use crate::limits::{OBJECT_DEPTH, PARTS_OF_TREE};
 use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
-
-/// Objects within objects.
-pub(super) const MAX_DEPTH: usize = 16;
-
-/// Parts of objects that the branches of one tree may have in all: descriptions that name one another can
-/// stand for more than any memory.
-const MAX_PARTS: usize = 200_000;
 
 /// EReadWrite codes (TVirtualStreamerInfo).
 const CHAR_STAR: i32 = 7;
@@ -56,7 +50,7 @@ pub(crate) struct Classes<'i> {
 
 impl<'i> Classes<'i> {
     pub fn new(infos: &'i StreamerInfos) -> Self {
-        Classes::with_parts(infos, MAX_PARTS)
+        Classes::with_parts(infos, PARTS_OF_TREE)
     }
 
     /// How many more parts of objects may be described.
@@ -134,7 +128,7 @@ impl<'i> Classes<'i> {
     /// The entry of a TBranchObject: the name of the class as a leaf writes it (TLeafObject::FillBasket), and
     /// the object.
     pub fn named_object(&self, name: &str) -> Known<Layout> {
-        let Layout::Object(object) = self.value(name, MAX_DEPTH)? else {
+        let Layout::Object(object) = self.value(name, OBJECT_DEPTH)? else {
             return Err(format!("class {name}, which is no class of objects").into());
         };
         let before = tagged(&object.class.name).ok_or("a class with a name too long")?;

@@ -1,11 +1,12 @@
 //! ROOT's collections that were stored whole: TClonesArray, TObjArray, TList. Only the data say the class of
 //! their items, so a layout is made in two steps: without the class, and with what the data say.
 
-use super::class::{Classes, MAX_DEPTH, tagged};
+use super::class::{Classes, tagged};
 use super::pointers::{self, pointee};
 use super::refusal::{Known, Refusal};
 use crate::clones::CLONES;
 use crate::layout::{Before, Clones, Collection, Layout, Objects};
+use crate::limits::OBJECT_DEPTH;
 use crate::objects;
 use crate::reader::text;
 
@@ -60,7 +61,7 @@ pub(super) fn named(clones: &Clones, class: &[u8], classes: &Classes) -> Known<L
     let info = classes.infos.find(name, version, None);
     let item = info
         .ok_or_else(|| Refusal::not_described(&format!("version {version} of class {name}")))
-        .and_then(|info| classes.described(info, MAX_DEPTH))
+        .and_then(|info| classes.described(info, OBJECT_DEPTH))
         .map_err(|refusal| refusal.map(|what| format!("a {CLONES} of {said}: {what}")))?;
     match item {
         Layout::Object(_) => Ok(Layout::Clones(Box::new(Clones {

@@ -1,9 +1,7 @@
 //! Array dimensions as leaf titles write them: `x[n][3]`.
 
 use crate::layout::Layout;
-
-/// Most dimensions that are told apart; ROOT's own members have at most five.
-const MAX_DIMS: usize = 16;
+use crate::limits::DIMENSIONS;
 
 /// Fixed dimensions of a leaf, outermost first, and the name in a bracket that is no number.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +32,7 @@ pub(super) fn dims(title: &str, len: u32) -> Dims<'_> {
         .fixed
         .iter()
         .try_fold(1u32, |product, dim| product.checked_mul(*dim));
-    if product != Some(len) || dims.fixed.len() > MAX_DIMS {
+    if product != Some(len) || dims.fixed.len() > DIMENSIONS {
         dims.fixed = if len > 1 { vec![len] } else { Vec::new() };
     }
     dims

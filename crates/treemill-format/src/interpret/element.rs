@@ -1,12 +1,13 @@
 //! TBranchElement: members of split objects, and whole objects (codes: TVirtualStreamerInfo::EReadWrite).
 
-use super::class::{Classes, MAX_DEPTH};
+use super::class::Classes;
 use super::dims::dims;
 use super::refusal::{Known, Refusal};
 use super::{
     Interpretation, branch_name, builtin, clones, cpp, leaf_branch_name, number, pointers,
 };
 use crate::layout::{Form, Layout, Number, Object};
+use crate::limits::OBJECT_DEPTH;
 use crate::reader::text;
 use crate::streamer::{Element, ElementKind, StreamerInfo, StreamerInfos};
 use crate::tbranch::{ElementBranch, RawBranch, RawTree};
@@ -123,18 +124,20 @@ fn whole(branch: &RawBranch, element: &ElementBranch, classes: &Classes) -> Inte
                 OWN_STREAMER => None,
                 _ => Some(Form::Bare),
             };
-            classes.described(info, MAX_DEPTH).map(|value| match value {
-                Layout::Object(object) => {
-                    let form = form.unwrap_or(object.form);
-                    Layout::Object(Object { form, ..object })
-                }
-                value => value,
-            })
+            classes
+                .described(info, OBJECT_DEPTH)
+                .map(|value| match value {
+                    Layout::Object(object) => {
+                        let form = form.unwrap_or(object.form);
+                        Layout::Object(Object { form, ..object })
+                    }
+                    value => value,
+                })
         }
         None if !cpp::is_collection(&class) && classes.knows(&class) => Err(
             Refusal::not_described(&format!("version {} of class {class}", element.version)),
         ),
-        _ => cpp::layout(&class, 0, classes, MAX_DEPTH),
+        _ => cpp::layout(&class, 0, classes, OBJECT_DEPTH),
     };
     Interpretation::known(known, class)
 }
@@ -151,7 +154,7 @@ fn single(
     let Some(leaf) = only_leaf(branch, tree) else {
         // A base class without members; for others it is unknown what was written.
         let known = classes
-            .value(&cpp_type, MAX_DEPTH)
+            .value(&cpp_type, OBJECT_DEPTH)
             .and_then(|value| match value {
                 Layout::Object(base) if element.code == BASE && !base.has_fields() => {
                     Ok(Layout::Object(base))
@@ -179,7 +182,7 @@ fn single(
             Interpretation::known(known, cpp_type)
         }
         STL | STL_STRING if leaf.len <= 1 && leaf.counter.is_none() => Interpretation::known(
-            cpp::layout(&cpp_type, cpp::HEADER, classes, MAX_DEPTH),
+            cpp::layout(&cpp_type, cpp::HEADER, classes, OBJECT_DEPTH),
             cpp_type,
         ),
         _ => Interpretation::unsupported(format!("members of type {cpp_type}"), cpp_type),
@@ -204,8 +207,10 @@ fn is_object(code: i32) -> bool {
 fn object(code: i32, type_name: &str, leaf: &RawLeaf, classes: &Classes) -> Known<Layout> {
     let value = match code {
         TOBJECT => builtin::tobject(),
-        _ if pointers::is_pointer(code) => pointers::layout(code, type_name, classes, MAX_DEPTH)?,
-        _ => classes.value(type_name, MAX_DEPTH)?,
+        _ if pointers::is_pointer(code) => {
+            pointers::layout(code, type_name, classes, OBJECT_DEPTH)?
+        }
+        _ => classes.value(type_name, OBJECT_DEPTH)?,
     };
     let is_array = matches!(code, ARRAY_OF_OBJECTS | ARRAY_OF_ANY);
     if is_array != (leaf.len > 1) {
@@ -286,7 +291,7 @@ fn collected(
             Some((object(code, &cpp_type, leaf, classes), 0))
         }
         STL | STL_STRING if scalar => {
-            Some((cpp::shared(&cpp_type, classes, MAX_DEPTH), cpp::HEADER))
+            Some((cpp::shared(&cpp_type, classes, OBJECT_DEPTH), cpp::HEADER))
         }
         _ => None,
     };
@@ -315,7 +320,7 @@ fn collected(
 
 /// A base class of a collection's items that was not split: its members lie member by member.
 fn shared_base(class: &str, classes: &Classes) -> Known<Layout> {
-    match classes.value(class, MAX_DEPTH)? {
+    match classes.value(class, OBJECT_DEPTH)? {
         Layout::Object(base) => Ok(Layout::Object(Object {
             form: Form::Shared,
             ..base

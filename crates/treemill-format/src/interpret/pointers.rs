@@ -4,10 +4,11 @@
 //! ([`crate::open`]).
 
 use super::builtin::OWN_STREAMER;
-use super::class::{Classes, MAX_DEPTH};
+use super::class::Classes;
 use super::number;
 use super::refusal::{Known, Refusal};
 use crate::layout::{Form, Layout, Pointer, Says};
+use crate::limits::OBJECT_DEPTH;
 use crate::reader::text;
 use crate::streamer::{Element, ElementKind};
 
@@ -57,7 +58,7 @@ pub(super) fn open(declared: &str) -> Layout {
 /// To a class that data have named.
 pub(super) fn named(class: &[u8], classes: &Classes) -> Known<Layout> {
     let class = text(class);
-    let found = classes.value(&class, MAX_DEPTH)?;
+    let found = classes.value(&class, OBJECT_DEPTH)?;
     to(found, Says::Data { alone: false })
         .ok_or_else(|| format!("pointers to class {class}").into())
 }

@@ -1,7 +1,8 @@
 //! Streamer info to program: one step per member (codes: TVirtualStreamerInfo::EReadWrite).
 
-use super::{MAX_COUNTERS, Op, Program, Step};
+use super::{Op, Program, Step};
 use crate::layout::Truncation;
+use crate::limits::COUNTERS;
 use crate::streamer::{Element, ElementKind, StreamerInfo, range};
 
 const OFFSET_L: i32 = 20;
@@ -45,7 +46,7 @@ pub(super) fn compile(info: &StreamerInfo, wanted: &[&str]) -> Program {
     let mut counters: Vec<&str> = Vec::new();
     for element in &info.elements {
         if let ElementKind::CountedBy { member, .. } = &element.kind
-            && counters.len() < MAX_COUNTERS
+            && counters.len() < COUNTERS
             && !counters.contains(&member.as_str())
         {
             counters.push(member);

@@ -1,10 +1,11 @@
 //! The places of an object's wanted members, and reads of the integers there. Knows no programs: they fill in
 //! the places.
 
-use super::{MAX_WANTED, Slot};
-use crate::error::Result;
+use super::Slot;
+use crate::error::{Result, malformed};
+use crate::limits::MEMBERS_WANTED;
 use crate::object::named;
-use crate::reader::{Reader, malformed};
+use crate::reader::Reader;
 use std::slice;
 
 /// Where a wanted member lies.
@@ -33,7 +34,7 @@ impl Field {
 #[derive(Debug)]
 pub(crate) struct Fields<'a> {
     pub(super) bytes: &'a [u8],
-    pub(super) fields: [Option<Field>; MAX_WANTED],
+    pub(super) fields: [Option<Field>; MEMBERS_WANTED],
 }
 
 impl<'a> Fields<'a> {

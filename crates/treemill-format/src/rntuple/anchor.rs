@@ -4,9 +4,9 @@
 //! Source: RNTuple binary format specification 1.0, section "ROOT File embedding". Being an
 //! ordinary ROOT object, it is big-endian and begins with a byte count and a class version.
 
-use super::cursor::{Cursor, malformed, unsupported};
+use super::cursor::Cursor;
 use super::locator::{EnvelopeLink, Locator};
-use crate::error::Result;
+use crate::error::{Result, malformed, unsupported};
 use crate::marks::BYTE_COUNT;
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -3,27 +3,12 @@
 //!
 //! Source: RNTuple binary format specification 1.0, sections "Basic Types" and "Frames".
 
-use crate::error::{FormatError, Result};
-
-/// `FormatError::Malformed` at a byte offset of the bytes being read.
-pub(super) fn malformed(what: impl Into<String>, at: usize) -> FormatError {
-    FormatError::Malformed {
-        what: what.into(),
-        at: at as u64,
-    }
-}
-
-/// `FormatError::Unsupported` by name.
-pub(super) fn unsupported(what: impl Into<String>) -> FormatError {
-    FormatError::Unsupported { what: what.into() }
-}
+use crate::error::{Result, malformed};
+use crate::reader::{Reader, text};
 
 /// A position in bytes, and where reading must end. A failed read does not move it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cursor<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
+pub(super) struct Cursor<'a>(Reader<'a>);
 
 macro_rules! number {
     ($($name:ident: $type:ty),*) => {$(
@@ -35,37 +20,23 @@ macro_rules! number {
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Cursor { bytes, at: 0 }
+        Cursor(Reader::new(bytes))
     }
 
     pub(super) fn position(&self) -> usize {
-        self.at
+        self.0.position()
     }
 
     pub(super) fn remaining(&self) -> usize {
-        self.bytes.len().saturating_sub(self.at)
+        self.0.remaining()
     }
 
     pub(super) fn take(&mut self, n: usize) -> Result<&'a [u8]> {
-        let end = self.at.checked_add(n);
-        match end.and_then(|end| Some((end, self.bytes.get(self.at..end)?))) {
-            Some((end, taken)) => {
-                self.at = end;
-                Ok(taken)
-            }
-            None => Err(malformed(
-                format!("{n} bytes expected, {} left", self.remaining()),
-                self.at,
-            )),
-        }
+        self.0.take(n)
     }
 
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let at = self.at;
-        self.take(N)?
-            .first_chunk::<N>()
-            .copied()
-            .ok_or_else(|| malformed("cut short", at))
+        self.0.array()
     }
 
     number! { u16: u16, u32: u32, u64: u64, i32: i32, i64: i64, f64: f64 }
@@ -74,13 +45,13 @@ impl<'a> Cursor<'a> {
     pub(super) fn string(&mut self) -> Result<String> {
         let n = self.u32()?;
         let bytes = self.take(usize::try_from(n).unwrap_or(usize::MAX))?;
-        Ok(String::from_utf8_lossy(bytes).into_owned())
+        Ok(text(bytes))
     }
 
     /// The contents of the record frame that begins here; this cursor moves past the frame,
     /// whatever of it is known.
     pub(super) fn record_frame(&mut self) -> Result<Cursor<'a>> {
-        let start = self.at;
+        let start = self.position();
         let size = self.i64()?;
         if size < 0 {
             return Err(malformed("a list frame where a record was expected", start));
@@ -91,7 +62,7 @@ impl<'a> Cursor<'a> {
     /// The number of items and the contents of the list frame that begins here; this cursor
     /// moves past the frame. The number is not verified: take no memory for it alone.
     pub(super) fn list_frame(&mut self) -> Result<(usize, Cursor<'a>)> {
-        let start = self.at;
+        let start = self.position();
         let size = self.i64()?;
         if size >= 0 {
             return Err(malformed("a record frame where a list was expected", start));
@@ -106,16 +77,16 @@ impl<'a> Cursor<'a> {
         let end = usize::try_from(size)
             .ok()
             .and_then(|size| start.checked_add(size));
-        let body = self.at;
-        match end.and_then(|end| Some((end, self.bytes.get(..end)?))) {
-            Some((end, bytes)) if end >= body => {
-                self.at = end;
-                Ok(Cursor { bytes, at: body })
+        let (bytes, body) = (self.0.bytes(), self.position());
+        match end.and_then(|end| Some((end, bytes.get(..end)?))) {
+            Some((end, framed)) if end >= body => {
+                self.0.seek(end)?;
+                Ok(Cursor(Reader::at(framed, body)))
             }
             _ => Err(malformed(
                 format!(
                     "a frame of {size} bytes where {} are left",
-                    self.bytes.len().saturating_sub(start)
+                    bytes.len().saturating_sub(start)
                 ),
                 start,
             )),

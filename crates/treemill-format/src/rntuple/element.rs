@@ -3,8 +3,7 @@
 //!
 //! Source: RNTuple binary format specification 1.0, section "Column Description".
 
-use super::cursor::unsupported;
-use crate::error::Result;
+use crate::error::{Result, unsupported};
 
 /// One element of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,8 +2,8 @@
 //!
 //! Source: RNTuple binary format specification 1.0, sections "Envelopes" and "Feature Flags".
 
-use super::cursor::{Cursor, malformed, unsupported};
-use crate::error::Result;
+use super::cursor::Cursor;
+use crate::error::{Result, malformed, unsupported};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes of a checksum.

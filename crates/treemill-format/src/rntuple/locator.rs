@@ -2,8 +2,8 @@
 //!
 //! Source: RNTuple binary format specification 1.0, section "Locators and Envelope Links".
 
-use super::cursor::{Cursor, malformed, unsupported};
-use crate::error::Result;
+use super::cursor::Cursor;
+use crate::error::{Result, malformed, unsupported};
 use std::ops::Range;
 
 /// The type of a locator whose size has 64 bits.

@@ -3,11 +3,10 @@
 //! Source: RNTuple binary format specification 1.0, sections "Header Envelope" and "Footer
 //! Envelope".
 
-use super::cursor::malformed;
 use super::envelope::{self, Kind, check_feature_flags};
 use super::locator::EnvelopeLink;
 use super::schema::Schema;
-use crate::error::Result;
+use crate::error::{Result, malformed};
 use std::ops::Range;
 
 /// The contents of header and footer.

@@ -1,11 +1,10 @@
 //! An RNTuple's metadata as a whole, and the questions that readers ask of it.
 
-use super::cursor::malformed;
 use super::metadata::Metadata;
 use super::page_list::{self, Cluster, Page};
 use super::shape::Columns;
 use super::tree::Tree;
-use crate::error::Result;
+use crate::error::{Result, malformed};
 
 /// All metadata of an RNTuple. Made once, then only asked.
 #[derive(Debug, Clone)]

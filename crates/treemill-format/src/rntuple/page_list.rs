@@ -2,11 +2,11 @@
 //!
 //! Source: RNTuple binary format specification 1.0, section "Page List Envelope".
 
-use super::cursor::{Cursor, malformed, unsupported};
+use super::cursor::Cursor;
 use super::envelope::{self, Kind};
 use super::locator::Locator;
 use super::metadata::{ClusterGroup, Metadata};
-use crate::error::Result;
+use crate::error::{Result, malformed, unsupported};
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 

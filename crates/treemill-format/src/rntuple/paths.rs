@@ -5,9 +5,7 @@ use super::names::{is_number_name, unique_names};
 use super::schema::{Role, Schema};
 use super::tree::Tree;
 use crate::error::Result;
-
-/// Names are given so deep and no deeper.
-const MOST_NESTED: usize = 64;
+use crate::limits::FIELD_DEPTH;
 
 /// A field that has a name for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +61,7 @@ impl Tree {
             let Some(&id) = path.last() else {
                 return Ok(());
             };
-            if path.len() > MOST_NESTED {
+            if path.len() > FIELD_DEPTH {
                 return Ok(());
             }
             match (self.field(schema, id)?.role, self.children(id)) {

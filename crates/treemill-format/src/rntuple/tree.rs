@@ -4,15 +4,12 @@
 //! Source: RNTuple binary format specification 1.0, section "Mapping of C++ Types to Fields and
 //! Columns".
 
-use super::cursor::{malformed, unsupported};
 use super::element::{Element, Encoding};
 use super::names::{is_base_class, is_number_name, unique_names};
 use super::schema::{Field, Role, Schema};
 use super::shape::{Columns, Native, Shape};
-use crate::error::{FormatError, Result};
-
-/// Deeper fields are not read: no C++ type that means anything is as deep.
-const MOST_NESTED: usize = 64;
+use crate::error::{FormatError, Result, malformed, unsupported};
+use crate::limits::FIELD_DEPTH;
 
 /// A field and the fields and columns below it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,9 +38,9 @@ struct Place {
 
 impl Place {
     fn below(self, per_entry: Option<u64>) -> Result<Place> {
-        if self.depth >= MOST_NESTED {
+        if self.depth >= FIELD_DEPTH {
             return Err(unsupported(format!(
-                "RNTuple fields nested more than {MOST_NESTED} deep"
+                "RNTuple fields nested more than {FIELD_DEPTH} deep"
             )));
         }
         Ok(Place {
@@ -267,7 +264,7 @@ impl Tree {
         let mut members = Vec::new();
         let mut unseen = vec![(id, Vec::new(), Vec::new())];
         while let Some((id, classes, path)) = unseen.pop() {
-            if path.len() > MOST_NESTED {
+            if path.len() > FIELD_DEPTH {
                 return Err(unsupported("base classes nested too deep"));
             }
             for &child in self.children(id) {

@@ -1,9 +1,9 @@
 //! Reads the TList of TStreamerInfo that a file carries (ROOT: TStreamerInfo, TStreamerElement::Streamer).
 
 use super::{Element, ElementKind, StreamerInfo, StreamerInfos};
-use crate::error::Result;
+use crate::error::{Result, unsupported};
 use crate::object::{Inline, Pointer, header, list, named, obj_array, pointer};
-use crate::reader::{Reader, text, unsupported};
+use crate::reader::{Reader, text};
 
 /// EReadWrite codes of bytes that old files use for `bool`.
 const UCHAR: i32 = 11;

@@ -2,6 +2,7 @@
 //! Follows TStreamerElement's GetRange, whose corner cases decide which bytes are in the file.
 
 use crate::layout::Truncation;
+use crate::limits::NUMBER_LENGTH;
 use std::f64::consts::PI;
 
 /// Bits of mantissa of a `Float16_t` without a specification.
@@ -96,15 +97,12 @@ fn limit(text: &str) -> f64 {
     }
 }
 
-/// Longest number that anybody writes into a comment.
-const LONGEST_NUMBER: usize = 64;
-
 /// The value of the text for scanf's `%lg`: the longest number that it begins with, else 0.
 fn leading_number(text: &str) -> f64 {
     let ends = text
         .char_indices()
         .map(|(i, c)| i.saturating_add(c.len_utf8()))
-        .take(LONGEST_NUMBER);
+        .take(NUMBER_LENGTH);
     ends.filter_map(|end| text.get(..end)?.parse().ok())
         .last()
         .unwrap_or(0.0)

@@ -5,12 +5,9 @@
 //! larger than the limit, the usual policy (evict the least recently used) never has a hit. So what recent
 //! passes have used stays, and the rest of what a pass reads is not admitted.
 
+use crate::limits::CACHE_PASSES;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
-
-/// What this pass and so many before it have used stays. A query with automatic ranges takes two passes,
-/// the first over fewer columns: of what it used last time, all is two passes old at most.
-const GUARDED: u64 = 2;
 
 /// Values by their keys. Their sizes never add up to more than the limit.
 #[derive(Debug)]
@@ -45,11 +42,6 @@ impl<K: Copy + Eq + Hash, V> Policy<K, V> {
         }
     }
 
-    /// All of them.
-    pub(super) fn values(&self) -> impl Iterator<Item = &V> {
-        self.entries.values().map(|entry| &entry.value)
-    }
-
     /// The value of a key that pass `pass` uses; passes are numbered in their order.
     pub(super) fn get(&mut self, key: &K, pass: u64) -> Option<&V> {
         self.pass = self.pass.max(pass);
@@ -76,7 +68,7 @@ impl<K: Copy + Eq + Hash, V> Policy<K, V> {
         if bytes > self.limit {
             return false;
         }
-        let guarded = self.pass.saturating_sub(GUARDED);
+        let guarded = self.pass.saturating_sub(CACHE_PASSES);
         while self.held.saturating_add(bytes) > self.limit {
             let oldest = self.order.first_key_value().map(|(_, key)| *key);
             let Some(key) = oldest.filter(|key| self.last_use(key) < guarded) else {

@@ -2,13 +2,11 @@
 //! many of them open.
 
 use super::slot::Run;
+use crate::limits::KEPT_ENTRIES;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Entries whose ends are kept: four bytes each, of all files and counters.
-const MOST: u64 = 16 << 20;
 
 /// How many there are.
 static ENTRIES: AtomicU64 = AtomicU64::new(0);
@@ -32,7 +30,8 @@ impl Kept {
         if find(&runs, counter, run.entries.start).is_some() {
             return;
         }
-        let room = |held: u64| Some(held.saturating_add(run.len())).filter(|&all| all <= MOST);
+        let room =
+            |held: u64| Some(held.saturating_add(run.len())).filter(|&all| all <= KEPT_ENTRIES);
         if ENTRIES
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, room)
             .is_ok()

@@ -4,12 +4,12 @@ use super::number::{self, Numbers};
 use super::packer::Packer;
 use super::size::{Size, size_of};
 use super::types::{arrow_type, field};
+use crate::arrays;
 use crate::expand::expand;
-use crate::faults::{broken, mismatch, unsupported};
+use crate::faults::{mismatch, unsupported};
 use crate::memory::Spares;
-use crate::offsets::held_offsets;
-use arrow_array::{ArrayRef, BinaryArray, FixedSizeListArray, ListArray, StructArray};
-use arrow_buffer::{BooleanBuffer, Buffer};
+use arrow_array::{ArrayRef, StructArray};
+use arrow_buffer::BooleanBuffer;
 use arrow_schema::{DataType, Fields};
 use std::sync::Arc;
 use treemill_format::error::Result;
@@ -245,40 +245,28 @@ impl Column {
                 Arc::new(StructArray::new_empty_fields(0, None))
             }
             (Column::Fixed { rows, item }, Layout::Array { item: of, len }) => {
-                let len = i32::try_from(*len).map_err(|_| mismatch())?;
-                let item_field = Arc::new(field("item", of)?);
                 let values = item.finish_into(spares, of)?;
-                Arc::new(
-                    FixedSizeListArray::try_new_with_length(item_field, len, values, None, rows)
-                        .map_err(broken)?,
-                )
+                arrays::fixed_list(field("item", of)?, *len, values, rows)?
             }
             (Column::List { offsets, item }, layout) => {
                 let of = item_of(layout).ok_or_else(mismatch)?;
-                let item_field = Arc::new(field("item", of)?);
-                let offsets = held_offsets(offsets, spares)?;
-                let values = item.finish_into(spares, of)?;
-                Arc::new(ListArray::try_new(item_field, offsets, values, None).map_err(broken)?)
+                let items = |spares: &mut Spares| item.finish_into(spares, of);
+                arrays::list(field("item", of)?, offsets, items, spares)?
             }
             (Column::Bytes { offsets, bytes }, Layout::String { .. } | Layout::CharStar) => {
-                let offsets = held_offsets(offsets, spares)?;
-                let bytes = Buffer::from_vec(bytes);
-                spares.hold(&bytes);
-                Arc::new(BinaryArray::try_new(offsets, bytes, None).map_err(broken)?)
+                arrays::binary(offsets, bytes, spares)?
             }
             (Column::Record { rows, fields }, Layout::Record(members)) => {
                 let types = members
                     .iter()
                     .map(|(name, member)| field(name, member))
                     .collect::<Result<Fields>>()?;
-                let arrays = fields
+                let members = fields
                     .into_iter()
                     .zip(members)
                     .map(|(column, (_, member))| column.finish_into(spares, member))
                     .collect::<Result<Vec<_>>>()?;
-                Arc::new(
-                    StructArray::try_new_with_length(types, arrays, None, rows).map_err(broken)?,
-                )
+                arrays::record(types, members, rows)?
             }
             _ => return Err(mismatch()),
         })
@@ -307,10 +295,9 @@ fn finish_object(
     let DataType::Struct(fields) = kind else {
         return Err(mismatch());
     };
-    let mut arrays = Vec::with_capacity(fields.len());
-    finish_parts(parts, object, spares, &mut arrays)?;
-    let array = StructArray::try_new_with_length(fields, arrays, None, rows);
-    Ok(Arc::new(array.map_err(broken)?))
+    let mut members = Vec::with_capacity(fields.len());
+    finish_parts(parts, object, spares, &mut members)?;
+    arrays::record(fields, members, rows)
 }
 
 /// The arrays of an object's fields, with the fields of its bases first.

@@ -5,12 +5,10 @@ use super::Entries;
 use super::column::Column;
 use super::walk::{append, value};
 use crate::faults::unsupported;
+use crate::limits::LOOK_CLASSES;
 use treemill_format::error::Result;
 use treemill_format::layout::{Layout, Object, Part};
 use treemill_format::open::{Describer, note_references, passed_over};
-
-/// The most classes that are found out for one branch: a class may have arrays of itself.
-const MOST_FOUND: usize = 64;
 
 /// Fills in what `layout` leaves open, as the entries in `data` say. `starts` are theirs and the end of the
 /// last, as in [`Entries`]; none are needed where each entry is one value. What the entries do not say stays
@@ -24,7 +22,7 @@ pub fn look(
     starts: &[u32],
     describer: &Describer<'_>,
 ) -> Result<()> {
-    for _ in 0..MOST_FOUND {
+    for _ in 0..LOOK_CLASSES {
         let mut column = Column::new(layout, 0)?;
         let outcome = values(&mut column, layout, data, starts);
         // What was found last must fit as well.

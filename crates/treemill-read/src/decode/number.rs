@@ -2,11 +2,10 @@
 //! vector code of it: whole chunks, an exact length known beforehand, no branch inside.
 
 use super::bits::Bits;
+use crate::arrays::primitive;
 use crate::faults::{malformed, unsupported};
 use crate::memory::Spares;
-use arrow_array::{ArrayRef, ArrowPrimitiveType};
-use arrow_array::{BooleanArray, PrimitiveArray, types as arrow};
-use arrow_buffer::ScalarBuffer;
+use arrow_array::{ArrayRef, BooleanArray, types as arrow};
 use std::sync::Arc;
 use treemill_format::error::Result;
 use treemill_format::layout::{Number, Truncation};
@@ -267,12 +266,6 @@ fn from_mantissa([exponent, high, low]: [u8; 3], bits: u8) -> f32 {
     let shift = 23_u32.saturating_sub(u32::from(bits));
     let sign = (stored.unbounded_shr(sign_at) & 1) << 31;
     f32::from_bits(((u32::from(exponent) << 23) | mantissa.unbounded_shl(shift)) ^ sign)
-}
-
-fn primitive<T: ArrowPrimitiveType>(values: Vec<T::Native>, spares: &mut Spares) -> ArrayRef {
-    let values = ScalarBuffer::from(values);
-    spares.hold(values.inner());
-    Arc::new(PrimitiveArray::<T>::new(values, None))
 }
 
 #[cfg(test)]

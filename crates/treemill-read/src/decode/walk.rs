@@ -8,6 +8,7 @@ use super::{Entries, object, pointer, shared};
 use crate::faults::{malformed, mismatch, unsupported};
 use crate::offsets::push_offset;
 use treemill_format::error::Result;
+use treemill_format::framed::front;
 use treemill_format::layout::{Form, Layout};
 
 /// Appends entries of any layout whose size is not fixed.
@@ -279,11 +280,7 @@ fn take_text<'a>(bytes: &mut &'a [u8], len: usize) -> Result<&'a [u8]> {
 }
 
 pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N]> {
-    let Some((&head, rest)) = bytes.split_first_chunk::<N>() else {
-        return Err(malformed(0, "an entry ends within a value".to_owned()));
-    };
-    *bytes = rest;
-    Ok(head)
+    front(bytes).ok_or_else(|| malformed(0, "an entry ends within a value"))
 }
 
 pub(super) fn skip(bytes: &mut &[u8], n: usize) -> Result<()> {

@@ -6,11 +6,12 @@ use crate::checks::run;
 use crate::context::Context;
 use crate::counts::{Ends, Role, ends_of_counts, ends_of_starts};
 use crate::decode::{Column, Items, append, starts};
+use crate::faults::malformed;
 use crate::memory::Spares;
 use crate::{ReadError, TreeFile};
 use arrow_array::ArrayRef;
 use std::ops::Range;
-use treemill_format::error::FormatError;
+use tracing::trace_span;
 use treemill_format::layout::Layout;
 use treemill_format::tree::Branch;
 
@@ -67,6 +68,7 @@ impl Cursor {
             let (Some(from), Some(to)) = (before(at), before(stop)) else {
                 return Ok(None);
             };
+            let _span = trace_span!("decode", branch = branch.name).entered();
             let data = self.data(branch, &loaded.place);
             items
                 .append(data, from..to)
@@ -188,7 +190,7 @@ impl Cursor {
         let file = context.file;
         let name = file.source().name();
         let wrong = |what: String| {
-            let error = FormatError::Malformed { what, at: 0 };
+            let error = malformed(0, what);
             ReadError {
                 message: error.to_string(),
                 ..ReadError::format(&error, name, Some(0))

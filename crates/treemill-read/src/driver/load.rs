@@ -6,12 +6,13 @@ use crate::cache::{self, Basket, Sight};
 use crate::checks::{agreed, are_starts, check_fixed};
 use crate::context::Context;
 use crate::decode::starts;
+use crate::faults::malformed;
 use crate::memory::shelf;
 use crate::plan;
 use crate::{ErrorKind, ReadError, TreeFile};
 use std::sync::Arc;
+use tracing::trace_span;
 use treemill_format::basket::BasketHeader;
-use treemill_format::error::FormatError;
 use treemill_format::layout::Layout;
 use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket};
 
@@ -30,16 +31,16 @@ impl Cursor {
         }
         self.let_go();
         self.known = None;
-        let index = plan::basket_of(branch, entry).ok_or_else(|| ReadError {
-            kind: ErrorKind::Format,
-            message: match branch.entries {
+        let index = plan::basket_of(branch, entry).ok_or_else(|| {
+            let message = match branch.entries {
                 all if all <= entry => format!("the branch has only {all} entries"),
                 _ => "no basket holds these entries".to_owned(),
-            },
-            file: context.file.source().name().to_owned(),
-            branch: Some(branch.name.clone()),
-            entries: Some(entry..entry.saturating_add(1)),
-            offset: None,
+            };
+            ReadError::new(ErrorKind::Format, message, context.file.source().name()).within(
+                &branch.name,
+                entry..entry.saturating_add(1),
+                None,
+            )
         })?;
         if let Some(entries) = plan::basket_entries(branch, index) {
             self.recall_ends(context, &entries);
@@ -197,6 +198,7 @@ impl Cursor {
             bytes.extend_from_slice(packed.get(..length).unwrap_or_default());
             length
         } else {
+            let _span = trace_span!("decompress", bytes = wanted).entered();
             context
                 .decompressor
                 .unpack_front(packed, length, wanted, &mut bytes)
@@ -273,11 +275,10 @@ impl Cursor {
             match offsets {
                 Some(offsets) => {
                     if offsets.len() != count.saturating_add(1) || !are_starts(offsets, data) {
-                        return Err(wrong(FormatError::Malformed {
-                            what: "embedded basket's entry offsets do not ascend within its data"
-                                .to_owned(),
-                            at: 0,
-                        }));
+                        return Err(wrong(malformed(
+                            0,
+                            "embedded basket's entry offsets do not ascend within its data",
+                        )));
                     }
                     self.starts.clear();
                     self.starts.extend_from_slice(offsets);

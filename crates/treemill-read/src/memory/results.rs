@@ -2,18 +2,10 @@
 //! when it is first written to, which takes longer than decoding into it. One pool per process, bounded; small
 //! results are left to the allocator.
 
+use crate::limits::{MOST_RESULTS, RESULT_BYTES, RESULT_SLACK, RESULTS_BYTES};
 use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
-
-/// Bytes from which on a result is worth keeping.
-const LARGE: usize = 32 << 10;
-/// Bytes of all handles together, so that no more than these lie idle.
-const MOST: usize = 128 << 20;
-/// Handles: each is looked at when one is wanted.
-const HANDLES: usize = 64;
-/// How many times larger than asked for a buffer may be.
-const LOOSE: usize = 4;
 
 /// Handles on the latest large results, the oldest first. Other owners may still hold them.
 #[derive(Debug)]
@@ -35,7 +27,7 @@ impl Results {
     /// is one of such a size, else on new memory.
     pub(crate) fn vec<T: ArrowNativeType>(&self, capacity: usize) -> Vec<T> {
         let bytes = capacity.saturating_mul(size_of::<T>());
-        let found = (bytes >= LARGE).then(|| self.take(bytes)).flatten();
+        let found = (bytes >= RESULT_BYTES).then(|| self.take(bytes)).flatten();
         let mut values = found.unwrap_or_default();
         values.clear();
         values.reserve_exact(capacity);
@@ -43,7 +35,7 @@ impl Results {
     }
 
     fn take<T: ArrowNativeType>(&self, bytes: usize) -> Option<Vec<T>> {
-        let fits = bytes..=bytes.saturating_mul(LOOSE);
+        let fits = bytes..=bytes.saturating_mul(RESULT_SLACK);
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         // One turn, after which the handles that stay are in their order again.
         let mut found = None;
@@ -64,13 +56,13 @@ impl Results {
 
     /// Remembers the buffer of a result, if it is large.
     pub(crate) fn hold(&self, buffer: Buffer) {
-        if !(LARGE..=MOST).contains(&buffer.capacity()) {
+        if !(RESULT_BYTES..=RESULTS_BYTES).contains(&buffer.capacity()) {
             return;
         }
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.push_back(buffer);
         let mut bytes: usize = held.iter().map(Buffer::capacity).sum();
-        while bytes > MOST || held.len() > HANDLES {
+        while bytes > RESULTS_BYTES || held.len() > MOST_RESULTS {
             bytes = bytes.saturating_sub(held.pop_front().map_or(bytes, |b| b.capacity()));
         }
     }
@@ -92,7 +84,7 @@ pub fn wide_offsets(offsets: &[i32]) -> ScalarBuffer<i64> {
 mod tests {
     use super::*;
 
-    const MANY: usize = 2 * LARGE;
+    const MANY: usize = 2 * RESULT_BYTES;
 
     #[test]
     fn memory_of_results_that_are_gone_is_used_again() {
@@ -106,7 +98,7 @@ mod tests {
         drop(buffer);
         let other = results.vec::<f64>(MANY / 2);
         assert_ne!(other.as_ptr().cast(), at, "another type");
-        let other = results.vec::<f32>(LARGE / 4);
+        let other = results.vec::<f32>(RESULT_BYTES / 4);
         assert_ne!(other.as_ptr(), at, "much too large");
         let again = results.vec::<i32>(MANY);
         assert_eq!((again.as_ptr().cast(), again.len()), (at, 0));
@@ -125,15 +117,15 @@ mod tests {
     fn small_results_are_left_alone_and_room_is_bounded() {
         let results = Results::new();
         let held = |results: &Results| results.held.lock().map_or(0, |held| held.len());
-        results.hold(Buffer::from_vec(vec![0_u8; LARGE / 2]));
+        results.hold(Buffer::from_vec(vec![0_u8; RESULT_BYTES / 2]));
         results.hold(Buffer::from_vec(Vec::<u8>::with_capacity(
-            MOST.saturating_add(1),
+            RESULTS_BYTES.saturating_add(1),
         )));
         assert_eq!(held(&results), 0);
-        results.hold(Buffer::from_vec(Vec::<u8>::with_capacity(LARGE)));
-        results.hold(Buffer::from_vec(Vec::<u8>::with_capacity(LARGE)));
+        results.hold(Buffer::from_vec(Vec::<u8>::with_capacity(RESULT_BYTES)));
+        results.hold(Buffer::from_vec(Vec::<u8>::with_capacity(RESULT_BYTES)));
         assert_eq!(held(&results), 2);
-        let rest = MOST.saturating_sub(LARGE);
+        let rest = RESULTS_BYTES.saturating_sub(RESULT_BYTES);
         results.hold(Buffer::from_vec(Vec::<u8>::with_capacity(rest)));
         assert_eq!(held(&results), 2);
     }

@@ -1,11 +1,9 @@
 //! Buffers that readers leave for later ones when they end: fresh memory costs more than reading into it,
 //! because the kernel clears each page. One pool per process, bounded.
 
+use crate::limits::SHELF_BYTES;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-
-/// Bytes that stay here at most.
-const MOST: usize = 32 << 20;
 
 /// Unused buffers of one type, with arbitrary contents.
 #[derive(Debug)]
@@ -55,7 +53,7 @@ impl<T> Shelf<T> {
         let more = bytes(&buffer);
         let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
         let all = rest.bytes.saturating_add(more);
-        if more > 0 && all <= MOST {
+        if more > 0 && all <= SHELF_BYTES {
             rest.bytes = all;
             rest.buffers
                 .entry(buffer.capacity())
@@ -79,16 +77,16 @@ mod tests {
         shelf.give(Vec::new());
         shelf.give(Vec::with_capacity(10));
         shelf.give(vec![1; 1000]);
-        shelf.give(Vec::with_capacity(MOST));
+        shelf.give(Vec::with_capacity(SHELF_BYTES));
         assert_eq!(shelf.take(), vec![1; 1000]);
         assert!((10..1000).contains(&shelf.take().capacity()));
         assert_eq!(shelf.take().capacity(), 0);
         // A buffer that is taken makes room.
         for _ in 0..3 {
-            shelf.give(Vec::with_capacity(MOST / 16));
-            shelf.give(Vec::with_capacity(MOST / 16));
-            assert_eq!(shelf.take().capacity(), MOST / 16);
-            assert_eq!(shelf.take().capacity(), MOST / 16);
+            shelf.give(Vec::with_capacity(SHELF_BYTES / 16));
+            shelf.give(Vec::with_capacity(SHELF_BYTES / 16));
+            assert_eq!(shelf.take().capacity(), SHELF_BYTES / 16);
+            assert_eq!(shelf.take().capacity(), SHELF_BYTES / 16);
         }
     }
 }

@@ -1,19 +1,16 @@
 //! A column while it grows: one builder per node of a shape, and the Arrow array at the end.
 
 use super::types::{alternative_fields, field, member_fields};
+use crate::arrays::{self, primitive};
 use crate::expand::expand;
 use crate::faults::{broken, malformed, mismatch};
 use crate::memory::Spares;
-use crate::offsets::held_offsets;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow_array::{
-    ArrayRef, ArrowPrimitiveType, BinaryArray, BooleanArray, FixedSizeListArray, ListArray,
-    NullArray, PrimitiveArray, StructArray, UnionArray,
-};
-use arrow_buffer::{BooleanBufferBuilder, Buffer, ScalarBuffer};
+use arrow_array::{ArrayRef, BooleanArray, NullArray, UnionArray};
+use arrow_buffer::BooleanBufferBuilder;
 use std::sync::Arc;
 use treemill_format::error::Result;
 use treemill_format::rntuple::decode::{Decode, Run};
@@ -132,24 +129,18 @@ impl Numbers {
     fn finish(self, spares: &mut Spares) -> ArrayRef {
         match self {
             Numbers::Bool(mut bits) => Arc::new(BooleanArray::new(bits.finish(), None)),
-            Numbers::I8(v) => finish::<Int8Type>(v, spares),
-            Numbers::U8(v) => finish::<UInt8Type>(v, spares),
-            Numbers::I16(v) => finish::<Int16Type>(v, spares),
-            Numbers::U16(v) => finish::<UInt16Type>(v, spares),
-            Numbers::I32(v) => finish::<Int32Type>(v, spares),
-            Numbers::U32(v) => finish::<UInt32Type>(v, spares),
-            Numbers::I64(v) => finish::<Int64Type>(v, spares),
-            Numbers::U64(v) => finish::<UInt64Type>(v, spares),
-            Numbers::F32(v) => finish::<Float32Type>(v, spares),
-            Numbers::F64(v) => finish::<Float64Type>(v, spares),
+            Numbers::I8(v) => primitive::<Int8Type>(v, spares),
+            Numbers::U8(v) => primitive::<UInt8Type>(v, spares),
+            Numbers::I16(v) => primitive::<Int16Type>(v, spares),
+            Numbers::U16(v) => primitive::<UInt16Type>(v, spares),
+            Numbers::I32(v) => primitive::<Int32Type>(v, spares),
+            Numbers::U32(v) => primitive::<UInt32Type>(v, spares),
+            Numbers::I64(v) => primitive::<Int64Type>(v, spares),
+            Numbers::U64(v) => primitive::<UInt64Type>(v, spares),
+            Numbers::F32(v) => primitive::<Float32Type>(v, spares),
+            Numbers::F64(v) => primitive::<Float64Type>(v, spares),
         }
     }
-}
-
-fn finish<T: ArrowPrimitiveType>(values: Vec<T::Native>, spares: &mut Spares) -> ArrayRef {
-    let values = ScalarBuffer::<T::Native>::from(values);
-    spares.hold(values.inner());
-    Arc::new(PrimitiveArray::<T>::new(values, None))
 }
 
 /// Bits lie in pages as they do in Arrow.
@@ -240,40 +231,24 @@ impl Column {
     pub(super) fn finish(self, shape: &Shape, spares: &mut Spares) -> Result<ArrayRef> {
         Ok(match (self, shape) {
             (Column::Numbers(numbers), _) => numbers.finish(spares),
-            (Column::Strings { offsets, bytes }, _) => {
-                let offsets = held_offsets(offsets, spares)?;
-                let bytes = Buffer::from_vec(bytes);
-                spares.hold(&bytes);
-                Arc::new(BinaryArray::try_new(offsets, bytes, None).map_err(broken)?)
-            }
+            (Column::Strings { offsets, bytes }, _) => arrays::binary(offsets, bytes, spares)?,
             (Column::List { offsets, item }, Shape::List { item: of, .. }) => {
-                let item_field = Arc::new(field("item", of)?);
-                let offsets = held_offsets(offsets, spares)?;
-                let values = item.finish(of, spares)?;
-                Arc::new(ListArray::try_new(item_field, offsets, values, None).map_err(broken)?)
+                let items = |spares: &mut Spares| item.finish(of, spares);
+                arrays::list(field("item", of)?, offsets, items, spares)?
             }
             (Column::Optional { mut present, item }, Shape::Optional { item: of, .. }) => {
                 expand(&item.finish(of, spares)?, &present.finish())?
             }
             (Column::Array { rows, item }, Shape::Array { len, item: of }) => {
-                let len = i32::try_from(*len).map_err(|_| mismatch())?;
-                let item_field = Arc::new(field("item", of)?);
-                let values = item.finish(of, spares)?;
-                Arc::new(
-                    FixedSizeListArray::try_new_with_length(item_field, len, values, None, rows)
-                        .map_err(broken)?,
-                )
+                arrays::fixed_list(field("item", of)?, *len, item.finish(of, spares)?, rows)?
             }
             (Column::Record { rows, members }, Shape::Record { members: of, .. }) => {
-                let arrays = members
+                let members = members
                     .into_iter()
                     .zip(of)
                     .map(|(column, (_, member))| column.finish(member, spares))
                     .collect::<Result<Vec<_>>>()?;
-                Arc::new(
-                    StructArray::try_new_with_length(member_fields(of)?, arrays, None, rows)
-                        .map_err(broken)?,
-                )
+                arrays::record(member_fields(of)?, members, rows)?
             }
             (
                 Column::Variant {

@@ -2,8 +2,10 @@
 
 use super::types;
 use crate::ReadError;
+use crate::faults::malformed;
 use std::collections::HashMap;
 use std::sync::Arc;
+use tracing::debug_span;
 use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
 use treemill_format::key::Key;
@@ -35,6 +37,7 @@ impl NTupleFile {
     /// `Format` if metadata is damaged, `Unsupported` for features of later versions, `Source`
     /// if bytes could not be had.
     pub fn open(source: Arc<dyn Source>, key: &Key) -> Result<Self, ReadError> {
+        let _span = debug_span!("metadata", table = key.name).entered();
         let name = source.name().to_owned();
         let wrong = |e: &FormatError| ReadError::format(e, &name, None);
         let [packed] = fetch(source.as_ref(), [key.payload()])?;
@@ -123,7 +126,7 @@ impl NTupleFile {
             .fields
             .shape(schema, &field.path)
             .map_err(|e| ReadError {
-                branch: Some(field.name.clone()),
+                branch: Some(field.name.as_str().into()),
                 ..ReadError::format(&e, file, None)
             })
     }
@@ -136,7 +139,7 @@ impl NTupleFile {
         let shape = self.shape(index)?;
         let name = self.fields.get(index).map_or("", |field| &field.name);
         types::field(name, &shape).map_err(|e| ReadError {
-            branch: Some(name.to_owned()),
+            branch: Some(name.into()),
             ..ReadError::format(&e, self.source.name(), None)
         })
     }
@@ -187,10 +190,10 @@ fn is_within(links: &[EnvelopeLink], file_size: u64) -> Result<(), FormatError> 
     let all = sizes.fold(0, u64::saturating_add);
     match all <= file_size {
         true => Ok(()),
-        false => Err(FormatError::Malformed {
-            what: format!("page lists of {all} bytes in a file of {file_size}"),
-            at: 0,
-        }),
+        false => Err(malformed(
+            0,
+            format!("page lists of {all} bytes in a file of {file_size}"),
+        )),
     }
 }
 
@@ -216,7 +219,7 @@ fn unpack(
     }
     if packed.len() > length {
         let what = format!("an envelope of {length} bytes stored in {}", packed.len());
-        return Err(FormatError::Malformed { what, at: 0 });
+        return Err(malformed(0, what));
     }
     let mut out = Vec::new();
     decompressor.decompress(packed, length, &mut out)?;

@@ -10,6 +10,8 @@ use super::plan::{self, Part};
 use crate::ReadError;
 use crate::cache::Page;
 use crate::context::Context;
+use crate::faults::unsupported;
+use crate::limits::{GAP_ROWS, RESERVED_VALUES};
 use crate::memory::Spares;
 use crate::memory::shelf;
 use crate::window::Window;
@@ -18,17 +20,10 @@ use arrow_select::take::take;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+use tracing::trace_span;
 use treemill_format::error::FormatError;
 use treemill_format::rntuple::decode::Run;
 use treemill_format::rntuple::{Cluster, Columns, Shape};
-use treemill_source::Latency;
-
-/// The most values that memory is taken for before their bytes have been seen.
-const MOST_RESERVED: u64 = 1 << 20;
-
-/// Entries that are wanted and less than this apart are decoded with those between them: cheaper than
-/// to begin anew.
-const STRETCH_GAP: u32 = 256;
 
 /// Reads one field.
 #[derive(Debug)]
@@ -129,17 +124,10 @@ impl Cursor {
         range: Range<u64>,
         rows: &[u32],
     ) -> Result<ArrayRef, ReadError> {
-        let gap = match context.file.source().latency() {
-            Latency::Local => STRETCH_GAP,
-            // All in one round trip.
-            Latency::Remote => u32::MAX,
-        };
-        let (stretches, indices) = plan::stretches(range.start, rows, gap);
+        let (stretches, indices) = plan::stretches(range.start, rows, GAP_ROWS);
         let array = self.together(context, range.clone(), &stretches)?;
         take(&array, &UInt32Array::from(indices), None).map_err(|e| {
-            let error = FormatError::Unsupported {
-                what: format!("single entries of this type: {e}"),
-            };
+            let error = unsupported(format!("single entries of this type: {e}"));
             ReadError::format(&error, context.file.source().name(), None)
                 .within(&self.name, range, None)
         })
@@ -153,7 +141,7 @@ impl Cursor {
         ranges: &[Range<u64>],
     ) -> Result<ArrayRef, ReadError> {
         let ntuple = context.file.ntuple();
-        let rows = range.end.saturating_sub(range.start).min(MOST_RESERVED);
+        let rows = range.end.saturating_sub(range.start).min(RESERVED_VALUES);
         let rows = usize::try_from(rows).unwrap_or(0);
         let mut column = Column::new(&self.shape, rows, &mut self.spares);
         let clusters = ranges
@@ -171,6 +159,7 @@ impl Cursor {
                 ahead: &mut self.ahead,
                 columns: &mut self.columns,
             };
+            let _span = trace_span!("decode", field = self.name).entered();
             append(&mut column, &self.shape, entries, &mut elements)
                 .map_err(|e| e.within(&self.name, cluster.entries.clone(), None))?;
         }

@@ -1,13 +1,11 @@
 //! Plans which parts of which pages hold given elements, and which pages are prefetched. Pure: no I/O, no
 //! state.
 
+use crate::faults::{malformed, unsupported};
+use crate::limits::ZEROS;
 use std::ops::Range;
-use treemill_format::error::{FormatError, Result};
+use treemill_format::error::Result;
 use treemill_format::rntuple::{Columns, Located, NTuple};
-
-/// As many elements that are zero and not stored are believed of any file, in one column of one
-/// batch; of larger files as many as they have bytes. Nothing else bears out their number.
-const BELIEVED_ZEROS: u64 = 1 << 22;
 
 /// A part of a column's elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,19 +54,19 @@ pub(super) fn parts(
     file_size: u64,
 ) -> Result<Vec<Part>> {
     if range.end > located.elements || range.start > range.end {
-        return Err(FormatError::Malformed {
-            what: format!(
+        return Err(malformed(
+            0,
+            format!(
                 "elements {}..{} asked of a column that has {} in this cluster",
                 range.start, range.end, located.elements
             ),
-            at: 0,
-        });
+        ));
     }
     let mut parts = Vec::new();
     let zeros = located.zeros.min(range.end).saturating_sub(range.start);
-    if zeros > file_size.max(BELIEVED_ZEROS) {
+    if zeros > file_size.max(ZEROS) {
         let what = format!("{zeros} values from before their field was added, in one batch");
-        return Err(FormatError::Unsupported { what });
+        return Err(unsupported(what));
     }
     if zeros > 0 {
         parts.push(Part::Zeros(index(zeros)));

@@ -3,10 +3,11 @@
 
 use crate::samples::{changes, structures};
 use crate::values::{by, open, read};
-use crate::writer::Part;
+use crate::writer::{Cluster, NTuple, Part, counted};
 use proptest::prelude::*;
 use treemill_read::{ErrorKind, ReadError};
 use treemill_source::Latency;
+use treemill_testing::peak_of;
 
 fn is_fair(error: &ReadError) -> bool {
     matches!(
@@ -81,4 +82,26 @@ proptest! {
             }
         }
     }
+}
+
+/// A cluster group's record in the footer: its size, first entry, entries, clusters, and the link.
+const GROUP: usize = 8 + 8 + 8 + 4 + 8 + 4 + 8;
+
+#[test]
+fn groups_that_name_the_same_page_list_take_no_memory() {
+    let mut sample = NTuple::default();
+    sample.clusters = vec![Cluster::default(); 5_000];
+    let (bytes, key) = sample.write_damaged(&mut |part, bytes| {
+        if part == Part::Footer {
+            let group = bytes.split_off(bytes.len() - GROUP);
+            bytes.truncate(bytes.len() - counted(0, &[]).len());
+            bytes.extend(counted(10_000, &group.repeat(10_000)));
+        }
+    });
+    assert!(bytes.len() <= 1 << 20, "{} bytes", bytes.len());
+    let most = 20 * bytes.len();
+    let (opened, taken) = peak_of(|| open(bytes, &key, Latency::Local));
+    let error = opened.unwrap_err();
+    assert!(error.to_string().contains("page lists of"), "{error}");
+    assert!(taken <= most, "{taken} bytes of {most}");
 }

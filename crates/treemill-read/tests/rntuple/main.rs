@@ -11,6 +11,10 @@
 mod corpus;
 mod damage;
 mod samples;
+mod spans;
 mod synthetic;
 mod values;
 mod writer;
+
+#[global_allocator]
+static ALLOCATOR: treemill_testing::Counting = treemill_testing::Counting;

@@ -291,3 +291,31 @@ fn a_distant_source_is_asked_few_times() {
         );
     }
 }
+
+/// The pages between two rows that are far apart are not decompressed, however far away the file is.
+#[test]
+fn single_rows_of_a_distant_source_decode_their_own_pages() {
+    use std::sync::Arc;
+    use treemill_read::Counters;
+    let mut n = NTuple::default();
+    let f = n.field(None, LEAF, "f", "std::int32_t");
+    n.column(f, I32.0, I32.1);
+    let page = |first: i32| i32s(&(first..first + 1000).collect::<Vec<_>>());
+    n.clusters.push(Cluster {
+        entries: 10_000,
+        columns: vec![Some((0..10).map(|i| page(i * 1000)).collect())],
+    });
+    let (bytes, key) = n.write();
+    for latency in [Latency::Local, Latency::Remote] {
+        let file = open(bytes.clone(), &key, latency).unwrap();
+        let counters = Arc::new(Counters::default());
+        let mut reader = Reader::new(file, &[0])
+            .unwrap()
+            .with_counters(Arc::clone(&counters));
+        let mut batches = reader.batches(0..10_000, Options::default()).unwrap();
+        let mut batch = batches.next_batch().unwrap();
+        let found = batch.column_at(0, &[5, 9_995]).unwrap();
+        assert_eq!(crate::values::all(&found), ["5", "9995"]);
+        assert_eq!(counters.bytes_decompressed(), 2 * 4000, "{latency:?}");
+    }
+}

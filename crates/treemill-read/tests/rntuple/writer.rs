@@ -245,7 +245,7 @@ fn list(items: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     counted(items.len() as u32, &items.concat())
 }
 
-fn counted(n: u32, bytes: &[u8]) -> Vec<u8> {
+pub fn counted(n: u32, bytes: &[u8]) -> Vec<u8> {
     [
         &(-(bytes.len() as i64 + 12)).to_le_bytes(),
         &n.to_le_bytes()[..],

@@ -12,9 +12,8 @@ mod tests;
 
 pub use index::{Switch, decode_ends, decode_switches};
 
-use super::cursor::{malformed, unsupported};
 use super::element::{Element, Encoding};
-use crate::error::{FormatError, Result};
+use crate::error::{FormatError, Result, malformed, unsupported};
 use std::ops::Range;
 
 /// Some elements of a page.

@@ -6,6 +6,7 @@ use crate::cache::{self, Elements, PageKind, Sight};
 use crate::context::Context;
 use crate::memory::shelf;
 use crate::rntuple::plan;
+use tracing::trace_span;
 use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
 use treemill_format::rntuple::{Encoding, Located, Page, check_page};
@@ -144,6 +145,7 @@ fn unpack<'a>(
     kind: &PageKind,
     out: &'a mut Vec<u8>,
 ) -> Result<&'a [u8], FormatError> {
+    let _span = trace_span!("decompress", bytes = kind.length()).entered();
     match kind.has_checksum {
         true => decompressor.unpack_verified(packed, kind.length(), out),
         false => decompressor.unpack(packed, kind.length(), out),

@@ -1,0 +1,77 @@
+//! The reader's policy in numbers: what is read together, how much memory is kept, and how much of a file's
+//! claims is believed. Beside the cache, which has its own limit, a process keeps at most 256 MB for reuse
+//! ([`SHELF_BYTES`] twice, [`RESULTS_BYTES`], and [`KEPT_ENTRIES`] of 4 bytes). Each column of each reader has
+//! at most one window.
+
+// Batches and windows: the defaults of `Options`, which says what they are.
+
+/// Entries of a batch at most: what its columns take should fit the processor's second-level cache.
+pub(crate) const BATCH_ENTRIES: u64 = 32 << 10;
+/// Entries of a batch at least: fewer do not repay the fixed cost of a batch.
+pub(crate) const LEAST_ENTRIES: u64 = 4 << 10;
+/// Compressed bytes that one column asks a distant source for at once.
+pub(crate) const WINDOW_BYTES: u64 = 8 << 20;
+/// Bytes between two ranges of a distant source that are read as one: they cost less than a round trip.
+pub(crate) const GAP_BYTES: u64 = 32 << 10;
+/// Rows between two wanted ones that are decoded with them: it costs less than a new start.
+pub(crate) const GAP_ROWS: u32 = 256;
+
+// Opening.
+
+/// Bytes of a file that are read first: the header, and in most files the root directory after it.
+pub(crate) const FIRST_BYTES: u64 = 1024;
+/// Depth of directories within directories.
+pub(crate) const DIRECTORY_DEPTH: usize = 64;
+/// Bytes of baskets that are read together for the first look into them.
+pub(crate) const LOOK_TOGETHER: u64 = 8 << 20;
+/// Bytes of one basket that the first look decodes, unless its first entry alone has more.
+pub(crate) const LOOK_BYTES: usize = 256 << 10;
+/// Classes that the first look finds for one branch: a class may have arrays of itself.
+pub(crate) const LOOK_CLASSES: usize = 64;
+/// Letters of a name that are compared when near names are searched.
+pub(crate) const LONGEST_NAME: usize = 200;
+/// Pairs of letters that one search for near names compares.
+pub(crate) const MOST_COMPARED: usize = 20_000_000;
+
+// Memory for values that are announced and not yet seen, or not stored at all.
+
+/// Values that memory is taken for before their bytes have been seen.
+pub(crate) const RESERVED_VALUES: u64 = 1 << 20;
+/// Beyond [`RESERVED_VALUES`], as many values as would be if the stored bytes had this compression ratio.
+pub(crate) const RESERVED_RATIO: u64 = 4;
+/// Zeros of a field from before it was added, in one column of one batch. A larger file may have as many as it
+/// has bytes.
+pub(crate) const ZEROS: u64 = 1 << 22;
+/// Values that are made up for missing arrays of a fixed size, in one batch.
+pub(crate) const MADE_UP: usize = 1 << 25;
+/// Beyond [`MADE_UP`], values that are made up for each row.
+pub(crate) const MADE_UP_PER_ROW: usize = 16;
+
+// Memory that is kept for reuse.
+
+/// Bytes of buffers that readers leave on each of the two shelves.
+pub(crate) const SHELF_BYTES: usize = 32 << 20;
+/// Bytes from which on the memory of a result is kept.
+pub(crate) const RESULT_BYTES: usize = 32 << 10;
+/// Bytes of all results that are kept.
+pub(crate) const RESULTS_BYTES: usize = 128 << 20;
+/// Results that are kept: all are looked at when one is wanted.
+pub(crate) const MOST_RESULTS: usize = 64;
+/// How many times larger than asked for the memory of a result may be.
+pub(crate) const RESULT_SLACK: usize = 4;
+/// Entries whose list ends are kept, of all files and counters, four bytes each.
+pub(crate) const KEPT_ENTRIES: u64 = 16 << 20;
+/// Entries of a counter whose list ends a reader remembers between batches.
+pub(crate) const COUNTED_ENTRIES: u64 = 1 << 20;
+/// Selections of a counter's entries that a reader remembers.
+pub(crate) const COUNTED_SELECTIONS: usize = 4;
+
+// The cache, whose limit users set.
+
+/// Bytes that an entry takes beside its payload, about.
+pub(crate) const CACHE_OVERHEAD: u64 = 256;
+/// Places that are looked up under one lock.
+pub(crate) const CACHE_PLACES: usize = 256;
+/// Passes whose values the cache protects, beside the current one. A query with automatic ranges takes two passes,
+/// the first over fewer columns: what it used last time is at most two passes old.
+pub(crate) const CACHE_PASSES: u64 = 2;
