@@ -18,7 +18,7 @@ pub struct BasketHeader {
     /// Entries (fNevBuf).
     pub entries: usize,
     /// End of the entries' bytes in the payload (fLast - fKeylen); entry offsets follow.
-    pub border: usize,
+    pub data_end: usize,
     /// Entry offsets are left out if they follow from a counter; else the entries' sizes take their place,
     /// which compress better (`EIOFeatures::kGenerateOffsetMap`).
     pub generated_offsets: bool,
@@ -107,8 +107,8 @@ impl BasketHeader {
                 key_at,
             ));
         }
-        let border = match last.checked_sub(key_len) {
-            Some(border) if border <= uncompressed_len => border,
+        let data_end = match last.checked_sub(key_len) {
+            Some(data_end) if data_end <= uncompressed_len => data_end,
             _ => {
                 return Err(malformed(
                     format!(
@@ -124,7 +124,7 @@ impl BasketHeader {
             uncompressed_len,
             key_len,
             entries,
-            border,
+            data_end,
             generated_offsets,
         })
     }
@@ -134,9 +134,12 @@ impl BasketHeader {
     /// # Errors
     /// `Malformed` if the payload is shorter.
     pub fn data<'a>(&self, payload: &'a [u8]) -> Result<&'a [u8]> {
-        payload.get(..self.border).ok_or_else(|| {
+        payload.get(..self.data_end).ok_or_else(|| {
             malformed(
-                format!("basket's payload ends before its border {}", self.border),
+                format!(
+                    "basket's payload is shorter than its data of {} bytes",
+                    self.data_end
+                ),
                 payload.len(),
             )
         })
@@ -148,7 +151,7 @@ impl BasketHeader {
     /// `Malformed` if the entry offsets' count is not the number of entries.
     pub fn split<'a>(&self, payload: &'a [u8]) -> Result<Payload<'a>> {
         let data = self.data(payload)?;
-        let tail = payload.get(self.border..).unwrap_or_default();
+        let tail = payload.get(self.data_end..).unwrap_or_default();
         // Some writers leave padding of less than a count.
         let Some((&count, offsets)) = tail.split_first_chunk::<4>() else {
             return Ok(Payload {
@@ -157,7 +160,7 @@ impl BasketHeader {
             });
         };
         let count = i32::from_be_bytes(count);
-        let count_at = self.border;
+        let count_at = self.data_end;
         if count == 0 {
             return Ok(Payload {
                 data,
@@ -199,7 +202,8 @@ impl BasketHeader {
     /// `Malformed` if they do not.
     pub fn entry_starts(&self, payload: Payload<'_>, starts: &mut Vec<u32>) -> Result<()> {
         starts.clear();
-        let (Ok(key_len), Ok(border)) = (u32::try_from(self.key_len), u32::try_from(self.border))
+        let (Ok(key_len), Ok(data_end)) =
+            (u32::try_from(self.key_len), u32::try_from(self.data_end))
         else {
             return Err(malformed("basket is longer than 4 GB", 0));
         };
@@ -218,12 +222,12 @@ impl BasketHeader {
             let offsets = stored.take(self.entries);
             starts.extend(offsets.map(|at| at.wrapping_sub(key_len)));
         }
-        starts.push(border);
+        starts.push(data_end);
         // Offsets below the key wrap to huge numbers, and are found here as not ascending.
         if !ascending(starts) {
             return Err(malformed(
                 "basket's entry offsets do not ascend within its data",
-                self.border,
+                self.data_end,
             ));
         }
         Ok(())

@@ -36,11 +36,11 @@ enum Place {
 }
 
 impl Place {
-    /// The first `border` bytes of a payload.
-    fn up_to(self, border: usize) -> Self {
+    /// The first `data_end` bytes of a payload.
+    fn up_to(self, data_end: usize) -> Self {
         match self {
             Place::Window(bytes) => {
-                let end = bytes.start.saturating_add(border as u64);
+                let end = bytes.start.saturating_add(data_end as u64);
                 Place::Window(bytes.start..end)
             }
             other => other,

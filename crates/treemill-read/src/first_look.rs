@@ -106,7 +106,7 @@ fn into(
             let wrong = |e: FormatError| fetch.wrong(&e, Some(basket.bytes.start));
             let header = BasketHeader::parse(&record).map_err(wrong)?;
             let packed = agreed(&header, &record, basket).map_err(wrong)?;
-            let mean = header.border.checked_div(header.entries).unwrap_or(0);
+            let mean = header.data_end.checked_div(header.entries).unwrap_or(0);
             if mean > LOOK_BYTES && is_readable_without(layout) {
                 give_up(layout, "entries too long to be looked into");
                 return Ok(());

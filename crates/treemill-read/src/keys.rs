@@ -163,7 +163,7 @@ impl Walk {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::arithmetic_side_effects)]
     use super::*;
     use std::cell::Cell;
     use std::hash::Hasher;

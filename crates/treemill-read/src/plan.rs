@@ -105,8 +105,8 @@ pub fn share_of(branch: &Branch, range: &Range<u64>, bytes: u64) -> u64 {
 /// Good places for batches to end: the first entries of the branches' baskets within `range`, ascending and
 /// distinct.
 #[must_use]
-pub fn borders<'a>(branches: impl Iterator<Item = &'a Branch>, range: &Range<u64>) -> Vec<u64> {
-    let mut borders: Vec<u64> = branches
+pub fn boundaries<'a>(branches: impl Iterator<Item = &'a Branch>, range: &Range<u64>) -> Vec<u64> {
+    let mut boundaries: Vec<u64> = branches
         .flat_map(|branch| {
             let first = branch
                 .baskets
@@ -118,28 +118,28 @@ pub fn borders<'a>(branches: impl Iterator<Item = &'a Branch>, range: &Range<u64
                 .take_while(|start| *start < range.end)
         })
         .collect();
-    borders.sort_unstable();
-    borders.dedup();
-    borders
+    boundaries.sort_unstable();
+    boundaries.dedup();
+    boundaries
 }
 
 /// The end of the batch that begins at `start`: the last boundary within reach, at least `least_entries` on. If
 /// there is none, the way to the next boundary is cut evenly.
 #[must_use]
-pub fn batch_end(start: u64, stop: u64, borders: &[u64], options: &Options) -> u64 {
+pub fn batch_end(start: u64, stop: u64, boundaries: &[u64], options: &Options) -> u64 {
     let most = options.batch_entries.max(1);
     let reach = start.saturating_add(most);
     if stop <= reach {
         return stop;
     }
-    let beyond = borders.partition_point(|border| *border <= reach);
+    let beyond = boundaries.partition_point(|boundary| *boundary <= reach);
     let least = start.saturating_add(options.least_entries.clamp(1, most));
-    if let Some(border) = beyond.checked_sub(1).and_then(|last| borders.get(last))
-        && *border >= least
+    if let Some(boundary) = beyond.checked_sub(1).and_then(|last| boundaries.get(last))
+        && *boundary >= least
     {
-        return *border;
+        return *boundary;
     }
-    let next = borders.get(beyond).copied().unwrap_or(stop).min(stop);
+    let next = boundaries.get(beyond).copied().unwrap_or(stop).min(stop);
     let way = next.saturating_sub(start);
     let pieces = way.div_ceil(most).max(1);
     start.saturating_add(way.div_ceil(pieces))
@@ -257,23 +257,23 @@ mod tests {
     proptest! {
         #[test]
         fn batches_cover_a_range_exactly_and_are_no_longer_than_allowed(
-            mut borders in proptest::collection::vec(0_u64..200_000, 0..40),
+            mut boundaries in proptest::collection::vec(0_u64..200_000, 0..40),
             start in 0_u64..1000, len in 1_u64..200_000,
             most in 1_u64..40_000, least in 0_u64..40_000,
         ) {
-            borders.sort_unstable();
-            borders.dedup();
+            boundaries.sort_unstable();
+            boundaries.dedup();
             let options = Options { batch_entries: most, least_entries: least, ..Options::default() };
             let stop = start + len;
             let mut at = start;
             let mut batches = 0;
             while at < stop {
-                let end = batch_end(at, stop, &borders, &options);
+                let end = batch_end(at, stop, &boundaries, &options);
                 prop_assert!(end > at && end <= stop && end - at <= most);
                 at = end;
                 batches += 1;
             }
-            prop_assert!(batches <= 2 * (len / most.min(least.max(1)) + 1) + borders.len() as u64 + 1);
+            prop_assert!(batches <= 2 * (len / most.min(least.max(1)) + 1) + boundaries.len() as u64 + 1);
         }
 
         #[test]

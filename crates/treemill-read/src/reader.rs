@@ -143,12 +143,12 @@ impl Reader {
         options: Options,
     ) -> Result<Batches<'_>, ReadError> {
         self.check(&range)?;
-        let borders = self.table.borders(&self.columns, &range);
+        let boundaries = self.table.boundaries(&self.columns, &range);
         Ok(Batches {
             reader: self,
             next: range.start,
             stop: range.end,
-            borders,
+            boundaries,
             options,
             again: true,
         })
@@ -182,7 +182,7 @@ impl Reader {
             reader: self,
             next: range.start,
             stop: range.end,
-            borders: Vec::new(), // it is one batch
+            boundaries: Vec::new(), // it is one batch
             options: Options::default(),
             again: false,
         };
@@ -203,7 +203,7 @@ pub struct Batches<'a> {
     reader: &'a mut Reader,
     next: u64,
     stop: u64,
-    borders: Vec<u64>,
+    boundaries: Vec<u64>,
     options: Options,
     again: bool,
 }
@@ -216,7 +216,7 @@ impl Batches<'_> {
             return None;
         }
         let start = self.next;
-        let end = plan::batch_end(start, self.stop, &self.borders, &self.options);
+        let end = plan::batch_end(start, self.stop, &self.boundaries, &self.options);
         self.next = end;
         self.reader.counters.add_entries(end.saturating_sub(start));
         Some(self.batch(start..end))

@@ -123,11 +123,11 @@ impl Table {
     /// Good places for batches of these columns to end: first entries of baskets or clusters within `range`,
     /// ascending and distinct.
     #[must_use]
-    pub fn borders(&self, columns: &[usize], range: &Range<u64>) -> Vec<u64> {
+    pub fn boundaries(&self, columns: &[usize], range: &Range<u64>) -> Vec<u64> {
         match self {
             Table::Tree(file) => {
                 let all = &file.tree().branches;
-                plan::borders(columns.iter().filter_map(|&c| all.get(c)), range)
+                plan::boundaries(columns.iter().filter_map(|&c| all.get(c)), range)
             }
             Table::NTuple(_) => {
                 let mut starts = self.clusters();

@@ -164,7 +164,7 @@ fn basket(tree: &TreeFile, bytes: &[u8], branch: usize, index: usize) -> (usize,
 
 /// Moves one item from an entry that has some to the one before it.
 fn move_an_item(bytes: &mut [u8], record: usize, header: &BasketHeader) {
-    let offsets = record + header.key_len + header.border + 4;
+    let offsets = record + header.key_len + header.data_end + 4;
     let offset = |bytes: &[u8], n: usize| {
         let at = offsets + 4 * n;
         u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap())
@@ -210,10 +210,10 @@ fn a_later_basket_of_another_length_goes_by_its_own_offsets() {
     // The last entry that has items has one less: the data end before it (fLast).
     let payload = record + header.key_len;
     let flast = record + header.key_len - 5;
-    let shorter = header.key_len + header.border - 4;
+    let shorter = header.key_len + header.data_end - 4;
     let expected = u32::from_be_bytes(bytes[flast..flast + 4].try_into().unwrap());
-    assert_eq!(expected as usize, header.key_len + header.border);
-    let tail = payload + header.border..payload + header.uncompressed_len;
+    assert_eq!(expected as usize, header.key_len + header.data_end);
+    let tail = payload + header.data_end..payload + header.uncompressed_len;
     bytes[flast..flast + 4].copy_from_slice(&(shorter as u32).to_be_bytes());
     bytes.copy_within(tail.clone(), tail.start - 4);
     // An offset beyond the data's end would be malformed: those of empty entries after it move along.

@@ -229,7 +229,7 @@ fn baskets(path: &Path, bytes: &[u8]) -> Vec<(Layout, Vec<u8>, Vec<u32>, usize)>
             starts.truncate(most);
             let len = starts
                 .last()
-                .map_or(header.border.min(20_000), |&end| end as usize);
+                .map_or(header.data_end.min(20_000), |&end| end as usize);
             let entries = starts.len().saturating_sub(1);
             let count = if starts.is_empty() {
                 header.entries

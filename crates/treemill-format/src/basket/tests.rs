@@ -54,7 +54,7 @@ fn header_of_a_plain_basket() {
     let bytes = head(5, 20, 20, None);
     let header = BasketHeader::parse(&bytes).unwrap();
     assert_eq!(header.entries, 5);
-    assert_eq!(header.border, 20);
+    assert_eq!(header.data_end, 20);
     assert_eq!(header.key_len, bytes.len());
     assert!(!header.generated_offsets);
     let data = [1_u8; 20];

@@ -33,7 +33,9 @@ impl Basket {
 
     /// The entries' bytes.
     pub(crate) fn data(&self) -> &[u8] {
-        self.payload().get(..self.header.border).unwrap_or_default()
+        self.payload()
+            .get(..self.header.data_end)
+            .unwrap_or_default()
     }
 
     /// Memory for another one.

@@ -92,12 +92,12 @@ impl Cursor {
     }
 
     /// The ends of the items of a basket's entries, if they are known and the branch has shown that its own
-    /// are the same. `border`: how many bytes the items have.
+    /// are the same. `data_end`: how many bytes the items have.
     pub(super) fn known_ends(
         &self,
         context: &Context<'_, TreeFile>,
         entries: &Range<u64>,
-        border: usize,
+        data_end: usize,
     ) -> Option<Ends> {
         let Role::Items { slot, size } = self.role else {
             return None;
@@ -110,7 +110,7 @@ impl Cursor {
             return None;
         }
         let bytes = ends.items().and_then(|items| items.checked_mul(size));
-        (bytes == Some(border)).then_some(ends)
+        (bytes == Some(data_end)).then_some(ends)
     }
 
     /// Compares the starts of a basket's entries, just found, to what is known; if nothing is, others

@@ -116,7 +116,7 @@ impl Cursor {
         self.window = window;
         found.map(|()| Loaded {
             entries: basket.entries.clone(),
-            place: place.up_to(header.border),
+            place: place.up_to(header.data_end),
             offset: Some(basket.bytes.start),
         })
     }
@@ -147,9 +147,9 @@ impl Cursor {
         basket: &BasketRef,
         header: &BasketHeader,
     ) -> usize {
-        self.known = self.known_ends(context, &basket.entries, header.border);
+        self.known = self.known_ends(context, &basket.entries, header.data_end);
         match self.known {
-            Some(_) => header.border,
+            Some(_) => header.data_end,
             None => header.uncompressed_len,
         }
     }

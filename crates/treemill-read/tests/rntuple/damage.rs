@@ -89,8 +89,10 @@ const GROUP: usize = 8 + 8 + 8 + 4 + 8 + 4 + 8;
 
 #[test]
 fn groups_that_name_the_same_page_list_take_no_memory() {
-    let mut sample = NTuple::default();
-    sample.clusters = vec![Cluster::default(); 5_000];
+    let sample = NTuple {
+        clusters: vec![Cluster::default(); 5_000],
+        ..NTuple::default()
+    };
     let (bytes, key) = sample.write_damaged(&mut |part, bytes| {
         if part == Part::Footer {
             let group = bytes.split_off(bytes.len() - GROUP);
