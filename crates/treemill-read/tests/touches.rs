@@ -1,6 +1,6 @@
-//! Which bytes of a file reading touches: of a NanoAOD with many branches, the header, the key list,
-//! the streamer info, the tree's record, and the baskets of the branches read; no others, and each
-//! once. Skips, saying so, if the file is absent.
+//! Reading touches only the bytes that it needs: of a NanoAOD with many branches, the header, the key list, the
+//! streamer info, the tree's record, and the baskets of the branches read, each once. Skips, saying so, if the
+//! file is absent.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::ops::Range;

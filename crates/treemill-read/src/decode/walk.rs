@@ -158,7 +158,7 @@ fn append_counted(
             if header > 0 && !entry.is_empty() {
                 object::collections(item, layout, None, &mut entry)?;
                 if !entry.is_empty() {
-                    return Err(malformed(0, "an entry goes on behind its items".to_owned()));
+                    return Err(malformed(0, "an entry goes on after its items".to_owned()));
                 }
             }
             if let Layout::Object(of) = layout

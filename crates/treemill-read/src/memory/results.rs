@@ -94,7 +94,7 @@ mod tests {
         let buffer = Buffer::from_vec(first);
         results.hold(buffer.clone());
         let other = results.vec::<f32>(MANY);
-        assert_ne!(other.as_ptr(), at, "somebody holds it");
+        assert_ne!(other.as_ptr(), at, "another owner holds it");
         drop(buffer);
         let other = results.vec::<f64>(MANY / 2);
         assert_ne!(other.as_ptr().cast(), at, "another type");

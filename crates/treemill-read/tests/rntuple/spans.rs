@@ -1,4 +1,4 @@
-//! Where time goes can be seen by a subscriber of `tracing`: opening, reading, decompressing and decoding have spans.
+//! A subscriber of `tracing` can see where time goes: metadata, reads, decompressing and decoding have spans.
 
 use crate::samples::structures;
 use crate::values::{by, open, read};
