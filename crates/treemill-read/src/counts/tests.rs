@@ -51,14 +51,14 @@ fn memory_is_taken_for_entries_that_are_known() {
 
 #[test]
 fn what_is_remembered_between_batches_is_bounded() {
-    let most = usize::try_from(MOST).unwrap();
+    let most = usize::try_from(COUNTED_ENTRIES).unwrap();
     let long = vec![1; most / 2];
     let mut counts = one_counter();
-    let entries = |i: u64| i * MOST / 2..(i + 1) * MOST / 2;
+    let entries = |i: u64| i * COUNTED_ENTRIES / 2..(i + 1) * COUNTED_ENTRIES / 2;
     // Forward, and then at the beginning again.
     for i in [5, 6, 7, 8, 0] {
         counts.learn(0, 7, entries(i), ends(&long), Some(&Kept::default()));
-        assert!(counts.slots[0].kept <= MOST + 2);
+        assert!(counts.slots[0].kept <= COUNTED_ENTRIES + 2);
         assert!(counts.known(0, &entries(i)).is_some());
     }
     for i in 5..9 {

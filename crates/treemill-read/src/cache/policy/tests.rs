@@ -58,10 +58,10 @@ proptest! {
         scan(&mut policy, &new, 3);
         prop_assert_eq!(scan(&mut policy, &old, 4), before);
         prop_assert!(policy.held - before <= room);
-        for pass in 5..5 + GUARDED + 1 {
+        for pass in 5..5 + CACHE_PASSES + 1 {
             scan(&mut policy, &new, pass);
         }
-        let found = scan(&mut policy, &new, 5 + GUARDED + 1);
+        let found = scan(&mut policy, &new, 5 + CACHE_PASSES + 1);
         prop_assert!(found == sum(&new) || found + 100 > limit);
     }
 
@@ -99,7 +99,7 @@ proptest! {
                         prop_assert!(held + bytes > policy.limit);
                     }
                     for key in &gone {
-                        prop_assert!(used.remove(key).unwrap() + GUARDED < pass);
+                        prop_assert!(used.remove(key).unwrap() + CACHE_PASSES < pass);
                     }
                 }
                 _ => {
@@ -114,7 +114,7 @@ proptest! {
                         prop_assert_eq!(gone.pop(), Some(key));
                     }
                     for key in &gone {
-                        prop_assert!(used.remove(key).unwrap() + GUARDED < pass);
+                        prop_assert!(used.remove(key).unwrap() + CACHE_PASSES < pass);
                     }
                 }
             }
