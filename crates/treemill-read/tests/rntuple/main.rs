@@ -11,7 +11,6 @@
 mod corpus;
 mod damage;
 mod samples;
-mod spans;
 mod synthetic;
 mod values;
 mod writer;
