@@ -1,5 +1,5 @@
 """Collections, records and members that are defined or varied anew: one name has one meaning,
-however it is written. Random chains of definitions against a slow evaluator; what is in doubt."""
+however it is written. Random chains of definitions against a slow evaluator; ambiguous names."""
 
 from types import SimpleNamespace
 
@@ -113,7 +113,7 @@ def test_a_record_is_one_thing(events, truth):
     node = events.define("MET", "vector(pt=MET_pt * 2, phi=MET_phi, eta=0, mass=0)")
     assert one(node, "MET.pt") == pytest.approx(2 * ak.sum(truth.MET_pt))
     assert one(node, "MET.px") == pytest.approx(2 * ak.sum(truth.MET_pt * np.cos(truth.MET_phi)))
-    with pytest.raises(QueryError, match=r"MET_pt is in doubt.* write MET\.pt .*define a copy"):
+    with pytest.raises(QueryError, match=r"MET_pt is ambiguous.* write MET\.pt .*define a copy"):
         one(node, "MET_pt")
     with pytest.raises(QueryError, match="has no sumEt"):
         one(node, "MET.sumEt")
@@ -128,9 +128,9 @@ def test_a_record_is_one_thing(events, truth):
 
 def test_old_columns_of_a_new_collection_are_in_doubt(events, jets):
     for text in ("Jet_pt", "sum(Jet_pt)", "MET_pt + Jet_eta[0]"):
-        with pytest.raises(QueryError, match="is in doubt, for Jet was defined anew"):
+        with pytest.raises(QueryError, match="is ambiguous, because Jet was defined anew"):
             one(jets, text)
-    with pytest.raises(QueryError, match=r"nJet is in doubt.* write len\(Jet\)"):
+    with pytest.raises(QueryError, match=r"nJet is ambiguous.* write len\(Jet\)"):
         jets.filter("nJet > 2").count().value  # noqa: B018
     assert one(jets, "nMuon") == one(events, "nMuon")
     assert one(jets.define("Jet_pt", "Jet.pt"), "Jet_pt") == one(jets, "Jet.pt")
@@ -146,7 +146,7 @@ def test_variations_of_a_collection_and_of_a_record(events, truth):
         assert values["nominal"] == pytest.approx(ak.sum(truth.Jet_pt))
         assert values["Jet:up"] == pytest.approx(up)
     for text in ("Jet_pt", "nJet"):
-        with pytest.raises(QueryError, match=r"in doubt.*\(in the variation Jet:up\)"):
+        with pytest.raises(QueryError, match=r"ambiguous.*\(in the variation Jet:up\)"):
             node.sum(text).value  # noqa: B018
     assert list(node.sum("MET_pt").value) == ["nominal"]
     node = events.vary("MET", {"up": "vector(pt=MET_pt*2, phi=MET_phi, eta=0, mass=0)"})
@@ -184,7 +184,7 @@ def test_patterns_find_what_was_defined_anew(jets, truth, tmp_path):
     path = str(tmp_path / "skim.parquet")
     jets.snapshot(path, ["Jet_*", "MET_pt"]).value  # noqa: B018
     assert ak.all(ak.from_parquet(path).Jet_pt == good)
-    with pytest.raises(QueryError, match="in doubt"):
+    with pytest.raises(QueryError, match="ambiguous"):
         jets.arrays(["Jet_pt"])
 
 
@@ -204,7 +204,7 @@ def test_friends_columns_are_names_like_others(paths, truth):
     assert one(theirs, "f.Jet[0].pt") == one(theirs, "f.Jet.pt[0]")
     assert one(theirs, "len(f.Jet)") == ak.sum(first.Jet_pt > 30)
     assert one(theirs, "Jet_pt") == one(events, "Jet_pt")
-    with pytest.raises(QueryError, match=r"f\.Jet_pt is in doubt"):
+    with pytest.raises(QueryError, match=r"f\.Jet_pt is ambiguous"):
         one(theirs, "f.Jet_pt")
 
 

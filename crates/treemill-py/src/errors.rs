@@ -26,10 +26,10 @@ pub fn read_error(py: Python<'_>, error: &ReadError) -> PyErr {
 /// A query's error, with the expression and the place in it.
 pub fn query_error(py: Python<'_>, error: &QueryError) -> PyErr {
     raise(py, "QueryError", &error.message, |places| {
-        places.set_item("text", &error.text)?;
+        places.set_item("text", error.text.as_deref())?;
         places.set_item("span", error.span)?;
-        places.set_item("column", &error.column)?;
-        places.set_item("suggestions", &error.suggestions)
+        places.set_item("column", error.column.as_deref())?;
+        places.set_item("suggestions", error.suggestions.as_ref())
     })
 }
 

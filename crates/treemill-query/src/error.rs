@@ -32,13 +32,13 @@ pub struct QueryError {
     /// What is wrong, in a line.
     pub message: String,
     /// The expression, where one is to blame.
-    pub text: Option<String>,
+    pub text: Option<Box<str>>,
     /// The place in it, in characters, half-open.
     pub span: Option<Span>,
     /// The column that an expression names and that there is not, where that is what is wrong.
-    pub column: Option<String>,
+    pub column: Option<Box<str>>,
     /// Names that the user may have meant, best first.
-    pub suggestions: Vec<String>,
+    pub suggestions: Box<[String]>,
     /// What it comes from, if it is another error.
     #[source]
     pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
@@ -77,7 +77,7 @@ impl QueryError {
             text: None,
             span: None,
             column: None,
-            suggestions: Vec::new(),
+            suggestions: Box::default(),
             source: None,
         }
     }
@@ -103,7 +103,7 @@ impl QueryError {
     pub(crate) fn no_column(span: Span, name: &str) -> Self {
         Self {
             kind: QueryErrorKind::Column,
-            column: Some(name.to_owned()),
+            column: Some(name.into()),
             ..Self::at(span, format!("there is no column {name}"))
         }
     }
@@ -123,8 +123,8 @@ impl QueryError {
     }
 
     /// Adds names that may have been meant.
-    pub(crate) fn suggest(mut self, suggestions: Vec<String>) -> Self {
-        self.suggestions = suggestions;
+    pub(crate) fn suggest(mut self, suggestions: impl Into<Box<[String]>>) -> Self {
+        self.suggestions = suggestions.into();
         self
     }
 
@@ -138,7 +138,7 @@ impl QueryError {
 
     /// Adds the expression's text, unless one is known already.
     pub(crate) fn in_text(mut self, text: &str) -> Self {
-        self.text.get_or_insert_with(|| text.to_owned());
+        self.text.get_or_insert_with(|| text.into());
         self
     }
 }

@@ -67,7 +67,7 @@ fn sine_and_cosine_of_one_angle() {
 fn coordinates_of_vectors() {
     let all = |name: &str| ["px", "py", "pz", "energy"].map(|of| format!("{name}.{of}"));
     let texts = |name: &str| {
-        let sums = all(&format!("j")).map(|of| format!("sum({of} for j in {name})"));
+        let sums = all("j").map(|of| format!("sum({of} for j in {name})"));
         sums.to_vec()
     };
     let one = texts("A");

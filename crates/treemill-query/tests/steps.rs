@@ -142,7 +142,7 @@ fn errors_name_the_place() {
         .compile(&events())
         .err()
         .unwrap();
-    assert_eq!(found.suggestions, ["Muon_pt"]);
+    assert_eq!(*found.suggestions, ["Muon_pt"]);
     let found = Steps::new()
         .sum("Muon.ptt")
         .compile(&events())

@@ -116,7 +116,7 @@ pub(crate) struct Compiler<'a> {
     locals: Vec<(String, Binding)>,
     /// The level of the innermost loop.
     here: LevelId,
-    /// Whether names that definitions have put in doubt mean what was defined.
+    /// Whether names that definitions have made ambiguous mean what was defined.
     renews: bool,
     visited: usize,
     depth: usize,

@@ -1,7 +1,7 @@
 //! What names mean after definitions: these are looked at from the newest to the oldest, then the
 //! columns of the data. One name has one meaning, however it is written: `X.y` of an `X` that was
 //! defined is a member of its value, or what was defined as `X_y` or `X.y` after it. A column `X_y`
-//! from before that is in doubt then, and so is the column that counts the collection `X`.
+//! from before is ambiguous then, and so is the column that counts the collection `X`.
 
 use super::objects::{Object, RecordSource};
 use super::spelling::{Members, alike, rest, spelled};
@@ -161,7 +161,7 @@ impl Compiler<'_> {
                 && !is_same(&found, &member)
             {
                 let message = format!(
-                    "{name} is in doubt, for {whole} was defined anew after it and has a {part} \
+                    "{name} is ambiguous, because {whole} was defined anew after it and has a {part} \
                      of its own: write {whole}.{part} for that one, or define a copy of {name} \
                      under another name before {whole}"
                 );
@@ -172,7 +172,7 @@ impl Compiler<'_> {
             && let Some(list) = self.counted_anew(name)
         {
             let message = format!(
-                "{name} is in doubt, for it counts the items of {list} as they are stored, and \
+                "{name} is ambiguous, because it counts the items of {list} as they are stored, and \
                  {list} was defined anew: write len({list}) for that one, or define a copy of \
                  {name} under another name before {list}"
             );
@@ -183,7 +183,7 @@ impl Compiler<'_> {
         Ok(Some(found))
     }
 
-    /// The new one, where a pattern has found the name; else it is in doubt.
+    /// The new one if a glob has found the name; otherwise the name is ambiguous.
     fn renewed(&self, new: Result<Binding>, at: Span, message: String) -> Result<Binding> {
         match self.renews {
             true => new,

@@ -28,7 +28,7 @@ pub(crate) fn energy(pt: &[f64], z: &[f64], mass: &[f64], energy: &mut [f64]) {
 
 fn times(by: &[f64], to: &mut [f64]) {
     for (to, by) in to.iter_mut().zip(by) {
-        *to = by * *to;
+        *to *= by;
     }
 }
 

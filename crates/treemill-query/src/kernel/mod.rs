@@ -92,14 +92,18 @@ pub(crate) enum Map {
 /// A choice: condition, values where it holds, values where not.
 type Choice<T> = fn(&[u8], &[T], &[T], &mut [T]);
 
+/// Functions of three and of four numbers.
+type Of3 = fn(&[f64], &[f64], &[f64], &mut [f64]);
+type Of4 = fn(&[f64], &[f64], &[f64], &[f64], &mut [f64]);
+
 /// A function on chunks of equal lengths; letters are the types of arguments and result:
 /// F f64, I i64 or the bits of u64, B bool.
 #[derive(Clone, Copy)]
 pub(crate) enum Kernel {
     FtoF(fn(&[f64], &mut [f64])),
     FFtoF(fn(&[f64], &[f64], &mut [f64])),
-    FFFtoF(fn(&[f64], &[f64], &[f64], &mut [f64])),
-    FFFFtoF(fn(&[f64], &[f64], &[f64], &[f64], &mut [f64])),
+    FFFtoF(Of3),
+    FFFFtoF(Of4),
     ItoI(fn(&[i64], &mut [i64])),
     IItoI(fn(&[i64], &[i64], &mut [i64])),
     FFtoB(fn(&[f64], &[f64], &mut [u8])),
