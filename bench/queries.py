@@ -1,5 +1,5 @@
 """What is asked of every rival: the queries' names, branches and bins. How each rival writes them
-is the rival's own affair.
+is up to the rival.
 
 The bins are 2^n over a power of two: `(x - low) / width * bins` is then exact in every rival, so
 that equal bin contents mean equal values read, and no rounding rule at a bin's edge plays a part.

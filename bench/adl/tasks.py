@@ -1,5 +1,5 @@
 """The eight tasks of the analysis description benchmark: their names, the branches that they need
-and the bins that they fill. How each rival writes them is the rival's own affair.
+and the bins that they fill. How each rival writes them is up to the rival.
 
 https://github.com/iris-hep/adl-benchmarks-index has the tasks in words. Bins are 2^n over a power
 of two, so that the rule at an edge is exact everywhere.

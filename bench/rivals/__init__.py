@@ -1,7 +1,7 @@
 """The rivals: one module each, listed in a table; the tasks of bench/adl have another.
 
 A rival's module has `make(threads, variant) -> Engine`. It is imported in that rival's own process
-only, so that nobody's libraries, caches or thread pools touch another's. Rivals of one `group`
+only, so that no rival's libraries, caches or thread pools touch another's. Rivals of one `group`
 (two ways to write the same thing) count as one in the ratios: the faster one.
 """
 

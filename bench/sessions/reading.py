@@ -113,7 +113,7 @@ def against_coffea(paths: list[Path], rounds: int) -> list[Row]:
 
 
 def _alone(events: Any, paths: list[Path], rounds: int) -> list[Row]:
-    """The same without other processes, whose CPU time nobody sees."""
+    """One session without other processes, whose CPU time could not be seen."""
     from .coffea_runner import runner
 
     with tm.connect(workers=1) as session:

@@ -1,5 +1,5 @@
 """The user's code that the session itself runs and that does not come to an end: merging, begin,
-end. Merging runs on threads that nobody can end, begin and end on the caller's own."""
+end. Merging runs on threads, which Python cannot end; begin and end run on the caller's thread."""
 
 import os
 import signal

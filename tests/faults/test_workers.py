@@ -258,7 +258,7 @@ import os, signal, sys
 import treemill as tm
 events = tm.dataset({paths!r}, "Events")
 def hold(events):
-    os.write(1, b"%d %d\\n" % (os.getppid(), os.getpid()))  # in one piece, whoever else writes
+    os.write(1, b"%d %d\\n" % (os.getppid(), os.getpid()))  # one write, one piece
     signal.pause()
 if __name__ == "__main__":
     with tm.connect(workers=2, mode="processes") as session:

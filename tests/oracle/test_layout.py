@@ -73,7 +73,7 @@ def interpreted(other):
     try:
         return other.array(entry_stop=ENTRIES, library="ak")
     except Exception:
-        return None  # It is no affair of ours what uproot cannot read, nor how it says so.
+        return None  # What uproot cannot read, and how it says so, is not compared.
 
 
 def short(branch):

@@ -107,7 +107,7 @@ def test_memory_is_shared_and_outlives_the_column(core, tmp_path):
     assert made.ctypes.data == pa.array(column).buffers()[1].address
     assert not made.flags.writeable
     del column
-    # Another result does not get the memory while somebody holds it.
+    # Another result does not get the memory while it is held.
     others = [tree.read(["number"], 0, 100_000) for _ in range(3)]
     assert made.tolist() == list(range(100_000))
     del others

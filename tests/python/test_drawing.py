@@ -125,7 +125,7 @@ def test_ranges_without_far_tails(tmp_path, capsys):
     same(drawn, tail.hist("pt", range="most").value)
     both = tail.draw("pt:eta", option="goff")
     assert both.axes[1].edges[-1] == high
-    # Whoever does the work.
+    # Whichever worker does the work.
     for workers in (1, 3):
         with tm.connect(workers=workers) as session:
             same(drawn, session.run(tail.hist("pt", range="most")))

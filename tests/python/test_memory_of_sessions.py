@@ -1,4 +1,4 @@
-"""A result lives as long as somebody holds it: the session keeps the account of queries only."""
+"""A result lives as long as the user holds it: the session keeps only the reports of queries."""
 
 import gc
 import subprocess

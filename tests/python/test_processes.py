@@ -184,7 +184,7 @@ def test_feedback_and_progress(session, paths, monkeypatch, tmp_path):
 
     def held(events):
         if len(events) == 1:
-            pipe.read_text()  # until somebody has written
+            pipe.read_text()  # until a worker has written
         return {"n": len(events)}
 
     def feedback(output):

@@ -43,7 +43,7 @@ def test_a_thread_that_is_stuck_is_overtaken(many, truth, stuck, kind):
     else:
         query = session.submit(lambda chunk: {"n": len(chunk), "jets": int(sum(chunk.nJet))}, many)
     found = query.result(timeout=50)
-    assert not go.is_set(), "nobody has waited for it"
+    assert not go.is_set(), "the query has not waited for it"
     assert len(packets) > len(set(packets)), "a packet was run twice"
     assert tuple(found.values() if kind == "selector" else found) == (
         4 * len(truth),

@@ -1,4 +1,4 @@
-"""Datasets of one file share its tree while somebody has it open, and never one that is gone."""
+"""Datasets of one file share its tree while one of them has it open, and never one that is gone."""
 
 import gc
 import os

@@ -91,7 +91,7 @@ def test_a_late_packet_is_run_again_and_the_first_result_counts():
     assert world.orders[1] == Commit(1)
     world.step()
     assert world.packetizer.over
-    assert world.halted, "whoever still works on it may stop"
+    assert world.halted, "the worker that is still at it may stop"
     assert world.check_account().missing == []
 
 

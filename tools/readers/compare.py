@@ -1,7 +1,7 @@
 """Compares what treemill reads with what uproot reads: every tree and RNTuple of a file, every
 branch and field.
 
-Gives outcomes and judges nothing: which outcomes are right is the callers' affair. Knows treemill's
+Gives outcomes and judges nothing: the callers decide which outcomes are right. Knows treemill's
 core and uproot, not pytest and no processes.
 """
 
