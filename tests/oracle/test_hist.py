@@ -206,7 +206,7 @@ def test_edges(events):
         events.hist("x", bins=axis.Variable([0, 1, INF], circular=True))
     with pytest.raises(tm.QueryError, match=r"not Mean; profile\(…, sample=\) fills it"):
         events.hist("x", storage="Mean")
-    with pytest.raises(tm.QueryError, match="an expression is a string, not ndarray"):
+    with pytest.raises(tm.QueryError, match="a weight is an expression or a number, not ndarray"):
         events.hist("x", bins=5, weight=np.ones(N))
 
 

@@ -75,7 +75,7 @@ class Extended(Chain):
         super().__init__(parts, trees)
         self.provider = foreign
 
-    def beside(self, file):
+    def friend_columns(self, file):
         return self.provider
 
     def pinned(self):
