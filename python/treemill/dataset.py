@@ -65,8 +65,9 @@ def dataset(
     missing
         The value of a branch in files that lack it: "error", or a mapping of names or globs to
         defaults, such as `{"Jet_btag": -1.0, "HLT_*": False, "genWeight": None}`
-        (docs/datasets.md). metadata Other items of `events.metadata`, such as `{"xsec": 6.2,
-        "year": 2018}`.
+        (docs/datasets.md).
+    metadata
+        Other items of `events.metadata`, such as `{"xsec": 6.2, "year": 2018}`.
 
     Returns
     -------

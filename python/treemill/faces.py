@@ -19,7 +19,7 @@ from typing import Generic, ParamSpec, TypeVar, overload
 from .errors import TreemillError
 from .uproot_words import KEYWORDS
 
-__all__ = ["completed", "face", "short_errors"]
+__all__ = ["completed", "face", "lacking", "short_errors"]
 
 _Class = TypeVar("_Class", bound=type)
 _Arguments = ParamSpec("_Arguments")
@@ -79,7 +79,7 @@ class completed(Generic[_Result]):  # noqa: N801 - used as `property` is
 def face(*internal: str, habits: Mapping[str, str] | None = None) -> Callable[[_Class], _Class]:
     """Prepares a class for users: the tracebacks of its methods and properties are short, and `dir`
     shows neither names that begin with an underscore nor the names in `internal`, which other
-    modules of treemill use. `habits`: by attributes that there are not, what to write instead."""
+    modules of treemill use. `habits` are those of `lacking`."""
 
     def made(cls: _Class) -> _Class:
         for name, member in list(vars(cls).items()):
@@ -91,12 +91,35 @@ def face(*internal: str, habits: Mapping[str, str] | None = None) -> Callable[[_
                 getter = short_errors(member.fget)
                 setattr(cls, name, property(getter, member.fset, member.fdel, member.__doc__))
         cls.__dir__ = _dir(frozenset(internal))  # type: ignore[assignment]
-        for name, hint in (habits or {}).items():
+        return cls if habits is None else lacking(habits)(cls)
+
+    return made
+
+
+def lacking(habits: Mapping[str, str]) -> Callable[[_Class], _Class]:
+    """By attributes that the class does not have, what to write instead; by `[]`, what to write
+    instead of a subscript. `dir` does not show them."""
+
+    def made(cls: _Class) -> _Class:
+        for name, hint in habits.items():
             # Not in the class itself: type checkers would take it for an attribute.
-            setattr(cls, name, _Absent(name, hint))
+            if name == "[]":
+                setattr(cls, "__getitem__", _no_item(hint))  # noqa: B010
+                setattr(cls, "__iter__", None)  # noqa: B010 - else __getitem__ would serve
+            else:
+                setattr(cls, name, _Absent(name, hint))
+        if not any("__dir__" in vars(kind) for kind in cls.__mro__[:-1]):
+            cls.__dir__ = _dir(frozenset())  # type: ignore[assignment]
         return cls
 
     return made
+
+
+def _no_item(hint: str) -> Callable[[object, object], object]:
+    def refused(self: object, key: object) -> object:
+        raise TypeError(f"{type(self).__name__!r} object is not subscriptable: {hint}")
+
+    return refused
 
 
 class _Absent:

@@ -6,7 +6,7 @@ Pure: data only.
 
 from __future__ import annotations
 
-__all__ = ["FUNCTIONS", "KEYWORDS", "METHODS"]
+__all__ = ["BRANCH", "FUNCTIONS", "KEYWORDS", "METHODS"]
 
 _CHOSEN = "write [name for name, branch in events.branches.items() if …]"
 _RANGES = (
@@ -15,6 +15,8 @@ _RANGES = (
 )
 
 METHODS = {
+    "[]": "arrays(name) reads a column, arrays(name)[name] is the column alone; "
+    "events.branches[name] describes it",
     "array": "arrays(name) reads a column, arrays(name)[name] is the column alone",
     "iterate": _RANGES,
     "keys": "events.branches has the names of the columns",
@@ -23,7 +25,20 @@ METHODS = {
     "typenames": "events.show() lists the types; events.branches[name].cpp_type is one of them",
     "pandas": "to_arrow(names).to_pandas() makes a DataFrame",
 }
-"""By methods of uproot's trees."""
+"""By methods of uproot's trees; `[]` is a subscript."""
+
+BRANCH = {
+    "array": "events.arrays(name)[name] is the column",
+    "arrays": "events.arrays(names) reads columns",
+    "basket": "events.arrays(name, start, stop)[name] is a range of its entries",
+    "compressed_bytes": "it is called zip_bytes",
+    "interpretation": "cpp_type is its type in the file, reads_as the type of its values",
+    "num_baskets": "it is called baskets",
+    "num_entries": "len(events) is the number of entries",
+    "typename": "it is called cpp_type",
+    "uncompressed_bytes": "it is called total_bytes",
+}
+"""By methods of uproot's branches."""
 
 FUNCTIONS = {
     "open": 'tm.dataset("file.root", "Events") is a tree',

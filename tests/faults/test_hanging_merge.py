@@ -3,6 +3,8 @@ end. Merging runs on threads, which Python cannot end; begin and end run on the 
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -10,7 +12,7 @@ import pytest
 import treemill as tm
 
 from .conftest import wait_for_end
-from .test_workers import covers, spans
+from .test_workers import REPOSITORY, covers, spans
 
 
 class Stays:
@@ -201,3 +203,57 @@ def test_spawned_workers_that_cannot_load_are_given_up(events, tmp_path, then):
         said = "3 workers in a row were lost before they were at work"
         with pytest.raises(tm.WorkerError, match=said):
             session.run(spans, events, inputs={"x": OfWorkers(tmp_path, then)})
+
+
+MERGES_FOR_EVER = """
+import os, sys, time
+import treemill as tm
+from tests.faults.test_hanging_merge import TwoCommits
+folder, mode, loop, *paths = sys.argv[1:]
+
+class Loops:
+    def __init__(self, pid):
+        self.pid = pid
+    def __add__(self, other):
+        if os.getpid() == self.pid:
+            open(f"{folder}/at", "w").close()
+            while True:
+                if loop == "sleeps":
+                    time.sleep(60)
+        return self
+
+class Merges(TwoCommits):
+    def end_worker(self):
+        self.output["x"] = Loops(self.inputs["pid"])
+
+if __name__ == "__main__":
+    events = tm.dataset(paths, "Events")
+    with tm.connect(workers=2, mode=mode, patience=0.05) as session:
+        try:
+            session.run(Merges(), events, inputs={"folder": folder, "pid": os.getpid()})
+        except KeyboardInterrupt as error:
+            print(type(error).__name__, error.partial_result, error.report.entries)
+            print(error.report.complete, "no result: interrupted" in str(error))
+        print(session.run(events.count()))
+"""
+
+
+@pytest.mark.parametrize("loop", ["runs", "sleeps"])
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_ctrl_c_ends_a_merge_that_hangs(events, folder, mode, loop):
+    """In a program of its own, which then goes on and comes to its end."""
+    client = subprocess.Popen(
+        [sys.executable, "-c", MERGES_FOR_EVER, folder, mode, loop, *events.files],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with open(f"{folder}/at"):
+        client.send_signal(signal.SIGINT)
+    try:
+        out, err = client.communicate(timeout=60)
+    finally:
+        client.kill()
+    assert client.returncode == 0, err
+    assert out == f"QueryInterrupted None 0\nFalse True\n{len(events)}\n"

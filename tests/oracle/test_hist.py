@@ -223,3 +223,16 @@ def test_what_is_shown_and_drawn(events, capsys):
         tm.show(stack)
     with pytest.raises(TypeError, match="MultiCell"):
         tm.show(hist.Hist(axis.Regular(5, 0, 1), storage=storage.MultiCell(2)))
+
+
+def test_a_named_hist_of_three_axes_is_shown_and_drawn(capsys):
+    axes = [axis.Regular(4, 0, 1, name=name, label=f"the {name}") for name in "xyz"]
+    named = hist.NamedHist(*axes)
+    named.fill(x=[0.1, 0.2], y=[0.3, 0.9], z=[0.5, 0.5])
+    tm.show(named)
+    printed = capsys.readouterr().out
+    tm.show(hist.Hist(named))
+    assert printed == capsys.readouterr().out
+    assert all(f"the {name}" in printed for name in "xyz")
+    pytest.importorskip("mplhep")
+    assert len(tm.plot(named).axes) == len(tm.plot(hist.Hist(named)).axes) >= 3

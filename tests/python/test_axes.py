@@ -41,6 +41,10 @@ def test_number_of_bins():
     assert axes_from_bins(None, 2) == [AutomaticAxis(), AutomaticAxis()]
     assert axes_from_bins([5, (10, 0, 5)], 2) == [AutomaticAxis(5), FixedAxis(REGULAR)]
     assert axes_from_bins(5, 2, range=[(0, 1), None])[1] == AutomaticAxis(5)
+    assert one(10, range=np.array([0, 5])) == FixedAxis(REGULAR)
+    pairs = [(0, 5), (0.0, 1.0)]
+    for limits in (np.array(pairs), [np.array(pair) for pair in pairs]):
+        assert axes_from_bins(10, 2, range=limits) == axes_from_bins(10, 2, range=pairs)
 
 
 def test_edges():

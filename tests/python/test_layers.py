@@ -30,7 +30,7 @@ MAY_USE = {
     "writing": "arrays errors",
     "worker": "errors packetizer",
     "query": "errors faces language monitor quoting uproot_words",
-    "tree": "arrays errors monitor quoting",
+    "tree": "arrays errors faces monitor quoting uproot_words",
     "bench": "errors monitor packetizer",
     "chain": "arrays errors faces language machine quoting tree",
     "backend": "errors machine packetizer worker",

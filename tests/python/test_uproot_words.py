@@ -45,6 +45,34 @@ def test_methods(events, name):
         assert name in str(caught.value)
 
 
+def test_subscripts(events):
+    for each in (
+        events,
+        events.filter("nMuon > 1"),
+        events.define("x", "1").vary("x", {"up": "2"}),
+    ):
+        with pytest.raises(TypeError, match=r"is not subscriptable: arrays\(name\) reads"):
+            each["MET_pt"]
+        with pytest.raises(TypeError, match="is not iterable"):
+            iter(each)
+        with pytest.raises(TypeError, match="is not iterable"):
+            "MET_pt" in each  # noqa: B015
+
+
+@pytest.mark.parametrize("name", ["array", "num_baskets", "typename", "interpretation"])
+def test_branches(events, name):
+    branch = events.branches["MET_pt"]
+    with pytest.raises(AttributeError, match=r"events\.arrays|called|cpp_type"):
+        getattr(branch, name)
+    assert not hasattr(branch, name)
+    assert name not in dir(branch)
+    assert "cpp_type" in dir(branch)
+
+
+def test_what_to_write_for_a_branch_works(events, truth):
+    assert events.arrays("MET_pt")["MET_pt"].to_list() == truth["MET_pt"].to_list()
+
+
 @pytest.mark.parametrize("name", ["open", "iterate", "concatenate", "lazy"])
 def test_functions(name):
     with pytest.raises(AttributeError, match=r"tm\.dataset"):

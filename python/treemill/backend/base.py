@@ -147,7 +147,8 @@ class Pass(ABC):
         workers = " and ".join(f"worker {number}" for number in self._given_up)
         what = f"merging what {workers} had handed over" if workers else "the pass"
         words = f"{what} was not done {self._patience:g} s later, so there is no result"
-        self._crash(WorkerError(f"{reason}; {words}"))
+        error = WorkerError(f"{reason}; {words}")
+        self._carry_out(lambda: self._coordinator.lose_merged(error))
 
     @property
     def merged(self) -> Merged:

@@ -20,6 +20,7 @@ from ..packetizer import (
     Finish,
     Halt,
     MergerLost,
+    Missing,
     Packetizer,
     Stop,
     Trace,
@@ -56,6 +57,7 @@ class Coordinator:
         self._merging: set[Event] = set()  # what will be handled after these merges
         self._ends: list[Event] = []  # losses, to be handled after a merge
         self._at_work: set[int] = set()
+        self._lost: str | None = None  # why what was merged cannot be used
 
     @property
     def workers(self) -> Set[int]:
@@ -79,7 +81,17 @@ class Coordinator:
 
     def coverage(self) -> Coverage:
         """Which entries are merged, and which are given up."""
-        return self._packetizer.coverage()
+        found = self._packetizer.coverage()
+        if self._lost is None:
+            return found
+        lost = [
+            Missing(file, start, stop, self._lost)
+            for file, ranges in found.processed.items()
+            for start, stop in ranges
+        ]
+        return Coverage(
+            {}, sorted([*found.missing, *lost], key=lambda each: (each.file, each.start))
+        )
 
     def handle(self, event: Event) -> list[Action]:
         """Handles an event. The loss of a worker or merger waits until its partial is merged, if a
@@ -160,11 +172,27 @@ class Coordinator:
         return actions
 
     def fail(self, error: BaseException) -> list[Action]:
-        """Ends the pass with an error."""
+        """Ends the pass with an error. Entries that are not merged are missing because of it."""
         if self.ended is not None:
             return []
+        self._give_up(f"no result: {error}")
         self._end(error)
         return [Halt(), Finish(error)]
+
+    def lose_merged(self, error: BaseException) -> list[Action]:
+        """Ends the pass with an error after which what was merged cannot be used either."""
+        if self.ended is None:
+            self._lost = f"no result: {error}"
+        return self.fail(error)
+
+    def _give_up(self, reason: str) -> None:
+        """Gives up all workers and mergers, also those whose partials are being merged."""
+        now = self._clock()
+        events: list[Event] = [Stop(reason)]
+        events += [WorkerLost(worker, reason) for worker in self._packetizer.workers]
+        events += [MergerLost(merger) for merger in self._packetizer.mergers]
+        for event in events:
+            self._packetizer.handle(event, now)
 
     def release(self) -> None:
         """Drops the merged partial and the error, after the end. The coverage and the trace

@@ -153,6 +153,7 @@ _Range = tuple[float, float] | str | None
 def _ranges(given: object, dimensions: int) -> list[_Range]:
     if given is None or isinstance(given, str):
         return [_found(given)] * dimensions
+    given = _listed(given)
     per_axis = [given] if dimensions == 1 and _is_pair(given) else given
     if not isinstance(per_axis, (list, tuple)) or len(per_axis) != dimensions:
         raise QueryError(f"range= is (lo, hi), or a list of {dimensions} of them")
@@ -162,9 +163,15 @@ def _ranges(given: object, dimensions: int) -> list[_Range]:
 def _range(given: object) -> _Range:
     if given is None or isinstance(given, str):
         return _found(given)
+    given = _listed(given)
     if not _is_pair(given):
         raise QueryError("range= is (lo, hi), or a list of such pairs")
     return float(given[0]), float(given[1])
+
+
+def _listed(given: object) -> object:
+    """NumPy's arrays as lists."""
+    return given.tolist() if hasattr(given, "tolist") else given
 
 
 def _found(word: str | None) -> str | None:

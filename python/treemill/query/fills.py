@@ -56,11 +56,17 @@ class Fills(Located):
             (storage Weight), else counts (storage Double).
         range
             `(low, high)`, for one dimension alone or in a list for several. If an axis needs a
-            range and none is given, a first pass over the same columns finds it. name The
-            histogram's name. label The axis's label, or a list of one for each axis. storage One of
-            hist's storages or its name, such as "Weight" for a histogram without weights that will
-            be added to others with weights. None: if `bins` is a histogram, its storage unless that
-            is Double. params Constants by name, as for `with_params`.
+            range and none is given, a first pass over the same columns finds it.
+        name
+            The histogram's name.
+        label
+            The axis's label, or a list of one for each axis.
+        storage
+            One of hist's storages or its name, such as "Weight" for a histogram without weights
+            that will be added to others with weights. None: if `bins` is a histogram, its storage
+            unless that is Double.
+        params
+            Constants by name, as for `with_params`.
 
         Returns
         -------

@@ -22,10 +22,11 @@ def checked(found: object) -> hist.Hist:
     anything else."""
     if not hasattr(found, "axes") or isinstance(found, list | tuple) or is_stack(found):
         raise TypeError(f"{found!r} is not a histogram")
-    made: hist.Hist = found
-    if not hasattr(found, "show"):  # boost-histogram's, whose axes have no labels
-        from hist import Hist
+    from hist import Hist, NamedHist
 
+    made: hist.Hist = found
+    # boost-histogram's axes have no labels; a NamedHist is not projected by numbers.
+    if not hasattr(found, "show") or isinstance(found, NamedHist):
         made = Hist(found)
     if made.storage_type.__name__ == "MultiCell":
         raise TypeError(

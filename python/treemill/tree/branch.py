@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
 
 from ..arrays.kinds import in_words
 from ..errors import UnknownBranchError
+from ..faces import lacking
+from ..uproot_words import BRANCH
 
 if TYPE_CHECKING:
     from .column_source import Reader, TreeColumns
@@ -28,6 +30,7 @@ _KINDS = ("number", "list", "array", "string")
 _ITEMS = re.compile(r"list|string|bool|u?int\d+|float\d+")
 
 
+@lacking(BRANCH)
 class Branch(NamedTuple):
     """A branch, or a leaf of a branch."""
 
