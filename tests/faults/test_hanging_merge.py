@@ -257,3 +257,6 @@ def test_ctrl_c_ends_a_merge_that_hangs(events, folder, mode, loop):
         client.kill()
     assert client.returncode == 0, err
     assert out == f"QueryInterrupted None 0\nFalse True\n{len(events)}\n"
+    # Where workers are processes, the thread is no worker.
+    assert ('mode="processes" can end' in err) == (mode == "threads")
+    assert "is left behind" in err

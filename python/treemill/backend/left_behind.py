@@ -15,16 +15,18 @@ from pathlib import Path
 __all__ = ["leave_behind"]
 
 
-def leave_behind(threads: Iterable[threading.Thread]) -> None:
+def leave_behind(threads: Iterable[threading.Thread], workers: bool = True) -> None:
     """Warns once of each thread that has not ended. The process will not wait for it. If several
-    callers name a thread at the same time, all of them return after the warning."""
+    callers name a thread at the same time, all of them return after the warning. `workers`: whether
+    the threads are workers, which could be processes."""
+    way_out = ' (mode="processes" can end its workers)' if workers else ""
     with _naming:
         for thread in threads:
             if thread.is_alive() and thread not in _left_behind:
                 _left_behind.add(thread)
                 warnings.warn(
                     f"thread {thread.name} is left behind: it is still {_place(thread)}, and "
-                    'Python cannot end a thread (mode="processes" can end its workers)',
+                    f"Python cannot end a thread{way_out}",
                     RuntimeWarning,
                     stacklevel=2,
                 )

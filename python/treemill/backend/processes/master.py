@@ -179,7 +179,7 @@ class Master:
         self._wait_for_template()
         for listener in passes.values():
             listener.orphaned(reason)
-        leave_behind([self._thread])
+        leave_behind([self._thread], workers=False)
         self._over.set()
 
     def _call(self, command: Callable[[], None]) -> None:
