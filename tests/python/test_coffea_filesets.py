@@ -291,3 +291,27 @@ def test_files_that_there_are_not_are_left_out(paths, tmp_path, mode, place):
     assert found["dy"]["pt"] == pytest.approx(expected["dy"]["pt"])
     assert gone in report
     assert glob in report
+
+
+class FewerFields(TreeMakerSchema):
+    """Leaves out fields of the form, as `iteritems_options={"filter_name": …}` does in coffea."""
+
+    def __init__(self, form, *args, **kwargs):
+        kept = [i for i, name in enumerate(form["fields"]) if "MET" not in name]
+        chosen = {key: [form[key][i] for i in kept] for key in ("fields", "contents")}
+        super().__init__({**form, **chosen}, *args, **kwargs)
+
+
+class Fields(coffea.ProcessorABC):
+    def process(self, events):
+        return {"fields": set(events.fields)}
+
+    def postprocess(self, accumulator):
+        return None
+
+
+def test_a_derived_schema_leaves_out_fields(paths):
+    fileset = {"dy": {"files": dict.fromkeys(paths, "Events")}}
+    every = tm.run(Fields(), fileset, schema=TreeMakerSchema)["fields"]
+    fewer = tm.run(Fields(), fileset, schema=FewerFields)["fields"]
+    assert fewer == {name for name in every if "MET" not in name} != every

@@ -69,7 +69,8 @@ _OF_COFFEA = {
     "trace": _NEEDLESS,
     "preload": _NEEDLESS,
     "uproot_options": "leave it out: uproot reads what treemill cannot, as treemill asks it to",
-    "iteritems_options": "leave it out: all branches can be touched",
+    "iteritems_options": "leave it out: all branches can be touched. If a schema fails with some, "
+    "a class derived from it can remove them from the form it is made with",
 }
 """Options of coffea's Runner, and what to write here instead."""
 
