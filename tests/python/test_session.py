@@ -375,13 +375,18 @@ def test_the_session_works_after_ctrl_c(events, paths):
     code = f"""
 import os, signal, threading
 import treemill as tm
+from treemill.backend.threads import ThreadPass
 from treemill.worker import worker
-process = worker.Worker._process
+process, stop, stopped = worker.Worker._process, ThreadPass.stop, threading.Event()
 def pressed(self, packet):
-    os.kill(os.getpid(), signal.SIGINT)
     worker.Worker._process = process
+    os.kill(os.getpid(), signal.SIGINT)
+    stopped.wait(60)  # else the query may be done before the main thread hears of the signal
     return process(self, packet)
-worker.Worker._process = pressed
+def noted(self, reason):
+    stop(self, reason)
+    stopped.set()
+worker.Worker._process, ThreadPass.stop = pressed, noted
 events = tm.dataset({paths!r} * 20, "Events")
 try:
     tm.run(events.count())
