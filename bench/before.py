@@ -7,6 +7,7 @@ and nothing remembered between rounds. Writes `bench/results/<date>-<machine>-be
 """
 
 import argparse
+import compileall
 import os
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     options = Options("before", __doc__)
     options.add("commit", help="any name that git knows")
     options.size("events", 500_000, 20_000, "events in each file")
-    options.size("rounds", 9, 2, "counted rounds")
+    options.size("rounds", 10, 2, "counted rounds")
     options.choice("parts", list(ASKED), list(ASKED), "only these")
     options.choice("codecs", data.CODECS, ("lz4", "zstd"), "of the files")
     return options.parse(arguments)
@@ -70,6 +71,8 @@ def main(arguments: list[str]) -> int:
         named, cwd=REPOSITORY, check=True, capture_output=True, text=True
     ).stdout.strip()
     code = build(commit, chosen.data)
+    for package in (REPOSITORY / "python" / "treemill", code / "treemill"):
+        compileall.compile_dir(package, quiet=2)  # as an installed package is
     try:
         cells = [cell for what in chosen.parts for cell in _measured(what, code, chosen)]
     except (warm.WrongBinsError, RivalError) as error:

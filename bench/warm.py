@@ -1,7 +1,8 @@
 """The warm measurement: every rival, query and codec, in interleaved rounds.
 
-A round asks each rival once, one after another (A B C A B C …), so that a machine that slows down
-or a neighbour that wakes up hits all alike. Before the rounds each rival answers once uncounted
+A round asks each rival once, one after another (A B C C B A A …), so that a machine that slows down
+or a neighbour that wakes up hits all alike, and so that no rival always finds the file's bytes in
+the processor's caches where another one has left them. Before the rounds each rival answers once uncounted
 (just-in-time compilers, page cache), and all answers must have the same bins.
 """
 
@@ -90,8 +91,8 @@ def measure(
         for query in queries:
             _check(pool.workers, query, codec, path)
             taken: dict[str, list[dict[str, float]]] = {w.rival.key: [] for w in pool.workers}
-            for _ in range(rounds):
-                for worker in pool.workers:
+            for number in range(rounds):
+                for worker in pool.workers[:: -1 if number % 2 else 1]:
                     taken[worker.rival.key].append(worker.run(query.key, path))
             new = [_cell(key, query, codec, runs, clock) for key, runs in taken.items()]
             cells += new
