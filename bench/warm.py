@@ -2,8 +2,8 @@
 
 A round asks each rival once, one after another (A B C C B A A …), so that a machine that slows down
 or a neighbour that wakes up hits all alike, and so that no rival always finds the file's bytes in
-the processor's caches where another one has left them. Before the rounds each rival answers once uncounted
-(just-in-time compilers, page cache), and all answers must have the same bins.
+the processor's caches where another one has left them. Before the rounds each rival answers once
+uncounted (just-in-time compilers, page cache), and all answers must have the same bins.
 """
 
 from collections.abc import Callable, Iterable
