@@ -6,9 +6,6 @@ Turns what the user wrote into locations and ranges of entries; opens no ROOT fi
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -86,6 +83,10 @@ def _plain(files: object) -> object:
     """Turn JSON files, and coffea's specifications of files, which are models of pydantic, into
     mappings."""
     if isinstance(files, str | Path) and str(files).endswith((".json", ".json.gz")):
+        import gzip  # start-up: few datasets come from JSON files
+        import json
+        import zlib
+
         path = source.address(str(files))
         try:
             data = source.content(path)
