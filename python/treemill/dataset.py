@@ -7,11 +7,9 @@ Only the package's `__init__` and its commands import this module. Other modules
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, overload
 
-from .chain.array_columns import array_columns
 from .chain.chain import Chain, chain_of
 from .chain.entry_list import SELECTED
 from .chain.friend_columns import Friend
@@ -21,6 +19,7 @@ from .errors import QueryError
 from .faces import completed, face, short_errors
 from .query.node import Bookable, Node, Origin
 from .query.steps import Params
+from .quoting import near
 from .session.services import SERVICES
 from .tree.branch import Branches
 from .tree.defaults import policy
@@ -185,8 +184,8 @@ class Dataset(ReadMethods, Bookable):
         aliases = {name: text for name, text in self.aliases.items() if _fits(name, names)}
         found = [branch for branch in self.branches.values() if _fits(branch.name, names)]
         if names and not (found or aliases):
-            near = get_close_matches(names[0].replace("*", ""), self.branches, 3)
-            raise QueryError(f"no branch is called {' or '.join(names)}", suggestions=near)
+            meant = near(names[0].replace("*", ""), self.branches)
+            raise QueryError(f"no branch is called {' or '.join(names)}", suggestions=meant)
         print_branches(repr(self), found, aliases)
 
     # Other columns and entries.
@@ -276,8 +275,7 @@ class Dataset(ReadMethods, Bookable):
         """
         if isinstance(expr, str):
             return super().define(name, expr, params)
-        made = array_columns({name: expr}, None)
-        return Dataset(self.chain.with_friends(self.chain.friends.with_arrays(made)))
+        return self._joined({name: expr}, None)
 
     def _with_arrays(
         self, arrays: Mapping[str, object], alias: str | None, index: object
@@ -286,6 +284,12 @@ class Dataset(ReadMethods, Bookable):
             raise QueryError("arrays need a name to go by, an identifier: alias=")
         if index:
             raise QueryError("arrays go with entries by their number, and not by an index=")
+        return self._joined(arrays, alias)
+
+    def _joined(self, arrays: Mapping[str, object], alias: str | None) -> Dataset:
+        """The dataset with arrays as columns."""
+        from .chain.array_columns import array_columns  # start-up
+
         made = array_columns(arrays, alias)
         return Dataset(self.chain.with_friends(self.chain.friends.with_arrays(made)))
 

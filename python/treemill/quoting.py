@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 __all__ = ["is_plain", "near", "quoted", "unquoted"]
 
@@ -30,6 +29,8 @@ def near(name: str, names: Iterable[str]) -> list[str]:
     """At most three names that may have been meant; none for a name that is too long."""
     if len(name) > _LONGEST:
         return []
+    from difflib import get_close_matches  # start-up
+
     return get_close_matches(name, [each for each in names if len(each) <= 2 * _LONGEST], 3)
 
 

@@ -39,7 +39,7 @@ MAY_USE = {
     "selector": "arrays chain errors evaluation language query results tree worker",
     "session": "arrays backend chain errors evaluation faces language machine monitor packetizer "
     "query quoting results selector tree worker",
-    "dataset": "chain errors faces monitor query session tree",
+    "dataset": "chain errors faces monitor query quoting session tree",
     "cli": "bench chain dataset errors language monitor query session",
 }
 GROUND = ("quoting", "errors", "faces")

@@ -6,9 +6,9 @@ Turns what the user wrote into locations and ranges of entries; opens no ROOT fi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError, SourceError, UnsupportedError
@@ -82,7 +82,7 @@ def fileset(files: object, tree: str | None = None) -> Fileset | None:
 def _plain(files: object) -> object:
     """Turn JSON files, and coffea's specifications of files, which are models of pydantic, into
     mappings."""
-    if isinstance(files, str | Path) and str(files).endswith((".json", ".json.gz")):
+    if isinstance(files, str | os.PathLike) and str(files).endswith((".json", ".json.gz")):
         import gzip  # start-up: few datasets come from JSON files
         import json
         import zlib

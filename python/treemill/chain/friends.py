@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..tree import source
 from ..tree.foreign import Foreign, joined
-from .array_columns import ArrayColumns
 from .entry_ranges import starts
 from .friend_columns import Align, Alignment, Friend, FriendChain, FriendColumns, IndexNames
 
 if TYPE_CHECKING:
     from ..tree.file_tree import FileTree
+    from .array_columns import ArrayColumns
 
 __all__ = ["Friends", "index_names"]
 

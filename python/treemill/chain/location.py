@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from ..errors import QueryError, SourceError
 from ..tree import source
@@ -65,7 +64,7 @@ def require_present(locations: Iterable[Location]) -> None:
 
 
 def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
-    if isinstance(files, (str, Path)):
+    if isinstance(files, (str, os.PathLike)):
         yield from _expand_text(files, tree, depth)
     elif isinstance(files, Mapping):
         for path, own_tree in files.items():
@@ -74,8 +73,6 @@ def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
             for location in _expand(path, None, depth):
                 named = _tree(own_tree) or location.tree or _tree(tree)
                 yield replace(location, tree=named)
-    elif isinstance(files, os.PathLike):
-        yield from _expand_text(Path(files), tree, depth)
     elif isinstance(files, (bytes, bytearray)) or hasattr(files, "read"):
         raise _no_path(files)
     elif isinstance(files, Iterable):
@@ -89,11 +86,11 @@ def _no_path(files: object) -> QueryError:
     return QueryError(f"a dataset is made of paths, not {type(files).__name__}")
 
 
-def _expand_text(text: str | Path, tree: str | None, depth: int) -> Iterable[Location]:
+def _expand_text(text: str | os.PathLike[str], tree: str | None, depth: int) -> Iterable[Location]:
     if isinstance(text, str) and text.startswith("@"):
         yield from _expand_list(text[1:], tree, depth)
         return
-    path, own_tree = (str(text), None) if isinstance(text, Path) else split_tree(text)
+    path, own_tree = split_tree(text) if isinstance(text, str) else (os.fspath(text), None)
     tree = _tree(own_tree) or _tree(tree)
     path = source.address(path)
     if source.exists(path):

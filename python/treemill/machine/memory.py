@@ -7,13 +7,18 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["available"]
 
 
 def available(root: str = "/") -> int | None:
     """Bytes of memory; None if the system does not say. `root` is the folder of proc and sys."""
+    from pathlib import Path  # start-up
+
     with contextlib.suppress(ValueError, OSError):
         pages = os.sysconf("SC_PHYS_PAGES")
         return min([pages * os.sysconf("SC_PAGE_SIZE"), *_limits(Path(root))])

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Generic, Protocol
 
 from ..errors import TreemillError
 from ..faces import face
-from .draw_request import Drawing
 from .quantities import Wanted
 from .steps import Params, Step
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
     from .description import Description
+    from .draw_request import Drawing
     from .queried import Queried
 
     Value = TypeVar("Value", default=object, covariant=True)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from ..faces import face
 from .booking import Located
-from .draw_request import Drawing
 from .steps import Params
 
 if TYPE_CHECKING:
@@ -83,6 +82,8 @@ class Looks(Located):
         >>> pairs.ndim
         2
         """
+        from .draw_request import Drawing  # start-up
+
         # A drawing is made now and alone: other bookings stay booked.
         wanted = Drawing(expr, where, option, bins, range, weight, profile, log)
         node = self._with(params)

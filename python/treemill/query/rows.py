@@ -6,9 +6,12 @@ Pure: standard library and the query's data only.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..language.expression import Expression
-from .snapshot_target import Target
+
+if TYPE_CHECKING:
+    from .snapshot_target import Target
 
 __all__ = ["MOST_BYTES", "Arrays", "Rows", "Snapshot", "Take"]
 

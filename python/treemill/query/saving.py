@@ -15,21 +15,11 @@ from ..language.tree_node import child, word
 from .booking import Booking, Located, steps_to
 from .quantities import named_columns
 from .rows import Snapshot
-from .snapshot_target import (
-    Fill,
-    Target,
-    check_target,
-    check_tree,
-    compression_of,
-    copied_names,
-    snapshot_format,
-    titles_of,
-)
 from .steps import Define, Params, Step, Vary
 
 if TYPE_CHECKING:
     from .queried import Branch
-    from .snapshot_target import SnapshotFile
+    from .snapshot_target import Fill, SnapshotFile
 
 __all__ = ["Saves"]
 
@@ -97,6 +87,15 @@ class Saves(Located):
         --------
         >>> skim = events.filter("nMuon >= 2").snapshot("skim.root", ["Muon_pt"], compression="lz4")
         """
+        from .snapshot_target import (  # start-up
+            Target,
+            check_target,
+            check_tree,
+            compression_of,
+            copied_names,
+            snapshot_format,
+        )
+
         steps = self._steps()
         if any(isinstance(step, Vary) for step in steps):
             raise QueryError("snapshot() below vary() is not supported: book it above")
@@ -124,6 +123,8 @@ def _titles(
     defined: Collection[str],
 ) -> dict[str, str]:
     """Titles of the columns that are branches, and not defined anew."""
+    from .snapshot_target import titles_of  # start-up
+
     own = {}
     for name, expr in columns:
         branch = word(expr.tree, "id") if expr.tree["kind"] == "name" else ""

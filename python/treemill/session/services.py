@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..query.booking import Booking, Place
-from ..query.draw_request import Drawing
 from ..query.node import Node
 from ..query.quantities import named_columns
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from hist import Hist
 
     from ..query.description import Description
+    from ..query.draw_request import Drawing
     from ..query.queried import Queried
 
 __all__ = ["SERVICES"]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, overload
 
 from ..arrays.kinds import in_words
 from ..errors import UnknownBranchError
 from ..faces import lacking
+from ..quoting import near
 from ..uproot_words import BRANCH
 
 if TYPE_CHECKING:
@@ -127,9 +127,9 @@ class Branches(Mapping[str, Branch]):
         """Raises UnknownBranchError, which is a KeyError, if there is no such branch."""
         found = self.get(name)
         if found is None:
-            near = get_close_matches(str(name)[:200], self._by_name, 3)
             message = f"there is no branch {name}"
-            raise UnknownBranchError(message, branch=str(name), suggestions=near)
+            meant = near(str(name), self._by_name)
+            raise UnknownBranchError(message, branch=str(name), suggestions=meant)
         return found
 
     def __contains__(self, name: object) -> bool:

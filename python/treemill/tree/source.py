@@ -12,7 +12,6 @@ import glob
 import os
 import re
 from collections.abc import Hashable, Mapping
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from ..errors import SourceError, UnsupportedError
@@ -112,7 +111,8 @@ class _Local:
 
     def content(self, path: str) -> bytes:
         try:
-            return Path(path).read_bytes()
+            with open(path, "rb") as file:
+                return file.read()
         except OSError as error:
             raise _failed(path, error) from None
 
