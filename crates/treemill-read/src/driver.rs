@@ -3,13 +3,14 @@
 
 mod ahead;
 mod counted;
+mod entry_starts;
 mod load;
 mod picked;
 
 use crate::cache::Basket;
 use crate::checks::run;
 use crate::context::Context;
-use crate::counts::{Ends, Role};
+use crate::counts::Role;
 use crate::decode::{Column, Gathered, append, leaves, size_of};
 use crate::limits::{RESERVED_RATIO, RESERVED_VALUES};
 use crate::memory::Spares;
@@ -18,6 +19,7 @@ use crate::plan;
 use crate::{ReadError, TreeFile};
 use ahead::Baskets;
 use arrow_array::ArrayRef;
+use entry_starts::EntryStarts;
 use std::ops::Range;
 use std::sync::Arc;
 use tracing::trace_span;
@@ -58,6 +60,18 @@ struct Loaded {
 }
 
 impl Loaded {
+    /// The bytes of its entries.
+    fn data<'a>(&'a self, window: &'a Baskets, branch: &'a Branch) -> &'a [u8] {
+        match &self.place {
+            Place::Unpacked(basket) => basket.data(),
+            Place::Window(bytes) => window.bytes(bytes),
+            Place::Embedded(index) => branch
+                .embedded
+                .get(*index)
+                .map_or(&[], |basket| basket.data.as_slice()),
+        }
+    }
+
     /// An error in it, with all that is known of the place.
     fn wrong(&self, error: &FormatError, file: &str, branch: &Branch) -> ReadError {
         let base = match &self.place {
@@ -71,20 +85,13 @@ impl Loaded {
 /// Reads one branch.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    branch: usize,
-    role: Role,
+    starts: EntryStarts,
     window: Baskets,
     /// Memory for the next basket.
     spare: Vec<u8>,
-    /// The starts of the current basket's entries in bytes, or their list ends if another branch has them.
-    starts: Vec<u32>,
-    known: Option<Ends>,
-    counts: Vec<u32>,
     loaded: Option<Loaded>,
     spares: Spares,
     gathered: Gathered,
-    /// Reads the counter branch, for baskets without entry offsets.
-    counter: Option<Box<Cursor>>,
 }
 
 impl Drop for Cursor {
@@ -98,17 +105,12 @@ impl Drop for Cursor {
 impl Cursor {
     pub(crate) fn new(branch: usize, role: Role) -> Self {
         Cursor {
-            branch,
-            role,
+            starts: EntryStarts::new(branch, role),
             window: Baskets::default(),
             spare: Vec::new(),
-            starts: Vec::new(),
-            known: None,
-            counts: Vec::new(),
             loaded: None,
             spares: Spares::default(),
             gathered: Gathered::default(),
-            counter: None,
         }
     }
 
@@ -119,7 +121,7 @@ impl Cursor {
         range: Range<u64>,
     ) -> Result<ArrayRef, ReadError> {
         let file = context.file;
-        let branch = file.readable(self.branch)?;
+        let branch = file.readable(self.starts.branch())?;
         if let Some(array) = self.shared(context, branch, &range)? {
             return Ok(array);
         }
@@ -169,8 +171,9 @@ impl Cursor {
         wanted: Range<u64>,
     ) -> Result<(), FormatError> {
         let _span = trace_span!("decode", branch = branch.name).entered();
-        let data = self.data(branch, &loaded.place);
-        let entries = run(&branch.layout, data, &self.starts, &loaded.entries, wanted);
+        let data = loaded.data(&self.window, branch);
+        let starts = self.starts.in_bytes();
+        let entries = run(&branch.layout, data, starts, &loaded.entries, wanted);
         append(column, &branch.layout, entries)
     }
 
@@ -208,17 +211,5 @@ impl Cursor {
         }
         self.spares.foresee(usize::try_from(each).unwrap_or(0));
         stored
-    }
-
-    /// The bytes of the basket at hand.
-    fn data<'a>(&'a self, branch: &'a Branch, place: &'a Place) -> &'a [u8] {
-        match place {
-            Place::Unpacked(basket) => basket.data(),
-            Place::Window(bytes) => self.window.bytes(bytes),
-            Place::Embedded(index) => branch
-                .embedded
-                .get(*index)
-                .map_or(&[], |basket| basket.data.as_slice()),
-        }
     }
 }

@@ -1,20 +1,17 @@
 //! Loads the next basket of a branch's cursor, from the cache, from the file (read and decompressed), or from
-//! the tree's own record, and finds where its entries begin.
+//! the tree's own record.
 
 use super::{Cursor, Loaded, Place};
 use crate::cache::{self, Basket, Sight};
-use crate::checks::{agreed, are_starts, check_fixed};
+use crate::checks::agreed;
 use crate::context::Context;
-use crate::decode::starts;
-use crate::faults::malformed;
 use crate::memory::shelf;
 use crate::plan;
 use crate::{ErrorKind, ReadError, TreeFile};
 use std::sync::Arc;
 use tracing::trace_span;
 use treemill_format::basket::BasketHeader;
-use treemill_format::layout::Layout;
-use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket};
+use treemill_format::tree::{BasketRef, Branch};
 
 impl Cursor {
     /// Makes the basket that holds `entry` the current one.
@@ -30,7 +27,6 @@ impl Cursor {
             return Ok(());
         }
         self.let_go();
-        self.known = None;
         let index = plan::basket_of(branch, entry).ok_or_else(|| {
             let message = match branch.entries {
                 all if all <= entry => format!("the branch has only {all} entries"),
@@ -43,7 +39,7 @@ impl Cursor {
             )
         })?;
         if let Some(entries) = plan::basket_entries(branch, index) {
-            self.recall_ends(context, &entries);
+            self.starts.recall(context, &entries);
         }
         let loaded = match branch.baskets.get(index) {
             Some(basket) => self
@@ -60,13 +56,16 @@ impl Cursor {
                 self.load_embedded(context, branch, embedded)?
             }
         };
-        self.tell_counts(context, branch, &loaded);
+        let data = loaded.data(&self.window, branch);
+        self.starts
+            .tell_counts(context, branch, &loaded.entries, data);
         self.loaded = Some(loaded);
         Ok(())
     }
 
     /// Drops the current basket. If the cache does not hold it, its memory is reused for the next one.
     pub(super) fn let_go(&mut self) {
+        self.starts.forget();
         if let Some(Loaded {
             place: Place::Unpacked(basket),
             ..
@@ -101,20 +100,14 @@ impl Cursor {
                 read
             }
         };
-        // Taken out meanwhile, because the payload may lie in it.
-        let window = std::mem::take(&mut self.window);
-        let payload = match &place {
-            Place::Unpacked(unpacked) => unpacked.payload(),
-            Place::Window(bytes) => window.bytes(bytes),
-            Place::Embedded(_) => &[],
+        let (payload, base): (&[u8], _) = match &place {
+            Place::Unpacked(unpacked) => (unpacked.payload(), None),
+            Place::Window(bytes) => (self.window.bytes(bytes), Some(bytes.start)),
+            Place::Embedded(_) => (&[], None),
         };
-        let base = match &place {
-            Place::Window(bytes) => Some(bytes.start),
-            _ => None,
-        };
-        let found = self.find_starts(context, branch, basket, &header, payload, base);
-        self.window = window;
-        found.map(|()| Loaded {
+        self.starts
+            .find(context, branch, &basket.entries, &header, payload, base)?;
+        Ok(Loaded {
             entries: basket.entries.clone(),
             place: place.up_to(header.data_end),
             offset: Some(basket.bytes.start),
@@ -133,25 +126,11 @@ impl Cursor {
             return false; // the tree contradicts itself, which reading will say
         }
         let there = found.payload().len();
-        let enough = self.wanted(context, basket, &found.header) <= there;
+        let enough = self.starts.wanted(context, &basket.entries, &found.header) <= there;
         if enough {
             context.counters.add_bytes_from_cache(there as u64);
         }
         enough
-    }
-
-    /// How many bytes of the payload are needed: all but the entry offsets, if the list ends are known.
-    fn wanted(
-        &mut self,
-        context: &Context<'_, TreeFile>,
-        basket: &BasketRef,
-        header: &BasketHeader,
-    ) -> usize {
-        self.known = self.known_ends(context, &basket.entries, header.data_end);
-        match self.known {
-            Some(_) => header.data_end,
-            None => header.uncompressed_len,
-        }
     }
 
     /// Reads and unpacks a basket of the file; remembers it as `cached` if it was compressed.
@@ -177,7 +156,7 @@ impl Cursor {
         let packed_at = start.saturating_add(header.key_len as u64);
         let length = header.uncompressed_len;
         let is_stored = agreed(&header, record, basket).map_err(wrong)?.len() >= length;
-        let wanted = self.wanted(context, basket, &header);
+        let wanted = self.starts.wanted(context, &basket.entries, &header);
         if is_stored && cached.is_none() {
             context.counters.add_bytes_decompressed(length as u64);
             let bytes = packed_at..packed_at.saturating_add(length as u64);
@@ -214,40 +193,6 @@ impl Cursor {
         Ok((header, Place::Unpacked(unpacked)))
     }
 
-    /// Finds the starts of a basket's entries in its payload, unless their list ends are known. `base` is where
-    /// the payload begins in the file, if it is stored uncompressed.
-    fn find_starts(
-        &mut self,
-        context: &mut Context<'_, TreeFile>,
-        branch: &Branch,
-        basket: &BasketRef,
-        header: &BasketHeader,
-        payload: &[u8],
-        base: Option<u64>,
-    ) -> Result<(), ReadError> {
-        let name = context.file.source().name();
-        let wrong = |e| ReadError::format(&e, name, base);
-        let data = header.data(payload).map_err(wrong)?;
-        if self.known.is_some()
-            || check_fixed(&branch.layout, data.len(), header.entries).map_err(wrong)?
-        {
-            return Ok(());
-        }
-        let parts = header.split(payload).map_err(wrong)?;
-        if !parts.stored_offsets.is_empty() {
-            header
-                .entry_starts(parts, &mut self.starts)
-                .map_err(wrong)?;
-        } else if matches!(branch.layout, Layout::Counted { .. }) {
-            self.starts_from_counter(context, branch, &basket.entries, data.len())?;
-        } else {
-            starts::by_reading(&branch.layout, data, header.entries, &mut self.starts)
-                .map_err(wrong)?;
-        }
-        self.settle_ends(context, &basket.entries);
-        Ok(())
-    }
-
     /// Takes a basket of the tree's own record.
     fn load_embedded(
         &mut self,
@@ -255,46 +200,15 @@ impl Cursor {
         branch: &Branch,
         index: usize,
     ) -> Result<Loaded, ReadError> {
-        let Some(EmbeddedBasket {
-            entries,
-            data,
-            offsets,
-        }) = branch.embedded.get(index)
-        else {
+        let Some(basket) = branch.embedded.get(index) else {
             return Err(ReadError::not_found(
                 "no such basket".to_owned(),
                 context.file.source().name(),
             ));
         };
-        let name = context.file.source().name();
-        let wrong =
-            |e| ReadError::format(&e, name, None).within(&branch.name, entries.clone(), None);
-        let count = entries.end.saturating_sub(entries.start);
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        if !check_fixed(&branch.layout, data.len(), count).map_err(wrong)? {
-            match offsets {
-                Some(offsets) => {
-                    if offsets.len() != count.saturating_add(1) || !are_starts(offsets, data) {
-                        return Err(wrong(malformed(
-                            0,
-                            "embedded basket's entry offsets do not ascend within its data",
-                        )));
-                    }
-                    self.starts.clear();
-                    self.starts.extend_from_slice(offsets);
-                }
-                None if matches!(branch.layout, Layout::Counted { .. }) => {
-                    self.starts_from_counter(context, branch, entries, data.len())?;
-                }
-                None => {
-                    starts::by_reading(&branch.layout, data, count, &mut self.starts)
-                        .map_err(wrong)?;
-                }
-            }
-            self.settle_ends(context, entries);
-        }
+        self.starts.find_embedded(context, branch, basket)?;
         Ok(Loaded {
-            entries: entries.clone(),
+            entries: basket.entries.clone(),
             place: Place::Embedded(index),
             offset: None,
         })

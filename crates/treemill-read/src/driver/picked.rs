@@ -3,7 +3,6 @@
 
 use super::Cursor;
 use crate::context::Context;
-use crate::counts::Role;
 use crate::decode::{Column, Items, append_picked, consecutive, join_offsets};
 use crate::{ReadError, TreeFile};
 use arrow_array::ArrayRef;
@@ -19,7 +18,7 @@ impl Cursor {
         range: Range<u64>,
         rows: &[u32],
     ) -> Result<ArrayRef, ReadError> {
-        let branch = context.file.readable(self.branch)?;
+        let branch = context.file.readable(self.starts.branch())?;
         if let Some(array) = self.at_known_ends(context, branch, &range, rows)? {
             return Ok(array);
         }
@@ -29,7 +28,6 @@ impl Cursor {
         let mut column = Column::plain(&mut self.spares, &branch.layout, rows.len(), context.bytes)
             .map_err(|e| ReadError::format(&e, name, None))?;
         let mut places: Vec<u32> = Vec::new();
-        let mut gathered = std::mem::take(&mut self.gathered);
         let mut rest = rows;
         while let Some(&row) = rest.first() {
             let entry = |row: u32| range.start.saturating_add(u64::from(row));
@@ -52,14 +50,13 @@ impl Cursor {
             append_picked(
                 &mut column,
                 &branch.layout,
-                self.data(branch, &loaded.place),
-                &self.starts,
+                loaded.data(&self.window, branch),
+                self.starts.in_bytes(),
                 &places,
-                &mut gathered,
+                &mut self.gathered,
             )
             .map_err(|e| loaded.wrong(&e, name, branch))?;
         }
-        self.gathered = gathered;
         let array = column.finish_into(&mut self.spares, &branch.layout);
         self.leave_spares(context);
         array.map_err(|e| ReadError::format(&e, name, None).within(&branch.name, range, None))
@@ -74,7 +71,8 @@ impl Cursor {
         range: &Range<u64>,
         rows: &[u32],
     ) -> Result<Option<ArrayRef>, ReadError> {
-        let (Role::Items { slot, .. }, Layout::Counted { item, .. }) = (self.role, &branch.layout)
+        let (Some(slot), Layout::Counted { item, .. }) =
+            (self.starts.shared_slot(), &branch.layout)
         else {
             return Ok(None);
         };
@@ -83,11 +81,10 @@ impl Cursor {
         self.spares.foresee(0);
         let mut items = Items::new(&mut self.spares, item).map_err(wrong)?;
         let mut offsets = Vec::new();
-        let mut gathered = std::mem::take(&mut self.gathered);
         let mut rest = rows;
         while let Some(&row) = rest.first() {
             self.load(context, branch, range.start.saturating_add(u64::from(row)))?;
-            let (Some(loaded), Some(ends)) = (&self.loaded, &self.known) else {
+            let (Some(loaded), Some(ends)) = (&self.loaded, self.starts.list_ends()) else {
                 return Ok(None);
             };
             let held = &loaded.entries;
@@ -99,14 +96,13 @@ impl Cursor {
             };
             items
                 .append_picked(
-                    self.data(branch, &loaded.place),
+                    loaded.data(&self.window, branch),
                     &picks.items,
-                    &mut gathered,
+                    &mut self.gathered,
                 )
                 .map_err(|e| loaded.wrong(&e, name, branch))?;
             offsets.push(picks.offsets.clone());
         }
-        self.gathered = gathered;
         let array = join_offsets(offsets).and_then(|all| items.finish(all, &mut self.spares));
         self.leave_spares(context);
         let array = array.map_err(|e| wrong(e).within(&branch.name, range.clone(), None))?;

@@ -36,29 +36,29 @@ pub(crate) struct Cursor {
     spares: Spares,
 }
 
-/// The page of a column that is at hand.
+/// A column's current page, and the memory for it.
 #[derive(Debug, Default)]
 struct Loaded {
-    /// Cluster and page, if one is at hand.
-    place: Option<(usize, usize)>,
-    /// Where the page's elements are.
-    elements: At,
-    /// The page's elements, uncompressed, if they were compressed.
+    /// The page's number in the tree, with its elements; none before the first page and after an error.
+    current: Option<(PageNumber, At)>,
+    /// Memory for elements that were compressed.
     bytes: Vec<u8>,
-    /// The page's elements as ends of items, of columns that are such: the first, and what each is
-    /// above it.
-    first_end: u64,
+    /// Memory for the ends of items, of index columns: each less the first.
     ends: Vec<u32>,
     /// Pages of this column alone.
     window: Window,
 }
 
+/// Number of a cluster, and of a page of one column in it.
+type PageNumber = (usize, usize);
+
 /// Where a page's elements are.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 enum At {
-    /// Decompressed, or decoded as ends.
-    #[default]
-    Unpacked,
+    /// In [`Loaded::bytes`], decompressed.
+    Bytes,
+    /// In [`Loaded::ends`], as ends of items, with what was taken from each.
+    Ends(u64),
     /// As they were read, in a window: this range of the file.
     Stored(Range<u64>),
     /// In memory that other passes share.
@@ -68,8 +68,9 @@ enum At {
 impl Loaded {
     /// The elements of the page at hand, unless the windows have other bytes by now.
     fn bytes<'a>(&'a self, ahead: &'a Window) -> Option<&'a [u8]> {
-        match &self.elements {
-            At::Unpacked => Some(&self.bytes),
+        match &self.current.as_ref()?.1 {
+            At::Bytes => Some(&self.bytes),
+            At::Ends(_) => Some(&[]),
             At::Stored(range) => ahead.bytes(range).or_else(|| self.window.bytes(range)),
             At::Kept(page) => Some(page.encoded()),
         }
@@ -77,9 +78,10 @@ impl Loaded {
 
     /// The elements of the page at hand as ends.
     fn ends(&self) -> (u64, &[u32]) {
-        match &self.elements {
-            At::Kept(page) => page.ends(),
-            _ => (self.first_end, &self.ends),
+        match &self.current {
+            Some((_, At::Ends(first))) => (*first, &self.ends),
+            Some((_, At::Kept(page))) => page.ends(),
+            _ => (0, &[]),
         }
     }
 }

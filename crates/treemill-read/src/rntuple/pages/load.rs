@@ -20,8 +20,12 @@ impl InCluster<'_, '_> {
         encoding: &Encoding,
         index: usize,
     ) -> Result<(), ReadError> {
-        let place = Some((self.index, index));
-        let is_here = |loaded: &Loaded| loaded.place == place && loaded.bytes(self.ahead).is_some();
+        let number = (self.index, index);
+        let is_here = |loaded: &Loaded| {
+            let current = loaded.current.as_ref();
+            current.is_some_and(|(current, _)| *current == number)
+                && loaded.bytes(self.ahead).is_some()
+        };
         if self.columns.get(&located.column).is_some_and(is_here) {
             return Ok(());
         }
@@ -51,8 +55,7 @@ impl InCluster<'_, '_> {
             }
         };
         let loaded = self.columns.entry(located.column).or_default();
-        loaded.elements = elements;
-        loaded.place = place;
+        loaded.current = Some((number, elements));
         Ok(())
     }
 
@@ -67,7 +70,7 @@ impl InCluster<'_, '_> {
     ) -> Result<At, ReadError> {
         self.bring(located, page, index)?;
         let loaded = self.columns.entry(located.column).or_default();
-        loaded.place = None;
+        loaded.current = None; // its memory is written to
         let range = page.bytes();
         let alone = || loaded.window.bytes(&range);
         let stored = self.ahead.bytes(&range).or_else(alone).unwrap_or_default();
@@ -93,11 +96,13 @@ impl InCluster<'_, '_> {
             if loaded.ends.capacity() == 0 {
                 loaded.ends = shelf::ENDS.take();
             }
-            loaded.first_end = kind.ends(elements, &mut loaded.ends).map_err(wrong)?;
-        } else if packed.len() == length {
-            return Ok(At::Stored(page.locator.bytes()));
+            let first = kind.ends(elements, &mut loaded.ends).map_err(wrong)?;
+            return Ok(At::Ends(first));
         }
-        Ok(At::Unpacked)
+        Ok(match packed.len() == length {
+            true => At::Stored(page.locator.bytes()),
+            false => At::Bytes,
+        })
     }
 
     /// Brings a page's stored bytes. From a near source, only those; from a distant one, also what is needed
