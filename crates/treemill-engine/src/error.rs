@@ -1,7 +1,7 @@
 //! Why a query could not be bound to a file, or run over it.
 
 use treemill_query::{ProcessError, QueryError, QueryErrorKind};
-use treemill_read::ReadError;
+use treemill_read::{ErrorKind, ReadError};
 
 /// An error of a provider's own kind.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -21,6 +21,32 @@ pub enum EngineError {
     /// A provider failed: its own error.
     #[error(transparent)]
     Provider(Cause),
+}
+
+/// What kind of error it is: callers decide by it, never by the message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EngineErrorKind {
+    /// An error of the query, of this kind.
+    Query(QueryErrorKind),
+    /// An error of reading, of this kind.
+    Read(ErrorKind),
+    /// What a provider gave is not what was asked for.
+    Misfit,
+    /// A provider failed.
+    Provider,
+}
+
+impl EngineError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> EngineErrorKind {
+        match self {
+            Self::Query(error) => EngineErrorKind::Query(error.kind),
+            Self::Read(error) => EngineErrorKind::Read(error.kind),
+            Self::Misfit(_) => EngineErrorKind::Misfit,
+            Self::Provider(_) => EngineErrorKind::Provider,
+        }
+    }
 }
 
 impl From<ProcessError> for EngineError {

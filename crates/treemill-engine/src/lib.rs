@@ -22,7 +22,7 @@ mod tree_columns;
 pub use bound::Bound;
 pub use catalog::Catalog;
 pub use control::Control;
-pub use error::{Cause, EngineError};
+pub use error::{Cause, EngineError, EngineErrorKind};
 pub use listing::{Described, Listed};
 pub use provided::{Foreign, Provider};
 pub use specification::Specification;

@@ -1,21 +1,39 @@
-//! Rust's errors as the classes of `treemill.errors`, with their places as attributes.
+//! Rust's errors as Python's, by their kind, with their places as attributes.
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use treemill_engine::EngineError;
-use treemill_query::QueryError;
+use treemill_engine::{EngineError, EngineErrorKind};
+use treemill_query::{QueryError, QueryErrorKind};
 use treemill_read::{ErrorKind, ReadError};
 
-/// A reading error as `SourceError`, `FormatError`, `UnsupportedError` or `QueryError` (an unknown name).
+/// The Python class of each kind of error: its module and its name.
+fn class(kind: EngineErrorKind) -> (&'static str, &'static str) {
+    const TREEMILL: &str = "treemill.errors";
+    const PYTHON: &str = "builtins";
+    match kind {
+        EngineErrorKind::Read(kind) => match kind {
+            ErrorKind::Source => (TREEMILL, "SourceError"),
+            ErrorKind::Format => (TREEMILL, "FormatError"),
+            ErrorKind::Unsupported => (TREEMILL, "UnsupportedError"),
+            ErrorKind::NotFound => (TREEMILL, "QueryError"),
+        },
+        EngineErrorKind::Query(kind) => match kind {
+            QueryErrorKind::Query => (TREEMILL, "QueryError"),
+            QueryErrorKind::Column => (TREEMILL, "QueryError"),
+            QueryErrorKind::Data => (TREEMILL, "QueryError"),
+            QueryErrorKind::Limit => (TREEMILL, "QueryError"),
+            QueryErrorKind::Partial => (TREEMILL, "QueryError"),
+            QueryErrorKind::Internal => (TREEMILL, "QueryError"),
+        },
+        EngineErrorKind::Misfit => (PYTHON, "ValueError"),
+        EngineErrorKind::Provider => (PYTHON, "RuntimeError"),
+    }
+}
+
+/// A reading error, with the file and the place in it.
 pub fn read_error(py: Python<'_>, error: &ReadError) -> PyErr {
-    let class = match error.kind {
-        ErrorKind::Source => "SourceError",
-        ErrorKind::Format => "FormatError",
-        ErrorKind::Unsupported => "UnsupportedError",
-        ErrorKind::NotFound => "QueryError",
-    };
-    raise(py, class, &error.message, |places| {
+    let kind = EngineErrorKind::Read(error.kind);
+    raise(py, kind, &error.message, |places| {
         places.set_item("file", &error.file)?;
         places.set_item("branch", error.branch.as_deref())?;
         places.set_item("entries", error.entries.as_ref().map(|r| (r.start, r.end)))?;
@@ -25,7 +43,8 @@ pub fn read_error(py: Python<'_>, error: &ReadError) -> PyErr {
 
 /// A query's error, with the expression and the place in it.
 pub fn query_error(py: Python<'_>, error: &QueryError) -> PyErr {
-    raise(py, "QueryError", &error.message, |places| {
+    let kind = EngineErrorKind::Query(error.kind);
+    raise(py, kind, &error.message, |places| {
         places.set_item("text", error.text.as_deref())?;
         places.set_item("span", error.span)?;
         places.set_item("column", error.column.as_deref())?;
@@ -33,29 +52,31 @@ pub fn query_error(py: Python<'_>, error: &QueryError) -> PyErr {
     })
 }
 
-/// An error of a bound query; one that a Python object has raised as it was.
+/// An error of a bound query. An exception that a Python object raised stays as it was.
 pub fn engine_error(py: Python<'_>, error: EngineError) -> PyErr {
+    let kind = error.kind();
     match error {
         EngineError::Query(e) => query_error(py, &e),
         EngineError::Read(e) => read_error(py, &e),
-        EngineError::Misfit(message) => PyValueError::new_err(message),
+        EngineError::Misfit(message) => raise(py, kind, &message, |_| Ok(())),
         EngineError::Provider(e) => match e.downcast::<PyErr>() {
             Ok(e) => *e,
-            Err(e) => PyRuntimeError::new_err(e.to_string()),
+            Err(e) => raise(py, kind, &e.to_string(), |_| Ok(())),
         },
     }
 }
 
 fn raise(
     py: Python<'_>,
-    class: &str,
+    kind: EngineErrorKind,
     message: &str,
     places: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>,
 ) -> PyErr {
     let made = || -> PyResult<PyErr> {
         let keywords = PyDict::new(py);
         places(&keywords)?;
-        let class = py.import("treemill.errors")?.getattr(class)?;
+        let (module, name) = class(kind);
+        let class = py.import(module)?.getattr(name)?;
         Ok(PyErr::from_value(class.call((message,), Some(&keywords))?))
     };
     made().unwrap_or_else(|error| error)

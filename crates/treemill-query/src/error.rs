@@ -7,7 +7,6 @@ use treemill_names::distance;
 
 /// What an error is about: callers decide by it, never by the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum QueryErrorKind {
     /// The expressions or the specification are wrong, over any data or over these columns.
     Query,
