@@ -3,6 +3,7 @@
 use crate::catalog::Catalog;
 use crate::control::Control;
 use crate::error::EngineError;
+use crate::limits::ROW_BYTES;
 use crate::origin::{Offer, Origins};
 use crate::packet::{Blocks, PacketColumns};
 use crate::provided::{Foreign, Provider};
@@ -11,9 +12,6 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treemill_query::{Partial, Query, Scratch};
 use treemill_read::{Counters, Options, ReadError, Reader, Table};
-
-/// Rows that a partial may hold before they are to be taken out, in bytes, about.
-const MOST_ROW_BYTES: usize = 32 << 20;
 
 /// A query bound to one table. Any number of threads may run packets of it.
 ///
@@ -143,7 +141,7 @@ impl Bound {
             self.query
                 .process(&mut columns, partial, &mut state.scratch)?;
             reached = end;
-            if partial.row_bytes() > MOST_ROW_BYTES {
+            if partial.row_bytes() > ROW_BYTES {
                 break;
             }
         }

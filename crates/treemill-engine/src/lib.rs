@@ -9,6 +9,7 @@ mod catalog;
 mod columns;
 mod control;
 mod error;
+mod limits;
 mod listing;
 mod members;
 mod ntuple_columns;

@@ -1,13 +1,11 @@
 //! Members of records, and of the records in lists however deep, as columns of their own: which there
 //! are by an Arrow type, and how they come out of an array. Pure.
 
+use crate::limits::MEMBER_DEPTH;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ListArray};
 use arrow_schema::{DataType, Field};
 use std::sync::Arc;
-
-/// Records within records.
-const DEEPEST: usize = 4;
 
 /// A member: the names on the way to it, the places, and its type (in lists, that of the lists).
 pub(crate) struct Member {
@@ -34,7 +32,7 @@ pub(crate) fn members(kind: &DataType) -> Vec<Member> {
     let mut stack: Vec<Member> = Vec::new();
     let push = |stack: &mut Vec<Member>, before: &str, path: &[usize], fields: &[Arc<Field>]| {
         for (place, field) in fields.iter().enumerate().rev() {
-            if !field.is_nullable() && path.len() < DEEPEST {
+            if !field.is_nullable() && path.len() < MEMBER_DEPTH {
                 stack.push(Member {
                     name: format!("{before}.{}", field.name()),
                     path: [path, &[place]].concat(),

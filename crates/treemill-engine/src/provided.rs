@@ -3,15 +3,12 @@
 
 use crate::arrow_types::column_type;
 use crate::error::{Cause, EngineError};
+use crate::limits::PROVIDED_ENTRIES;
 use crate::plain::plain;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use std::ops::Range;
 use treemill_query::Field;
-
-/// Entries that are asked for at once: so many that a call of a provider costs nothing beside them, so
-/// few that memory stays bounded in long packets.
-const BLOCK: u64 = 1 << 17;
 
 /// Key of a field's metadata: the name of the column that counts a list's items.
 const COUNTER: &str = "treemill.counter";
@@ -82,7 +79,9 @@ impl Block {
         {
             return Ok(cut);
         }
-        let last = stop.min(wanted.start.saturating_add(BLOCK)).max(wanted.end);
+        let last = stop
+            .min(wanted.start.saturating_add(PROVIDED_ENTRIES))
+            .max(wanted.end);
         let array = ask(provider, name, wanted.start..last)?;
         let (start, array) = self.0.insert((wanted.start, array));
         let missing = || EngineError::Misfit(format!("{name}: entries {wanted:?} are missing"));

@@ -1,14 +1,9 @@
 //! A query as data, before it is bound to a table.
 
+use crate::limits::{COMPILED_QUERIES, JSON_DEPTH};
 use std::sync::{Arc, Mutex, PoisonError};
 use treemill_query::spec::Spec;
 use treemill_query::{Query, QueryError, QueryErrorKind, Schema};
-
-/// serde_json goes no deeper than this, so that no text can exhaust the stack.
-const DEEPEST: usize = 127;
-
-/// Schemas whose queries are kept: files of one dataset have few.
-const MOST_KEPT: usize = 4;
 
 /// A query that can be bound to any number of tables.
 ///
@@ -32,8 +27,8 @@ impl Specification {
     /// # Errors
     /// The text is something else, or nested too deep.
     pub fn parse(json: &str) -> Result<Self, QueryError> {
-        if nesting(json) > DEEPEST {
-            let message = format!("the query is nested more than {DEEPEST} levels deep");
+        if nesting(json) > JSON_DEPTH {
+            let message = format!("the query is nested more than {JSON_DEPTH} levels deep");
             return Err(QueryError::of(QueryErrorKind::Limit, message));
         }
         serde_json::from_str(json)
@@ -63,7 +58,7 @@ impl Specification {
             }
         };
         let query = Arc::clone(&entry.1);
-        if compiled.len() >= MOST_KEPT {
+        if compiled.len() >= COMPILED_QUERIES {
             compiled.remove(0);
         }
         compiled.push(entry);
@@ -105,12 +100,12 @@ mod tests {
     #[test]
     fn deep_ones_are_refused_before_they_are_parsed() {
         let message = |json: &str| Specification::parse(json).err().map(|e| e.message);
-        let deep = "[".repeat(DEEPEST + 1);
+        let deep = "[".repeat(JSON_DEPTH + 1);
         assert_eq!(
             message(&deep).as_deref(),
             Some("the query is nested more than 127 levels deep")
         );
-        let shallow = message(&"[".repeat(DEEPEST)).unwrap_or_default();
+        let shallow = message(&"[".repeat(JSON_DEPTH)).unwrap_or_default();
         assert!(shallow.starts_with("not a query: "), "{shallow}");
         assert!(!shallow.contains("recursion"), "{shallow}");
     }

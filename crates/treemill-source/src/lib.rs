@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod limits;
 mod local;
 mod memory;
 mod source;

@@ -1,19 +1,12 @@
 //! Files of this machine, by positioned reads: threads share one descriptor without a lock.
 
+use crate::limits::SETTLED;
 use crate::{Identity, Latency, Request, Source, SourceError};
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// How old a file's last change must be before its times identify its content: a change that comes later than
-/// this gives it other times, even if the file system's clock ticks only once a second.
-///
-/// The age is measured by this machine's clock, the times of a network file system come from its server's. If
-/// the server's clock is behind by more than this, a file that is still being written looks settled, and what
-/// the cache remembers of it may be of an earlier content. Clocks that are kept by NTP differ by far less.
-const SETTLED: Duration = Duration::from_secs(2);
 
 /// An open file.
 #[derive(Debug)]

@@ -1,0 +1,20 @@
+//! Limits on the memory and the work of a query over a file: the crate's policy in one place. Each constant is
+//! the most that there may be. What a batch takes is treemill-read's policy, what is computed treemill-query's.
+
+// Memory.
+
+/// Entries of a foreign column that a provider is asked for at once. A call of the provider costs little beside
+/// so many, and memory stays bounded in long packets.
+pub(crate) const PROVIDED_ENTRIES: u64 = 1 << 17;
+/// Bytes of rows, about, in a partial: a packet with more ends early, so that they can be taken out.
+pub(crate) const ROW_BYTES: usize = 32 << 20;
+/// Compiled queries that a specification keeps, one for each schema: files of one dataset have few.
+pub(crate) const COMPILED_QUERIES: usize = 4;
+
+// Depth.
+
+/// Brackets within brackets in the JSON of a specification. serde_json goes no deeper, so that no text can exhaust
+/// the stack.
+pub(crate) const JSON_DEPTH: usize = 127;
+/// Records within records whose members are columns of their own.
+pub(crate) const MEMBER_DEPTH: usize = 4;
