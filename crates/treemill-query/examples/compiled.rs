@@ -3,12 +3,7 @@
 //! docs/decisions/0003-compiled-loops.md.
 //!
 //! `cargo run --release --package treemill-query --example compiled`
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects
-)]
+#![allow(clippy::restriction)]
 
 mod jets;
 

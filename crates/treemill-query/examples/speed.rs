@@ -1,11 +1,6 @@
 //! Times the benchmark's queries over arrays in memory, each beside a loop written by hand that does
 //! the same: `cargo run --release --package treemill-query --example speed`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects
-)]
+#![allow(clippy::restriction)]
 
 use arrow_array::types::Float32Type;
 use arrow_array::{Array, ArrayRef, ListArray, PrimitiveArray, cast::AsArray};

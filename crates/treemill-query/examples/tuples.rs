@@ -1,12 +1,6 @@
 //! Times queries over pairs and triples of four-vectors in memory: what `compiled` does by hand, as
 //! users write it. `cargo run --release --package treemill-query --example tuples`
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects
-)]
+#![allow(clippy::restriction)]
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -1,11 +1,5 @@
 //! Cells of axes, as boost-histogram chose them (axis_golden.py wrote axis_golden.json).
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects
-)]
+#![allow(clippy::restriction)]
 
 mod common;
 

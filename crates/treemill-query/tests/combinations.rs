@@ -1,12 +1,6 @@
 //! Values of combinations against loops written out: all sizes and types, lists shorter and longer than
 //! what is read at a time, narrowed events, cut collections, missing values.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects
-)]
+#![allow(clippy::restriction)]
 
 mod common;
 

@@ -1,12 +1,6 @@
 //! What is read of combinations in one go (mass and momentum of vectors' sums), and through cuts on
 //! them, against loops written out: the same to the bit, for every number of items, NaN and infinities.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects
-)]
+#![allow(clippy::restriction)]
 
 mod common;
 

@@ -1,12 +1,6 @@
 //! Each fusion fires: operations that are written apart become one step of a program, wherever and
 //! however often they stand. Results are compared in `forms.rs` and `together.rs`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects
-)]
+#![allow(clippy::restriction)]
 
 mod common;
 

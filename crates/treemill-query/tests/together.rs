@@ -1,12 +1,6 @@
 //! Values that are computed together, as coordinates of vectors are, are those that each has alone: any
 //! of them, before and behind a filter, in batches of all sizes.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects
-)]
+#![allow(clippy::restriction)]
 
 mod common;
 

@@ -1,8 +1,10 @@
-//! Tools by which other crates' tests measure memory that is taken and bytes that are asked for. For tests
-//! only.
+//! Tools by which other crates' tests measure: memory that is taken, bytes that are asked for, spans that are
+//! opened. For tests only.
 
 mod allocator;
+mod spans;
 mod watched;
 
 pub use allocator::{Counting, peak_of};
+pub use spans::{registered_spans, spans_of};
 pub use watched::Watched;
