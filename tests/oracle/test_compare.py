@@ -19,6 +19,9 @@ EQUAL = [
     (pa.array([[1, 2], [3, 4]], pa.list_(pa.int32(), 2)), np.array([[1, 2], [3, 4]], np.int32)),
     (pa.array([{"x": 1, "y": 2.0}]), [{"x": 1, "y": 2.0}]),
     (pa.array([["a", "bc"], []]), [["a", "bc"], []]),
+    (pa.array([[1, None], [], [2]]), [[1, None], [], [2]]),
+    (pa.array([[2, 3], [1]]), ak.Array([[1], [9], [2, 3]])[[2, 0]]),
+    (pa.array([{"x": [1]}, {"x": []}]), ak.Array([{"x": [9]}, {"x": [1]}, {"x": []}])[1:]),
 ]
 
 
@@ -38,6 +41,9 @@ DIFFERENT = [
     (pa.array([{"x": 1}]), [{"y": 1}], "fields"),
     (pa.array([{"x": 1}]), [{"x": 2}], ".x"),
     (pa.array([1, None]), np.array([1, 0]), "?int64"),
+    (pa.array([[1, None], [2]]), [[None, 1], [2]], "missing in 1 places"),
+    (pa.array([[1, None], [2]]), [[1, None], [3]], "1 of 2 differ"),
+    (pa.array([[2, 3], [1]]), ak.Array([[1], [9], [2, 4]])[[2, 0]], "1 of 3 differ"),
 ]
 
 

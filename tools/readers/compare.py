@@ -39,7 +39,7 @@ def compare_branches(
     `reading` is told tree and branch before treemill reads it, and two empty strings after.
     """
     file = core.File(str(path))
-    with uproot.open(path) as other:
+    with uproot.open(path, handler=uproot.MemmapSource) as other:
         for tree in file.trees():
             compare_all = compare_fields if tree["class"].endswith("RNTuple") else _compare_tree
             name = f"{tree['path']};{tree['cycle']}"

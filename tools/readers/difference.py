@@ -14,7 +14,7 @@ def difference(ours: ak.Array, theirs: ak.Array) -> str | None:
         return f"{len(ours)} entries, not {len(theirs)}"
     if len(ours) == 0 and not fields_of(theirs):
         return None  # uproot has no types for the elements of an empty object array.
-    return _difference(_plain(ours.layout), _plain(theirs.layout), "")
+    return _difference(ours.layout, theirs.layout, "")
 
 
 def fields_of(array: ak.Array) -> list[str]:
@@ -22,22 +22,24 @@ def fields_of(array: ak.Array) -> list[str]:
     return list(ak.fields(array))
 
 
-def _plain(layout: contents.Content) -> contents.Content:
-    """Packed, and free of the option types that Arrow brings for columns without nulls."""
-    packed = ak.to_packed(layout, highlevel=False)
+def _plain(node: contents.Content) -> contents.Content:
+    """Without its index, and without an option type (Arrow brings them) if nothing is missing.
 
-    def strip(node: contents.Content, **_: object) -> contents.Content | None:
-        if not node.is_option and not node.is_indexed:
-            return None
-        if node.is_option and ak.any(ak.is_none(ak.Array(node))):
-            return None
-        projected = node.project()
-        return ak.transform(strip, projected, highlevel=False)
+    Of this node alone: to pack and rewrite whole layouts took longer than to read them.
+    """
+    while node.is_indexed or node.is_option:
+        if node.is_option and np.any(_missing(node)):
+            return node
+        node = node.project()
+    return node
 
-    return ak.to_packed(ak.transform(strip, packed, highlevel=False), highlevel=False)
+
+def _missing(node: contents.Content) -> Any:
+    return node.mask_as_bool(valid_when=False)
 
 
 def _difference(a: contents.Content, b: contents.Content, where: str) -> str | None:
+    a, b = _plain(a), _plain(b)
     for test in (_options, _unions, _text, _numbers, _records, _lists):
         found = test(a, b, where)
         if found is not NotImplemented:
@@ -48,10 +50,10 @@ def _difference(a: contents.Content, b: contents.Content, where: str) -> str | N
 def _options(a: contents.Content, b: contents.Content, where: str) -> Any:
     if not (a.is_option and b.is_option):
         return NotImplemented
-    x, y = (np.asarray(ak.is_none(ak.Array(node))) for node in (a, b))
+    x, y = (np.asarray(_missing(node)) for node in (a, b))
     if not np.array_equal(x, y):
         return f"{where} missing in {x.sum()} places, not in {y.sum()} or others"
-    return _difference(_plain(a.project()), _plain(b.project()), where)
+    return _difference(a.project(), b.project(), where)
 
 
 def _unions(a: contents.Content, b: contents.Content, where: str) -> Any:
@@ -60,7 +62,7 @@ def _unions(a: contents.Content, b: contents.Content, where: str) -> Any:
     if not np.array_equal(np.asarray(a.tags), np.asarray(b.tags)):
         return f"{where} other alternatives"
     for tag in range(len(a.contents)):
-        found = _difference(_plain(a.project(tag)), _plain(b.project(tag)), f"{where}<{tag}>")
+        found = _difference(a.project(tag), b.project(tag), f"{where}<{tag}>")
         if found is not None:
             return found
     return None
@@ -102,11 +104,7 @@ def _records(a: contents.Content, b: contents.Content, where: str) -> Any:
     if list(a.fields) != list(b.fields) or a.is_tuple != b.is_tuple:
         return f"{where} fields {a.fields}, not {b.fields}"
     for name in a.fields:
-        found = _difference(
-            _plain(a.content(name)[: a.length]),
-            _plain(b.content(name)[: b.length]),
-            f"{where}.{name}",
-        )
+        found = _difference(a.content(name), b.content(name), f"{where}.{name}")
         if found is not None:
             return found
     return None
@@ -129,7 +127,7 @@ def _lists(a: contents.Content, b: contents.Content, where: str) -> Any:
         return f"{where} lengths differ from item {first - 1} on"
     if starts[-1] == 0:
         return None  # No items: neither reader can know more.
-    return _difference(_plain(x.content[: starts[-1]]), _plain(y.content[: starts[-1]]), where)
+    return _difference(x.content[: starts[-1]], y.content[: starts[-1]], where)
 
 
 def _regular(node: contents.Content) -> contents.Content:

@@ -5,6 +5,7 @@ JSON before treemill reads a branch, one when it is done with it, and one for th
 watches the lines. It starts once for many files, and its start is no part of anyone's time.
 """
 
+import gc
 import json
 import resource
 import sys
@@ -107,6 +108,7 @@ def main() -> None:
     """The process."""
     warnings.filterwarnings("ignore")
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    gc.disable()  # it would look through uproot's thousands of branches again and again
 
     def write(line: dict[str, Any]) -> None:
         print(json.dumps(line), flush=True)
@@ -116,6 +118,7 @@ def main() -> None:
         path, skip = json.loads(question)
         for outcome in compare_branches(Path(path), skip, lambda *at: write({"reading": at})):
             write({**vars(outcome), "verdict": outcome.verdict.value})
+        gc.collect()
         write({"used": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
 
 
