@@ -68,8 +68,8 @@ pub(crate) fn look<T: Kept>(
     }
 }
 
-/// One lock for the process: each operation takes constant time under it, beside decompressing a basket next
-/// to nothing.
+/// One lock for the process. It is taken once or twice for each basket, and held for one lookup in a hash map
+/// and one in a sorted map: decision 0005 says why that is enough.
 static STORE: LazyLock<Mutex<Policy<Place, Memory>>> = LazyLock::new(|| Mutex::new(Policy::new(0)));
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 /// Bytes of all payloads in `STORE`. Changed only under its lock.
@@ -77,6 +77,8 @@ static HELD: AtomicU64 = AtomicU64::new(0);
 
 /// Runs `work` on the store. The caller drops what it returns after the lock is released.
 fn with<T>(work: impl FnOnce(&mut Policy<Place, Memory>) -> T) -> T {
+    #[cfg(test)]
+    tests::count();
     work(&mut STORE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -197,3 +199,6 @@ impl Place {
 fn cost(payload: usize) -> u64 {
     (payload as u64).saturating_add(CACHE_OVERHEAD)
 }
+
+#[cfg(test)]
+mod tests;
