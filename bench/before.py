@@ -11,25 +11,15 @@ import compileall
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from . import data, machine, publish, tables, warm
-from .adl.tasks import TASKS
 from .options import Options
 from .protocol import REPOSITORY, RivalError, Worker
 from .publish import say
-from .queries import QUERIES, Query
-from .rivals.earlier import BEFORE, NOW
-from .rivals.faces import FACES
+from .rivals.earlier import PARTS, Part
 from .tables import table
-
-ASKED: dict[str, tuple[str, Sequence[Query]]] = {
-    "queries": ("demo", QUERIES),
-    "adl": ("opendata", tuple(TASKS.values())),
-    "faces": ("demo", FACES),
-}
-"""Whatever is measured -> the files' schema, and what is asked."""
 
 SLOWER = 1.03
 """A cell above this ratio is named in the page."""
@@ -40,7 +30,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     options.add("commit", help="any name that git knows")
     options.size("events", 500_000, 20_000, "events in each file")
     options.size("rounds", 10, 2, "counted rounds")
-    options.choice("parts", list(ASKED), list(ASKED), "only these")
+    options.choice("parts", list(PARTS), list(PARTS), "only these")
     options.choice("codecs", data.CODECS, ("lz4", "zstd"), "of the files")
     return options.parse(arguments)
 
@@ -73,26 +63,40 @@ def main(arguments: list[str]) -> int:
     code = build(commit, chosen.data)
     for package in (REPOSITORY / "python" / "treemill", code / "treemill"):
         compileall.compile_dir(package, quiet=2)  # as an installed package is
+    parts = [PARTS[name] for name in chosen.parts]
+    files = {part.schema: _files(part.schema, chosen) for part in parts}
+    facts = machine.describe() | {"before": commit}
     try:
-        cells = [cell for what in chosen.parts for cell in _measured(what, code, chosen)]
+        cells = [c for part in parts for c in _measured(part, code, files[part.schema], chosen)]
     except (warm.WrongBinsError, RivalError) as error:
         say(f"failed: {error}")
         return 1
-    facts = machine.describe() | {"before": commit}
-    numbers = tables.numbers(facts, {}, chosen, cells, [])
-    publish.page(chosen.output, "-before" + "-quick" * chosen.quick, numbers, _page(commit, cells))
+    described = {
+        f"{schema} {codec}": data.describe(path)
+        for schema, some in files.items()
+        for codec, path in some.items()
+    }
+    numbers = tables.numbers(facts, described, chosen, cells, [])
+    about = machine.about(facts, tables.sizes(described), chosen.rounds, chosen.clock)
+    text = _page(commit, about, cells)
+    publish.page(chosen.output, "-before" + "-quick" * chosen.quick, numbers, text)
     return 0
 
 
-def _measured(what: str, code: Path, chosen: argparse.Namespace) -> list[warm.Cell]:
-    schema, asked = ASKED[what]
+def _files(schema: str, chosen: argparse.Namespace) -> dict[str, Path]:
     files = {codec: data.make(codec, chosen.events, chosen.data, schema) for codec in chosen.codecs}
     for path in files.values():
         data.warm_up(path)
+    return files
+
+
+def _measured(
+    part: Part, code: Path, files: dict[str, Path], chosen: argparse.Namespace
+) -> list[warm.Cell]:
     with warm.Pool() as pool:
-        pool.workers.append(Worker(NOW[what]))
-        pool.workers.append(Worker(BEFORE[what], code))
-        return warm.measure(pool, asked, files, chosen.rounds, chosen.clock, say)
+        pool.workers.append(Worker(part.now))
+        pool.workers.append(Worker(part.before, code))
+        return warm.measure(pool, part.queries, files, chosen.rounds, chosen.clock, say)
 
 
 def _ratios(cells: list[warm.Cell]) -> Iterator[tuple[warm.Cell, warm.Cell, float]]:
@@ -104,7 +108,7 @@ def _ratios(cells: list[warm.Cell]) -> Iterator[tuple[warm.Cell, warm.Cell, floa
             yield cell, was, cell.times.median / was.times.median
 
 
-def _page(commit: str, cells: list[warm.Cell]) -> str:
+def _page(commit: str, about: Mapping[str, object], cells: list[warm.Cell]) -> str:
     pairs = list(_ratios(cells))
     rows = [
         [
@@ -123,6 +127,7 @@ def _page(commit: str, cells: list[warm.Cell]) -> str:
             "",
             "One worker, in turns; milliseconds are medians.",
             "",
+            tables.facts(about),
             table(["", "before", "now", "now / before", "ratio of the fastest"], rows),
             f"Slower by more than {100 * (SLOWER - 1):.0f} %: {', '.join(slower) or 'none'}.",
             "",

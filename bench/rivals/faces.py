@@ -1,5 +1,6 @@
 """treemill's faces other than histograms: arrays, selectors on threads and on processes, skims, and
-the start of the package. Each gives some numbers by which two versions are compared."""
+the start of the package. Each gives some numbers by which two versions are compared; `earlier.py`
+lists them."""
 
 import subprocess
 import sys
@@ -11,16 +12,7 @@ from typing import Any
 import awkward as ak
 import treemill as tm
 
-from ..queries import TREE, Query
-
-FACES = (
-    Query("import", "import treemill, in a process of its own", ()),
-    Query("arrays", "arrays of flat columns", ("MET_pt", "MET_phi")),
-    Query("lists", "arrays of lists", ("Jet_pt", "Jet_eta", "Muon_charge")),
-    Query("threads", "a selector on a thread", ("MET_pt", "Jet_pt")),
-    Query("processes", "a selector on a process", ("MET_pt", "Jet_pt")),
-    Query("skim", "a snapshot to a TTree", ("MET_pt", "Jet_pt")),
-)
+from ..queries import TREE
 
 
 def _sums(events: Any) -> dict[str, float]:

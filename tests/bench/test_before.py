@@ -19,8 +19,12 @@ def test_quick_run(tmp_path, monkeypatch, capsys):
     assert before.main(["HEAD", "--quick", "--codecs", "lz4", *folders]) == 0
     (written,) = (tmp_path / "results").glob("*-before-quick.json")
     found = json.loads(written.read_text())
-    asked = {query.key for _, queries in before.ASKED.values() for query in queries}
+    asked = {query.key for part in before.PARTS.values() for query in part.queries}
     assert {cell["query"] for cell in found["warm"]} == asked
+    assert {name: file["events"] for name, file in found["files"].items()} == {
+        "demo lz4": 20_000,
+        "opendata lz4": 20_000,
+    }
     assert "| adl6 lz4 |" in written.with_suffix(".md").read_text()
 
 
@@ -31,6 +35,6 @@ def test_what_is_slower_is_named():
 
     cells = [cell("now-adl", "a", 1.02), cell("before-adl", "a", 1.0)]
     cells += [cell("now-adl", "b", 1.04), cell("before-adl", "b", 1.0)]
-    page = before._page("1234567", cells)
+    page = before._page("1234567", {"clock": "wall"}, cells)
     assert "| a lz4 | 1000.00 | 1020.00 | 1.020 |" in page
     assert page.endswith("Slower by more than 3 %: b lz4.\n")
