@@ -7,7 +7,8 @@ that raises fills in the place. The native core raises these classes too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from .quoting import quoted
 
@@ -21,6 +22,7 @@ __all__ = [
     "UnknownBranchError",
     "UnsupportedError",
     "WorkerError",
+    "writing",
 ]
 
 
@@ -74,7 +76,17 @@ def _rebuild(kind: type[TreemillError], state: dict[str, object]) -> TreemillErr
 
 
 class SourceError(TreemillError):
-    """Bytes could not be read: no such file, no permission, a server that does not answer."""
+    """Bytes could not be read, or not written: no such file, no permission, no space, a server that
+    does not answer."""
+
+
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Makes a SourceError, which names the file that is being made, of what the system says."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"cannot write: {error.strerror or error}", file=path) from error
 
 
 class FormatError(TreemillError):

@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import SourceError
+from ..errors import writing
 from .columns import Column, Table
 
 __all__ = ["Store", "Stored"]
@@ -38,34 +38,25 @@ class Store:
 
     def __init__(self, folder: str, target: str) -> None:
         self._target = target
-        try:
+        with writing(target):
             self._file = open(f"{folder}/{uuid.uuid4().hex}.part", "wb")  # noqa: SIM115
-        except OSError as error:
-            raise self._failed(error) from error
 
     def add(self, table: Table) -> Stored:
         """Write a table at the end."""
-        try:
+        with writing(self._target):
             start = self._file.tell()
             parts = {name: column.dumps() for name, column in table.columns.items()}
             sizes = [(name, len(part)) for name, part in parts.items()]
             self._file.writelines([json.dumps(sizes).encode(), b"\n", *parts.values()])
             return Stored(self._file.name, start, len(table))
-        except OSError as error:
-            raise self._failed(error) from error
 
     def close(self) -> None:
         """Close the file."""
-        try:
+        with writing(self._target):
             self._file.close()
-        except OSError as error:
-            raise self._failed(error) from error
 
     def discard(self) -> None:
         """Remove the file."""
         with contextlib.suppress(OSError):
             self._file.close()
         Path(self._file.name).unlink(missing_ok=True)
-
-    def _failed(self, error: OSError) -> SourceError:
-        return SourceError(f"cannot write: {error.strerror or error}", file=self._target)

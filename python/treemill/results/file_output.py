@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ..arrays.kinds import Kind, Kinds, number
 from ..arrays.stored import Store, Stored
-from ..errors import QueryError, SourceError
+from ..errors import QueryError, writing
 from ..query.snapshot_target import check_tree, compression_of
 from ..tree.file_tree import UNORDERED
 from .parts import claim, hidden_folder, remove, remove_abandoned, remove_if_empty
@@ -121,16 +121,11 @@ class FileOutput:
         self._open.pieces.append(piece)
 
     def _store(self) -> Store:
-        try:
+        with writing(self.path):
             if not os.path.isdir(self._folder):
                 remove_abandoned(os.path.dirname(self.path))
                 claim(self._folder)
-        except OSError as error:
-            raise self._failed(error) from error
         return Store(self._folder, self.path)
-
-    def _failed(self, error: OSError) -> SourceError:
-        return SourceError(f"cannot write: {error.strerror or error}", file=self.path)
 
     def close(self) -> None:
         """Ends this part; later writes go into another one."""
@@ -171,18 +166,20 @@ class FileOutput:
         """Makes the file, once all workers have ended. Raises SourceError if it cannot be written;
         then the parts are removed, and an older file stays as it was."""
         try:
-            if self._parts:
-                self._make_folder()
-            elif self._pieces:
-                made = f"{self._folder}/whole"
-                is_ordered = all(piece.place is not None for piece in self._pieces)
-                title = "" if is_ordered else UNORDERED
-                self._written(made, os.path.basename(self.path), self._pieces, title)
-                os.replace(made, self.path)
-        except OSError as error:
-            raise self._failed(error) from error
+            with writing(self.path):
+                self._make()
         finally:
             self.drop()
+
+    def _make(self) -> None:
+        if self._parts:
+            self._make_folder()
+        elif self._pieces:
+            made = f"{self._folder}/whole"
+            is_ordered = all(piece.place is not None for piece in self._pieces)
+            title = "" if is_ordered else UNORDERED
+            self._written(made, os.path.basename(self.path), self._pieces, title)
+            os.replace(made, self.path)
 
     def drop(self) -> None:
         """Removes the parts."""
@@ -210,15 +207,13 @@ class FileOutput:
         from ..writing.file import RootFile  # start-up
 
         codec, level = self._codec
-        try:
+        with writing(self.path):
             file = RootFile(path, name, Codec(codec, level or 0))
             try:
                 for tree in dict.fromkeys(piece.tree for piece in pieces):
                     _write_tree(file, tree, [p for p in pieces if p.tree == tree], title)
             finally:
                 file.close()
-        except OSError as error:
-            raise self._failed(error) from error
 
     def __getstate__(self) -> dict[str, object]:
         return self.__dict__ | {"_open": _Open()}

@@ -14,7 +14,7 @@ from typing import Protocol
 from ..arrays.columns import Table
 from ..arrays.kinds import Kinds
 from ..arrays.rows import Collected
-from ..errors import SourceError
+from ..errors import writing
 from ..query.snapshot_target import SnapshotFile, Target
 from ..writing.tables import chunks
 from .parts import remove
@@ -52,32 +52,37 @@ def write(
 ) -> SnapshotFile:
     """Makes the file from all rows and from other trees, and removes the folder of parts. Raises
     SourceError if it cannot be written; then an older file stays as it was."""
-    made, path = f"{folder}/whole", target.path
+    made = f"{folder}/whole"
     try:
-        entries = 0
-        filled = _filled(rows, target)
-        file = FILES[target.kind](made, target)
-        try:
-            columns = replace(_columns(rows, target), unequal=rows.unequal)
-            tree = file.tree(target.tree, columns)
-            for table in chunks(rows.tables()):
-                entries += len(table)
-                tree.write(filled.table(table))
-            tree.close()
-            for other in others:
-                copied = file.tree(other.name, _copied(other))
-                for table in other.tables():
-                    copied.write(table)
-                copied.close()
-        finally:
-            file.close()
-        os.replace(made, path)
-    except OSError as error:
-        raise SourceError(f"cannot write: {error.strerror or error}", file=path) from error
+        with writing(target.path):
+            entries = _write(rows, target, made, others)
+            os.replace(made, target.path)
     finally:
         remove(folder)
     named = target.tree if target.kind in ("ttree", "rntuple") else None
-    return SnapshotFile(path, target.kind, entries, rows.names, named)
+    return SnapshotFile(target.path, target.kind, entries, rows.names, named)
+
+
+def _write(rows: Collected, target: Target, made: str, others: Sequence[Copied]) -> int:
+    """Returns the number of entries."""
+    entries = 0
+    filled = _filled(rows, target)
+    file = FILES[target.kind](made, target)
+    try:
+        columns = replace(_columns(rows, target), unequal=rows.unequal)
+        tree = file.tree(target.tree, columns)
+        for table in chunks(rows.tables()):
+            entries += len(table)
+            tree.write(filled.table(table))
+        tree.close()
+        for other in others:
+            copied = file.tree(other.name, _copied(other))
+            for table in other.tables():
+                copied.write(table)
+            copied.close()
+    finally:
+        file.close()
+    return entries
 
 
 def check(rows: Collected, target: Target, others: Sequence[Copied] = ()) -> None:
