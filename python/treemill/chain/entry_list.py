@@ -54,11 +54,13 @@ class Selection:
     def sliced(self, start: int | None, stop: int | None) -> Selection:
         """A slice of the selected entries."""
         first, last, _ = slice(start, stop).indices(len(self))
-        found, begin = {}, 0
-        for file, part in self._parts.items():
-            found[file] = part[max(first - begin, 0) : max(last - begin, 0)]
-            begin += len(part)
-        return Selection(found)
+        begins = starts(map(len, self._parts.values()))
+        return Selection(
+            {
+                file: part[max(first - begin, 0) : max(last - begin, 0)]
+                for (file, part), begin in zip(self._parts.items(), begins, strict=False)
+            }
+        )
 
     def parts(self, clusters: Callable[[int], tuple[int, Sequence[int]]]) -> list[Part]:
         """The parts of files to read. Clusters without a selected entry are left out. `clusters`

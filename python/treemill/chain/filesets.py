@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..tree import source
+from .entry_ranges import starts
 from .location import Location, located
 
 if TYPE_CHECKING:
@@ -42,9 +43,12 @@ class Fileset:
             return None
         import numpy as np
 
-        first, ranges = 0, []
-        for file, location in enumerate(self.locations):
-            entries = sizes(file)
+        entries_of = [sizes(file) for file in range(len(self.locations))]
+        *firsts, total = starts(entries_of)
+        ranges = []
+        for file, (location, entries, first) in enumerate(
+            zip(self.locations, entries_of, firsts, strict=True)
+        ):
             for start, stop in self.steps.get(file, ((0, entries),)):
                 if stop > entries:
                     raise QueryError(
@@ -52,9 +56,8 @@ class Fileset:
                         "it is not the file that the steps were made for"
                     )
                 ranges.append(np.arange(first + start, first + stop))
-            first += entries
         found = np.concatenate(ranges) if ranges else np.empty(0, np.int64)
-        return None if len(found) == first else found
+        return None if len(found) == total else found
 
 
 def fileset(files: object, tree: str | None = None) -> Fileset | None:

@@ -5,8 +5,10 @@ all files, all columns that can be read. Knows chains; knows no query.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ..chain.entry_ranges import starts
 from ..chain.reader import read
 from ..query.snapshot_target import titles_of
 
@@ -38,14 +40,11 @@ class CopiedTree:
     def tables(self) -> Iterator[Table]:
         """All entries, in tables of some MB."""
         trees = self._trees
-        first = 0
-        for file, entries in enumerate(trees.entries):
-            each = sum(trees.bytes[file].values()) // max(entries, 1)
+        for file, (first, end) in enumerate(pairwise(starts(trees.entries))):
+            each = sum(trees.bytes[file].values()) // max(end - first, 1)
             step = max(_STEP_BYTES // max(each, 1), 1)
-            for start in range(first, first + entries, step):
-                stop = min(start + step, first + entries)
-                yield read(trees, list(self.kinds), start, stop).to_table()
-            first += entries
+            for start in range(first, end, step):
+                yield read(trees, list(self.kinds), start, min(start + step, end)).to_table()
 
 
 def copied(chain: Chain, names: Sequence[str]) -> list[CopiedTree]:
