@@ -1,4 +1,4 @@
-"""Which entries go together: over borders of files, and by the values of two columns."""
+"""Which entries go together: over the boundaries of files, and by the values of two columns."""
 
 from itertools import pairwise
 
@@ -18,10 +18,10 @@ pairs = st.lists(st.tuples(small, small), max_size=30)
 
 @given(sizes, st.integers(0, 100), st.integers(0, 100))
 def test_pieces_are_the_entries_of_the_chain_in_order(each, start, length):
-    borders = starts(each)
+    firsts = starts(each)
     chain = [(file, entry) for file, size in enumerate(each) for entry in range(size)]
     stop = min(start + length, len(chain))
-    found = parts_between(borders, start, stop)
+    found = parts_between(firsts, start, stop)
     assert [(f, i) for f, a, b in found for i in range(a, b)] == chain[start:stop]
     assert all(a < b for _, a, b in found)
 
@@ -97,13 +97,13 @@ def test_a_friend_must_fit(events, paths):
         tm.run(events.add_friend(friend, "twin").sum("twin.MET_pt"))
 
 
-def test_friends_over_borders_of_files(events, paths, tmp_path):
-    # The same events, in other files: what was the middle of one is the border of another.
+def test_friends_over_boundaries_of_files(events, paths, tmp_path):
+    # The same events, in other files: what was the middle of one is the boundary of another.
     import uproot
 
     whole = events.arrays(["MET_pt", "nMuon"])
-    borders = [0, 1234, 1234, 9000, len(whole)]
-    for i, (a, b) in enumerate(pairwise(borders)):
+    boundaries = [0, 1234, 1234, 9000, len(whole)]
+    for i, (a, b) in enumerate(pairwise(boundaries)):
         with uproot.recreate(tmp_path / f"f{i}.root") as file:
             data = {"met": whole.MET_pt[a:b].to_numpy(), "n": whole.nMuon[a:b].to_numpy()}
             file.mktree("twin", {name: values.dtype for name, values in data.items()})

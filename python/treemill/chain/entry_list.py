@@ -113,16 +113,16 @@ def _global(entries: Sequence[int], numbers: Array) -> Selection:
     """The selection of these entries, numbered along the whole chain, in any order."""
     import numpy as np
 
-    borders = starts(entries)
+    firsts = starts(entries)
     numbers = np.unique(numbers)
-    if len(numbers) and (numbers[0] < 0 or numbers[-1] >= borders[-1]):
+    if len(numbers) and (numbers[0] < 0 or numbers[-1] >= firsts[-1]):
         wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
-        raise QueryError(f"entry {wrong} is selected of a dataset that has {borders[-1]}")
-    ends = np.searchsorted(numbers, borders)
+        raise QueryError(f"entry {wrong} is selected of a dataset that has {firsts[-1]}")
+    ends = np.searchsorted(numbers, firsts)
     return Selection(
         {
-            file: numbers[ends[file] : ends[file + 1]] - borders[file]
-            for file in range(len(borders) - 1)
+            file: numbers[ends[file] : ends[file + 1]] - firsts[file]
+            for file in range(len(firsts) - 1)
         }
     )
 

@@ -25,15 +25,15 @@ def starts(sizes: Iterable[int]) -> tuple[int, ...]:
     return tuple(accumulate(sizes, initial=0))
 
 
-def parts_between(borders: Sequence[int], start: int, stop: int) -> list[Part]:
-    """The parts of files that entries `[start, stop)` of the chain lie in. `borders`: the `starts`
+def parts_between(firsts: Sequence[int], start: int, stop: int) -> list[Part]:
+    """The parts of files that entries `[start, stop)` of the chain lie in. `firsts`: the `starts`
     of all files."""
     found = []
-    file = max(bisect_right(borders, start) - 1, 0)
-    while start < stop and file + 1 < len(borders):
-        end = min(stop, borders[file + 1])
+    file = max(bisect_right(firsts, start) - 1, 0)
+    while start < stop and file + 1 < len(firsts):
+        end = min(stop, firsts[file + 1])
         if end > start:
-            found.append((file, start - borders[file], end - borders[file]))
+            found.append((file, start - firsts[file], end - firsts[file]))
             start = end
         file += 1
     return found

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
-from ..worker.packet_borders import packet_borders
+from ..worker.packet_boundaries import PacketBoundaries
 
 if TYPE_CHECKING:
     from treemill import _core
@@ -80,11 +80,8 @@ class QueryWorkload:
             found = [counts[name] for name in self.bound(file).columns if name in counts]
             return min(found, default=1)
 
-        return entries, packet_borders(
-            entries,
-            clusters,
-            fewest_baskets,
-            self._workers,
-            files=len(self._chain.locations),
-            remembered=lambda: self._remember and self.bound(file).is_remembered(),
-        )
+        def is_remembered() -> bool:
+            return self._remember and self.bound(file).is_remembered()
+
+        boundaries = PacketBoundaries(self._workers, len(self._chain.locations))
+        return entries, boundaries.of(entries, clusters, fewest_baskets, is_remembered)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..worker.packet_borders import packet_borders
+from ..worker.packet_boundaries import PacketBoundaries
 from .chunk_size import Pace
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class ChainChunks:
             some = some or sorted(counts.values())
             return some[len(some) // 2] if some else 1
 
-        return entries, packet_borders(entries, clusters, usual_baskets, self._workers)
+        boundaries = PacketBoundaries(self._workers)
+        return entries, boundaries.of(entries, clusters, usual_baskets)
 
     def spans(self, file: int, start: int, stop: int) -> Iterator[tuple[int, int]]:
         """See ChunkSource."""

@@ -13,7 +13,7 @@ from treemill.evaluation.workload import QueryWorkload
 from treemill.packetizer import FileSize, PacketDone, Packetizer, Policy, Process, WorkerJoined
 from treemill.query.planning import plan
 from treemill.worker import worker as worker_module
-from treemill.worker.packet_borders import packet_borders
+from treemill.worker.packet_boundaries import PacketBoundaries
 
 CLUSTERS = tuple(range(0, 500_000, 100_000))
 
@@ -24,39 +24,39 @@ def never():
 
 def test_many_clusters_are_enough():
     many = range(0, 1000, 10)
-    assert packet_borders(1000, many, never, 4, remembered=never) == tuple(range(10, 1000, 10))
+    assert PacketBoundaries(4).of(1000, many, never, never) == tuple(range(10, 1000, 10))
     # Few in this file, but there are as many files.
-    found = packet_borders(500_000, CLUSTERS, lambda: 5, 2, files=7, remembered=never)
+    found = PacketBoundaries(2, files=7).of(500_000, CLUSTERS, lambda: 5, never)
     assert found == CLUSTERS[1:]
 
 
 def test_one_worker_shares_with_nobody():
-    assert packet_borders(500_000, CLUSTERS, never, 1, remembered=never) == CLUSTERS[1:]
+    assert PacketBoundaries(1).of(500_000, CLUSTERS, never, never) == CLUSTERS[1:]
 
 
 def test_baskets_that_would_be_decompressed_twice_stay_whole():
-    found = packet_borders(500_000, CLUSTERS, lambda: 5, 2, remembered=lambda: False)
+    found = PacketBoundaries(2).of(500_000, CLUSTERS, lambda: 5, lambda: False)
     assert found == CLUSTERS[1:]
 
 
 @pytest.mark.parametrize("workers", [2, 3, 8, 64])
 @pytest.mark.parametrize("clusters", [(0,), CLUSTERS, (0, 1, 30_000, 499_999), (0, 400_000)])
 def test_what_is_remembered_is_cut_evenly_and_at_clusters_too(workers, clusters):
-    cuts = packet_borders(500_000, clusters, never, workers, remembered=lambda: True)
+    cuts = PacketBoundaries(workers).of(500_000, clusters, never, lambda: True)
     assert set(clusters[1:]) <= set(cuts)
     assert list(cuts) == sorted(set(cuts))
     assert 0 < cuts[0] <= cuts[-1] < 500_000
-    borders = (0, *cuts, 500_000)
-    sizes = [stop - start for start, stop in pairwise(borders)]
+    boundaries = (0, *cuts, 500_000)
+    sizes = [stop - start for start, stop in pairwise(boundaries)]
     assert max(sizes) <= min(max(500_000 // (16 * workers), 4096), 32_768)
-    inner = [n for start, n in zip(borders, sizes, strict=False) if start not in (1, 499_999)]
+    inner = [n for start, n in zip(boundaries, sizes, strict=False) if start not in (1, 499_999)]
     assert min(inner[1:-1]) >= 2000, "pieces are worth their while"
 
 
 def test_a_short_query_is_shared_out_evenly_between_threads():
     """12 ms in all; one worker gets slow after its first packet, as one does whose core others want
     too: the other does not wait long for it."""
-    cuts = packet_borders(500_000, CLUSTERS, never, 2, remembered=lambda: True)
+    cuts = PacketBoundaries(2).of(500_000, CLUSTERS, never, lambda: True)
     packetizer = Packetizer(
         [FileSize(500_000, cuts)], Policy(expected_workers=2), sizing=threads.SIZING
     )

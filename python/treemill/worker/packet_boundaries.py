@@ -1,0 +1,65 @@
+"""Decides before which entries packets may end, from a file's clusters and baskets. Arithmetic,
+without files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+__all__ = ["PacketBoundaries"]
+
+_PLENTY = 16
+"""Pieces per worker: with so many it matters little that workers end at different times."""
+_ENOUGH = 4
+"""Pieces per worker that are enough if more of them would mean that baskets are read twice."""
+_BATCH = 32 * 1024
+"""Entries that the core processes at once at most."""
+_LEAST = 4 * 1024
+"""Entries: smaller pieces cost more than they gain."""
+
+
+@dataclass(frozen=True, slots=True)
+class PacketBoundaries:
+    """Where packets may end that are shared by so many `workers`. The dataset has so many `files`
+    of about the same size."""
+
+    workers: int
+    files: int = 1
+
+    def of(
+        self,
+        entries: int,
+        clusters: Iterable[int],
+        baskets: Callable[[], int],
+        remembered: Callable[[], bool] = lambda: False,
+    ) -> tuple[int, ...]:
+        """The entries of a file before which packets may end, ascending. Packets end at cluster
+        boundaries. If there are too few clusters for all workers, they may also end inside a
+        cluster, provided that little is read twice: the clusters are `remembered`, or the baskets
+        are much smaller than the clusters.
+
+        `clusters`: where they begin. `baskets` gives the number of baskets of the branch that has
+        the fewest. `baskets` and `remembered` are called only if the clusters are too few."""
+        cuts = tuple(start for start in clusters if 0 < start < entries)
+        pieces = len(cuts) + 1
+        plenty = _PLENTY * self.workers
+        if self.workers > 1 and pieces * self.files < plenty and remembered():
+            most = min(max(entries // plenty, _LEAST), _BATCH)
+            return tuple(_parts((0, *cuts, entries), most))
+        if pieces >= _ENOUGH * self.workers:
+            return cuts
+        fewest = baskets()
+        if fewest < _ENOUGH * pieces:
+            return cuts
+        step = max(-(-entries // fewest), 1)
+        return tuple(sorted({*cuts, *range(step, entries, step)}))
+
+
+def _parts(boundaries: Sequence[int], most: int) -> Iterator[int]:
+    """The first entries of pieces of at most `most` entries, without that of the first piece. The
+    pieces between two boundaries differ by at most one entry."""
+    for start, stop in pairwise(boundaries):
+        parts = -(-(stop - start) // most)
+        for part in range(start == 0, parts):
+            yield start + (stop - start) * part // parts
