@@ -11,8 +11,8 @@ def graph(source):
     library = _code(source / "lib.rs")
     modules = set(re.findall(r"\bmod (\w+);", library))
     # What the crate's root hands on stands for the module that it comes from.
-    home = {path[-1]: path[0] for path in _paths(library) if path[0] in modules}
-    home |= {name: name for name in modules}
+    module_of = {path[-1]: path[0] for path in _paths(library) if path[0] in modules}
+    module_of |= {name: name for name in modules}
     uses = {name: set() for name in modules}
     for file in source.rglob("*.rs"):
         parts = file.relative_to(source).with_suffix("").parts
@@ -21,7 +21,7 @@ def graph(source):
         code = _code(file)
         named = [path[1] for path in _paths(code) if path[0] == "crate" and len(path) > 1]
         named += re.findall(r"\bcrate::(\w+)", code)
-        uses[parts[0]] |= {home[name] for name in named if name in home} - {parts[0]}
+        uses[parts[0]] |= {module_of[name] for name in named if name in module_of} - {parts[0]}
     return uses
 
 

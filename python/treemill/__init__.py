@@ -79,7 +79,7 @@ __all__ = [
     "show",
 ]
 
-_HOMES = {
+_MODULES = {
     "Booking": "query.booking",
     "Node": "query.node",
     "Query": "session.run",
@@ -111,11 +111,11 @@ warn_if_too_old()
 
 
 def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
+    module = _MODULES.get(name)
+    if module is None:
         hint = f": {FUNCTIONS[name]}" if name in FUNCTIONS else ""
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
-    value: object = getattr(importlib.import_module(f".{home}", __name__), name)
+    value: object = getattr(importlib.import_module(f".{module}", __name__), name)
     globals()[name] = value
     return value
 

@@ -26,7 +26,7 @@ class History:
             self.chance.choice,
             count,
             known={i for i in range(6) if self.chance.random() < 0.5},
-            homes=[self.chance.choice(HOSTS) for _ in range(count)],
+            hosts=[self.chance.choice(HOSTS) for _ in range(count)],
             nodes=[self.chance.choice(HOSTS) for _ in sizes],
             max_foreign=self.chance.choice([None, 1, 2]),
             commit_seconds=self.chance.choice([0.0, 0.05, 1.0, 100.0]),

@@ -69,7 +69,7 @@ class World:
         choose,
         workers,
         known=(),
-        homes=None,
+        hosts=None,
         mergers=0,
         nodes=None,
         max_foreign=None,
@@ -102,7 +102,7 @@ class World:
         for number in range(mergers):
             self.join_merger(number)
         for number in range(workers):
-            self.join(number, homes[number] if homes else None)
+            self.join(number, hosts[number] if hosts else None)
 
     def cuts(self, file):
         return CUTS[file % 3]

@@ -25,20 +25,20 @@ _Axis: TypeAlias = int | tuple[int, float, float]
 class _Lazy(click.Group):
     """A group with further commands, whose modules are imported when the commands are called."""
 
-    HOMES: ClassVar = {"demo": ".demo:command", "bench": "..bench.commands:bench"}
+    COMMANDS: ClassVar = {"demo": ".demo:command", "bench": "..bench.commands:bench"}
     HELP: ClassVar = {
         "demo": "Write a dataset, run a query over it on all cores, draw it.",
         "bench": "Measure this machine and treemill on it.",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), *self.HOMES]
+        return [*super().list_commands(ctx), *self.COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        home = self.HOMES.get(cmd_name)
-        if home is None:
+        place = self.COMMANDS.get(cmd_name)
+        if place is None:
             return super().get_command(ctx, cmd_name)
-        module, name = home.split(":")
+        module, name = place.split(":")
         command: click.Command = getattr(importlib.import_module(module, __package__), name)
         return command
 

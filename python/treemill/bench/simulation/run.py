@@ -262,10 +262,10 @@ class _Simulation:
         events = packet.stop - packet.start
         compute = self._varied(events / machine.rate)
         worker.computed = self._now + compute if self._scenario.overlap else compute
-        home = self._cluster.files[packet.file].node
+        node = self._cluster.files[packet.file].node
         link = self._cluster.nodes[machine.node].link
-        worker.read = Read(worker.number, events * self._mb, home != machine.node, link)
-        self._expect(self._cluster.nodes[home].begin(worker.read, self._now))
+        worker.read = Read(worker.number, events * self._mb, node != machine.node, link)
+        self._expect(self._cluster.nodes[node].begin(worker.read, self._now))
 
     def _expect(self, ends: list[tuple[float, Read]]) -> None:
         for when, read in ends:

@@ -83,11 +83,11 @@ class Base:
 
     def __init__(self, scenario: Scenario, cluster: Cluster) -> None:
         self._files = cluster.files
-        self._homes = [machine.node for machine in cluster.machines]
+        self._nodes = [machine.node for machine in cluster.machines]
         self._next = [0] * len(self._files)
         self._stores = [_Store(0) for _ in cluster.nodes]
-        for home in self._homes:
-            self._stores[home].readers += 1
+        for node in self._nodes:
+            self._stores[node].readers += 1
         for number, file in enumerate(self._files):
             self._stores[file.node].fresh.append(number)
         self._unopened = deque([] if scenario.files.known else range(len(self._files)))
@@ -97,10 +97,10 @@ class Base:
         self._waiting: list[int] = []
         self._on: dict[int, int] = {}  # file of a worker
         self._packet: dict[int, Packet] = {}
-        self._working = len(self._homes)
+        self._working = len(self._nodes)
         self._packets = 0
         self._total = cluster.events
-        self._size = max(self._total // (self.parts * len(self._homes)), 1)
+        self._size = max(self._total // (self.parts * len(self._nodes)), 1)
 
     def handle(self, event: Event, now: float) -> list[Action]:
         """See Strategy."""
@@ -123,7 +123,7 @@ class Base:
     def _prepare(self, worker: int) -> list[Action]:
         if self._left_to_open == 0:
             return [self._next_packet(worker)]
-        for files in (self._to_open[self._homes[worker]], self._unopened):
+        for files in (self._to_open[self._nodes[worker]], self._unopened):
             while files:
                 file = files.popleft()
                 if not self._opened[file]:
@@ -138,12 +138,12 @@ class Base:
             self._leave(worker, file)
             file = None
         if file is None:
-            file = self._choose(self._homes[worker])
+            file = self._choose(self._nodes[worker])
             if file is None:
                 return Commit(worker)
             self._on[worker] = file
             store = self._files[file].node
-            self._stores[store].readers += store != self._homes[worker]
+            self._stores[store].readers += store != self._nodes[worker]
         start, end = self._next[file], self._files[file].events
         size = self._entries(worker)
         stop = end if start + size >= end else start + size
@@ -154,11 +154,11 @@ class Base:
 
     def _leave(self, worker: int, file: int) -> None:
         store = self._files[file].node
-        self._stores[store].readers -= store != self._homes[worker]
+        self._stores[store].readers -= store != self._nodes[worker]
         del self._on[worker]
 
-    def _choose(self, home: int) -> int | None:
-        own = self._stores[home]
+    def _choose(self, node: int) -> int | None:
+        own = self._stores[node]
         if own.fresh:
             return self._start(own)
         fresh = [s for s in self._stores if s.fresh]
@@ -216,7 +216,7 @@ class Adaptive(Base):
         rate = self._rates.get(worker)
         if rate is None:
             return 1000
-        average = self._processed / (self._seconds / len(self._homes))
+        average = self._processed / (self._seconds / len(self._nodes))
         seconds = (self._total - self._processed) / average / 4
         return max(int(rate * min(max(seconds, 3.0), 20.0)), 1)
 
