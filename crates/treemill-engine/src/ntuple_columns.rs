@@ -1,12 +1,12 @@
 //! An RNTuple's fields as the query compiler sees them: columns with types.
 
-use crate::columns::{Columns, Place};
+use crate::columns::{Columns, Location};
 use std::collections::HashMap;
 use treemill_format::rntuple::{self, Native, Shape};
 use treemill_query::{ColumnType, DType, Field, Schema};
 use treemill_read::rntuple::NTupleFile;
 
-/// The columns, and the place of each. Members of records are `field.member`.
+/// The columns, and the location of each. Members of records are `field.member`.
 pub(crate) fn columns(file: &NTupleFile) -> Columns {
     let named = file.fields().iter().enumerate();
     let shapes: Vec<Option<Shape>> = named.map(|(i, _)| file.shape(i).ok()).collect();
@@ -37,7 +37,7 @@ pub(crate) fn columns(file: &NTupleFile) -> Columns {
         counters.entry(id).or_insert_with(name);
     }
     let mut fields = Vec::with_capacity(shapes.len());
-    let mut places = Vec::with_capacity(shapes.len());
+    let mut locations = Vec::with_capacity(shapes.len());
     for (index, (field, shape)) in file.fields().iter().zip(&shapes).enumerate() {
         let kind = shape
             .as_ref()
@@ -45,14 +45,14 @@ pub(crate) fn columns(file: &NTupleFile) -> Columns {
         let kind = kind.unwrap_or_else(|| ColumnType::Other(cpp_type(file, index).to_owned()));
         let nullable = shape.as_ref().is_some_and(has_nulls);
         fields.push(Field::new(field.name.clone(), kind).nullable(nullable));
-        places.push(Place {
+        locations.push(Location {
             branch: index,
             member: Vec::new(),
         });
     }
     Columns {
         schema: Schema { fields },
-        places,
+        locations,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The origins of a query's columns: branches of the tree, members of their records, foreign
 //! columns. Pure: only looks up names.
 
-use crate::columns::{Columns, Place};
+use crate::columns::{Columns, Location};
 use crate::provided::Foreign;
 use std::borrow::Cow;
 use treemill_query::{QueryError, Schema};
@@ -18,8 +18,8 @@ pub(crate) enum Origin {
 /// What the tree and the foreign columns together offer to a query.
 pub(crate) struct Offer<'a> {
     pub(crate) schema: Cow<'a, Schema>,
-    /// The places of the schema's fields but for the foreign ones, which come last.
-    places: &'a [Place],
+    /// Locations of the schema's fields, without the foreign ones, which come last.
+    locations: &'a [Location],
 }
 
 /// The origins of a query's columns, and the branches that the tree's reader is to read for them.
@@ -55,7 +55,7 @@ impl<'a> Offer<'a> {
         }
         Self {
             schema,
-            places: &table.places,
+            locations: &table.locations,
         }
     }
 
@@ -68,9 +68,9 @@ impl<'a> Offer<'a> {
             let Some(index) = index else {
                 return Err(QueryError::new(format!("no column {name}")));
             };
-            let origin = match self.places.get(index) {
-                None => Origin::Foreign(index.saturating_sub(self.places.len())),
-                Some(Place { branch, member }) => {
+            let origin = match self.locations.get(index) {
+                None => Origin::Foreign(index.saturating_sub(self.locations.len())),
+                Some(Location { branch, member }) => {
                     let known = found.branches.iter().position(|b| b == branch);
                     let index = known.unwrap_or_else(|| {
                         let next = found.branches.len();

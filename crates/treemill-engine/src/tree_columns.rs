@@ -1,7 +1,7 @@
 //! A tree's branches as the query compiler sees them: columns with types.
 
 use crate::arrow_types::column_type as arrow_type;
-use crate::columns::{Columns, Place};
+use crate::columns::{Columns, Location};
 use crate::members::members;
 use std::collections::HashSet;
 use treemill_format::layout::{Layout, Number};
@@ -12,7 +12,7 @@ use treemill_read::TreeFile;
 pub(crate) fn columns(file: &TreeFile) -> Columns {
     let tree = file.tree();
     let mut fields = Vec::with_capacity(tree.branches.len());
-    let mut places = Vec::with_capacity(tree.branches.len());
+    let mut locations = Vec::with_capacity(tree.branches.len());
     let mut seen = HashSet::new();
     for (index, branch) in tree.branches.iter().enumerate() {
         // As in ROOT a trailing dot belongs to the members' names, not to the branch's.
@@ -23,7 +23,7 @@ pub(crate) fn columns(file: &TreeFile) -> Columns {
         let counter = file.counter_name(index);
         let mut add = |name: String, kind: ColumnType, member| {
             fields.push(Field::new(name, kind));
-            places.push(Place {
+            locations.push(Location {
                 branch: index,
                 member,
             });
@@ -40,7 +40,7 @@ pub(crate) fn columns(file: &TreeFile) -> Columns {
     }
     Columns {
         schema: Schema { fields },
-        places,
+        locations,
     }
 }
 

@@ -75,7 +75,7 @@ pub fn is_nameless(layout: &Layout) -> bool {
 
 /// Visits what is directly in a layout: for objects their parts, with the parts of their bases instead of the
 /// bases.
-enum Place<P, L> {
+enum Child<P, L> {
     Part(P),
     Layout(L),
 }
@@ -85,22 +85,22 @@ macro_rules! visitor {
     ($visit:ident, $parts:ident $(, $mut:tt)?) => {
         fn $visit(
             layout: &$($mut)? Layout,
-            visit: &mut dyn FnMut(Place<&$($mut)? Part, &$($mut)? Layout>),
+            visit: &mut dyn FnMut(Child<&$($mut)? Part, &$($mut)? Layout>),
         ) {
             match layout {
                 Layout::Array { item, .. }
                 | Layout::Counted { item, .. }
                 | Layout::Vector { item, .. }
-                | Layout::Sized { item, .. } => visit(Place::Layout(item)),
+                | Layout::Sized { item, .. } => visit(Child::Layout(item)),
                 Layout::Record(members) => {
                     for (_, member) in members {
-                        visit(Place::Layout(member));
+                        visit(Child::Layout(member));
                     }
                 }
                 Layout::Object(object) => $parts(object, visit),
-                Layout::Pointer(pointer) => visit(Place::Layout(&$($mut)? pointer.to)),
-                Layout::Clones(clones) => visit(Place::Layout(&$($mut)? clones.item)),
-                Layout::Objects(objects) => visit(Place::Layout(&$($mut)? objects.item)),
+                Layout::Pointer(pointer) => visit(Child::Layout(&$($mut)? pointer.to)),
+                Layout::Clones(clones) => visit(Child::Layout(&$($mut)? clones.item)),
+                Layout::Objects(objects) => visit(Child::Layout(&$($mut)? objects.item)),
                 Layout::Number(_)
                 | Layout::String { .. }
                 | Layout::CharStar
@@ -112,12 +112,12 @@ macro_rules! visitor {
 
         fn $parts(
             object: &$($mut)? Object,
-            visit: &mut dyn FnMut(Place<&$($mut)? Part, &$($mut)? Layout>),
+            visit: &mut dyn FnMut(Child<&$($mut)? Part, &$($mut)? Layout>),
         ) {
             for part in &$($mut)? object.parts {
                 match part {
                     Part::Base(base) => $parts(base, visit),
-                    part => visit(Place::Part(part)),
+                    part => visit(Child::Part(part)),
                 }
             }
         }
@@ -130,8 +130,8 @@ visitor!(visit_mut, visit_parts_mut, mut);
 /// Looks at the layouts that are directly in another one.
 fn each_within(layout: &Layout, look: &mut dyn FnMut(&Layout)) {
     visit(layout, &mut |place| match place {
-        Place::Layout(inner) | Place::Part(Part::Field(_, inner)) => look(inner),
-        Place::Part(_) => {}
+        Child::Layout(inner) | Child::Part(Part::Field(_, inner)) => look(inner),
+        Child::Part(_) => {}
     });
 }
 
@@ -170,8 +170,8 @@ fn hide_members(
     otherwise: &dyn Fn(&mut Layout),
 ) {
     visit_mut(layout, &mut |place| match place {
-        Place::Layout(layout) => otherwise(layout),
-        Place::Part(part) => {
+        Child::Layout(layout) => otherwise(layout),
+        Child::Part(part) => {
             if let Part::Field(_, layout) = part {
                 match how(layout) {
                     Some(hidden) => *part = Part::Hidden(hidden),
@@ -262,7 +262,7 @@ fn note(layout: &mut Layout, names: &Names) {
         *alone = !names.has_other(&to.class.name, to.class.version);
     }
     visit_mut(layout, &mut |place| match place {
-        Place::Layout(layout) | Place::Part(Part::Field(_, layout)) => note(layout, names),
-        Place::Part(_) => {}
+        Child::Layout(layout) | Child::Part(Part::Field(_, layout)) => note(layout, names),
+        Child::Part(_) => {}
     });
 }

@@ -1,8 +1,8 @@
-//! Columns as Python has them: cut, picked from, joined and sent by Arrow's own library, and handed to
+//! Columns as Python has them: cut, taken from, joined and sent by Arrow's own library, and handed to
 //! others without a copy, by the Arrow C data interface's PyCapsule protocol
 //! (https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html).
 
-use crate::building::{Built, built, picked};
+use crate::building::{Built, built, taken};
 use crate::nodes;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
@@ -145,8 +145,8 @@ impl Column {
     /// The values at these places, bytes of 64-bit integers; missing at negative ones.
     fn take(&self, py: Python<'_>, places: PyBuffer<i64>) -> PyResult<Self> {
         let places = places.to_vec(py)?;
-        let taken = picked(&self.array, &places).map_err(runtime)?;
-        Ok(self.with(taken, places.iter().any(|place| *place < 0)))
+        let found = taken(&self.array, &places).map_err(runtime)?;
+        Ok(self.with(found, places.iter().any(|place| *place < 0)))
     }
 
     /// Columns of one Arrow type, one after another; at least one.

@@ -170,7 +170,7 @@ fn option(node: &Bound<'_, PyAny>) -> PyResult<Built> {
         true => values,
         false => {
             let places = ScalarBuffer::<i64>::from(bytes(&places)?);
-            picked(&values, &places).map_err(unfit)?
+            taken(&values, &places).map_err(unfit)?
         }
     };
     Ok(Built {
@@ -180,7 +180,7 @@ fn option(node: &Bound<'_, PyAny>) -> PyResult<Built> {
 }
 
 /// The values at these places; missing at negative ones.
-pub fn picked(values: &ArrayRef, places: &[i64]) -> Result<ArrayRef, ArrowError> {
+pub fn taken(values: &ArrayRef, places: &[i64]) -> Result<ArrayRef, ArrowError> {
     let places: Int64Array = places
         .iter()
         .map(|place| (*place >= 0).then_some(*place))

@@ -161,7 +161,7 @@ pub enum ProcessError {
 }
 
 /// The names nearest to `wanted`, at most five, best first. None where that would take long: for names
-/// that are too long for anybody to have mistyped them, and beyond a number of comparisons.
+/// that are too long to be a typing mistake, and beyond a number of comparisons.
 pub(crate) fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let letters = wanted.chars().take(NEAR_LETTERS + 1).count();
     if letters > NEAR_LETTERS {

@@ -11,7 +11,7 @@ mod policy;
 pub(crate) use payload::{Basket, Elements, Kept, Page, PageKind};
 
 use crate::Counters;
-use crate::limits::{CACHE_OVERHEAD, CACHE_PLACES};
+use crate::limits::{CACHE_KEYS, CACHE_OVERHEAD};
 use payload::Payload;
 use policy::Policy;
 use std::hash::{Hash, Hasher};
@@ -20,40 +20,39 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use treemill_source::{Identity, Source};
 
-/// A file's bytes, from first to last.
+/// The key of a payload: a range of bytes of a file as it was when it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Key {
     file: Identity,
     start: u64,
     end: u64,
 }
 
-impl Hash for Place {
-    /// By what tells most places apart: all of it would take longer than the look.
+impl Hash for Key {
+    /// By what tells most keys apart: to hash all of it would take longer than the lookup.
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.file.inode, self.start).hash(state);
     }
 }
 
-/// What the cache holds for a place.
+/// What the cache holds for a key.
 #[derive(Debug)]
-enum Memory {
-    /// The pass that read it; room is reserved. New memory costs a page fault every few kilobytes, so only a
-    /// place that is read twice is copied into the cache.
-    Seen(u64),
+enum Slot {
+    /// The pass that read it; room is reserved. New memory costs a page fault every few kilobytes, so only what
+    /// is read twice is copied into the cache.
+    Reserved(u64),
     Held(Payload),
 }
 
-/// The answer to a lookup, with the place to put more.
+/// The answer to a lookup, with the key to store what is read.
 #[derive(Debug)]
-pub(crate) enum Sight<T> {
-    /// Remembered.
-    Here(Arc<T>, Place),
-    /// An earlier pass has read them, too: to be remembered.
-    Again(Place),
-    /// Unknown, or known to this pass only: to be noted with [`Place::note`], if anything of the file is
-    /// remembered.
-    First(Option<Place>),
+pub(crate) enum Lookup<T> {
+    /// Found.
+    Hit(Arc<T>, Key),
+    /// Not found, but an earlier pass has read them too: to be kept by [`Key::remember`].
+    Admit(Key),
+    /// Read by no earlier pass: to be noted by [`Key::note`]. Without a key if nothing of the file is kept.
+    Miss(Option<Key>),
 }
 
 /// Looks up these bytes of a file.
@@ -61,30 +60,30 @@ pub(crate) fn look<T: Kept>(
     source: &dyn Source,
     bytes: &Range<u64>,
     counters: &Counters,
-) -> Sight<T> {
-    match Place::of(source, bytes) {
-        Some(place) => place.recall(counters),
-        None => Sight::First(None),
+) -> Lookup<T> {
+    match Key::of(source, bytes) {
+        Some(key) => key.recall(counters),
+        None => Lookup::Miss(None),
     }
 }
 
 /// One lock for the process. It is taken once or twice for each basket, and held for one lookup in a hash map
 /// and one in a sorted map: decision 0005 says why that is enough.
-static STORE: LazyLock<Mutex<Policy<Place, Memory>>> = LazyLock::new(|| Mutex::new(Policy::new(0)));
+static STORE: LazyLock<Mutex<Policy<Key, Slot>>> = LazyLock::new(|| Mutex::new(Policy::new(0)));
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 /// Bytes of all payloads in `STORE`. Changed only under its lock.
 static HELD: AtomicU64 = AtomicU64::new(0);
 
 /// Runs `work` on the store. The caller drops what it returns after the lock is released.
-fn with<T>(work: impl FnOnce(&mut Policy<Place, Memory>) -> T) -> T {
+fn with<T>(work: impl FnOnce(&mut Policy<Key, Slot>) -> T) -> T {
     #[cfg(test)]
     tests::count();
     work(&mut STORE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Takes the cost of values that have left the store from what it holds.
-fn forget(gone: Vec<Memory>) -> Vec<Memory> {
-    let bytes = gone.iter().map(Memory::cost).sum();
+fn forget(gone: Vec<Slot>) -> Vec<Slot> {
+    let bytes = gone.iter().map(Slot::cost).sum();
     HELD.fetch_sub(bytes, Ordering::Relaxed);
     gone
 }
@@ -113,16 +112,16 @@ pub(crate) fn has_most(source: &dyn Source, stored: &[Range<u64>]) -> bool {
     let length = |bytes: &Range<u64>| bytes.end.saturating_sub(bytes.start);
     let all = stored.iter().map(length).fold(0, u64::saturating_add);
     let mut missing = 0_u64;
-    // Looks up some places at a time: thousands under one lock would block other threads.
-    stored.chunks(CACHE_PLACES).all(|some| {
-        let places: Vec<Option<Place>> = some.iter().map(|b| Place::of(source, b)).collect();
-        let is_held = |store: &Policy<Place, Memory>, place: &Option<Place>| {
-            let found = place.as_ref().and_then(|place| store.peek(place));
-            matches!(found, Some(Memory::Held(_)))
+    // Looks up some keys at a time: thousands under one lock would block other threads.
+    stored.chunks(CACHE_KEYS).all(|some| {
+        let keys: Vec<Option<Key>> = some.iter().map(|b| Key::of(source, b)).collect();
+        let is_held = |store: &Policy<Key, Slot>, key: &Option<Key>| {
+            let found = key.as_ref().and_then(|key| store.peek(key));
+            matches!(found, Some(Slot::Held(_)))
         };
         let gone = with(|store| {
-            let gone = some.iter().zip(&places);
-            let gone = gone.filter(|(_, place)| !is_held(store, place));
+            let gone = some.iter().zip(&keys);
+            let gone = gone.filter(|(_, key)| !is_held(store, key));
             gone.map(|(bytes, _)| length(bytes))
                 .fold(0, u64::saturating_add)
         });
@@ -136,22 +135,22 @@ pub fn clear() {
     drop(with(|store| forget(store.clear())));
 }
 
-impl Memory {
+impl Slot {
     fn cost(&self) -> u64 {
         match self {
-            Memory::Seen(_) => 0,
-            Memory::Held(payload) => cost(payload.bytes()),
+            Slot::Reserved(_) => 0,
+            Slot::Held(payload) => cost(payload.bytes()),
         }
     }
 }
 
-impl Place {
-    /// The place of these bytes of a file; `None` if the cache is off or the file cannot be identified.
+impl Key {
+    /// The key of these bytes of a file; `None` if the cache is off or the file cannot be identified.
     fn of(source: &dyn Source, bytes: &Range<u64>) -> Option<Self> {
         if limit() == 0 {
             return None;
         }
-        Some(Place {
+        Some(Key {
             file: source.identity()?,
             start: bytes.start,
             end: bytes.end,
@@ -159,34 +158,34 @@ impl Place {
     }
 
     /// What is known of it.
-    fn recall<T: Kept>(self, counters: &Counters) -> Sight<T> {
+    fn recall<T: Kept>(self, counters: &Counters) -> Lookup<T> {
         let pass = counters.pass();
         with(|store| match store.get(&self, pass) {
-            Some(Memory::Held(payload)) => match T::of(payload) {
-                Some(found) => Sight::Here(Arc::clone(found), self),
-                None => Sight::First(Some(self)),
+            Some(Slot::Held(payload)) => match T::of(payload) {
+                Some(found) => Lookup::Hit(Arc::clone(found), self),
+                None => Lookup::Miss(Some(self)),
             },
-            Some(Memory::Seen(by)) if *by < pass => Sight::Again(self),
-            _ => Sight::First(Some(self)),
+            Some(Slot::Reserved(by)) if *by < pass => Lookup::Admit(self),
+            _ => Lookup::Miss(Some(self)),
         })
     }
 
     /// Notes that this pass has read it, and reserves room for a payload of this many bytes.
     pub(crate) fn note(self, payload: usize, counters: &Counters) {
-        self.put(Memory::Seen(counters.pass()), cost(payload), counters);
+        self.put(Slot::Reserved(counters.pass()), cost(payload), counters);
     }
 
     /// Remembers what is there, if there is room.
     pub(crate) fn remember<T: Kept>(self, mut what: T, counters: &Counters) -> Arc<T> {
         what.fit();
         let what = Arc::new(what);
-        let memory = Memory::Held(Arc::clone(&what).payload());
+        let memory = Slot::Held(Arc::clone(&what).payload());
         let bytes = memory.cost();
         self.put(memory, bytes, counters);
         what
     }
 
-    fn put(self, memory: Memory, bytes: u64, counters: &Counters) {
+    fn put(self, memory: Slot, bytes: u64, counters: &Counters) {
         let mut gone = Vec::new();
         drop(with(|store| {
             HELD.fetch_add(memory.cost(), Ordering::Relaxed);

@@ -14,7 +14,7 @@ pub(crate) use kept::Kept;
 
 use crate::limits::{COUNTED_ENTRIES, COUNTED_SELECTIONS};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
-use ends::{Picks, pick};
+use ends::{SelectedItems, select};
 use slot::{Run, Slot};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -217,26 +217,27 @@ impl Counts {
 
     /// The items of the entries at `rows`, which count from entry `first`, in a basket with the entries `held`
     /// and the list ends `ends`. `None` if the basket has no such entry.
-    pub(crate) fn picks(
+    pub(crate) fn selected(
         &mut self,
         slot: usize,
         held: &Range<u64>,
         ends: &Ends,
         first: u64,
         rows: &[u32],
-    ) -> Option<Arc<Picks>> {
+    ) -> Option<Arc<SelectedItems>> {
         let slot = self.slots.get_mut(slot)?;
-        let is_known =
-            |picks: &&Arc<Picks>| (&picks.held, picks.first) == (held, first) && picks.rows == rows;
-        if let Some(picks) = slot.picks.iter().find(is_known) {
-            return Some(Arc::clone(picks));
+        let is_known = |selected: &&Arc<SelectedItems>| {
+            (&selected.held, selected.first) == (held, first) && selected.rows == rows
+        };
+        if let Some(selected) = slot.selected.iter().find(is_known) {
+            return Some(Arc::clone(selected));
         }
-        let picks = Arc::new(pick(held, ends, first, rows)?);
-        if slot.picks.len() >= COUNTED_SELECTIONS {
-            slot.picks.remove(0);
+        let selected = Arc::new(select(held, ends, first, rows)?);
+        if slot.selected.len() >= COUNTED_SELECTIONS {
+            slot.selected.remove(0);
         }
-        slot.picks.push(Arc::clone(&picks));
-        Some(picks)
+        slot.selected.push(Arc::clone(&selected));
+        Some(selected)
     }
 
     /// Records that a branch contradicts the counts: from now on no reader of this file uses this counter's.

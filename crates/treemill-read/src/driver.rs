@@ -5,7 +5,7 @@ mod ahead;
 mod counted;
 mod entry_starts;
 mod load;
-mod picked;
+mod selected;
 
 use crate::cache::Basket;
 use crate::checks::run;
@@ -26,24 +26,24 @@ use tracing::trace_span;
 use treemill_format::error::FormatError;
 use treemill_format::tree::Branch;
 
-/// Where the entries' bytes of the current basket are.
+/// The payload of the current basket.
 #[derive(Debug)]
-enum Place {
+enum Payload {
     /// Decompressed, by this cursor or by another one before.
-    Unpacked(Arc<Basket>),
+    Decompressed(Arc<Basket>),
     /// As they were read: this range of the file, in the window.
-    Window(Range<u64>),
+    Stored(Range<u64>),
     /// In the tree's metadata.
     Embedded(usize),
 }
 
-impl Place {
+impl Payload {
     /// The first `data_end` bytes of a payload.
     fn up_to(self, data_end: usize) -> Self {
         match self {
-            Place::Window(bytes) => {
+            Payload::Stored(bytes) => {
                 let end = bytes.start.saturating_add(data_end as u64);
-                Place::Window(bytes.start..end)
+                Payload::Stored(bytes.start..end)
             }
             other => other,
         }
@@ -54,7 +54,7 @@ impl Place {
 #[derive(Debug)]
 struct Loaded {
     entries: Range<u64>,
-    place: Place,
+    payload: Payload,
     /// Where the basket begins in the file.
     offset: Option<u64>,
 }
@@ -62,10 +62,10 @@ struct Loaded {
 impl Loaded {
     /// The bytes of its entries.
     fn data<'a>(&'a self, window: &'a Baskets, branch: &'a Branch) -> &'a [u8] {
-        match &self.place {
-            Place::Unpacked(basket) => basket.data(),
-            Place::Window(bytes) => window.bytes(bytes),
-            Place::Embedded(index) => branch
+        match &self.payload {
+            Payload::Decompressed(basket) => basket.data(),
+            Payload::Stored(bytes) => window.bytes(bytes),
+            Payload::Embedded(index) => branch
                 .embedded
                 .get(*index)
                 .map_or(&[], |basket| basket.data.as_slice()),
@@ -74,8 +74,8 @@ impl Loaded {
 
     /// An error in it, with all that is known of the place.
     fn wrong(&self, error: &FormatError, file: &str, branch: &Branch) -> ReadError {
-        let base = match &self.place {
-            Place::Window(bytes) => Some(bytes.start),
+        let base = match &self.payload {
+            Payload::Stored(bytes) => Some(bytes.start),
             _ => None,
         };
         ReadError::format(error, file, base).within(&branch.name, self.entries.clone(), self.offset)

@@ -1,4 +1,4 @@
-//! Adds nulls: from the items that are there to an array with a place for each missing one, for both decoders.
+//! Adds nulls: from the items that are there to an array with a nesting for each missing one, for both decoders.
 //! Pure.
 
 use crate::faults::{broken, malformed, mismatch, too_many, unsupported};
@@ -30,27 +30,27 @@ pub(crate) fn expand(items: &ArrayRef, present: &BooleanBuffer) -> Result<ArrayR
         return Err(malformed(0, "not as many items as are announced"));
     }
     let most = present.len().saturating_mul(MADE_UP_PER_ROW).max(MADE_UP);
-    spread(items, present, Place { is_top: true, most })
+    spread(items, present, Nesting { is_top: true, most })
 }
 
-/// The place of an array: below the top, missing rows are not marked as null.
+/// How an array is nested: below the top, missing rows are not marked as null.
 #[derive(Clone, Copy)]
-struct Place {
+struct Nesting {
     is_top: bool,
     /// Values that may be made up.
     most: usize,
 }
 
 /// As [`expand`].
-fn spread(items: &ArrayRef, present: &BooleanBuffer, place: Place) -> Result<ArrayRef> {
+fn spread(items: &ArrayRef, present: &BooleanBuffer, nesting: Nesting) -> Result<ArrayRef> {
     if items.len() == present.len() {
         return Ok(Arc::clone(items));
     }
-    let below = Place {
+    let below = Nesting {
         is_top: false,
-        ..place
+        ..nesting
     };
-    let nulls = nulls(items.as_ref(), present, place.is_top);
+    let nulls = nulls(items.as_ref(), present, nesting.is_top);
     Ok(match items.data_type() {
         DataType::Int8 => numbers::<Int8Type>(items, present, nulls),
         DataType::UInt8 => numbers::<UInt8Type>(items, present, nulls),
@@ -87,7 +87,7 @@ fn spread(items: &ArrayRef, present: &BooleanBuffer, place: Place) -> Result<Arr
             let n = usize::try_from(*len).map_err(|_| mismatch())?;
             let all = present.len().checked_mul(n).ok_or_else(too_many)?;
             let values = items.as_fixed_size_list().values();
-            if all.saturating_sub(values.len()) > place.most {
+            if all.saturating_sub(values.len()) > nesting.most {
                 let what = format!("{all} values of arrays that are missing, in one batch");
                 return Err(unsupported(what));
             }
@@ -162,7 +162,7 @@ fn numbers<T: ArrowPrimitiveType>(
     Arc::new(PrimitiveArray::<T>::new(spread.into(), nulls))
 }
 
-/// Offsets with an empty place wherever nothing is.
+/// Offsets with an empty nesting wherever nothing is.
 fn spread_ends(offsets: &[i32], present: &BooleanBuffer) -> Vec<i32> {
     let mut ends = offsets.iter().copied();
     let mut last = ends.next().unwrap_or(0);

@@ -70,8 +70,8 @@ pub(crate) const COUNTED_SELECTIONS: usize = 4;
 
 /// Bytes that an entry takes beside its payload, about.
 pub(crate) const CACHE_OVERHEAD: u64 = 256;
-/// Places that are looked up under one lock.
-pub(crate) const CACHE_PLACES: usize = 256;
+/// Keys that are looked up under one lock.
+pub(crate) const CACHE_KEYS: usize = 256;
 /// Passes whose values the cache protects, beside the current one. A query with automatic ranges takes two passes,
 /// the first over fewer columns: what it used last time is at most two passes old.
 pub(crate) const CACHE_PASSES: u64 = 2;

@@ -13,7 +13,7 @@ pub struct Stored {
     pub name: &'static str,
     pub layout: Layout,
     pub baskets: Vec<Vec<u8>>,
-    /// TIOFeatures; a basket with such as nobody knows is `Unsupported` when it is read.
+    /// TIOFeatures; a basket with unknown ones is `Unsupported` when it is read.
     pub features: Option<u8>,
 }
 

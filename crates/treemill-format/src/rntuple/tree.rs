@@ -20,7 +20,7 @@ struct Node {
 }
 
 /// The fields directly below a field at a place, if they are not all of its fields.
-type Below<'a> = &'a dyn Fn(Place) -> Option<Result<Shape>>;
+type Below<'a> = &'a dyn Fn(Nesting) -> Option<Result<Shape>>;
 
 /// The tree of fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,19 +31,19 @@ pub struct Tree {
 
 /// Elements for one entry, and how deep the field is.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Nesting {
     per_entry: Option<u64>,
     depth: usize,
 }
 
-impl Place {
-    fn below(self, per_entry: Option<u64>) -> Result<Place> {
+impl Nesting {
+    fn below(self, per_entry: Option<u64>) -> Result<Nesting> {
         if self.depth >= FIELD_DEPTH {
             return Err(unsupported(format!(
                 "RNTuple fields nested more than {FIELD_DEPTH} deep"
             )));
         }
-        Ok(Place {
+        Ok(Nesting {
             per_entry,
             depth: self.depth.saturating_add(1),
         })
@@ -102,14 +102,14 @@ impl Tree {
     /// # Errors
     /// `Unsupported` by name where a field, or one below it, cannot be read.
     pub fn shape(&self, schema: &Schema, path: &[usize]) -> Result<Shape> {
-        let place = Place {
+        let place = Nesting {
             per_entry: Some(1),
             depth: 0,
         };
         self.along(schema, path, place)
     }
 
-    fn along(&self, schema: &Schema, path: &[usize], place: Place) -> Result<Shape> {
+    fn along(&self, schema: &Schema, path: &[usize], place: Nesting) -> Result<Shape> {
         let [id, rest @ ..] = path else {
             return Err(malformed("a path without fields", 0));
         };
@@ -126,13 +126,13 @@ impl Tree {
     }
 
     /// The shape of field `id` with all that is below it.
-    fn whole(&self, schema: &Schema, id: usize, place: Place) -> Result<Shape> {
+    fn whole(&self, schema: &Schema, id: usize, place: Nesting) -> Result<Shape> {
         self.build(schema, id, place, &|_| None)
     }
 
     /// The shape of field `id`. What is below it comes from `below`, if that has something, and
     /// else from its children.
-    fn build(&self, schema: &Schema, id: usize, place: Place, below: Below<'_>) -> Result<Shape> {
+    fn build(&self, schema: &Schema, id: usize, place: Nesting, below: Below<'_>) -> Result<Shape> {
         let field = self.field(schema, id)?;
         let children = self.children(id);
         let item = |child: usize, per_entry: Option<u64>| -> Result<Box<Shape>> {
@@ -239,7 +239,7 @@ impl Tree {
     }
 
     /// Members, with those of base classes among them as C++ sees it.
-    fn record(&self, schema: &Schema, id: usize, place: Place) -> Result<Shape> {
+    fn record(&self, schema: &Schema, id: usize, place: Nesting) -> Result<Shape> {
         let place = place.below(place.per_entry)?;
         let found = self.members(schema, id)?;
         // At most all fields can be on the way, so this ends.

@@ -26,7 +26,7 @@ impl Bundle {
         }
     }
 
-    /// Computes both; arguments that the bundle does not have are empty.
+    /// Computes both results. Arguments that the bundle does not have are empty.
     pub fn run(self, [a, b, c]: [&[f64]; MOST_ARGUMENTS], first: &mut [f64], second: &mut [f64]) {
         match self {
             Self::SinCos => trig::sin_cos(a, first, second),

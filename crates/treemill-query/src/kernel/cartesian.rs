@@ -32,8 +32,8 @@ fn times(by: &[f64], to: &mut [f64]) {
     }
 }
 
-// The pairs are functions that are not inlined: the compiler knows only of parameters that they do not
-// overlap, and of more slices than these it does not find out in the loop.
+// Functions that compute pairs are not inlined, because the compiler knows of parameters that they do not overlap.
+// It does not check this by itself for as many slices as a loop over more of them would have.
 
 /// px and py.
 #[inline(never)]

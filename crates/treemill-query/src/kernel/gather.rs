@@ -1,44 +1,47 @@
 //! Gathers through selection vectors: offsets, data, slices. Offsets have one element more than there are
 //! lists, and start at 0.
 
-/// The lists at `picks`: their offsets.
-pub(crate) fn picked_offsets(offsets: &[i32], picks: &[u32], out: &mut [i32]) {
+/// Offsets of the lists that a selection vector selects.
+pub(crate) fn picked_offsets(offsets: &[i32], selection: &[u32], out: &mut [i32]) {
     let mut sum = 0;
     out[0] = 0;
-    for (to, pick) in out[1..].iter_mut().zip(picks) {
-        let i = *pick as usize;
+    for (to, position) in out[1..].iter_mut().zip(selection) {
+        let i = *position as usize;
         sum += offsets[i + 1] - offsets[i];
         *to = sum;
     }
 }
 
-/// Positions of one item of each list, by its number in it, and whether there is such an item; if not,
-/// some position. `turn`: to be added to negative numbers is the list's length.
+/// Positions of one item of each list, by its number in the list, and whether there is such an item. If there is
+/// none, the position means nothing. With `turn`, negative numbers count from the list's end.
 pub(crate) fn places(
     numbers: &[i64],
     offsets: &[i32],
     turn: bool,
-    picks: &mut [u32],
+    selection: &mut [u32],
     valid: &mut [u8],
 ) {
     let ends = offsets.windows(2);
-    let lists = numbers.iter().zip(ends).zip(picks.iter_mut().zip(valid));
-    // Without a branch: whether there is such an item cannot be predicted.
-    for ((number, ends), (pick, valid)) in lists {
+    let lists = numbers
+        .iter()
+        .zip(ends)
+        .zip(selection.iter_mut().zip(valid));
+    // No branch depends on whether there is such an item: it would be mispredicted.
+    for ((number, ends), (position, valid)) in lists {
         let (start, len) = (i64::from(ends[0]), i64::from(ends[1] - ends[0]));
         let back = if turn && *number < 0 { len } else { 0 };
         let place = number.wrapping_add(back);
         // u64 beyond i64 looks negative here, and is out of range as it should be.
         let inside = place >= 0 && place < len;
         *valid = u8::from(inside);
-        *pick = start.wrapping_add(place) as u32 * u32::from(inside);
+        *position = start.wrapping_add(place) as u32 * u32::from(inside);
     }
 }
 
-/// `data[picks[i]]`
-pub(crate) fn take<T: Copy>(data: &[T], picks: &[u32], out: &mut [T]) {
-    for (to, pick) in out.iter_mut().zip(picks) {
-        *to = data[*pick as usize];
+/// `data[selection[i]]`
+pub(crate) fn take<T: Copy>(data: &[T], selection: &[u32], out: &mut [T]) {
+    for (to, position) in out.iter_mut().zip(selection) {
+        *to = data[*position as usize];
     }
 }
 
@@ -77,9 +80,9 @@ mod tests {
     #[test]
     fn lists_are_taken_whole() {
         let offsets = [0, 2, 2, 5];
-        let picks = [2, 1, 0];
+        let selection = [2, 1, 0];
         let mut out = [0; 4];
-        picked_offsets(&offsets, &picks, &mut out);
+        picked_offsets(&offsets, &selection, &mut out);
         assert_eq!(out, [0, 3, 3, 5]);
     }
 

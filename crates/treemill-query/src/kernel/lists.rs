@@ -1,11 +1,11 @@
-//! Positions of short lists' items. Each list writes a fixed number of positions, and the next list
-//! overwrites those that are too many: loops over short lists would mispredict their ends.
+//! Positions of the items of short lists. Each list writes a fixed number of positions, and the next list
+//! overwrites the surplus. A loop over each list would mispredict its end.
 //! Offsets have one element more than there are lists, and start at 0.
 
 /// Positions that are written at a time.
 const WIDTH: usize = 8;
 
-/// Writes so many positions at `at`: the one that is `first`, and `step` (0 or 1) more each.
+/// Writes `count` positions at `at`, from `first` on, in steps of `step` (0 or 1).
 #[inline(always)]
 fn write(out: &mut [u32], at: usize, first: u32, step: u32, count: usize) {
     let Some(room) = out.get_mut(at..) else {
@@ -21,7 +21,7 @@ fn write(out: &mut [u32], at: usize, first: u32, step: u32, count: usize) {
     }
 }
 
-/// As `write`, of long lists, and at the end.
+/// As `write`, for long lists and near the end of `out`.
 #[inline(never)]
 fn many(room: &mut [u32], first: u32, step: u32, count: usize) {
     for (i, to) in (0..).zip(room.iter_mut().take(count)) {
@@ -36,14 +36,14 @@ pub(crate) fn parents(offsets: &[i32], out: &mut [u32]) {
     }
 }
 
-/// The lists at `picks`: positions of their items. `new` are the offsets that `gather::picked_offsets`
-/// says, or those of other lists at most as long; `out` is as long as they say.
-pub(crate) fn picked_items(offsets: &[i32], picks: &[u32], new: &[i32], out: &mut [u32]) {
-    let starts = picks.iter().map(|pick| offsets[*pick as usize]);
+/// Positions of the items of selected lists. `new` has their offsets, as `gather::picked_offsets` makes them; lists
+/// may be shorter than they were. `out` has room for all items.
+pub(crate) fn picked_items(offsets: &[i32], selection: &[u32], new: &[i32], out: &mut [u32]) {
+    let starts = selection.iter().map(|position| offsets[*position as usize]);
     runs(starts, new, out);
 }
 
-/// Positions of lists whose first items lie at `starts`; lengths are those of `new`.
+/// Positions of the items of lists that begin at `starts` and have the lengths of `new`.
 pub(crate) fn runs(starts: impl Iterator<Item = i32>, new: &[i32], out: &mut [u32]) {
     for (start, ends) in starts.zip(new.windows(2)) {
         let count = (ends[1] - ends[0]) as usize;
@@ -51,8 +51,8 @@ pub(crate) fn runs(starts: impl Iterator<Item = i32>, new: &[i32], out: &mut [u3
     }
 }
 
-/// Positions of the items of several lists one after another, list by list, among the items of the
-/// first, the second and so on.
+/// Concatenates columns of lists: list by list, the positions of its items in the first column, the second, and
+/// so on. A column's positions follow those of the column before.
 pub(crate) fn joined(parts: &[&[i32]], out: &mut [u32]) {
     let lists = parts.first().map_or(0, |offsets| offsets.len() - 1);
     let mut bases = Vec::with_capacity(parts.len());
@@ -63,7 +63,7 @@ pub(crate) fn joined(parts: &[&[i32]], out: &mut [u32]) {
     }
     let mut at = 0;
     match parts {
-        // So many are most.
+        // The common case.
         [a, b] => {
             for (a, b) in a.windows(2).zip(b.windows(2)) {
                 at = join(out, at, a, 0);
@@ -80,7 +80,7 @@ pub(crate) fn joined(parts: &[&[i32]], out: &mut [u32]) {
     }
 }
 
-/// Writes a list's items after others; gives the place where they end.
+/// Writes the positions of a list's items at `at`, and returns where they end.
 #[inline(always)]
 fn join(out: &mut [u32], at: usize, ends: &[i32], base: i32) -> usize {
     let count = (ends[1] - ends[0]) as usize;
@@ -114,16 +114,16 @@ mod tests {
                 lists.flat_map(|(list, ends)| (ends[0]..ends[1]).map(move |_| list as u32));
             assert_eq!(above, expected.collect::<Vec<_>>());
             // Every third list, from the last on.
-            let picks: Vec<u32> = (0..40).rev().step_by(3).collect();
+            let selection: Vec<u32> = (0..40).rev().step_by(3).collect();
             let mut new = vec![0];
             let mut expected = Vec::new();
-            for pick in &picks {
-                let pick = *pick as usize;
-                expected.extend(ends[pick] as u32..ends[pick + 1] as u32);
+            for position in &selection {
+                let position = *position as usize;
+                expected.extend(ends[position] as u32..ends[position + 1] as u32);
                 new.push(expected.len() as i32);
             }
             let mut items = vec![77; expected.len()];
-            picked_items(&ends, &picks, &new, &mut items);
+            picked_items(&ends, &selection, &new, &mut items);
             assert_eq!(items, expected);
         }
     }

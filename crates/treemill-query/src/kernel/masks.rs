@@ -1,10 +1,9 @@
-//! Masks: bytes of 0 and 1, looked at eight at a time. How many ones lists have, and where ones are.
+//! Masks: bytes of 0 and 1, handled eight at a time. Counts the ones of lists and finds their positions.
 //! Offsets have one element more than there are lists, and start at 0.
 
 /// Ones in every byte.
 const ONES: u64 = 0x0101_0101_0101_0101;
-/// Times a word of ones and zeros: its bytes' lowest bits, that of the first byte lowest, come to lie in
-/// the uppermost byte.
+/// A factor that moves the lowest bit of each byte of a word into the uppermost byte, the first byte's lowest.
 const LINE_UP: u64 = 0x0102_0408_1020_4080;
 
 /// The first so many bytes of a word.
@@ -18,7 +17,7 @@ const FIRST: [u64; 9] = {
     first
 };
 
-/// The places of the ones of eight bits, from the lowest on; after them, any values.
+/// For each byte, the numbers of the bits that are 1, from the lowest on. The rest of a row means nothing.
 const PLACES: [[u8; 8]; 256] = {
     let mut places = [[0; 8]; 256];
     let mut bits = 0;
@@ -36,18 +35,18 @@ const PLACES: [[u8; 8]; 256] = {
     places
 };
 
-/// Positions at which the mask is 1, up to `picks.len()` = mask's length; gives their number.
+/// Writes the positions at which the mask is 1 and returns how many there are. `selection` is as long as the mask.
 /// No branch depends on the data.
-pub(crate) fn positions(mask: &[u8], picks: &mut [u32]) -> usize {
-    let n = mask.len().min(picks.len());
-    let picks = &mut picks[..n];
+pub(crate) fn positions(mask: &[u8], selection: &mut [u32]) -> usize {
+    let n = mask.len().min(selection.len());
+    let selection = &mut selection[..n];
     let (words, rest) = mask[..n].as_chunks();
     let (mut count, mut first) = (0, 0);
     for word in words {
         let ones = u64::from_le_bytes(*word) & ONES;
         let places = &PLACES[(ones.wrapping_mul(LINE_UP) >> 56) as usize];
-        // There is room for all eight: count <= first <= n - 8. What is no place is written over.
-        if let Some(to) = picks[count..].first_chunk_mut::<8>() {
+        // There is room for all eight: count <= first <= n - 8. The surplus is overwritten.
+        if let Some(to) = selection[count..].first_chunk_mut::<8>() {
             for (to, place) in to.iter_mut().zip(places) {
                 *to = first + u32::from(*place);
             }
@@ -57,7 +56,7 @@ pub(crate) fn positions(mask: &[u8], picks: &mut [u32]) -> usize {
     }
     for keep in rest {
         // count <= first < n
-        picks[count] = first;
+        selection[count] = first;
         count += usize::from(keep & 1);
         first += 1;
     }
@@ -85,8 +84,8 @@ pub(crate) fn kept_offsets(mask: &[u8], offsets: &[i32], out: &mut [i32]) {
     }
 }
 
-/// Number of ones in a list. Lists are mostly short: eight bytes at once, of which those after the
-/// list's end are left out, take no loop whose end would be mispredicted.
+/// Number of ones in a list. Most lists are short: they are read as one word, whose bytes after the list's end are
+/// masked out. A loop would mispredict its end.
 #[inline(always)]
 fn count(mask: &[u8], start: usize, stop: usize) -> u32 {
     let word = mask.get(start..).and_then(|rest| rest.first_chunk());
@@ -96,7 +95,7 @@ fn count(mask: &[u8], start: usize, stop: usize) -> u32 {
     }
 }
 
-/// Apart, so that what it needs of registers does not slow down the loop over short lists.
+/// A function of its own, so that its registers do not slow down the loop over short lists.
 #[inline(never)]
 fn ones(mask: &[u8]) -> u32 {
     let (words, rest) = mask.as_chunks();
@@ -121,23 +120,23 @@ mod tests {
         for n in 0..mask.len() {
             let expected = (0..n as u32).filter(|i| mask[*i as usize] == 1);
             let expected: Vec<u32> = expected.collect();
-            let mut picks = vec![99; n];
-            let count = positions(&mask[..n], &mut picks);
-            assert_eq!(picks[..count], expected);
-            let all = positions(&vec![1; n], &mut picks);
+            let mut selection = vec![99; n];
+            let count = positions(&mask[..n], &mut selection);
+            assert_eq!(selection[..count], expected);
+            let all = positions(&vec![1; n], &mut selection);
             assert_eq!(all, n);
             assert!(
-                picks
+                selection
                     .iter()
                     .enumerate()
-                    .all(|(i, pick)| *pick as usize == i)
+                    .all(|(i, position)| *position as usize == i)
             );
         }
     }
 
     #[test]
     fn counts_and_offsets_are_those_of_loops() {
-        // Lists of every length up to 20, at every distance from a word's and the mask's end.
+        // Lists of every length up to 20, at every distance from the ends of words and of the mask.
         let mask = mask();
         for longest in 1..=20 {
             let mut offsets = vec![0_i32];

@@ -34,7 +34,7 @@ pub(crate) enum Real1 {
     Erf,
     Erfc,
     Gamma,
-    /// The logarithm of the gamma function's size.
+    /// The logarithm of the gamma function's absolute value.
     LGamma,
     Floor,
     Ceil,
@@ -161,7 +161,7 @@ pub(crate) fn test(op: Test) -> fn(&[f64], &mut [u8]) {
 /// `(a - b + pi) % (2 pi) - pi`, with Python's remainder.
 fn delta_phi(a: &[f64], b: &[f64], out: &mut [f64]) {
     use std::f64::consts::{PI, TAU};
-    // One turn more or less is enough for angles in [-pi, pi], and exact; others are rare.
+    // For angles in [-pi, pi] one turn is enough, and exact. Other angles are rare.
     let mut inside = true;
     for ((to, a), b) in out.iter_mut().zip(a).zip(b) {
         let x = a - b + PI;

@@ -1,5 +1,5 @@
-//! Single combinations of lists' items, found by their numbers among all of their list. Knows of no more
-//! than positions.
+//! Finds single combinations of a list's items by their numbers among all combinations of the list. Knows
+//! positions only.
 
 use super::tuples::choose;
 use std::sync::OnceLock;
@@ -7,20 +7,21 @@ use std::sync::OnceLock;
 /// Combinations found by their numbers.
 pub(crate) struct Numbered {
     size: u8,
-    /// Of lists as short as most are, written out: counting mispredicts many branches. Where those of
-    /// each length start; of such as have none, one of any items.
+    /// Where the combinations of lists of each length start in `all`.
     first: Vec<usize>,
+    /// The combinations of short lists, because counting them would mispredict many branches. A length without
+    /// combinations has one that means nothing.
     all: Vec<[u32; LARGEST]>,
 }
 
-/// Items of the longest list whose combinations are written out.
+/// Items of the longest list whose combinations are in a table.
 const SHORT: u32 = 12;
 
-/// Tables by the size of combinations: made once, not for each batch.
+/// Tables by the size of combinations. Each is made once for the process.
 static NUMBERED: [OnceLock<Numbered>; LARGEST + 1] = [const { OnceLock::new() }; LARGEST + 1];
 
 impl Numbered {
-    /// Of so many items; of more than there are in the largest combinations, of those.
+    /// Combinations of `size` items, or of [`LARGEST`] if that is less.
     pub fn of(size: u8) -> &'static Self {
         let size = size.min(LARGEST as u8);
         NUMBERED[usize::from(size)].get_or_init(|| Self::new(size))
@@ -36,8 +37,8 @@ impl Numbered {
         Self { size, first, all }
     }
 
-    /// The positions of a combination's items, by its number among those of `start .. stop`; of a list
-    /// without, by number 0, any.
+    /// The positions of the items of a combination of `start .. stop`, by its number. If there is no combination,
+    /// number 0 gives positions that mean nothing.
     #[inline(always)]
     pub fn get(&self, start: u32, stop: u32, number: u32) -> [u32; LARGEST] {
         let Some(first) = self.first.get((stop - start) as usize) else {
@@ -54,8 +55,8 @@ impl Numbered {
 /// Items of the largest combinations.
 pub(crate) const LARGEST: usize = 4;
 
-/// The positions of a combination's items, by its number among those of `size` items of `start .. stop`;
-/// what is beyond the size is 0.
+/// The positions of the items of a combination of `size` of `start .. stop`, by its number. Positions beyond the size
+/// are 0.
 fn combination(start: u32, stop: u32, size: u8, number: u32) -> [u32; LARGEST] {
     let mut found = [0; LARGEST];
     let (mut item, mut rest) = (start, u64::from(number));
@@ -63,7 +64,7 @@ fn combination(start: u32, stop: u32, size: u8, number: u32) -> [u32; LARGEST] {
     for (place, to) in found[..size].iter_mut().enumerate() {
         let more = (size - place - 1) as u8;
         while item < stop {
-            // So many combinations have this item here.
+            // The number of combinations with this item here.
             let left = u64::from(stop - item - 1);
             let here = match more {
                 0 => 1,
@@ -82,8 +83,8 @@ fn combination(start: u32, stop: u32, size: u8, number: u32) -> [u32; LARGEST] {
     found
 }
 
-/// Positions of the items of one combination of each list, which lies at `places` among all; `offsets` of
-/// the items and of the combinations. Of lists where it is not `present`, any.
+/// Positions of the items of one combination of each list. `places` has its position among all combinations,
+/// `offsets` are of the items and of the combinations. If it is not `present`, the positions mean nothing.
 pub(crate) fn items_of(places: &[u32], present: &[u8], offsets: [&[i32]; 2], out: &mut [Vec<u32>]) {
     match out {
         [a, b] => write_items(places, present, offsets, [a, b]),
@@ -105,7 +106,7 @@ fn write_items<const N: usize>(
     let (items, firsts) = (&items[..n + 1], &combinations[..n]);
     let out = out.map(|list| &mut list[..n]);
     for i in 0..n {
-        // Without a branch: whether a list has a combination cannot be predicted.
+        // No branch depends on whether a list has a combination: it would be mispredicted.
         let here = u32::from(present[i]);
         let number = places[i].wrapping_sub(firsts[i] as u32) * here;
         let found = numbered.get(items[i] as u32, items[i + 1] as u32, number);
@@ -122,7 +123,7 @@ mod tests {
 
     #[test]
     fn single_combinations_are_those_of_the_lists_of_positions() {
-        // Lengths below and above those that are written out.
+        // Lengths below and above those in the tables.
         let offsets = [0, 4, 4, 5, 7, 21, 21, 27];
         for size in 2..=4_u8 {
             let mut new = [0; 8];

@@ -1,15 +1,14 @@
-//! Combinations of the items of lists, taken apart into pieces: combinations one after another that
-//! differ in their last item only, which is the next one each time. So values of combinations are made
-//! from items' values by copying a few neighbours at a time, and no position of any combination is
-//! written down.
+//! Splits the combinations of lists' items into pieces: consecutive combinations that differ only in their last
+//! item, which moves on by one each time. Values of combinations are then made by copying a few neighbouring
+//! values of items at a time. No position of any combination is stored.
 
 use std::ops::Range;
 
-/// Most combinations of a piece. All readers write as many for each, what is too much is written over
-/// by the next piece; so no branch depends on their lengths.
+/// The most combinations of a piece. Readers write as many for each piece, and the next piece overwrites the
+/// surplus, so that no branch depends on a piece's length.
 pub(crate) const WIDTH: usize = 4;
 
-/// Numbers that are copied at a time, and room that buffers must therefore have.
+/// Numbers that are copied at a time, and the room that buffers need after their end.
 pub(crate) const ROOM: usize = 8;
 
 /// Items of the longest list whose pieces are copied.
@@ -20,7 +19,7 @@ const SHORT: usize = 12;
 pub(crate) struct Pieces {
     /// Number of the piece's first combination; after the last piece, the number of combinations.
     pub at: Vec<u32>,
-    /// Positions of the items that all of the piece have, from the first on.
+    /// Positions of the items that all combinations of the piece share, from the first on.
     pub fixed: Vec<Vec<u32>>,
     /// Position of the last item of the piece's first combination.
     pub moving: Vec<u32>,
@@ -31,7 +30,7 @@ impl Pieces {
     pub fn count(offsets: &[i32], size: u8) -> usize {
         let lengths = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as usize);
         let longest = lengths.clone().max().unwrap_or(0);
-        // By length: pieces that begin with one item are those of fewer items, after it.
+        // By a list's length: the pieces that begin with an item are those of one item fewer, of the list after it.
         let mut pieces: Vec<usize> = (0..=longest).map(|n| n.div_ceil(WIDTH)).collect();
         for _ in 1..size {
             let mut sum = 0;
@@ -43,7 +42,7 @@ impl Pieces {
     }
 
     /// Pieces of combinations of one item more than there are buffers in `fixed`. Buffers are `ROOM` longer than
-    /// `Pieces::count` says, `at` one more.
+    /// `Pieces::count`, and `at` is longer by one more.
     #[inline(never)]
     pub fn new(offsets: &[i32], at: Vec<u32>, fixed: Vec<Vec<u32>>, moving: Vec<u32>) -> Self {
         let mut found = Self { at, fixed, moving };
@@ -60,7 +59,7 @@ impl Pieces {
         found
     }
 
-    /// Notes where the last piece ends, and cuts off the rest of the buffers.
+    /// Records where the last piece ends, and truncates the buffers.
     fn finish(&mut self, count: usize, sum: u32) {
         self.at[count] = sum;
         self.at.truncate(count + 1);
@@ -111,7 +110,7 @@ impl Pieces {
         self.at.last().map_or(0, |end| *end as usize)
     }
 
-    /// Combinations of the pieces from one on that are at most so many, and the piece after them.
+    /// As many pieces from one on as have at most `most` combinations: how many these are, and the next piece.
     pub fn chunk(&self, first: usize, most: usize) -> (usize, usize) {
         let last = (first + most / WIDTH).min(self.moving.len());
         let size = self.at[last].wrapping_sub(self.at[first]);
@@ -171,7 +170,7 @@ impl Pieces {
     }
 }
 
-/// What is fixed in each piece, and to it the moving items' values.
+/// Adds the values of the moving items to what is fixed in each piece.
 #[inline(always)]
 fn add(
     at: &[u32],
@@ -236,8 +235,8 @@ impl Writer<'_> {
     }
 }
 
-/// The pieces of lists as short as most are, one list of each length after another: written anew for
-/// each list, the loops' ends would be mispredicted.
+/// The pieces of short lists, for one list of each length. To compute them anew for each list would mispredict the
+/// ends of loops.
 struct Patterns {
     all: Pieces,
     /// Patterns by the length of the list.
@@ -279,7 +278,7 @@ impl Patterns {
         self.lists.get(len as usize).copied()
     }
 
-    /// As `Pieces::write_list`, of a list that begins at `start`.
+    /// As `Pieces::write_list`, for a list that begins at `start`.
     #[inline(always)]
     fn copy(
         &self,
@@ -290,7 +289,7 @@ impl Patterns {
         sum: u32,
     ) -> (usize, u32) {
         let Pattern { first, pieces, .. } = pattern;
-        // Some at a time, and always once: of most lists that is all, and no branch depends on them.
+        // A fixed number at a time, at least once. That is enough for most lists, and no branch depends on them.
         let mut done = 0;
         loop {
             let (from, at) = (first + done, count + done);

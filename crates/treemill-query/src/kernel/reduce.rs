@@ -23,7 +23,7 @@ pub(crate) fn lengths(offsets: &[i32], out: &mut [i64]) {
 /// Items that are summed at a time.
 const WIDTH: usize = 4;
 
-/// Bits that leave the first so many items as they are, and make the others 0.
+/// Masks that keep the first so many items and set the others to 0.
 const FIRST: [[u64; WIDTH]; WIDTH + 1] = {
     let mut first = [[0; WIDTH]; WIDTH + 1];
     let mut count = 0;
@@ -38,8 +38,8 @@ const FIRST: [[u64; WIDTH]; WIDTH + 1] = {
     first
 };
 
-/// Sum of each list, starting at 0. Some items at once, of which those after the list's end are 0: that
-/// changes no sum that began with 0, and the ends of lists as short as most cannot be predicted.
+/// Sum of each list. Short lists are summed by a fixed number of items, where those after the list's end count as 0:
+/// this changes no sum that starts at 0, and a loop would mispredict its end.
 pub(crate) fn sums(data: &[f64], offsets: &[i32], out: &mut [f64]) {
     each_list(offsets, |list, start, stop| {
         let (mut start, mut sum) = (start, 0.0);
@@ -86,8 +86,8 @@ pub(crate) fn products<T: Copy>(
     });
 }
 
-/// Position in its list of the value that is before all others, of equal ones the first; `None` for an
-/// empty list. NaN comes last. `before(a, b)`: a comes before b; `last`: what no value comes after.
+/// Position in its list of the value that comes before all others, the first of equal ones. It is `None` for an empty
+/// list. NaN comes last. `before(a, b)`: a comes before b. `last`: the value that no other comes after.
 pub(crate) fn best<T: Copy>(
     data: &[T],
     offsets: &[i32],

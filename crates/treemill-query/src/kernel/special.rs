@@ -3,7 +3,7 @@
 
 use std::f64::consts::LN_2;
 
-/// Above this, 1 is lost beside the square of a number.
+/// Above this, adding 1 to the square of a number changes nothing.
 const LARGE: f64 = 67_108_864.0; // 2^26
 
 /// The formulas of fdlibm: no step overflows before the result does, and none takes nearly equal numbers

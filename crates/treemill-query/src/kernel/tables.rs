@@ -22,7 +22,7 @@ pub(crate) fn interp(x: f64, xs: &[f64], ys: &[f64]) -> f64 {
     if !found.is_nan() {
         return found;
     }
-    // From the other end if infinite values met.
+    // Interpolated from the other end if infinite values gave NaN.
     let found = slope * (x - x1) + y1;
     if found.is_nan() && y0 == y1 {
         y0

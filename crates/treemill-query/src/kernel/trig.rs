@@ -6,7 +6,7 @@
 //! lost; then a polynomial, with the coefficients of the nearest one for sin and cos, of Taylor for
 //! exp.
 
-/// Adding and taking it off again rounds to an integer, whose bits are then the lowest.
+/// Adding and subtracting it rounds to an integer, whose bits are the lowest of the sum.
 const ROUND: f64 = 6755399441055744.0; // 1.5 * 2^52
 /// Angles up to this are reduced exactly enough.
 const LARGEST_ANGLE: f64 = 1e5;
@@ -39,8 +39,7 @@ const COS: [f64; 6] = [
     -1.135_964_755_778_819_5e-11,
 ];
 
-/// 1 / n! from 1/2 on. Divided by n in a loop instead, this takes ten times as long: that loop the
-/// compiler leaves as it is, one argument at a time.
+/// 1 / n! from 1/2 on. A loop that divides by n takes ten times as long, because the compiler does not vectorise it.
 const EXP: [f64; 12] = [
     1.0 / 2.0,
     1.0 / 6.0,
@@ -111,7 +110,7 @@ pub(super) fn any_turned(x: f64) -> (f64, f64) {
 pub(super) fn turned(x: f64) -> (f64, f64) {
     let rounded = x * std::f64::consts::FRAC_2_PI + ROUND;
     let (turns, quarter) = (rounded - ROUND, rounded.to_bits());
-    // What is left, and what that has lost by rounding.
+    // The remainder, and its rounding error.
     let near = x - turns * HALF_PI[0];
     let off = turns * HALF_PI[1];
     let rest = near - off;
@@ -130,7 +129,7 @@ pub(super) fn turned(x: f64) -> (f64, f64) {
     let cosine = first + (((1.0 - first) - half) + (z * tail - r * lost));
 
     // The cosine is the sine a quarter turn ahead; the third and fourth quarter are negative.
-    // Chosen by masks: of a condition not every build makes vector instructions.
+    // Masks instead of a condition, which not every build vectorises.
     let signed = |quarter: u64| {
         let odd = (quarter & 1).wrapping_neg();
         let size = (sine.to_bits() & !odd) | (cosine.to_bits() & odd);

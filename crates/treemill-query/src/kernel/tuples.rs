@@ -1,19 +1,19 @@
-//! Items of lists put together: combinations, repeated and sorted lists, as positions.
+//! Positions of the items of combinations, and of repeated and sorted lists.
 //! Offsets have one element more than there are lists, and start at 0.
 
-/// Offsets of the lists at `picks`, one after another; those that are not present are empty. Gives
-/// the number of items; where that is more than i32 holds, the offsets are not to be used.
+/// Offsets of selected lists, where lists that are not present are empty. Returns the number of items. If that is more
+/// than an i32 holds, the offsets must not be used.
 pub(crate) fn repeated_offsets(
     offsets: &[i32],
-    picks: &[u32],
+    selection: &[u32],
     present: Option<&[u8]>,
     out: &mut [i32],
 ) -> u64 {
     let mut sum = 0_u64;
     out[0] = 0;
-    for (i, (to, pick)) in out[1..].iter_mut().zip(picks).enumerate() {
+    for (i, (to, position)) in out[1..].iter_mut().zip(selection).enumerate() {
         if present.is_none_or(|present| present[i] != 0) {
-            let list = *pick as usize;
+            let list = *position as usize;
             sum += (offsets[list + 1] - offsets[list]) as u64;
         }
         *to = sum as i32;
@@ -21,7 +21,7 @@ pub(crate) fn repeated_offsets(
     sum
 }
 
-/// Offsets of the combinations of `size` items of each list; gives their number, as above.
+/// Offsets of the combinations of `size` items of each list. Returns their number, with the same limit.
 pub(crate) fn combination_offsets(offsets: &[i32], size: u8, out: &mut [i32]) -> u64 {
     let mut sum = 0_u64;
     out[0] = 0;
@@ -34,7 +34,7 @@ pub(crate) fn combination_offsets(offsets: &[i32], size: u8, out: &mut [i32]) ->
 
 /// Number of combinations.
 pub(super) fn choose(n: u64, size: u8) -> u64 {
-    // Lists as events have them: 64 bits hold each product, and no division is slow.
+    // Lists of usual lengths: 64 bits hold each product, and no division is slow.
     if n < 1 << 16 {
         let (b, c, d) = (
             n.saturating_sub(1),
@@ -56,8 +56,8 @@ pub(super) fn choose(n: u64, size: u8) -> u64 {
     u64::try_from(product).unwrap_or(u64::MAX)
 }
 
-/// Positions of the combinations of as many items as there are lists of positions, in the order of
-/// Python's itertools.
+/// Positions of the items of all combinations, one buffer for each item of a combination, in the order of Python's
+/// itertools.
 pub(crate) fn combinations(offsets: &[i32], out: &mut [Vec<u32>]) {
     let mut at = 0;
     for ends in offsets.windows(2) {
@@ -87,7 +87,7 @@ pub(crate) fn combinations(offsets: &[i32], out: &mut [Vec<u32>]) {
     }
 }
 
-/// All pairs of positions in `start .. stop`, written from `at` on; gives where they end.
+/// Writes all pairs of positions in `start .. stop` from `at` on, and returns where they end.
 #[inline(always)]
 fn pairs(start: u32, stop: u32, at: usize, a: &mut [u32], b: &mut [u32]) -> usize {
     let mut at = at;
@@ -102,8 +102,8 @@ fn pairs(start: u32, stop: u32, at: usize, a: &mut [u32], b: &mut [u32]) -> usiz
     at
 }
 
-/// Positions in the order of each list, equal ones as they come. Those of a higher rank come after all
-/// of a lower one; among those of rank 0 `before` decides, among others nothing.
+/// Sorts the positions of each list's items, stably, by rank. Items of rank 0 are sorted by `before`; other items of
+/// equal rank keep their order.
 pub(crate) fn order(
     offsets: &[i32],
     out: &mut [u32],
@@ -157,15 +157,21 @@ mod tests {
                     let (count, last) = pieces.chunk(first, most);
                     assert!(count > 0 && count <= most);
                     let mut out = vec![-1.0; count + WIDTH];
-                    for (which, picks) in all.iter().enumerate() {
+                    for (which, selection) in all.iter().enumerate() {
                         pieces.items(first..last, which as u8, &items, &mut out);
                         for (i, x) in out[..count].iter().enumerate() {
-                            assert_eq!(*x, items[picks[at + i] as usize], "{size} {which} {at}");
+                            assert_eq!(
+                                *x,
+                                items[selection[at + i] as usize],
+                                "{size} {which} {at}"
+                            );
                         }
                     }
                     pieces.sums(first..last, &items, &mut out);
                     for (i, x) in out[..count].iter().enumerate() {
-                        let terms = all.iter().map(|picks| items[picks[at + i] as usize]);
+                        let terms = all
+                            .iter()
+                            .map(|selection| items[selection[at + i] as usize]);
                         assert_eq!(*x, terms.fold(0.0, |sum, x| sum + x));
                     }
                     (at, first) = (at + count, last);

@@ -34,8 +34,8 @@ fn taken_by_a_pass(source: &dyn Source, bytes: &Range<u64>) -> usize {
     TAKEN.set(0);
     let counters = Counters::default();
     match look::<Page>(source, bytes, &counters) {
-        Sight::Here(..) => (),
-        Sight::Again(place) => {
+        Lookup::Hit(..) => (),
+        Lookup::Admit(key) => {
             let kind = PageKind {
                 encoding: Encoding {
                     element: Element::U8,
@@ -45,11 +45,11 @@ fn taken_by_a_pass(source: &dyn Source, bytes: &Range<u64>) -> usize {
                 has_checksum: false,
             };
             let elements = Elements::Encoded(vec![0; 4]);
-            place.remember(Page { kind, elements }, &counters);
+            key.remember(Page { kind, elements }, &counters);
         }
-        Sight::First(place) => {
-            if let Some(place) = place {
-                place.note(4, &counters);
+        Lookup::Miss(key) => {
+            if let Some(key) = key {
+                key.note(4, &counters);
             }
         }
     }

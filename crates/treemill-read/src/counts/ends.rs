@@ -1,6 +1,6 @@
 //! List ends, from starts in bytes, from counts, and for single entries. Pure.
 
-use crate::decode::{Picked, consecutive};
+use crate::decode::{Selected, consecutive};
 use crate::memory::RESULTS;
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use std::ops::Range;
@@ -97,17 +97,22 @@ pub(crate) fn ends_of_counts(counts: &[u32]) -> Option<Vec<i32>> {
     Some(ends)
 }
 
-/// Some entries of a basket: which items of the basket they have, and where these end.
+/// The items of a selection of a basket's entries: which of the basket's items they are, and their offsets.
 #[derive(Debug)]
-pub(crate) struct Picks {
+pub(crate) struct SelectedItems {
     pub(super) held: Range<u64>,
     pub(super) first: u64,
     pub(super) rows: Vec<u32>,
-    pub(crate) items: Picked,
+    pub(crate) items: Selected,
     pub(crate) offsets: OffsetBuffer<i32>,
 }
 
-pub(super) fn pick(held: &Range<u64>, ends: &Ends, first: u64, rows: &[u32]) -> Option<Picks> {
+pub(super) fn select(
+    held: &Range<u64>,
+    ends: &Ends,
+    first: u64,
+    rows: &[u32],
+) -> Option<SelectedItems> {
     let base = *ends.ends.first()?;
     let place = |row: u32| {
         let entry = first.checked_add(u64::from(row))?;
@@ -121,7 +126,7 @@ pub(super) fn pick(held: &Range<u64>, ends: &Ends, first: u64, rows: &[u32]) -> 
         let part = ends.ends.get(start..=stop)?;
         let before = *part.first()?;
         offsets.extend(part.iter().map(|end| end.wrapping_sub(before)));
-        Picked::Together(ends.before(start)?..ends.before(stop)?)
+        Selected::Run(ends.before(start)?..ends.before(stop)?)
     } else {
         offsets.push(0);
         let mut starts = Vec::with_capacity(rows.len());
@@ -135,9 +140,9 @@ pub(super) fn pick(held: &Range<u64>, ends: &Ends, first: u64, rows: &[u32]) -> 
             offsets.push(total);
         }
         let items = numbers(&starts, &offsets, ends.items()?)?;
-        Picked::Single(items)
+        Selected::Each(items)
     };
-    Some(Picks {
+    Some(SelectedItems {
         held: held.clone(),
         first,
         rows: rows.to_vec(),
@@ -216,17 +221,17 @@ mod tests {
                 prop_assert!(!ends.are(&other, size));
             }
             let rows: Vec<u32> = (0..counts.len() as u32).step_by(step).collect();
-            let picks = pick(&(7..7 + counts.len() as u64), &ends, 7, &rows).unwrap();
+            let selected = select(&(7..7 + counts.len() as u64), &ends, 7, &rows).unwrap();
             let expected: Vec<u32> = rows.iter().flat_map(|&row| {
                 let first: u32 = counts[..row as usize].iter().sum();
                 first..first + counts[row as usize]
             }).collect();
-            let items = match &picks.items {
-                Picked::Single(items) => items.clone(),
-                Picked::Together(items) => items.clone().map(|n| n as u32).collect(),
+            let items = match &selected.items {
+                Selected::Each(items) => items.clone(),
+                Selected::Run(items) => items.clone().map(|n| n as u32).collect(),
             };
             prop_assert_eq!(&items, &expected);
-            prop_assert_eq!(picks.offsets.len(), rows.len() + 1);
+            prop_assert_eq!(selected.offsets.len(), rows.len() + 1);
         }
     }
 
@@ -246,8 +251,8 @@ mod tests {
             ends: vec![0, 2].into(),
             by: None,
         };
-        let pick = |rows: &[u32]| pick(&(10..11), &ends, 10, rows);
-        assert!(pick(&[0]).is_some() && pick(&[1]).is_none());
+        let selected = |rows: &[u32]| select(&(10..11), &ends, 10, rows);
+        assert!(selected(&[0]).is_some() && selected(&[1]).is_none());
         assert_eq!(numbers(&[3, 9], &[0, 2, 7], 6), None, "more than there are");
     }
 }

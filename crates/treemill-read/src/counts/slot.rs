@@ -1,6 +1,6 @@
 //! The list ends of one counter, in runs of entries, from whichever branch read them first.
 
-use super::ends::Picks;
+use super::ends::SelectedItems;
 use crate::memory::{RESULTS, Spares};
 use crate::offsets::append_ends;
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
@@ -50,7 +50,7 @@ pub(super) struct Slot {
     pub(super) kept: u64,
     /// The current batch's.
     pub(super) offsets: Option<(Range<u64>, OffsetBuffer<i32>)>,
-    pub(super) picks: Vec<Arc<Picks>>,
+    pub(super) selected: Vec<Arc<SelectedItems>>,
     pub(super) spares: Spares,
 }
 
@@ -74,7 +74,7 @@ impl Slot {
             runs: BTreeMap::new(),
             kept: 0,
             offsets: None,
-            picks: Vec::new(),
+            selected: Vec::new(),
             spares: Spares::default(),
         }
     }

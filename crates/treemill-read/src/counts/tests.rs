@@ -6,7 +6,7 @@
 )]
 
 use super::*;
-use crate::decode::Picked;
+use crate::decode::Selected;
 use proptest::prelude::*;
 
 fn one_counter() -> Counts {
@@ -68,18 +68,18 @@ fn what_is_remembered_between_batches_is_bounded() {
 }
 
 #[test]
-fn picks_are_made_once() {
+fn selections_are_made_once() {
     let mut counts = one_counter();
     counts.learn(0, 7, 10..14, ends(&[2, 1, 0, 3]), Some(&Kept::default()));
     let known = counts.known(0, &(10..14)).unwrap();
-    let mut pick = |rows: &[u32]| counts.picks(0, &(10..14), &known, 9, rows);
-    let first = pick(&[1, 4]).unwrap();
-    assert_eq!(first.items, Picked::Single(vec![0, 1, 3, 4, 5]));
+    let mut select = |rows: &[u32]| counts.selected(0, &(10..14), &known, 9, rows);
+    let first = select(&[1, 4]).unwrap();
+    assert_eq!(first.items, Selected::Each(vec![0, 1, 3, 4, 5]));
     assert_eq!(first.offsets[..], [0, 2, 5]);
-    assert!(Arc::ptr_eq(&first, &pick(&[1, 4]).unwrap()));
-    assert_eq!(pick(&[2]).unwrap().items, Picked::Together(2..3));
-    assert!(pick(&[0]).is_none(), "before the basket");
-    assert!(pick(&[5]).is_none(), "behind it");
+    assert!(Arc::ptr_eq(&first, &select(&[1, 4]).unwrap()));
+    assert_eq!(select(&[2]).unwrap().items, Selected::Run(2..3));
+    assert!(select(&[0]).is_none(), "before the basket");
+    assert!(select(&[5]).is_none(), "behind it");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn items_of_a_class_that_no_array_names_are_none() {
         before: Before::Pointer,
         class: Vec::new(),
         item: Layout::Absent {
-            reason: "nobody knows it".to_owned(),
+            reason: "it is not known".to_owned(),
         },
     }));
     assert_eq!(
@@ -232,7 +232,7 @@ fn an_array_that_nobody_described_is_named_and_refused() {
         before: Before::Nothing,
         class: Vec::new(),
         item: Layout::Absent {
-            reason: "nobody knows it".to_owned(),
+            reason: "it is not known".to_owned(),
         },
     }));
     let append = |bytes: &[u8]| {

@@ -1,7 +1,7 @@
 //! Lists whose ends are known beforehand: only the items are decoded.
 
 use super::column::Column;
-use super::picked::{Gathered, append_picked};
+use super::selected::{Gathered, append_selected};
 use super::size::size_of;
 use super::types::field;
 use crate::faults::{broken, malformed};
@@ -13,12 +13,12 @@ use std::sync::Arc;
 use treemill_format::error::Result;
 use treemill_format::layout::Layout;
 
-/// Some of a basket's items, by their numbers, which ascend.
+/// A selection of a basket's items, by their numbers, which ascend.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Picked {
-    /// All between two of them.
-    Together(Range<usize>),
-    Single(Vec<u32>),
+pub enum Selected {
+    /// Consecutive ones.
+    Run(Range<usize>),
+    Each(Vec<u32>),
 }
 
 /// Items of lists while they are read: a column of them.
@@ -57,17 +57,17 @@ impl<'a> Items<'a> {
     ///
     /// # Errors
     /// `Malformed` if there are not so many.
-    pub fn append_picked(
+    pub fn append_selected(
         &mut self,
         data: &[u8],
-        items: &Picked,
+        items: &Selected,
         gathered: &mut Gathered,
     ) -> Result<()> {
         let items = match items {
-            Picked::Together(items) => return self.append(data, items.clone()),
-            Picked::Single(items) => items,
+            Selected::Run(items) => return self.append(data, items.clone()),
+            Selected::Each(items) => items,
         };
-        append_picked(&mut self.items, self.layout, data, &[], items, gathered)
+        append_selected(&mut self.items, self.layout, data, &[], items, gathered)
     }
 
     /// The lists that end where `offsets` say.

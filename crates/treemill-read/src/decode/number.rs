@@ -113,7 +113,7 @@ impl Numbers {
     /// appends nothing, if there is no such number.
     pub fn extend_at(&mut self, bytes: &[u8], places: &[u32]) -> Option<()> {
         let most = places.iter().fold(0, |most, place| most.max(*place)) as usize;
-        macro_rules! picked {
+        macro_rules! selected {
             ($values:expr, $size:literal, $from:expr) => {{
                 let numbers = bytes.as_chunks::<$size>().0;
                 if !places.is_empty() {
@@ -125,7 +125,7 @@ impl Numbers {
                 }));
             }};
         }
-        for_each_form!(self, picked);
+        for_each_form!(self, selected);
         Some(())
     }
 

@@ -1,8 +1,8 @@
 //! Loads the next basket of a branch's cursor, from the cache, from the file (read and decompressed), or from
 //! the tree's own record.
 
-use super::{Cursor, Loaded, Place};
-use crate::cache::{self, Basket, Sight};
+use super::{Cursor, Loaded, Payload};
+use crate::cache::{self, Basket, Lookup};
 use crate::checks::agreed;
 use crate::context::Context;
 use crate::memory::shelf;
@@ -67,7 +67,7 @@ impl Cursor {
     pub(super) fn let_go(&mut self) {
         self.starts.forget();
         if let Some(Loaded {
-            place: Place::Unpacked(basket),
+            payload: Payload::Decompressed(basket),
             ..
         }) = self.loaded.take()
             && let Some(basket) = Arc::into_inner(basket)
@@ -85,31 +85,31 @@ impl Cursor {
         basket: &BasketRef,
     ) -> Result<Loaded, ReadError> {
         let (source, counters) = (context.file.source(), context.counters);
-        let (header, place) = match cache::look(source.as_ref(), &basket.bytes, counters) {
-            Sight::Here(found, _) if self.is_enough(context, basket, &found) => {
-                (found.header.clone(), Place::Unpacked(found))
+        let (header, payload) = match cache::look(source.as_ref(), &basket.bytes, counters) {
+            Lookup::Hit(found, _) if self.is_enough(context, basket, &found) => {
+                (found.header.clone(), Payload::Decompressed(found))
             }
-            Sight::Here(_, cached) | Sight::Again(cached) => {
-                self.read(context, branch, index, basket, Some(cached))?
+            Lookup::Hit(_, key) | Lookup::Admit(key) => {
+                self.read(context, branch, index, basket, Some(key))?
             }
-            Sight::First(cached) => {
+            Lookup::Miss(key) => {
                 let read = self.read(context, branch, index, basket, None)?;
-                if let Some(cached) = cached {
-                    cached.note(read.0.uncompressed_len, counters);
+                if let Some(key) = key {
+                    key.note(read.0.uncompressed_len, counters);
                 }
                 read
             }
         };
-        let (payload, base): (&[u8], _) = match &place {
-            Place::Unpacked(unpacked) => (unpacked.payload(), None),
-            Place::Window(bytes) => (self.window.bytes(bytes), Some(bytes.start)),
-            Place::Embedded(_) => (&[], None),
+        let (bytes, base): (&[u8], _) = match &payload {
+            Payload::Decompressed(unpacked) => (unpacked.payload(), None),
+            Payload::Stored(bytes) => (self.window.bytes(bytes), Some(bytes.start)),
+            Payload::Embedded(_) => (&[], None),
         };
         self.starts
-            .find(context, branch, &basket.entries, &header, payload, base)?;
+            .find(context, branch, &basket.entries, &header, bytes, base)?;
         Ok(Loaded {
             entries: basket.entries.clone(),
-            place: place.up_to(header.data_end),
+            payload: payload.up_to(header.data_end),
             offset: Some(basket.bytes.start),
         })
     }
@@ -133,15 +133,15 @@ impl Cursor {
         enough
     }
 
-    /// Reads and unpacks a basket of the file; remembers it as `cached` if it was compressed.
+    /// Reads and unpacks a basket of the file; remembers it under `key` if it was compressed.
     fn read(
         &mut self,
         context: &mut Context<'_, TreeFile>,
         branch: &Branch,
         index: usize,
         basket: &BasketRef,
-        cached: Option<cache::Place>,
-    ) -> Result<(BasketHeader, Place), ReadError> {
+        key: Option<cache::Key>,
+    ) -> Result<(BasketHeader, Payload), ReadError> {
         let source = context.file.source().as_ref();
         let name = source.name();
         let start = basket.bytes.start;
@@ -157,17 +157,17 @@ impl Cursor {
         let length = header.uncompressed_len;
         let is_stored = agreed(&header, record, basket).map_err(wrong)?.len() >= length;
         let wanted = self.starts.wanted(context, &basket.entries, &header);
-        if is_stored && cached.is_none() {
+        if is_stored && key.is_none() {
             context.counters.add_bytes_decompressed(length as u64);
             let bytes = packed_at..packed_at.saturating_add(length as u64);
-            return Ok((header, Place::Window(bytes)));
+            return Ok((header, Payload::Stored(bytes)));
         }
         // A payload for the cache gets memory of its own.
-        let mut bytes = match cached {
+        let mut bytes = match key {
             Some(_) => Vec::new(),
             None => std::mem::take(&mut self.spare),
         };
-        if bytes.capacity() == 0 && cached.is_none() {
+        if bytes.capacity() == 0 && key.is_none() {
             bytes = shelf::BYTES.take();
         }
         let record = self.window.bytes(&basket.bytes);
@@ -186,11 +186,11 @@ impl Cursor {
         };
         context.counters.add_bytes_decompressed(filled as u64);
         let unpacked = Basket::new(header.clone(), bytes, filled);
-        let unpacked = match cached {
-            Some(cached) => cached.remember(unpacked, context.counters),
+        let unpacked = match key {
+            Some(key) => key.remember(unpacked, context.counters),
             None => Arc::new(unpacked),
         };
-        Ok((header, Place::Unpacked(unpacked)))
+        Ok((header, Payload::Decompressed(unpacked)))
     }
 
     /// Takes a basket of the tree's own record.
@@ -209,7 +209,7 @@ impl Cursor {
         self.starts.find_embedded(context, branch, basket)?;
         Ok(Loaded {
             entries: basket.entries.clone(),
-            place: Place::Embedded(index),
+            payload: Payload::Embedded(index),
             offset: None,
         })
     }

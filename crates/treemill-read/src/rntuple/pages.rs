@@ -40,7 +40,7 @@ pub(crate) struct Cursor {
 #[derive(Debug, Default)]
 struct Loaded {
     /// The page's number in the tree, with its elements; none before the first page and after an error.
-    current: Option<(PageNumber, At)>,
+    current: Option<(PageNumber, PageData)>,
     /// Memory for elements that were compressed.
     bytes: Vec<u8>,
     /// Memory for the ends of items, of index columns: each less the first.
@@ -54,33 +54,33 @@ type PageNumber = (usize, usize);
 
 /// Where a page's elements are.
 #[derive(Debug)]
-enum At {
-    /// In [`Loaded::bytes`], decompressed.
-    Bytes,
+enum PageData {
+    /// In [`Loaded::bytes`].
+    Decompressed,
     /// In [`Loaded::ends`], as ends of items, with what was taken from each.
     Ends(u64),
     /// As they were read, in a window: this range of the file.
     Stored(Range<u64>),
-    /// In memory that other passes share.
-    Kept(Arc<Page>),
+    /// In the cache, which other passes share.
+    Cached(Arc<Page>),
 }
 
 impl Loaded {
     /// The elements of the page at hand, unless the windows have other bytes by now.
     fn bytes<'a>(&'a self, ahead: &'a Window) -> Option<&'a [u8]> {
         match &self.current.as_ref()?.1 {
-            At::Bytes => Some(&self.bytes),
-            At::Ends(_) => Some(&[]),
-            At::Stored(range) => ahead.bytes(range).or_else(|| self.window.bytes(range)),
-            At::Kept(page) => Some(page.encoded()),
+            PageData::Decompressed => Some(&self.bytes),
+            PageData::Ends(_) => Some(&[]),
+            PageData::Stored(range) => ahead.bytes(range).or_else(|| self.window.bytes(range)),
+            PageData::Cached(page) => Some(page.encoded()),
         }
     }
 
     /// The elements of the page at hand as ends.
     fn ends(&self) -> (u64, &[u32]) {
         match &self.current {
-            Some((_, At::Ends(first))) => (*first, &self.ends),
-            Some((_, At::Kept(page))) => page.ends(),
+            Some((_, PageData::Ends(first))) => (*first, &self.ends),
+            Some((_, PageData::Cached(page))) => page.ends(),
             _ => (0, &[]),
         }
     }

@@ -71,7 +71,7 @@ proptest! {
     ) {
         let mut policy = Keys::new(1000);
         let mut pass = 1;
-        // By whom each was used last, as far as it was told to be there.
+        // The pass that used each last, as far as it was told to be there.
         let mut used: HashMap<u32, u64> = HashMap::new();
         for (what, key, bytes) in steps {
             let mut gone = Vec::new();

@@ -1,8 +1,8 @@
 //! Loads the next page of a field's cursor: from the cache, or read, verified and decompressed.
 
-use super::{At, InCluster, Loaded};
+use super::{InCluster, Loaded, PageData};
 use crate::ReadError;
-use crate::cache::{self, Elements, PageKind, Sight};
+use crate::cache::{self, Elements, Lookup, PageKind};
 use crate::context::Context;
 use crate::memory::shelf;
 use crate::rntuple::plan;
@@ -39,17 +39,17 @@ impl InCluster<'_, '_> {
         };
         let (source, counters) = (self.context.file.source(), self.context.counters);
         let elements = match cache::look::<cache::Page>(source.as_ref(), &page.bytes(), counters) {
-            Sight::Here(found, _) if found.kind == kind => {
+            Lookup::Hit(found, _) if found.kind == kind => {
                 counters.add_bytes_from_cache(kind.length() as u64);
-                At::Kept(found)
+                PageData::Cached(found)
             }
-            Sight::Here(_, cached) | Sight::Again(cached) => {
-                self.read(located, page, index, &kind, Some(cached))?
+            Lookup::Hit(_, key) | Lookup::Admit(key) => {
+                self.read(located, page, index, &kind, Some(key))?
             }
-            Sight::First(cached) => {
+            Lookup::Miss(key) => {
                 let elements = self.read(located, page, index, &kind, None)?;
-                if let Some(cached) = cached {
-                    cached.note(kind.memory(), counters);
+                if let Some(key) = key {
+                    key.note(kind.memory(), counters);
                 }
                 elements
             }
@@ -59,15 +59,15 @@ impl InCluster<'_, '_> {
         Ok(())
     }
 
-    /// Reads a page and makes its elements; remembers them as `cached`.
+    /// Reads a page and makes its elements; remembers them under `key`.
     fn read(
         &mut self,
         located: &Located<'_>,
         page: &Page,
         index: usize,
         kind: &PageKind,
-        cached: Option<cache::Place>,
-    ) -> Result<At, ReadError> {
+        key: Option<cache::Key>,
+    ) -> Result<PageData, ReadError> {
         self.bring(located, page, index)?;
         let loaded = self.columns.entry(located.column).or_default();
         loaded.current = None; // its memory is written to
@@ -83,13 +83,13 @@ impl InCluster<'_, '_> {
         }
         let (decompressor, counters) = (&mut *self.context.decompressor, self.context.counters);
         counters.add_bytes_decompressed(length as u64);
-        if let Some(cached) = cached {
+        if let Some(key) = key {
             let elements = own(decompressor, packed, kind, &mut loaded.bytes).map_err(wrong)?;
             let kept = cache::Page {
                 kind: *kind,
                 elements,
             };
-            return Ok(At::Kept(cached.remember(kept, counters)));
+            return Ok(PageData::Cached(key.remember(kept, counters)));
         }
         let elements = unpack(decompressor, packed, kind, &mut loaded.bytes).map_err(wrong)?;
         if kind.encoding.is_index() {
@@ -97,11 +97,11 @@ impl InCluster<'_, '_> {
                 loaded.ends = shelf::ENDS.take();
             }
             let first = kind.ends(elements, &mut loaded.ends).map_err(wrong)?;
-            return Ok(At::Ends(first));
+            return Ok(PageData::Ends(first));
         }
         Ok(match packed.len() == length {
-            true => At::Stored(page.locator.bytes()),
-            false => At::Bytes,
+            true => PageData::Stored(page.locator.bytes()),
+            false => PageData::Decompressed,
         })
     }
 

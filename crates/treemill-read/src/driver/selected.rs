@@ -3,7 +3,7 @@
 
 use super::Cursor;
 use crate::context::Context;
-use crate::decode::{Column, Items, append_picked, consecutive, join_offsets};
+use crate::decode::{Column, Items, append_selected, consecutive, join_offsets};
 use crate::{ReadError, TreeFile};
 use arrow_array::ArrayRef;
 use std::ops::Range;
@@ -47,7 +47,7 @@ impl Cursor {
                 // A basket has fewer than 2^32 entries; one beyond would be found absent.
                 u32::try_from(entry(row).saturating_sub(held.start)).unwrap_or(u32::MAX)
             }));
-            append_picked(
+            append_selected(
                 &mut column,
                 &branch.layout,
                 loaded.data(&self.window, branch),
@@ -90,18 +90,18 @@ impl Cursor {
             let held = &loaded.entries;
             let (here, later) = split(rest, range.start, held);
             rest = later;
-            let picks = context.counts.picks(slot, held, ends, range.start, here);
-            let Some(picks) = picks else {
+            let selected = context.counts.selected(slot, held, ends, range.start, here);
+            let Some(selected) = selected else {
                 return Ok(None);
             };
             items
-                .append_picked(
+                .append_selected(
                     loaded.data(&self.window, branch),
-                    &picks.items,
+                    &selected.items,
                     &mut self.gathered,
                 )
                 .map_err(|e| loaded.wrong(&e, name, branch))?;
-            offsets.push(picks.offsets.clone());
+            offsets.push(selected.offsets.clone());
         }
         let array = join_offsets(offsets).and_then(|all| items.finish(all, &mut self.spares));
         self.leave_spares(context);

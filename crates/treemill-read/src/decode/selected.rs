@@ -23,7 +23,7 @@ pub struct Gathered {
 ///
 /// # Errors
 /// As [`append`]; `Malformed` if the basket has no such entry.
-pub fn append_picked(
+pub fn append_selected(
     column: &mut Column,
     layout: &Layout,
     data: &[u8],
@@ -161,7 +161,7 @@ mod tests {
         let whole = whole.finish(layout).unwrap();
         let mut some = Column::new(layout, 0).unwrap();
         let mut gathered = Gathered::default();
-        append_picked(&mut some, layout, data, starts, places, &mut gathered).unwrap();
+        append_selected(&mut some, layout, data, starts, places, &mut gathered).unwrap();
         let some: ArrayRef = some.finish(layout).unwrap();
         assert_eq!(some.len(), places.len());
         for (at, &place) in places.iter().enumerate() {
@@ -172,7 +172,7 @@ mod tests {
         }
         let beyond = [u32::try_from(count).unwrap()];
         let mut column = Column::new(layout, 0).unwrap();
-        append_picked(&mut column, layout, data, starts, &beyond, &mut gathered).unwrap_err();
+        append_selected(&mut column, layout, data, starts, &beyond, &mut gathered).unwrap_err();
     }
 
     #[test]
