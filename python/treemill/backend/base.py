@@ -95,7 +95,7 @@ class Pass(ABC):
                 expected_workers=self.workers,
                 speculate=self.workers > 1,
             ),
-            sizing=replace(pool.sizing, least=task.least_seconds),
+            sizing=_sizing(pool.sizing, task.least_seconds),
         )
         self._coordinator = Coordinator(packetizer, self.workers, self._clock, pool.trace)
         self._lock = threading.Lock()
@@ -248,6 +248,10 @@ class Pass(ABC):
         on_end(self)
         self._coordinator.release()
         self._task = None
+
+
+def _sizing(sizing: Sizing, least: float) -> Sizing:
+    return replace(sizing, least=least) if least else sizing
 
 
 @contextmanager

@@ -30,6 +30,7 @@ class QueryWorkload:
         self._workers = workers
         self._remember = remember
         self._bound: OrderedDict[int, _core.Bound] = OrderedDict()
+        self._sizes: dict[int, tuple[int, tuple[int, ...]]] = {}
         self._lock = threading.Lock()
 
     def begin(self) -> None:
@@ -72,7 +73,14 @@ class QueryWorkload:
         return made
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
-        """The tree's entries, and the entries before which packets may end."""
+        """The tree's entries, and the entries before which packets may end. Both the session and
+        the worker that opens the file ask for them."""
+        known = self._sizes.get(file)
+        if known is None:
+            known = self._sizes[file] = self._size(file)
+        return known
+
+    def _size(self, file: int) -> tuple[int, tuple[int, ...]]:
         entries, clusters = self._chain.sizes[file]
 
         def fewest_baskets() -> int:

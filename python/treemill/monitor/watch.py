@@ -99,7 +99,8 @@ class Watch:
             self._feedback = self._draw
         now = time.monotonic()
         # Only a terminal can remove a bar again.
-        self._row = _row.begin(now) and sys.stderr.isatty() and not in_notebook()
+        in_row = _row.begin(now)
+        self._row = in_row and self._wants_bar and sys.stderr.isatty() and not in_notebook()
         self._next_bar = now + (0.0 if self._row else _FIRST_LOOK)
         self._next_feedback = now + _FEEDBACK_EVERY
 

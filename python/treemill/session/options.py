@@ -103,10 +103,9 @@ class RunOptions:
     @classmethod
     def of(cls, **given: Unpack[RunKeywords]) -> RunOptions:
         """The options with these values. Raises QueryError for a name that is no option."""
-        known = [field.name for field in fields(cls)]
         for name in given:
-            if name not in known:
-                raise _unknown(name, known)
+            if name not in _KNOWN:
+                raise _unknown(name)
         return cls(**given)
 
     def __post_init__(self) -> None:
@@ -142,12 +141,15 @@ class RunOptions:
             raise QueryError("inputs, cycles and schema are for selectors, not for bookings")
 
 
-def _unknown(name: str, known: list[str]) -> QueryError:
+_KNOWN = [field.name for field in fields(RunOptions)]
+
+
+def _unknown(name: str) -> QueryError:
     """The error about an option that no run has."""
     hint = _OF_COFFEA.get(name)
     if hint is not None:
         return QueryError(f"{name} is an option of coffea's Runner. Here {hint}")
-    return QueryError(f"run() has no option {name}", suggestions=get_close_matches(name, known, 1))
+    return QueryError(f"run() has no option {name}", suggestions=get_close_matches(name, _KNOWN, 1))
 
 
 def with_options(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:

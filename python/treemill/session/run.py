@@ -56,7 +56,7 @@ class Query(ABC, Generic[Result]):
         self._state = State.RUNNING
         self._reason: str | None = None
         """Why the query was stopped or aborted."""
-        self._happened: set[News] = set()
+        self._happened: list[News] = []
         self._listeners: list[tuple[News, SimpleQueue[News]]] = []
         self._error: BaseException | None = None
         self._pass: Pass | None = None
@@ -215,7 +215,7 @@ class Query(ABC, Generic[Result]):
 
     def _announce(self, news: News) -> None:
         """Tells the listeners. Must be called under the lock."""
-        self._happened.add(news)
+        self._happened.append(news)
         for each, listener in self._listeners:
             if each is news:
                 listener.put(news)

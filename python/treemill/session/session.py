@@ -261,16 +261,16 @@ class Session:
         values: dict[int, object] = {}
         if not groups:
             return values
-        chains = [chain_at(group[0].node) for group in groups]
-        together = SeveralQueries([(each.name, len(each.files)) for each in chains])
+        together = _together(groups) if len(groups) > 1 else None
         watch: Watch | None = None
         try:
             for group in groups:
                 with hearing() as news:
                     query = self._start(BookedQuery(group, self._pool, options))
-                    together.start(query)
+                    if together is not None:
+                        together.start(query)
                     if watch is None:
-                        watch = Watch(together if len(groups) > 1 else query, progress, feedback)
+                        watch = Watch(together or query, progress, feedback)
                     found = wait(query, news, watch)
                 values |= {each.number: value for each, value in zip(group, found, strict=True)}
         finally:
@@ -352,6 +352,12 @@ def _data_of(
         "run() takes bookings, as events.hist(…) and events.count() give them, or a selector and "
         f"a dataset, not {names}"
     )
+
+
+def _together(groups: Sequence[Sequence[Booking]]) -> SeveralQueries:
+    """What shows the queries of several datasets as one."""
+    chains = [chain_at(group[0].node) for group in groups]
+    return SeveralQueries([(each.name, len(each.files)) for each in chains])
 
 
 def _by_dataset(bookings: Sequence[object]) -> list[list[Booking]]:
