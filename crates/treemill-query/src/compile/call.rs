@@ -230,7 +230,7 @@ impl Compiler<'_> {
         Ok(best)
     }
 
-    /// An integer with a sign and one without, which no type of both holds exactly.
+    /// A signed and an unsigned integer: no common type holds both exactly.
     fn of_both_signs(&self, a: NodeId, b: NodeId) -> Option<(NodeId, NodeId)> {
         match (self.type_of(a), self.type_of(b)) {
             (Type::Int, Type::UInt) => Some((a, b)),
@@ -239,8 +239,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The larger one is never negative, and the smaller one never beyond what a sign leaves room for:
-    /// both are exact.
+    /// The larger of the two is never negative and fits u64, the smaller one fits i64. Both results are exact.
     fn extreme_of_signs(&mut self, signed: NodeId, unsigned: NodeId, least: bool) -> NodeId {
         if least {
             let most = self.graph.constant(Constant::UInt(i64::MAX as u64));
@@ -253,7 +252,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The first value beside each of another's that is not missing.
+    /// The first value, missing where the second value is missing.
     pub(crate) fn where_present(&mut self, value: NodeId, with: NodeId) -> Result<NodeId> {
         let both = self.together(&[value, with], (0, 0))?;
         let level = self.graph.node(both[1]).level;
@@ -266,7 +265,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Whether there is none: of a record, whether it is one that is not there.
+    /// Whether a value is missing, or a record does not exist.
     pub(super) fn is_missing(&mut self, bound: &Binding) -> Result<NodeId> {
         let id = match bound {
             Binding::Value(id) => *id,
@@ -325,7 +324,7 @@ impl Compiler<'_> {
         Ok(self.graph.add(node))
     }
 
-    /// Towards zero, as Python's int; what is no integer's value is missing.
+    /// Rounds towards zero, as Python's int. A value without an integer, as NaN, is missing.
     fn int_of(&mut self, id: NodeId) -> NodeId {
         if self.type_of(id) != Type::Float {
             return self.number_of(id);

@@ -1,5 +1,5 @@
-//! Values of combinations that come from single items: what the k-th item's is, and sums over all
-//! items. They can be read without a list of positions for each combination.
+//! Finds values of combinations that come from single items: the value of the k-th item, and sums over all items.
+//! Such values are read without a list of positions for each combination.
 
 use super::{Graph, LevelId, LevelKind, NodeId, Op};
 use crate::kernel::{Arithmetic, Map};
@@ -16,7 +16,7 @@ pub(crate) struct Item {
     pub is_cut: bool,
 }
 
-/// What a node shows of a combination's items, if that is all that it does.
+/// The item of a combination that a node reads, if the node does nothing else.
 pub(crate) fn item(graph: &Graph, id: NodeId) -> Option<Item> {
     let (mut walk, mut is_cut) = (id, false);
     loop {

@@ -1,11 +1,11 @@
-//! Vectors of several collections one after another: their coordinates.
+//! Coordinates of the vectors of concatenated collections.
 
 use super::vectors::Coordinate;
 use super::{Binding, Compiler, LevelId, NodeId, Result};
 use crate::spec::Span;
 
 impl Compiler<'_> {
-    /// A coordinate of each of the parts, one after another.
+    /// A coordinate of all parts, concatenated.
     pub(super) fn joined_coordinate(
         &mut self,
         parts: &[Binding],

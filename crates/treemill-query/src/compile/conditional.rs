@@ -1,4 +1,4 @@
-//! `a if condition else b` of whatever an expression can stand for: values, tuples, records, vectors.
+//! `a if condition else b` of all that an expression can stand for: values, tuples, records, vectors.
 
 use super::{Binding, Compiler, NodeId, Result};
 use crate::error::QueryError;

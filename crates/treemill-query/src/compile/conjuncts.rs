@@ -1,5 +1,5 @@
-//! A filter as several, one after the other: `b` of `a and b` is computed, and its columns are read,
-//! only for events that `a` has left. Cheap ones come first.
+//! Splits a filter at `and` into several filters, the cheap ones first. For `a and b`, the columns of `b` are read
+//! only for events that pass `a`.
 
 use super::fast_maps::FastSet;
 use super::{Compiler, Constant, EVENT, LevelId, NodeId, Op};
@@ -34,7 +34,7 @@ impl Compiler<'_> {
         let mut parts: Vec<Conjunct> = Vec::new();
         for condition in found {
             let (work, columns) = self.work(condition);
-            // What needs the same columns is computed in one go.
+            // Terms that need the same columns are computed together.
             match parts.iter_mut().find(|part| part.columns == columns) {
                 Some(part) if part.work == work => {
                     part.condition = self.both(part.condition, condition);
@@ -50,7 +50,7 @@ impl Compiler<'_> {
         parts.into_iter().map(|part| part.condition).collect()
     }
 
-    /// The operands of `and`, and of those among them that are one; `None` where they are too many.
+    /// The operands of nested `and`s, or `None` if there are too many.
     fn terms(&self, mask: NodeId) -> Option<Vec<NodeId>> {
         let mut terms = Vec::new();
         let mut stack = vec![mask];

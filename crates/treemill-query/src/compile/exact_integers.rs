@@ -1,5 +1,5 @@
-//! Integers of constants: a result that does not fit its type is an error, where that of columns wraps
-//! around. Knows arithmetic, and neither names nor levels.
+//! Arithmetic of constant integers. A result that does not fit its type is an error, whereas arithmetic of columns
+//! wraps around. Knows neither names nor levels.
 
 use super::{Compiler, Constant, NodeId, Result, Type};
 use crate::error::QueryError;
@@ -7,7 +7,7 @@ use crate::kernel::{Arithmetic, Bits, Map};
 use crate::spec::Span;
 
 impl Compiler<'_> {
-    /// An operation on integers, position by position; of constants its result must fit the type.
+    /// An elementwise operation on integers. If they are constants, the result must fit the type.
     pub(super) fn integral(
         &mut self,
         op: Map,
@@ -56,7 +56,7 @@ fn whole(constant: &Constant) -> Option<i128> {
     }
 }
 
-/// Whether the result is of this type; shifts by negative numbers have none.
+/// Whether the result fits this type. A shift by a negative number has no result.
 fn fits(op: Map, of: &[i128], ty: Type) -> bool {
     let found = match (op, of) {
         (Map::Int(op) | Map::UInt(op), &[a, b]) => match op {

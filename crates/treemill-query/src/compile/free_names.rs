@@ -12,8 +12,8 @@ impl Names<'_> {
     }
 }
 
-/// The names that an expression takes from outside. Those that it binds itself are left out where
-/// they are bound; a name that is free elsewhere in it counts.
+/// The names that an expression takes from outside. A name that the expression binds is left out where it is bound,
+/// and counts if it is free elsewhere.
 pub(super) fn names(expr: &Expr) -> Names<'_> {
     let mut found = HashSet::new();
     let mut bound = Vec::new();
@@ -119,7 +119,7 @@ fn each_child<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
 }
 
 /// Attributes that are computed from others, with functions that cost more than a comparison.
-const DEAR: &[&str] = &["mass", "rapidity", "energy", "px", "py", "pz", "p"];
+const COSTLY: &[&str] = &["mass", "rapidity", "energy", "px", "py", "pz", "p"];
 
 /// Whether it is worth less than making a list of positions: comparisons and arithmetic of what is
 /// stored.
@@ -133,7 +133,7 @@ pub(super) fn is_cheap(expr: &Expr) -> bool {
         | Expr::Apply { .. }
         | Expr::Index { .. } => false,
         Expr::Attribute { value, name, .. } => {
-            matches!(**value, Expr::Name { .. }) && !DEAR.contains(&name.as_str())
+            matches!(**value, Expr::Name { .. }) && !COSTLY.contains(&name.as_str())
         }
         other => {
             let mut cheap = true;

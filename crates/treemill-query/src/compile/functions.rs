@@ -29,7 +29,7 @@ impl Compiler<'_> {
         Ok((self.carried_from(&items, level, how), nested))
     }
 
-    /// The value of `key=` for every item, at the items' own level; without one the items are it.
+    /// The value of `key=` for every item, at the items' own level. Without `key=` it is the items.
     pub(super) fn key(
         &mut self,
         items: &Binding,
@@ -59,7 +59,7 @@ impl Compiler<'_> {
         self.here = outside;
         self.locals.truncate(variables);
         let found = found?;
-        // Back to where the items are: it is the same level under another name.
+        // Back at the items' level, which is the same under another name.
         if self.graph.as_const(found).is_some() {
             return Ok(self.moved(Op::Spread, found, of));
         }
@@ -124,7 +124,7 @@ impl Compiler<'_> {
         for (param, arg) in params.iter().zip(args) {
             known.push((param.clone(), self.bind(arg)?));
         }
-        // The body sees no variable of the place where it is called.
+        // The body does not see the variables of its caller.
         let outer = std::mem::replace(&mut self.locals, known);
         let found = self.bind(&body.tree);
         self.locals = outer;

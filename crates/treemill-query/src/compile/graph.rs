@@ -42,7 +42,7 @@ impl Type {
     }
 }
 
-/// A constant; floats by their bits, so that equal ones are equal.
+/// A constant. Floats are compared by their bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Constant {
     Bool(bool),
@@ -74,7 +74,7 @@ impl Constant {
     }
 }
 
-/// How a level's items are put together into one value of the level above.
+/// How a level's items are reduced to one value of the level above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Reducer {
     Sum,
@@ -98,50 +98,49 @@ pub(crate) enum Op {
     Const(Constant),
     /// Position by position.
     Map(Map),
-    /// `and`, `or` where operands may be missing: what one of them decides needs no other.
+    /// `and` or `or` of operands that may be missing: if one operand decides, the other may be missing.
     And,
     Or,
-    /// Condition, value, value, where operands may be missing.
+    /// A choice of operands that may be missing: the condition, and the two values.
     Select,
     /// Strings compared, byte by byte.
     StrCompare(crate::kernel::Compare),
-    /// Whether the value is one of a sorted list: floats' bits or integers.
+    /// Whether the value is in a sorted list of integers, or of floats by their bits.
     InInts(Arc<[i64]>),
     /// The value looked up in a table of constants, integers or floats by their bits.
     Lookup {
         how: Lookup,
         table: Arc<[i64]>,
     },
-    /// The value where the condition holds, else missing.
+    /// The value if the condition holds, else missing.
     Only,
     /// Bool: whether the value is missing.
     IsMissing,
-    /// The first value, or where missing the second.
+    /// The first value, or the second if the first is missing.
     FillMissing,
     /// Number of items of a level, per position of the level above.
     Len(LevelId),
     /// A value of the parent level, for every item.
     Spread,
-    /// The value at the level's picks (see `LevelKind`), number `which` of them.
+    /// The value gathered through one of the level's selection vectors (see `LevelKind`), by its number.
     Pick(u8),
-    /// Inputs of the level's parts, one after another in every list.
+    /// The inputs of the level's parts, concatenated list by list.
     Concat,
     /// Integer: number of the item in its list.
     Position,
-    /// Integer: number of the position among all of the level. It holds for one selection of events
-    /// only, and so does all that is made from it.
+    /// Integer: number of the position among all positions of the level. It is valid for one selection of events,
+    /// and so is every value that is computed from it.
     Row,
-    /// These integers, or floats by their bits, again and again.
+    /// These integers, or floats by their bits, repeated.
     Cycle(Arc<[i64]>),
-    /// The items under another level, if the offsets of both turn out to be equal; else an
-    /// error.
+    /// The items under another level. It is an error if the offsets of the two levels turn out to differ.
     Align,
     /// All items of the input's level per position of the level above.
     Reduce(Reducer),
-    /// Item number `second input` of each list, or missing; of the lists whose numbers the third
-    /// input has, where there is one.
+    /// One item of each list, by the number in the second input, or missing. A third input has the numbers of the
+    /// lists.
     At {
-        /// Negative numbers count from the end, else they are missing.
+        /// Whether negative numbers count from the end. If not, their items are missing.
         from_end: bool,
     },
 }
@@ -243,7 +242,7 @@ impl Graph {
         self.level(id).parent
     }
 
-    /// The level of the outermost of lists in lists; the event's if there is no list.
+    /// The level of the outermost of nested lists, or the event's level if there is no list.
     pub fn root(&self, id: LevelId) -> LevelId {
         let mut level = id;
         while level != EVENT && self.parent(level) != EVENT {
@@ -252,7 +251,7 @@ impl Graph {
         level
     }
 
-    /// The level itself and those above it that are of lists in a column's lists, from inside out.
+    /// The level and the levels above it that are of a column's nested lists, from the innermost on.
     pub fn inner(&self, id: LevelId) -> impl Iterator<Item = LevelId> {
         let above = |level: &LevelId| (*level != EVENT).then(|| self.parent(*level));
         std::iter::successors(Some(id), above)

@@ -94,7 +94,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Of a list of lists: one of the lists, or by a mask some of the lists or some items of all.
+    /// Indexes a list of lists: an integer takes one list, a mask selects lists or the items of all lists.
     fn index_lists(
         &mut self,
         bound: Binding,
@@ -121,7 +121,7 @@ impl Compiler<'_> {
         Err(QueryError::at(place, message))
     }
 
-    /// Number `index` of a list's lists; without items where there is none.
+    /// One of a list's lists, by its number. It is empty if there is none.
     pub(super) fn list_at(
         &mut self,
         bound: &Binding,
@@ -148,8 +148,7 @@ impl Compiler<'_> {
         Ok(self.lists_of_rows(bound, lists, list))
     }
 
-    /// Those of a list's lists that have these numbers, constants below the list's own level; where
-    /// there is none, one without items.
+    /// The lists of a list that have these numbers, which are constants. A list that does not exist is empty.
     fn lists_at(
         &mut self,
         bound: &Binding,
@@ -165,7 +164,7 @@ impl Compiler<'_> {
         Ok(self.lists_of_rows(bound, lists, list))
     }
 
-    /// Of what lies in lists below the level `lists`, those whose numbers at that level are given.
+    /// Selects lists of the level `lists` by their numbers at that level, with all that is below.
     pub(super) fn lists_of_rows(
         &mut self,
         bound: &Binding,
@@ -232,7 +231,7 @@ impl Compiler<'_> {
             let filtered = self.filtered(mask_level, mask);
             return Ok(self.kept_below(&bound, mask_level, filtered));
         }
-        // The mask's level stays, so that all that is masked by it is at one level.
+        // The mask keeps its level, so that all that it masks is at one level.
         let is_value = matches!(bound, Binding::Value(_));
         let beside = is_value && self.may_be_equal(mask_level, level);
         if beside || matches!(self.graph.level(mask_level).kind, LevelKind::Product { .. }) {
@@ -275,7 +274,7 @@ impl Compiler<'_> {
         ))
     }
 
-    /// Arrays of a known length have no other items than these, for any event.
+    /// Arrays of a known length have the same items in every event: an index beyond them is an error.
     fn check_within(&self, level: LevelId, index: NodeId, at: Span) -> Result<()> {
         let mut walk = level;
         let len = loop {
@@ -294,7 +293,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// One item of the list for every index, which are at a level below the lists'.
+    /// One item of the list for each index. The indices are at a level below that of the lists.
     fn at_each(
         &mut self,
         bound: &Binding,
@@ -329,7 +328,7 @@ impl Compiler<'_> {
         Ok((index, list))
     }
 
-    /// Item number `index` of each list, or of the lists whose numbers are given.
+    /// One item of each list by its number, or of the lists whose numbers are given.
     pub(super) fn item(
         &mut self,
         value: NodeId,

@@ -1,5 +1,5 @@
-//! Puts values of one level that are made from the same columns, as a vector's coordinates are, into one
-//! program: then columns are read and widened once, and passes can fuse operations of several values.
+//! Joins values that are computed from the same columns of one level, such as a vector's coordinates, into one
+//! program. Columns are then read and widened once, and passes can fuse operations of several values.
 //! Nothing depends on it but speed.
 
 use super::fast_maps::FastMap;
@@ -109,7 +109,7 @@ struct Reads {
 }
 
 impl Reads {
-    /// `None`: something else, or nothing but constants.
+    /// `None` if it reads something else, or only constants.
     fn of(
         needs: &Needs<'_, '_>,
         program: &Program,
@@ -132,7 +132,7 @@ impl Reads {
     }
 }
 
-/// Whether a node shows a column's values, or those of several one after another, none of them missing.
+/// Whether a node is a column's values, or the concatenated values of several columns, without missing values.
 fn is_column(needs: &Needs<'_, '_>, id: NodeId) -> bool {
     let mut left = vec![id];
     while let Some(id) = left.pop() {

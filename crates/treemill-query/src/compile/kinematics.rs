@@ -86,7 +86,7 @@ pub(super) const ATTRIBUTES: &[&str] = &[
 ];
 
 impl Compiler<'_> {
-    /// An attribute that is computed; `None`: not one of a vector's.
+    /// A computed attribute, or `None` if vectors have none of this name.
     pub(super) fn derived(
         &mut self,
         bound: &Binding,
@@ -357,7 +357,7 @@ impl Compiler<'_> {
         self.squares(shape, root, &ids)
     }
 
-    /// The root of its size, with its sign.
+    /// The root of the absolute value, with the sign of the value.
     pub(super) fn signed_root(&mut self, a: NodeId) -> NodeId {
         self.math(Real1::SignedSqrt, a)
     }

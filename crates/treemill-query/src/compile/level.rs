@@ -16,32 +16,32 @@ pub(crate) enum LevelKind {
         counter: Option<String>,
         column: usize,
     },
-    /// The lists in a column's lists, or in those.
+    /// The lists in a column's lists, to any depth.
     Inner {
         column: usize,
     },
-    /// Always so many items.
+    /// The same number of items in every list.
     Fixed(u32),
-    /// The items of a level for which a node (bool, at that level) is true. Pick 0: those items.
+    /// The items of a level for which a node (bool, at that level) is true. Selection vector 0: those items.
     Filtered {
         of: LevelId,
         mask: NodeId,
     },
-    /// Python's slice of each list. Pick 0: the items.
+    /// Python's slice of each list. Selection vector 0: the items.
     Sliced {
         of: LevelId,
         lower: Option<i64>,
         upper: Option<i64>,
         step: i64,
     },
-    /// The items of a level under another name: those that a `for` goes through, or those that one
-    /// has left over. So that a variable's values are never taken for the list that it comes from.
+    /// The same items under another name: a `for` goes through them, or a comprehension has made them. A
+    /// variable's values are never taken for the list that it comes from.
     Same {
         of: LevelId,
         role: Role,
     },
     /// For each position above, all items of one list of a level. `list`: number of the list, an
-    /// integer at the level above; where it is missing there are no items. Pick 0: the items.
+    /// integer at the level above. If it is missing there are no items. Selection vector 0: the items.
     Product {
         of: LevelId,
         list: NodeId,
@@ -50,21 +50,21 @@ pub(crate) enum LevelKind {
     Flat {
         of: LevelId,
     },
-    /// All combinations of so many items of each list, in order. Pick k: the k-th item.
+    /// All combinations of so many items of each list, in order. Selection vector k: the k-th item.
     Combinations {
         of: LevelId,
         size: u8,
     },
-    /// The lists of several levels one after another. Values come by `Op::Concat`.
+    /// The lists of several levels, concatenated. Their values come by `Op::Concat`.
     Joined {
         parts: Vec<LevelId>,
     },
-    /// Items of several levels side by side, as many as the shortest list has. Pick k: those of the
-    /// k-th level.
+    /// Items of several levels side by side, as many as the shortest list has. Selection vector k:
+    /// the items of the k-th level.
     Zipped {
         parts: Vec<LevelId>,
     },
-    /// Each list in ascending (or descending) order of a node's values. Pick 0: the items.
+    /// Each list in ascending (or descending) order of a node's values. Selection vector 0: the items.
     Sorted {
         of: LevelId,
         key: NodeId,

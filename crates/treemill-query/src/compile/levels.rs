@@ -7,9 +7,8 @@ use crate::spec::Span;
 use std::collections::HashMap;
 
 impl Compiler<'_> {
-    /// The values at the deepest of their levels, those of outer levels repeated for every item.
-    /// Constants stay as they are. A list beside a variable of a `for` becomes a list for each of
-    /// the variable's values.
+    /// Brings values to the deepest of their levels. Values of outer levels are repeated for every item, constants stay
+    /// as they are. A list beside a variable of a `for` becomes a list for each of the variable's values.
     pub(crate) fn together(&mut self, ids: &[NodeId], at: Span) -> Result<Vec<NodeId>> {
         let levels: Vec<LevelId> = ids
             .iter()
@@ -22,7 +21,7 @@ impl Compiler<'_> {
         ids.iter().map(|id| self.bring(*id, target, at)).collect()
     }
 
-    /// The level at which values of these levels meet; `None` of none.
+    /// The common level of these levels, or `None` if there are none.
     pub(super) fn common_level(&mut self, levels: &[LevelId], at: Span) -> Result<Option<LevelId>> {
         let (single, lists): (Vec<LevelId>, Vec<LevelId>) =
             levels.iter().partition(|level| self.is_single(**level));
@@ -82,8 +81,8 @@ impl Compiler<'_> {
         }))
     }
 
-    /// What lies at a level below `outer`, in lists or in lists of lists, for each position of a level
-    /// that has picked (number 0) some of `outer`'s. Values get there from `level` by `Move::Pick`.
+    /// The level of what is in lists below `outer`, for each position of a level that selects some positions of
+    /// `outer` (by selection vector 0). Values get there from `level` by `Move::Pick`.
     pub(super) fn lists_under(
         &mut self,
         level: LevelId,
@@ -124,8 +123,7 @@ impl Compiler<'_> {
         Ok(way.into_iter().fold(id, |node, how| self.carry(node, how)))
     }
 
-    /// A value for each position of a level whose lists are meant: a constant once for each, what
-    /// stands there already as it is.
+    /// A value for each position of a level. A constant is repeated, a value of that level is unchanged.
     pub(super) fn at_each_of(&mut self, id: NodeId, level: LevelId) -> NodeId {
         match self.graph.as_const(id) {
             Some(_) if !self.is_single(level) => self.moved(Op::Spread, id, level),
@@ -146,7 +144,7 @@ impl Compiler<'_> {
                 below.push(Move::Align(walk));
                 break;
             }
-            // What lies further up is repeated; else the product's other side may be it.
+            // A level further up is repeated. Otherwise it may be the product's other side.
             if let LevelKind::Product { of, .. } = &self.graph.level(walk).kind
                 && !self.graph.encloses(level, walk)
                 && let Ok(mut way) = self.way(level, *of, at)
@@ -178,8 +176,8 @@ impl Compiler<'_> {
         self.graph.add(node)
     }
 
-    /// Whether two different levels may turn out to have the same items: one is the other under
-    /// another name, or stems from a column that no counter ties to others. Found out when they are read.
+    /// Whether two different levels may have the same items: one is the other under another name, or comes from a
+    /// column without a shared counter. The data decides when they are read.
     pub(super) fn may_be_equal(&self, a: LevelId, b: LevelId) -> bool {
         // What a `for` goes through item by item is not set beside a whole list.
         if self.is_single(a) || self.is_single(b) {
@@ -232,9 +230,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether lists of two counters may turn out to be as long: one of them counts a single column, as
-    /// where each list has a counter of its own, or is a friend's counter of the other one's name. Two
-    /// that tie several columns each count different things.
+    /// Whether lists of two counters may have the same lengths: one of them counts a single column, or is a friend's
+    /// counter of the same name. Two counters of several columns each count different things.
     fn counters_may_agree(&self, a: Option<&str>, b: Option<&str>) -> bool {
         let (Some(a), Some(b)) = (a, b) else {
             return true;

@@ -38,7 +38,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The level where they meet.
+    /// The common level.
     pub(super) fn common_of(&mut self, bounds: &[Binding], at: Span) -> Result<LevelId> {
         let levels: Vec<LevelId> = bounds
             .iter()
@@ -87,7 +87,7 @@ impl Compiler<'_> {
         Ok((bound, level))
     }
 
-    /// An argument whose items are taken as `for` takes them: of lists in lists, the outermost.
+    /// An argument whose items are taken as `for` takes them: the outermost of nested lists.
     pub(super) fn items(&mut self, name: &str, arg: &Expr) -> Result<(Binding, LevelId)> {
         let (bound, level) = self.list(name, arg)?;
         Ok((bound, self.outermost(level)))
@@ -168,7 +168,7 @@ impl Compiler<'_> {
         Ok((lists, levels))
     }
 
-    /// `concat(A, B)`: one after another.
+    /// `concat(A, B)`: the items of A, then those of B.
     pub(super) fn concat(&mut self, args: &[Expr], at: Span) -> Result<Binding> {
         let (lists, parts) = self.lists_beside("concat", args)?;
         for ((list, part), arg) in lists.iter().zip(&parts).zip(args) {

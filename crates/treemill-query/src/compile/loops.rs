@@ -1,5 +1,5 @@
-//! `for … in … if …`: variables, the levels that they go through, and conditions, each at the
-//! outermost level where it can be decided, so that what follows has less to do.
+//! `for … in … if …`: variables, the levels that they go through, and conditions. Each condition is decided at the
+//! outermost level where that is possible, so that fewer items are left.
 
 use super::objects::Move;
 use super::{Binding, Compiler, Level, LevelId, LevelKind, NodeId, Result, Role, free_names, span};
@@ -63,12 +63,12 @@ impl Compiler<'_> {
         let mut level = self.here;
         let own = self.level_of(&bound);
         let mut bound = match bound {
-            // A constant once for every item.
+            // A constant is repeated for every item.
             Binding::Value(id) if self.graph.as_const(id).is_some() => {
                 Binding::Value(self.moved(super::Op::Spread, id, level))
             }
             bound if self.is_single(own) => self.brought(&bound, level, span(element))?,
-            // A list that knows no variable once for every item.
+            // A list without variables is repeated for every item.
             bound if !self.graph.encloses(level, own) => {
                 let nested = self.nested(own, level, span(element))?;
                 self.brought(&bound, nested, span(element))?
@@ -225,8 +225,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The items for which conditions hold. Cheap ones are decided together, costly ones where the
-    /// others hold.
+    /// The items for which conditions hold. Cheap conditions are decided together, costly ones only where those hold.
     fn kept_items(
         &mut self,
         each: &Loop,
@@ -259,7 +258,7 @@ impl Compiler<'_> {
         Ok((element, level))
     }
 
-    /// `flatten(X)`: all items of lists in lists, however deep, as one list; a list as it is.
+    /// `flatten(X)`: all items of nested lists, to any depth, as one list. A plain list is unchanged.
     pub(super) fn flatten(&mut self, arg: &Expr) -> Result<Binding> {
         let (items, level) = self.list("flatten", arg)?;
         let outer = self.outermost(level);
@@ -274,7 +273,7 @@ impl Compiler<'_> {
         Ok(self.kept_below(&items, level, flat))
     }
 
-    /// An element at a level that has picked some of its level's; of lists, whole lists.
+    /// An element at a level that selects some items of the element's level. Lists stay whole.
     pub(super) fn kept_below(
         &mut self,
         element: &Binding,

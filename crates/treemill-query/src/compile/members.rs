@@ -1,5 +1,5 @@
-//! Members of records by name: what is stored, what was defined since, records in records, and what is
-//! said where there is none. What is computed from others is found in `kinematics` and `vectors`.
+//! Finds members of records by name: stored members, later definitions, records in records. Explains what is wrong
+//! if there is none. Members that are computed from others are in `kinematics` and `vectors`.
 
 use super::kinematics::ATTRIBUTES;
 use super::objects::{Move, Object, RecordSource};
@@ -10,7 +10,7 @@ use crate::spec::Span;
 use std::collections::HashSet;
 
 impl Compiler<'_> {
-    /// A member of a record: a column, or what vector calls so.
+    /// A member of a record: a column, or an attribute of scikit-hep's vector.
     pub(super) fn member(&mut self, bound: &Binding, name: &str, at: Span) -> Result<Binding> {
         let level = self.level_of(bound);
         if let Some(found) = self.stored(bound, name, at)? {
@@ -190,7 +190,7 @@ impl Compiler<'_> {
         let lists = self.graph.parent(own);
         let mut row = self.row(lists);
         if lists != object.base {
-            // Columns without a counter: that there are as many is found out when they are read.
+            // Columns without a counter: their lengths are compared when they are read.
             row = self.carry(row, Move::Align(object.base));
         }
         let list = object

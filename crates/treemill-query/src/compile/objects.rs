@@ -1,6 +1,6 @@
-//! Records: collections of columns, their elements, joined collections, and vectors that the user
-//! puts together; how they are carried from where they are stored to where they stand. Their members
-//! are found in `members`.
+//! Records: collections of columns and their elements, concatenated collections, and vectors that the user makes.
+//! Moves them from the level where they are stored to the level where they are used. `members` finds their
+//! members.
 
 use super::members::listed;
 use super::{Binding, Compiler, EVENT, LevelId, Node, NodeId, Op, Result};
@@ -23,7 +23,7 @@ pub(crate) struct Object {
 #[derive(Debug)]
 pub(crate) enum RecordSource {
     /// Columns `prefix_…` or `prefix.…`, with the definitions that were visible when the record was
-    /// named: what is defined later does not change it.
+    /// named. Later definitions do not change it.
     Columns {
         prefix: String,
         scope: Option<usize>,
@@ -34,7 +34,7 @@ pub(crate) enum RecordSource {
         of: Binding,
         members: Vec<(String, Binding)>,
     },
-    /// Records one after another; they have the members that all of them have.
+    /// Concatenated records. Their members are those that every part has.
     Joined(Vec<Binding>),
     /// Named values.
     Made(Vec<(String, NodeId)>),
@@ -43,9 +43,9 @@ pub(crate) enum RecordSource {
 /// A step from one level to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Move {
-    /// Picks (the k-th) of a level made from this one.
+    /// Through selection vector k of a level that is made from this one.
     Pick(LevelId, u8),
-    /// To the items of a level below.
+    /// To the items of a level below, each of which gets the value.
     Spread(LevelId),
     /// To the same items under another level.
     Align(LevelId),
@@ -58,7 +58,7 @@ pub(crate) enum Move {
 }
 
 impl Compiler<'_> {
-    /// The level of whatever an expression stands for.
+    /// The level of what an expression stands for.
     pub(super) fn level_of(&self, bound: &Binding) -> LevelId {
         match bound {
             Binding::Value(node) => self.graph.node(*node).level,
@@ -85,7 +85,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// It at another level.
+    /// The same at another level.
     pub(super) fn carried(&mut self, bound: &Binding, how: Move) -> Binding {
         match bound {
             Binding::Value(node) => Binding::Value(self.carry(*node, how)),
@@ -132,7 +132,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What stands at a level, or in lists below it, at another one: whole lists.
+    /// Moves what is at a level, or in lists below it, to another level. Lists stay whole.
     pub(super) fn carried_from(&mut self, bound: &Binding, level: LevelId, how: Move) -> Binding {
         let own = self.level_of(bound);
         if own == level || !self.graph.encloses(level, own) {
@@ -144,8 +144,8 @@ impl Compiler<'_> {
         self.lists_of_rows(bound, level, list)
     }
 
-    /// A constant once for each position of a level, where one item of its lists is picked: where there
-    /// is none, it is missing. All else as it is.
+    /// Repeats a constant for each position of a level before one item of its lists is taken, because the item may be
+    /// missing. Anything else is returned unchanged.
     pub(super) fn before_pick(&mut self, bound: Binding, level: LevelId, how: Move) -> Binding {
         match (bound, how) {
             (Binding::Value(id), Move::At { .. })
@@ -174,7 +174,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Everything of it at one level, which must enclose or be the one where it stands.
+    /// All of it at one level, which must be its own level or enclose it.
     pub(super) fn brought(
         &mut self,
         bound: &Binding,
@@ -192,7 +192,7 @@ impl Compiler<'_> {
         Ok(brought)
     }
 
-    /// Values of several levels one after another, at the level that joins those.
+    /// Concatenates values of several levels, at the level that joins those levels.
     pub(super) fn joined_values(
         &mut self,
         parts: &[NodeId],

@@ -1,12 +1,12 @@
 //! Passes over a program's steps, one after another, before it runs. Each keeps the results equal to the
-//! bit, and knows operations by name (`kernel::Map`): none looks for a formula. Nothing depends on them
-//! but speed; `explain` lists the steps that they leave, and tests look there.
+//! bit, and knows operations by name (`kernel::Map`): none looks for a formula. Only speed depends on
+//! them. `explain` lists the steps that they leave, which tests check.
 
 use super::program::{Argument, Operation, Program, Read, Step};
 use super::registers;
 use crate::kernel::{Bundle, Map, Real1};
 
-/// All of them, in order. Registers come last: the others want each result to have its own.
+/// All passes, in order. Registers come last, because the others need a register for each result.
 const PASSES: &[fn(&mut Program)] = &[
     same_arguments,
     energies,
@@ -134,7 +134,7 @@ fn squares_of_sums(program: &mut Program) {
     }
 }
 
-/// Leaves out leaves that no step takes any more, and those that are there already.
+/// Removes leaves that no step reads any more, and duplicates.
 fn unused_leaves(program: &mut Program) {
     let all = std::mem::take(&mut program.leaves);
     for argument in program

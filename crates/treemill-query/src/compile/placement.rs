@@ -1,6 +1,6 @@
 //! Chooses where each column is read: after the lowest common ancestor, in the tree of filters, of all
 //! its uses (filter pushdown, late materialisation). So each is read once per batch, and only for
-//! entries that some use may see. Nothing depends on this but speed.
+//! entries that some use may see. Only speed depends on this.
 
 use super::fast_maps::FastMap;
 use super::plan::{Needs, Want};

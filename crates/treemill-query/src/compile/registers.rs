@@ -4,7 +4,7 @@
 use super::program::{Argument, Program};
 use crate::kernel::Lane;
 
-/// Gives registers to results, each of which has one of its own before.
+/// Allocates registers to results. Before, each result has a register of its own.
 pub(super) fn allocate(program: &mut Program) {
     let lanes = std::mem::take(&mut program.registers);
     let last_read = last_reads(program, lanes.len());

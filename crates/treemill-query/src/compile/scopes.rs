@@ -1,7 +1,7 @@
-//! What names mean after definitions: these are looked at from the newest to the oldest, then the
-//! columns of the data. One name has one meaning, however it is written: `X.y` of an `X` that was
-//! defined is a member of its value, or what was defined as `X_y` or `X.y` after it. A column `X_y`
-//! from before is ambiguous then, and so is the column that counts the collection `X`.
+//! Resolves names after definitions: definitions from the newest to the oldest, then columns of the data. A name
+//! has one meaning, however it is written. If `X` was defined, `X.y` is a member of its value, or what was defined
+//! as `X_y` or `X.y` after it. An older column `X_y` is then ambiguous, and so is the column that counts the
+//! collection `X`.
 
 use super::objects::{Object, RecordSource};
 use super::spelling::{Members, alike, rest, spelled};
@@ -44,7 +44,7 @@ impl Compiler<'_> {
         visible.find_map(|(index, define)| Some((index, spelled(&define.name, path)?)))
     }
 
-    /// What was defined, with the members of it that were defined since.
+    /// A definition, with its members that were defined later.
     fn defined(&self, index: usize) -> Option<Binding> {
         let define = self.defines.get(index)?;
         let newer = self.definitions(self.scope);
@@ -132,7 +132,7 @@ impl Compiler<'_> {
         self.named(name, true, at)
     }
 
-    /// What is called so, `or_collection`: also where there are only columns `name_…`.
+    /// What has this name. With `or_collection`, columns `name_…` alone are enough.
     fn named(&mut self, name: &str, or_collection: bool, at: Span) -> Result<Option<Binding>> {
         let mut owners = Vec::new();
         let mut hidden = HashSet::new();
@@ -183,7 +183,7 @@ impl Compiler<'_> {
         Ok(Some(found))
     }
 
-    /// The new one if a glob has found the name; otherwise the name is ambiguous.
+    /// The newer meaning if a glob has found the name. Otherwise the name is ambiguous.
     fn renewed(&self, new: Result<Binding>, at: Span, message: String) -> Result<Binding> {
         match self.renews {
             true => new,
@@ -191,7 +191,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What a name is as a member of the record that a definition gives, with both names.
+    /// A member of the record that a definition gives, with both of its names.
     fn defined_member(
         &mut self,
         owner: usize,
@@ -208,7 +208,7 @@ impl Compiler<'_> {
         Some((whole, part, member))
     }
 
-    /// The collection of which a column is the counter, where it was defined anew as another list.
+    /// The collection that a column counts, if it was defined anew as another list.
     fn counted_anew(&mut self, name: &str) -> Option<String> {
         let schema = self.schema;
         let counts = |column: &ColumnType| {
@@ -256,7 +256,7 @@ impl Compiler<'_> {
         }
         let bound = match self.bind(value) {
             Ok(bound) => bound,
-            // `a.b.c`, where `a.b` is no column and has members all the same.
+            // `a.b.c`, where `a.b` is not a column but has members.
             Err(error) => match path.and_then(|path| {
                 let mut joined = ["_", "."].into_iter().map(|sign| path.join(sign));
                 joined.find_map(|joined| self.collection(&joined))
@@ -288,7 +288,7 @@ impl Compiler<'_> {
             }
             return Ok(bound);
         }
-        // A list beside a collection is a member of it, as long as this.
+        // A list beside a collection is its member if both have the same lengths.
         if matches!(bound, Binding::Value(_))
             && !self.is_single(self.level_of(&bound))
             && let Ok(whole) = self.bind(value)
@@ -300,8 +300,8 @@ impl Compiler<'_> {
         Ok(bound)
     }
 
-    /// Whether it is a record, or a collection whose members have one length: `f` of a friend's columns
-    /// `f.Jet_pt` and `f.Muon_pt` is none.
+    /// Whether it is a record, or a collection whose members have one length. A friend `f` with the columns
+    /// `f.Jet_pt` and `f.Muon_pt` is not.
     fn is_one_collection(&self, whole: &Binding) -> bool {
         let Binding::Object(object) = whole else {
             return !matches!(whole, Binding::Value(_) | Binding::Tuple { .. });
@@ -322,7 +322,7 @@ impl Compiler<'_> {
         counters.len() == 1
     }
 
-    /// `a.b.c` as written, if that is all there is to it and `a` is no variable.
+    /// The names of an expression that is only `a.b.c`, if `a` is not a variable.
     fn dotted<'e>(&self, expr: &'e Expr) -> Option<Vec<&'e str>> {
         let mut names = Vec::new();
         let mut walk = expr;

@@ -13,7 +13,7 @@ use crate::spec::{Expr, Span};
 pub(crate) enum Lookup {
     /// The item of that number; there may be none.
     Item,
-    /// On the line through points: half of the table are their places, the rest their values.
+    /// Interpolation between points: the first half of the table are their x, the rest their y.
     Interp,
     /// The number of the bin between edges.
     Digitize { right: bool },
@@ -37,7 +37,7 @@ impl Numbers {
 }
 
 impl Compiler<'_> {
-    /// The numbers of a tuple of constants; `None`: it is none, or they are strings.
+    /// The numbers of a tuple of constants, or `None` if it is something else, as a tuple of strings.
     pub(super) fn numbers_of(&self, bound: &Binding) -> Option<Numbers> {
         let Binding::Tuple { items, .. } = bound else {
             return None;
@@ -85,7 +85,7 @@ impl Compiler<'_> {
         Some(Numbers { bits, ty })
     }
 
-    /// A tuple of constant numbers as the list of them; all else as it is.
+    /// A tuple of constant numbers as a list. Anything else is unchanged.
     pub(super) fn as_list(&mut self, bound: Binding) -> Binding {
         match self.numbers_of(&bound) {
             Some(numbers) => Binding::Value(self.cycled(numbers)),

@@ -13,7 +13,7 @@ pub(super) const NO_STRINGS: &str = "this is a string, which can be compared, lo
 const EXACT: u64 = 1 << 53;
 
 impl Compiler<'_> {
-    /// A node position by position; inputs are at one level or constant.
+    /// An elementwise node. Its inputs are at one level or constant.
     pub(super) fn map(&mut self, op: Map, inputs: &[NodeId], ty: Type) -> NodeId {
         let constants: Option<Vec<Constant>> = inputs
             .iter()
@@ -25,7 +25,7 @@ impl Compiler<'_> {
         self.node(Op::Map(op), inputs, ty)
     }
 
-    /// A node at the level of its inputs; missing where one of them is.
+    /// A node at the level of its inputs. Its value is missing where an input is missing.
     pub(super) fn node(&mut self, op: Op, inputs: &[NodeId], ty: Type) -> NodeId {
         let level = self.level_of_inputs(inputs);
         let missing = inputs.iter().any(|id| self.graph.node(*id).missing);
@@ -70,7 +70,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// As u64, if its values surely are: bools, u64, constants that are not negative.
+    /// As u64, if that holds all its values: bools, u64, and constants that are not negative.
     pub(super) fn unsigned_of(&mut self, id: NodeId) -> Option<NodeId> {
         match (self.type_of(id), self.graph.as_const(id)) {
             (Type::UInt, _) => Some(id),

@@ -1,8 +1,8 @@
 //! Four-vectors: coordinates computed from those that are stored, sums, and what scikit-hep's
 //! vector calls the rest. The formulas are those of that package, so that results agree.
 //!
-//! A coordinate of a record is computed where its columns are, after what has left items out and
-//! before what repeats them: once per item, however many pairs it is part of.
+//! A coordinate of a record is computed at the level of its columns, after items have been left out and before they
+//! are repeated. So it is computed once per item, in however many pairs the item is.
 
 use super::objects::{Move, Object, RecordSource};
 use super::{Binding, Compiler, NodeId, Result, Type};
@@ -322,7 +322,7 @@ impl Compiler<'_> {
                 };
                 let ratio = self.real(Arithmetic::Div, z, pt);
                 let eta = self.math(Real1::Asinh, ratio);
-                // Nothing along the beam: 0, also where there is no momentum at all.
+                // No momentum along the beam gives 0, even if there is no momentum at all.
                 let zero = self.number(0.0);
                 let flat = self.map(Map::CompareReal(Compare::Eq), &[z, zero], Type::Bool);
                 self.select(flat, zero, eta, at).map(Some)
