@@ -21,10 +21,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What a reader's branch has to do with the counts.
+/// How a reader's branch is related to the counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Nothing: nothing else has its counts, or they contradict it.
+    /// Not at all: no other branch has its counts, or they contradict it.
     Alone,
     /// Its entries have as many items of `size` bytes as the counter of this slot says.
     Items { slot: usize, size: usize },
@@ -56,7 +56,7 @@ impl Proofs {
         }
     }
 
-    /// A basket of this branch was as the counts say.
+    /// A basket of this branch agreed with the counts.
     pub(crate) fn show(&self, branch: usize) {
         self.set(branch, SHOWN);
     }
@@ -87,7 +87,7 @@ impl Counts {
             *of = of.saturating_add(1);
         }
         for branch in branches {
-            // A counter that is read itself can tell, too.
+            // A counter that is read itself gives the counts, too.
             users
                 .entry(*branch)
                 .and_modify(|n| *n = n.saturating_add(1));
@@ -142,8 +142,8 @@ impl Counts {
         }
     }
 
-    /// Remembers the ends of the items of these entries, which a branch (`by`) has; `kept`: for readers that
-    /// come later, too, else as long as this one is there.
+    /// Records the ends of the items of these entries, which the branch `by` has. With `kept`, later readers get
+    /// them, too.
     pub(crate) fn learn(
         &mut self,
         slot: usize,

@@ -1,4 +1,4 @@
-//! Adds nulls: from the items that are there to an array with a nesting for each missing one, for both decoders.
+//! Adds nulls: from the items that are there to an array with a place for each missing one, for both decoders.
 //! Pure.
 
 use crate::faults::{broken, malformed, mismatch, too_many, unsupported};
@@ -162,7 +162,7 @@ fn numbers<T: ArrowPrimitiveType>(
     Arc::new(PrimitiveArray::<T>::new(spread.into(), nulls))
 }
 
-/// Offsets with an empty nesting wherever nothing is.
+/// Offsets with an empty list where an item is missing.
 fn spread_ends(offsets: &[i32], present: &BooleanBuffer) -> Vec<i32> {
     let mut ends = offsets.iter().copied();
     let mut last = ends.next().unwrap_or(0);

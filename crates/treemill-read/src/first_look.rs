@@ -13,9 +13,9 @@ use treemill_format::open::{Describer, give_up, is_nameless, leave_out};
 use treemill_format::streamer::StreamerInfos;
 use treemill_format::tree::{BasketRef, Branch, EmbeddedBasket, Tree};
 
-/// Fills in what the tree's branches leave open. What the first baskets do not say is looked for in another one;
-/// what the data then have not said stays open, and is an error if it is needed. Where a branch's data
-/// contradict what they say of themselves, nothing is made of them, and the layout says why.
+/// Fills in what the tree's branches leave open. If the first baskets do not say it, another one is looked into. What
+/// the data do not say stays open, and is an error if it is needed. If a branch's data contradict themselves, its
+/// layout is unsupported and says why.
 ///
 /// # Errors
 /// `Source` if bytes could not be had.

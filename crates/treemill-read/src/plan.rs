@@ -9,7 +9,7 @@ use treemill_format::tree::{BasketRef, Branch};
 pub struct Options {
     /// The most entries of a batch: what a batch's columns take should fit the processor's cache.
     pub batch_entries: u64,
-    /// The fewest, except at the end of a range: smaller baskets are joined.
+    /// The fewest entries of a batch, except at the end of a range: smaller baskets are joined.
     pub least_entries: u64,
     /// The most compressed bytes of one column asked for at once from a distant source; one
     /// basket is always allowed. Local sources are read basket by basket.

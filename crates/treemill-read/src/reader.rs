@@ -191,7 +191,7 @@ impl Reader {
     }
 }
 
-/// Whether each is larger than the one before. All are looked at, so that many are at a time.
+/// Whether each is larger than the one before. There is no early end, so that this becomes vector code.
 fn ascend(rows: &[u32]) -> bool {
     let later = rows.get(1..).unwrap_or_default();
     let pairs = rows.iter().zip(later);
@@ -267,7 +267,7 @@ impl Batch<'_> {
         self.entries.clone()
     }
 
-    /// How many.
+    /// The number of its entries.
     #[must_use]
     pub fn rows(&self) -> usize {
         usize::try_from(self.entries.end.saturating_sub(self.entries.start)).unwrap_or(usize::MAX)

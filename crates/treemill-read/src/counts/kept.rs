@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many there are.
+/// Entries whose ends are kept, of all files.
 static ENTRIES: AtomicU64 = AtomicU64::new(0);
 
 /// By counter and first entry.

@@ -17,10 +17,10 @@ use treemill_format::error::Result;
 use treemill_format::layout::{Class, Hidden, Layout, Object};
 use treemill_format::marks::{IS_REFERENCED, MEMBER_WISE};
 
-/// What is done for one value.
+/// The work for one value.
 pub(super) enum Step<'c> {
     Fixed(Fixed<'c>),
-    /// A number that counts others, remembered.
+    /// A counter: its value is kept for the items that it counts.
     Counter(Fixed<'c>, Rc<Cell<usize>>),
     /// TObject::fBits.
     Bits(Fixed<'c>),
@@ -31,7 +31,7 @@ pub(super) enum Step<'c> {
     /// TClonesArrays.
     Arrays(Arrays<'c>),
     Object(Members<'c>),
-    /// Objects that all have as many bytes, in a list.
+    /// A list of objects that all have the same number of bytes.
     Strided(Objects<'c>),
     Hidden(&'c Hidden),
 }
@@ -81,7 +81,7 @@ impl Step<'_> {
         }
     }
 
-    /// Goes past values up to `stop`: how many there are.
+    /// Goes past values up to `stop`, and returns how many there are.
     pub(super) fn until(&mut self, data: Bytes<'_>, mut at: usize, stop: usize) -> Option<usize> {
         let mut count = 0_usize;
         while at < stop {
@@ -241,7 +241,7 @@ impl Members<'_> {
         self.count = self.count.saturating_add(count);
         let mut steps = self.steps.iter_mut();
         steps.try_fold(at, |at, step| match step {
-            // What nearly all are, without a call.
+            // The most common step, without a call.
             Step::Fixed(fixed) => fixed.push(data, at, count),
             step => step.members(data, at, count),
         })

@@ -26,7 +26,7 @@ pub(super) fn is_possible(of: &Object) -> bool {
     of.form != Form::Shared && of.parts.iter().all(fixed)
 }
 
-/// What lies at which offset of such an object.
+/// The offsets of the fields of such an object.
 pub(super) struct Stride {
     /// What an object's bytes must be, where `mask` has bits.
     expected: Vec<u8>,
@@ -60,7 +60,7 @@ impl Stride {
             .zip(ends)
             .map(|(start, end)| end.wrapping_sub(*start));
         let whole = match one {
-            // To the end, without a look at each: vector code.
+            // All are visited, without an early end, so that this becomes vector code.
             true => lengths.fold(0, |wrong, length| wrong | (length ^ size)) == 0,
             false => lengths.all(|length| length.is_multiple_of(size)),
         };
@@ -75,7 +75,7 @@ impl Stride {
     /// Whether all objects in `bytes`, which they fill, are as they must be.
     pub(super) fn fits(&self, bytes: &[u8]) -> bool {
         let size = self.size().max(1);
-        // Many at a time, by a pattern that is repeated: vector code, which one object is too short for.
+        // Many objects at a time, by a repeated pattern: one object is too short for vector code.
         let many = PATTERN.div_ceil(size);
         let (mask, expected) = (self.mask.repeat(many), self.expected.repeat(many));
         bytes.len().is_multiple_of(size)

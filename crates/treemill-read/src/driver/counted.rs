@@ -27,7 +27,7 @@ impl Cursor {
         Ok(found)
     }
 
-    /// From now on, goes by the branch's own entry offsets.
+    /// Uses the branch's own entry offsets from now on.
     pub(super) fn go_alone(&mut self) {
         if self.starts.go_alone() {
             // The current basket may have been decompressed without them.

@@ -66,7 +66,7 @@ impl EntryStarts {
         }
     }
 
-    /// From now on, goes by the branch's own entry offsets. Returns whether it has not done so before.
+    /// Uses the branch's own entry offsets from now on. Returns whether this is a change.
     pub(super) fn go_alone(&mut self) -> bool {
         let shared = self.shared_slot().is_some();
         if shared {
@@ -309,7 +309,7 @@ impl EntryStarts {
         else {
             return;
         };
-        // What is wrong with them is said when they are read.
+        // An error in the values is reported when they are read.
         let read = append(&mut column, &branch.layout, values);
         if read.is_ok()
             && let Column::Numbers(numbers) = &column

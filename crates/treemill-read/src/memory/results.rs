@@ -23,8 +23,8 @@ impl Results {
         }
     }
 
-    /// An empty vector with room for `capacity` values: on the memory of a result that is gone, if there
-    /// is one of such a size, else on new memory.
+    /// An empty vector with room for `capacity` values. It takes the memory of a result of such a size that is gone,
+    /// else new memory.
     pub(crate) fn vec<T: ArrowNativeType>(&self, capacity: usize) -> Vec<T> {
         let bytes = capacity.saturating_mul(size_of::<T>());
         let found = (bytes >= RESULT_BYTES).then(|| self.take(bytes)).flatten();
@@ -37,7 +37,7 @@ impl Results {
     fn take<T: ArrowNativeType>(&self, bytes: usize) -> Option<Vec<T>> {
         let fits = bytes..=bytes.saturating_mul(RESULT_SLACK);
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        // One turn, after which the handles that stay are in their order again.
+        // One rotation, after which the handles that stay are in their order again.
         let mut found = None;
         for _ in 0..held.len() {
             let buffer = held.pop_front()?;

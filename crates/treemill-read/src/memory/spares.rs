@@ -13,8 +13,8 @@ pub struct Spares {
 }
 
 impl Spares {
-    /// An empty vector with room for `capacity` values (0: their number is not known): on the memory of the next buffer held, if
-    /// its array is gone by now, else on that of an earlier result, or new memory.
+    /// An empty vector with room for `capacity` values (0: their number is not known). It takes the memory of the next
+    /// buffer held if the buffer's array is gone, else that of an earlier result, else new memory.
     pub(crate) fn vec<T: ArrowNativeType>(&mut self, capacity: usize) -> Vec<T> {
         match self.held.pop_front().map(Buffer::into_vec) {
             Some(Ok(mut values)) => {
@@ -29,7 +29,7 @@ impl Spares {
         }
     }
 
-    /// Tells how many bytes the next values may come to whose number is not known.
+    /// Says how many bytes the next values may take if their number is not known.
     pub(crate) fn foresee(&mut self, bytes: usize) {
         self.foreseen = bytes;
     }
