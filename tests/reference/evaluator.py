@@ -36,20 +36,23 @@ def evaluate(text: str, event: Event, **names: Any) -> Any:
 
 @functools.cache
 def _parse(text: str) -> ast.expr:
-    """Names in backticks are those of `_QUOTED`, by words that stand for them."""
+    """Python parses words of `_QUOTED` in place of names in backticks."""
 
     def word(quoted: re.Match[str]) -> str:
         _QUOTED.setdefault(quoted[1], f"quoted_{len(_QUOTED)}")
         return _QUOTED[quoted[1]]
 
-    return ast.parse(re.sub("`([^`]*)`", word, text.strip()), mode="eval").body
+    parsed = ast.parse(re.sub("`([^`]*)`", word, text.strip()), mode="eval").body
+    names = {word: name for name, word in _QUOTED.items()}
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+        elif isinstance(node, ast.Attribute):
+            node.attr = names.get(node.attr, node.attr)
+    return parsed
 
 
 _QUOTED: dict[str, str] = {}
-
-
-def _unquoted(word: str) -> str:
-    return next((name for name, known in _QUOTED.items() if known == word), word)
 
 
 def _value(node: ast.expr, scope: Scope) -> Any:
@@ -57,7 +60,7 @@ def _value(node: ast.expr, scope: Scope) -> Any:
 
 
 def _attribute(node: ast.Attribute, scope: Scope) -> Any:
-    return vectors.attribute(_value(node.value, scope), _unquoted(node.attr))
+    return vectors.attribute(_value(node.value, scope), node.attr)
 
 
 def _binary(node: ast.BinOp, scope: Scope) -> Any:
@@ -72,14 +75,16 @@ def _binary(node: ast.BinOp, scope: Scope) -> Any:
 
 
 def _compare(node: ast.Compare, scope: Scope) -> Any:
-    sides = [_value(side, scope) for side in (node.left, *node.comparators)]
     links = []
-    for op, left, right in zip(node.ops, sides[:-1], sides[1:], strict=True):
+    left = _value(node.left, scope)
+    for op, side in zip(node.ops, node.comparators, strict=True):
+        right = _value(side, scope)
         if isinstance(op, (ast.In, ast.NotIn)):
             found = each(lambda a, members=tuple(right): a in members, left)
             links.append(each(lambda a: not a, found) if isinstance(op, ast.NotIn) else found)
         else:
             links.append(each(COMPARE[type(op).__name__], left, right))
+        left = right
     return links[0] if len(links) == 1 else each_even_missing(both, *links)
 
 
@@ -118,6 +123,7 @@ def _index(node: ast.Subscript, scope: Scope) -> Any:
     return [item(i) for i in index]
 
 
+@functools.cache
 def _is_constant(node: ast.expr) -> bool:
     return not any(isinstance(part, (ast.Name, ast.Call)) for part in ast.walk(node))
 
@@ -155,25 +161,29 @@ def _loops(loops: list[ast.comprehension], scope: Scope) -> Iterator[Scope]:
     first, *rest = loops
     values = _value(first.iter, scope)
     places = scope.get(_PLACES, ())
+    inner = dict(scope)  # one for all items: each is done with before the next one
     for place, value in enumerate([] if values is MISSING else values):
-        inner = scope | _bound(first.target, value) | {_PLACES: (*places, place)}
-        passed = (_value(condition, inner) for condition in first.ifs)
-        if all(p is not MISSING and bool(p) for p in passed):
+        _bind(first.target, value, inner)
+        inner[_PLACES] = (*places, place)
+        for condition in first.ifs:
+            passed = _value(condition, inner)
+            if passed is MISSING or not passed:
+                break
+        else:
             yield from _loops(rest, inner)
 
 
-def _bound(target: ast.expr, value: Any) -> Scope:
+def _bind(target: ast.expr, value: Any, scope: Scope) -> None:
     if isinstance(target, ast.Name):
-        return {target.id: value}
+        scope[target.id] = value
+        return
     assert isinstance(target, ast.Tuple)
-    found: Scope = {}
     for part, item in zip(target.elts, value, strict=True):
-        found |= _bound(part, item)
-    return found
+        _bind(part, item, scope)
 
 
 _NODES: dict[type[ast.expr], Callable[[Any, Scope], Any]] = {
-    ast.Name: lambda node, scope: scope[_unquoted(node.id)],
+    ast.Name: lambda node, scope: scope[node.id],
     ast.Constant: lambda node, scope: node.value,
     ast.Attribute: _attribute,
     ast.UnaryOp: lambda node, scope: each(

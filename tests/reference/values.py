@@ -45,11 +45,11 @@ def flat(value: Any) -> list[Any]:
 def each(f: Callable[..., Any], *args: Any) -> Any:
     """`f` position by position: lists go in step, single values are repeated; missing in, missing
     out."""
-    lengths = {len(a) for a in args if isinstance(a, list)}
-    if lengths:
-        (n,) = lengths
-        return [each(f, *(a[i] if isinstance(a, list) else a for a in args)) for i in range(n)]
-    return MISSING if any(a is MISSING for a in args) else f(*args)
+    lists = [a for a in args if isinstance(a, list)]
+    if not lists:
+        return MISSING if MISSING in args else f(*args)
+    (n,) = {len(a) for a in lists}
+    return [each(f, *(a[i] if isinstance(a, list) else a for a in args)) for i in range(n)]
 
 
 def each_even_missing(f: Callable[..., Any], *args: Any) -> Any:
