@@ -194,12 +194,8 @@ OWNED = {
 
 
 @pytest.fixture(scope="module")
-def folder(root_program, tmp_path_factory):
-    if shutil.which("c++") is None:
-        pytest.skip("ROOT needs a C++ compiler for the dictionaries")
-    folder = tmp_path_factory.mktemp("kinds")
-    root_program("write_kinds.py", folder)
-    return folder
+def folder(made_by_root):
+    return made_by_root(["write_kinds.py"])
 
 
 def trees(folder, compression):

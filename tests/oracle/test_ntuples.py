@@ -4,7 +4,6 @@ beside what RNTupleReader reads, in every way to write.
 
 import json
 import random
-import shutil
 
 import numpy as np
 import pyarrow as pa
@@ -30,12 +29,8 @@ AS_ROOT["pointer_class"] = AS_ROOT["pointer"]
 
 
 @pytest.fixture(scope="module")
-def folder(root_program, tmp_path_factory):
-    if shutil.which("c++") is None:
-        pytest.skip("ROOT needs a C++ compiler for the dictionaries")
-    folder = tmp_path_factory.mktemp("ntuples")
-    root_program("write_ntuples.py", folder)
-    return folder
+def folder(made_by_root):
+    return made_by_root(["write_ntuples.py"])
 
 
 def expected(folder, way):

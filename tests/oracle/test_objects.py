@@ -2,8 +2,6 @@
 (`root/objects.C`): uproot reads some of them only, and ROOT itself needs the classes.
 """
 
-import shutil
-
 import pytest
 import treemill._core as core
 
@@ -71,12 +69,8 @@ def whole(i):
 
 
 @pytest.fixture(scope="module")
-def folder(root_program, tmp_path_factory):
-    if shutil.which("c++") is None:
-        pytest.skip("ROOT needs a C++ compiler for the dictionaries")
-    folder = tmp_path_factory.mktemp("objects")
-    root_program("write_objects.py", folder)
-    return folder
+def folder(made_by_root):
+    return made_by_root(["write_objects.py"])
 
 
 @pytest.fixture(scope="module")

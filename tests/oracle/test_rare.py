@@ -3,7 +3,6 @@ beside the values that they were given. Of many only the data say what their ite
 """
 
 import random
-import shutil
 
 import pytest
 import treemill._core as core
@@ -99,12 +98,8 @@ MANY = {"many": lambda i: [texts(i) for _ in range(i % 3)]}
 
 
 @pytest.fixture(scope="module")
-def folder(root_program, tmp_path_factory):
-    if shutil.which("c++") is None:
-        pytest.skip("ROOT needs a C++ compiler for the dictionaries")
-    folder = tmp_path_factory.mktemp("rare")
-    root_program("write_rare.py", folder)
-    return folder
+def folder(made_by_root):
+    return made_by_root(["write_rare.py"])
 
 
 @pytest.fixture(params=COMPRESSIONS)

@@ -1,8 +1,6 @@
 """Trees of one file whose objects are of different versions of their classes, as fast clones by
 real ROOT have them: which version it is only the objects say."""
 
-import shutil
-
 import pytest
 import treemill._core as core
 from treemill.errors import UnsupportedError
@@ -43,12 +41,8 @@ def holder(i, version):
 
 
 @pytest.fixture(scope="module")
-def merged(root_program, tmp_path_factory):
-    if shutil.which("c++") is None:
-        pytest.skip("ROOT needs a C++ compiler for the dictionaries")
-    folder = tmp_path_factory.mktemp("versions")
-    for what in ("1", "2", "merge"):
-        root_program("write_versions.py", folder, what)
+def merged(made_by_root):
+    folder = made_by_root(*(["write_versions.py", what] for what in ("1", "2", "merge")))
     return core.File(str(folder / "merged.root"))
 
 
