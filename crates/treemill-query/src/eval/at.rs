@@ -1,4 +1,4 @@
-//! Single items of lists, and lists one after another.
+//! Single items of lists, and concatenated lists.
 
 use super::compute::stand_in;
 use super::tasks::Made;
@@ -16,7 +16,7 @@ impl Batch<'_> {
         from_end: bool,
     ) -> Made<Value> {
         let (places, flags) = self.places(s, id, node, from_end)?;
-        // The one combination is found by its number; the others are not made.
+        // One combination is found by its number. The others are not made.
         let plan = self.plan;
         let item =
             combination_items::item(&plan.graph, node.inputs[0]).filter(|_| node.inputs.len() == 2);
@@ -34,7 +34,7 @@ impl Batch<'_> {
         };
         let lists = picks.len();
         if !value.is_scalar() && value.len() == 0 {
-            // There is nothing to show, so a stand-in is shown.
+            // There is no item to read, so a placeholder is read.
             return Ok(Value {
                 data: stand_in(node.ty),
                 view: View::Picked(picks),
@@ -58,8 +58,7 @@ impl Batch<'_> {
         Ok(picked)
     }
 
-    /// The positions of the wanted items, and whether there are such. Made once for all values that are
-    /// picked alike.
+    /// The positions of the wanted items, and whether they exist. Values that are selected alike share them.
     fn places(
         &mut self,
         s: SelectionId,
@@ -69,7 +68,7 @@ impl Batch<'_> {
     ) -> Made<(Buf<u32>, Buf<u8>)> {
         let plan = self.plan;
         let level = plan.graph.node(node.inputs[0]).level;
-        // Nodes that differ only in what is picked from have the same places.
+        // Nodes that differ only in the values that they read have the same positions.
         let same = |other: &NodeId| {
             let found = plan.graph.node(*other);
             found.op == node.op
@@ -121,7 +120,7 @@ impl Batch<'_> {
         Ok(found)
     }
 
-    /// The parts' values, seen through the positions of the level that joins them.
+    /// The parts' values, through the selection vector of the level that joins them.
     pub(super) fn concat(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
         let plan = self.plan;
         let mut parts = Vec::with_capacity(node.inputs.len());

@@ -9,7 +9,7 @@ use crate::kernel::{gather, lists};
 use crate::value::{Buf, Value, View};
 
 impl Batch<'_> {
-    /// Positions of a selection's items of a level among those of an outer selection.
+    /// Positions of a level's items in a selection among its items in an outer selection.
     pub(super) fn make_items(
         &mut self,
         s: SelectionId,
@@ -17,7 +17,7 @@ impl Batch<'_> {
         from: SelectionId,
     ) -> Made<Buf<u32>> {
         if level == EVENT {
-            // The way leads over the selection above.
+            // Composed with the positions of the selection above.
             let Some(above) = self.selections[s].parent else {
                 return Ok(Vec::new().into());
             };
@@ -58,7 +58,7 @@ impl Batch<'_> {
         Ok(None)
     }
 
-    /// A value seen through a list of positions.
+    /// A value through a selection vector.
     pub(super) fn picked(&mut self, value: &Value, picks: &Buf<u32>) -> Value {
         let valid = value.valid.as_ref().map(|valid| {
             if value.is_scalar() {
@@ -80,7 +80,7 @@ impl Batch<'_> {
         }
     }
 
-    /// `first[picks[i]]`, made once for each pair of lists.
+    /// The composition of two selection vectors, `first[picks[i]]`, made once for each pair.
     pub(super) fn through(&mut self, first: &Buf<u32>, picks: &Buf<u32>) -> Buf<u32> {
         let key = (first.as_ptr() as usize, picks.as_ptr() as usize);
         if let Some([_, _, known]) = self.composed.get(&key)
@@ -96,7 +96,7 @@ impl Batch<'_> {
         both
     }
 
-    /// All of a value, widened, as one slice: its own or a copy; to be given back.
+    /// All of a value, widened, as one slice. It is the value's own buffer or a copy, and must be given back.
     pub(super) fn whole<T: Wide + crate::pool::Pooled>(
         &mut self,
         value: &Value,

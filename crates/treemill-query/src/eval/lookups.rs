@@ -55,7 +55,7 @@ impl Batch<'_> {
         Ok(Value { data, view, valid })
     }
 
-    /// The items of these numbers, and whether there are such.
+    /// The items with these numbers, and whether they exist.
     fn items_of(&mut self, value: &Value, ty: Type, table: &[i64]) -> (Data, Vec<u8>) {
         let n = value.len();
         let mut bits: Vec<i64> = self.pool.take(n);

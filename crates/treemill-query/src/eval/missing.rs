@@ -9,7 +9,7 @@ use crate::pool::Pooled;
 use crate::value::{Buf, Data, Strings, Value, View};
 
 impl Batch<'_> {
-    /// A value with flags of presence has as many positions as flags.
+    /// A value with validity flags has as many positions as flags.
     pub(super) fn spread_scalar(&mut self, value: Value, n: usize) -> Value {
         if !value.is_scalar() {
             return value;
@@ -21,7 +21,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Presence at every position; of a scalar, its only flag repeated.
+    /// The validity of every position. The only flag of a scalar is repeated.
     pub(super) fn presence(&mut self, value: &Value, n: usize) -> Option<Buf<u8>> {
         let valid = value.valid.as_ref()?;
         if !value.is_scalar() || valid.len() == n {
@@ -48,7 +48,7 @@ impl Batch<'_> {
         all
     }
 
-    /// Presence of `a if condition else b`: only what is chosen counts.
+    /// The validity of `a if condition else b`: only the chosen value counts.
     pub(super) fn chosen(&mut self, values: &[&Value], n: usize) -> Option<Buf<u8>> {
         let [condition, a, b] = values else {
             return self.all_present(values, n);
@@ -69,7 +69,7 @@ impl Batch<'_> {
         Some(out.into())
     }
 
-    /// `and`, `or`: decided by one side, the other may be missing.
+    /// `and`, `or`: if one side decides, the other may be missing.
     pub(super) fn junction(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
         let a = self.node(s, node.inputs[0])?;
         let b = self.node(s, node.inputs[1])?;
@@ -100,7 +100,7 @@ impl Batch<'_> {
     pub(super) fn only(&mut self, s: SelectionId, node: &Node) -> Made<Value> {
         let value = self.node(s, node.inputs[0])?;
         let condition = self.node(s, node.inputs[1])?;
-        // What is missing of all constants is so at every position, and no scalar: those have no flags.
+        // A missing constant is missing at every position. It is no scalar, because scalars have no flags.
         let n = match value.is_scalar() && condition.is_scalar() {
             true => self.positions(s, node.level)?,
             false => self.common_length(&[&value, &condition])?,

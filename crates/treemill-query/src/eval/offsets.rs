@@ -12,7 +12,7 @@ use crate::value::{Buf, Data, Value, View};
 impl Batch<'_> {
     pub(super) fn make_offsets(&mut self, s: SelectionId, level: LevelId) -> Made<Buf<i32>> {
         let plan = self.plan;
-        // Known for more events.
+        // Known for a wider selection of events.
         let mut outer = self.selections[s].parent;
         while let Some(from) = outer {
             if let Some(offsets) = self.selections[from].offsets.get(&level).cloned() {
@@ -39,7 +39,7 @@ impl Batch<'_> {
                 let Some(node) = node else {
                     return Err(QueryError::mistake("a list's length cannot be known").into());
                 };
-                // Loading it tells the offsets.
+                // Loading it gives the offsets.
                 self.node(0, node)?;
                 self.offsets(0, level)
             }
@@ -143,7 +143,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Lists of lists as single lists: from the level up to below `level`'s parent.
+    /// Nested lists as single lists, from the level up to below the parent of `level`.
     fn flat_offsets(&mut self, s: SelectionId, level: LevelId, of: LevelId) -> Made<Buf<i32>> {
         let parent = self.plan.graph.parent(level);
         let mut flat = self.offsets(s, of)?;
@@ -160,7 +160,7 @@ impl Batch<'_> {
         Ok(flat)
     }
 
-    /// Levels that multiply items are bounded: of many events together, and of one.
+    /// Levels that multiply items are bounded, for many events together and for one event.
     fn bounded(&self, s: SelectionId, level: LevelId, lists: usize, total: u64) -> Made<()> {
         let events = self.selections[s].events;
         if total <= EXPANDED_TOGETHER || (events == 1 && total <= EXPANDED_OF_ONE) {
@@ -188,18 +188,18 @@ impl Batch<'_> {
         Ok(out.into())
     }
 
-    /// Numbers of positions, as `Op::Row` and moves of it give them.
+    /// The numbers of positions, from `Op::Row` and its moves.
     pub(super) fn row_numbers(rows: &Value) -> Made<Buf<u32>> {
         match (&rows.view, &rows.data) {
-            // Rows are numbers from 0 on, so that a list of positions is what it shows.
+            // Rows are numbered from 0, so that a selection vector of them is its own values.
             (View::Picked(picks), _) => Ok(picks.clone()),
             (View::Direct, Data::U32(rows)) => Ok(rows.clone()),
             _ => Err(QueryError::mistake("numbers of lists that are no numbers").into()),
         }
     }
 
-    /// Offsets of list columns where they are read: of a column that is there, else from the counter,
-    /// else of the first column that the query needs.
+    /// Offsets of list columns for the events that they are read for: from a column that is there, else from the
+    /// counter, else from the first column that the query needs.
     fn offsets_of_items(&mut self, s: SelectionId, level: LevelId) -> Made<Buf<i32>> {
         let plan = self.plan;
         let Some(source) = plan.sources.get(&level) else {
@@ -237,7 +237,7 @@ impl Batch<'_> {
         let Some(member) = source.members.first().copied() else {
             return Err(QueryError::mistake("a list's length cannot be known").into());
         };
-        // Loading it tells the offsets; its values are kept where they are wanted as well.
+        // Loading it gives the offsets. Its values are kept if they are wanted, too.
         if let Some(node) = plan.node_of(member) {
             self.node(s, node)?;
         } else {

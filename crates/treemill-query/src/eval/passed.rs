@@ -9,7 +9,7 @@ use crate::kernel::masks;
 use crate::limits::{FEW_EVENTS, NARROW_EVENTS};
 use crate::value::{Buf, Value};
 
-/// Whether these positions, which ascend, are so few of `n`, or so close together.
+/// Whether these ascending positions are few of `n`, or close together.
 fn are_few(positions: &[u32], n: usize) -> bool {
     let span = match (positions.first(), positions.last()) {
         (Some(first), Some(last)) => (last - first) as usize + 1,
@@ -21,7 +21,7 @@ fn are_few(positions: &[u32], n: usize) -> bool {
 /// The events that passed the filters so far.
 #[derive(Default)]
 pub(super) struct Passed {
-    /// What each cut has left, by its number; 0 is the whole batch.
+    /// The events that each cut has left, by its number. Cut 0 is the whole batch.
     cuts: Vec<Option<Reached>>,
     /// Whether list columns come for whole batches.
     pub has_whole_lists: bool,
@@ -31,12 +31,12 @@ pub(super) struct Passed {
 #[derive(Clone)]
 struct Reached {
     selection: SelectionId,
-    /// A flag for each event of the selection: while most events are left, the rest is not taken out.
+    /// A flag for each event of the selection: as long as most events are left, no new selection is made.
     among: Option<Buf<u8>>,
 }
 
 impl Batch<'_> {
-    /// Forgets what passed; cut 0 is `root`.
+    /// Forgets all cuts. Cut 0 becomes `root`.
     pub fn start(&mut self, root: SelectionId) {
         let reached = Reached {
             selection: root,
@@ -51,7 +51,7 @@ impl Batch<'_> {
         self.passed.cuts.push(some.then_some(reached));
     }
 
-    /// The selection of a cut's events, of a cut that `is_end`; `None` where none has passed.
+    /// The selection of the events of a cut that `is_end`, or `None` if no event has passed.
     pub fn reached(&self, cut: usize) -> Option<SelectionId> {
         let reached = self.passed.cuts.get(cut)?.as_ref()?;
         Some(reached.selection)
@@ -62,8 +62,8 @@ impl Batch<'_> {
         self.passed.cuts.push(None);
     }
 
-    /// Adds a cut: the events that passed the one `above`, and for which a condition holds. `is_end`: a
-    /// booking or a definition takes these events, not only a further condition on them.
+    /// Adds a cut: the events that passed the cut `above`, and for which a condition holds. `is_end`: a booking or a
+    /// definition uses these events, not only another condition.
     pub fn cut(&mut self, above: usize, mask: NodeId, is_end: bool) -> Result<(), ProcessError> {
         let reached = match self.passed.cuts.get(above).cloned().flatten() {
             None => None,
@@ -104,7 +104,7 @@ impl Batch<'_> {
         }))
     }
 
-    /// 1 for each event (of `n`) at which a condition is true and not missing, among some.
+    /// A mask of `n` events: 1 if the condition is true and not missing, and the event is among some.
     fn holds(&mut self, mask: &Value, among: Option<&Buf<u8>>, n: usize) -> Vec<u8> {
         let mut flags: Vec<u8> = self.pool.take(n);
         u8::read(mask, 0, &mut flags);
@@ -142,7 +142,7 @@ impl Batch<'_> {
         }
     }
 
-    /// The selection of a cut where it has left few events, and `s` is among them; else the batch.
+    /// The selection of a cut if it has left few events and `s` is within it, else the batch.
     fn selection_of_cut(&self, s: SelectionId, cut: usize) -> SelectionId {
         let Some(place) = self.reached(cut).filter(|_| cut > 0) else {
             return 0;
@@ -165,8 +165,7 @@ impl Batch<'_> {
         0
     }
 
-    /// Whether some list column comes for whole batches: then all do, as they tell one another's
-    /// lengths.
+    /// Whether some list column comes for whole batches. Then all do, because they share their lengths.
     pub(super) fn has_whole_lists(&self) -> bool {
         let fields = self.plan.fields.iter().enumerate();
         let mut lists = fields.filter(|(_, field)| field.column_type.is_list());

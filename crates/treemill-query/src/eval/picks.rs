@@ -1,4 +1,4 @@
-//! Selection vectors ("picks"): the positions of the items that a level is made of, and of the lists that
+//! Selection vectors (in names: picks): the positions of the items that a level is made of, and of the lists that
 //! items belong to.
 
 use super::tasks::Made;
@@ -33,7 +33,7 @@ impl Batch<'_> {
         positions
     }
 
-    /// Positions of what a level is made of, by number of the pick.
+    /// The selection vector of a level, by its number: positions of the items that the level is made of.
     pub(super) fn make_picks(&mut self, s: SelectionId, level: LevelId, which: u8) -> Made<()> {
         let found = match &self.plan.graph.level(level).kind {
             LevelKind::Combinations { of, size } => {
@@ -132,7 +132,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Positions of each list's items by their keys: stable, then NaN, then missing ones.
+    /// Positions of each list's items, sorted by their keys, stably. NaN and missing keys come last.
     fn order(&mut self, keys: &Value, ty: Type, offsets: &[i32], reverse: bool) -> Buf<u32> {
         let n = offsets.last().map_or(0, |last| *last as usize);
         let mut out: Vec<u32> = self.pool.take(n);

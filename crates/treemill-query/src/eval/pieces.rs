@@ -22,7 +22,7 @@ impl Batch<'_> {
         if let Some(known) = self.selections[s].pieces.get(&level) {
             return Ok((known.clone(), items));
         }
-        // Bounded as the level is: each piece has a combination at least.
+        // The bound of the level holds here: each piece has at least one combination.
         self.offsets(s, level)?;
         let count = Pieces::count(&inner, *size);
         let room = count + ROOM;
@@ -33,7 +33,7 @@ impl Batch<'_> {
         Ok((made, items))
     }
 
-    /// Positions of what cuts have left of combinations, among them all; `None`: nothing was cut.
+    /// Positions of the combinations that cuts have left, among all. `None` if nothing was cut.
     pub(super) fn kept_of(&mut self, s: SelectionId, level: LevelId) -> Made<Option<Buf<u32>>> {
         let plan = self.plan;
         let (mut walk, mut kept) = (level, None);
@@ -53,7 +53,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Positions of combinations, each of one list, as their numbers among all; of lists without, any.
+    /// Numbers of single combinations of each list among all combinations. For a list without, it means nothing.
     pub(super) fn uncut_places(
         &mut self,
         s: SelectionId,
@@ -61,13 +61,13 @@ impl Batch<'_> {
         places: Buf<u32>,
     ) -> Made<Buf<u32>> {
         Ok(match self.kept_of(s, level)? {
-            // If nothing was left, there is no item to show.
+            // If nothing was left, there is no item to read.
             Some(kept) if !kept.is_empty() => self.through(&kept, &places),
             _ => places,
         })
     }
 
-    /// Positions of an item of one combination of each list; of lists without, any position.
+    /// Positions of an item of one combination of each list. For a list without, it means nothing.
     pub(super) fn items_at(
         &mut self,
         s: SelectionId,

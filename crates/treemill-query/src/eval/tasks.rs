@@ -1,12 +1,12 @@
-//! Works off the tasks of a batch from a stack: a task that lacks an input names it, and waits until that
-//! is made. Knows neither values nor kernels.
+//! Does the tasks of a batch from a stack. A task that lacks an input names it, and waits until the input is made.
+//! Knows neither values nor kernels.
 
 use super::SelectionId;
 use crate::compile::{LevelId, NodeId};
 use crate::error::{ProcessError, QueryError};
 use std::collections::HashSet;
 
-/// Something to be made.
+/// A task: what is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Task {
     Node(NodeId),
@@ -31,8 +31,8 @@ impl From<QueryError> for Halt {
 
 pub(super) type Made<T> = Result<T, Halt>;
 
-/// Makes something, and before it all that it needs. What would wait for itself, over whatever way, is
-/// an error: a plan that asks for that is wrong, and the stack would grow without end.
+/// Does a task after all tasks that it needs. A task that waits for itself, directly or not, is an error: the plan
+/// is wrong, and the stack would grow without end.
 pub(super) fn work_off(
     selection: SelectionId,
     task: Task,
