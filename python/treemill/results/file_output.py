@@ -18,7 +18,7 @@ from ..arrays.stored import Store, Stored
 from ..errors import QueryError, writing
 from ..query.snapshot_target import check_tree, compression_of
 from ..tree.file_tree import UNORDERED
-from .parts import claim, hidden_folder, remove, remove_abandoned, remove_if_empty
+from .parts import claim, hidden_folder, remove, remove_if_empty
 
 if TYPE_CHECKING:
     from ..arrays.columns import Table
@@ -123,7 +123,6 @@ class FileOutput:
     def _store(self) -> Store:
         with writing(self.path):
             if not os.path.isdir(self._folder):
-                remove_abandoned(os.path.dirname(self.path))
                 claim(self._folder)
         return Store(self._folder, self.path)
 

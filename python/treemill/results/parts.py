@@ -71,7 +71,9 @@ def hidden_folder(path: str, client: Client | None = None) -> str:
 
 
 def claim(folder: str, client: Client | None = None) -> None:
-    """Makes the folder, and notes its owner in it. Raises OSError."""
+    """Makes the folder, and notes its owner in it; removes those beside it whose clients are gone.
+    Raises OSError."""
+    remove_abandoned(os.path.dirname(folder))
     os.makedirs(folder, exist_ok=True)
     mark = f"{folder}/{_OWNER}"
     if not os.path.exists(mark):

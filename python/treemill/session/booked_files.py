@@ -4,17 +4,16 @@ the files when the pass has ended. Knows bookings and their rows; knows no sessi
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..arrays.rows import Collected, Sink
-from ..errors import QueryError, SourceError
+from ..errors import QueryError, SourceError, writing
 from ..query.node import Booking
 from ..query.planning import Plan
 from ..query.rows import Snapshot
 from ..query.snapshot_target import Target
-from ..results.parts import claim, client_here, hidden_folder, remove, remove_abandoned
+from ..results.parts import claim, client_here, hidden_folder, remove
 from .copied_trees import CopiedTree, copied
 
 if TYPE_CHECKING:
@@ -61,12 +60,11 @@ class BookedFiles:
             check(self._rows(empty, place), target, self._copied(target))
         for place, folder in self._folders.items():
             try:
-                remove_abandoned(os.path.dirname(folder))
-                claim(folder)
-            except OSError as error:
+                with writing(self._targets[place].path):
+                    claim(folder)
+            except SourceError:
                 self.drop()
-                message = f"cannot write: {error.strerror or error}"
-                raise SourceError(message, file=self._targets[place].path) from error
+                raise
 
     def made(self, values: Sequence[object], raw: Sequence[object]) -> tuple[object, ...]:
         """Makes the files. Returns the values, with the files in place of those that have none."""
