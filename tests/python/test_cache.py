@@ -79,9 +79,10 @@ def test_arrays_and_selectors_find_it_too(left_alone, truth):
         found = events.arrays(["MET_pt", "Jet_pt"])
         assert found.Jet_pt.to_list() == truth.Jet_pt.to_list()
     with tm.connect(workers=1) as session:
-        total = session.run(lambda chunk: {"jets": float(sum(chunk.MET_pt))}, events)
+        # In 64 bits: in 32 the sum depends on how large chunks are, and they are as time allows.
+        total = session.run(lambda chunk: {"met": sum(chunk.MET_pt.to_list())}, events)
         assert session.report.bytes_read == 0 < session.report.bytes_from_cache
-    assert total["jets"] == pytest.approx(float(sum(truth.MET_pt)))
+    assert total["met"] == pytest.approx(sum(truth.MET_pt.to_list()), rel=1e-12)
 
 
 def test_a_limit_of_nothing_remembers_nothing(left_alone):
