@@ -191,7 +191,7 @@ impl Batch<'_> {
     /// The numbers of positions, from `Op::Row` and its moves.
     pub(super) fn row_numbers(rows: &Value) -> Made<Buf<u32>> {
         match (&rows.view, &rows.data) {
-            // Rows are numbered from 0, so that a selection vector of them is its own values.
+            // Rows are numbered from 0: through a selection vector, they are the vector itself.
             (View::Picked(picks), _) => Ok(picks.clone()),
             (View::Direct, Data::U32(rows)) => Ok(rows.clone()),
             _ => Err(QueryError::mistake("numbers of lists that are no numbers").into()),
