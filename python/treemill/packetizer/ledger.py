@@ -50,7 +50,9 @@ class _Held:
     def finished(self) -> Packet:
         """The packet up to the entry at which the worker has ended."""
         assert self.stop is not None
-        return replace(self.packet, stop=self.stop)
+        # Most packets are done to their ends; a copy costs more than all else that the ledger does.
+        whole = self.stop == self.packet.stop
+        return self.packet if whole else replace(self.packet, stop=self.stop)
 
 
 @dataclass
