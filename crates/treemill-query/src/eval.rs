@@ -6,6 +6,7 @@
 
 mod at;
 mod compute;
+mod folded;
 mod items;
 mod level;
 mod lookups;

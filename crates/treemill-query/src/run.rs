@@ -1,8 +1,10 @@
 //! Runs programs (operations position by position) over values, chunk by chunk.
 
 mod checks;
+mod folded;
 mod parts;
 
+pub(crate) use folded::{Folded, run_folded};
 pub(crate) use parts::{Input, Items};
 
 use crate::chunk::Wide;
@@ -10,12 +12,11 @@ use crate::compile::{Argument, Operation, Program, Step, Type};
 use crate::error::QueryError;
 use crate::kernel::comparison::narrow;
 use crate::kernel::pieces::{Pieces, WIDTH};
-use crate::kernel::squares;
+use crate::kernel::squares::{self, PieceRange};
 use crate::kernel::{Bundle, Kernel, Map, bundle};
 use crate::pool::Pool;
 use crate::value::{Data, Value, View};
-use parts::{Chunk, LeafReader};
-use std::ops::Range;
+use parts::{Chunk, LeafReader, Part};
 
 /// Positions that a program treats at a time: so few that its registers stay in the first-level cache.
 const CHUNK: usize = 512;
@@ -79,20 +80,23 @@ pub(crate) fn run_joint(
         if size == 0 {
             break;
         }
-        for leaf in &mut registers.leaves {
-            leaf.read(at, size, pieces, piece..last_piece);
-        }
-        let part = pieces.map(|pieces| (pieces, piece..last_piece));
-        for step in &program.steps {
-            registers.do_step(step, at, size, part.clone());
-        }
+        let part = match pieces {
+            None => Part::Positions,
+            Some(pieces) => Part::Pieces(PieceRange {
+                pieces,
+                range: piece..last_piece,
+            }),
+        };
+        registers.do_steps(program, at, size, &part);
         at += size;
         piece = last_piece;
     }
     let taken = |result: &usize| std::mem::take(&mut registers.registers[*result]);
     let outs: Vec<Chunk> = results.iter().map(taken).collect();
-    let chunks = registers.leaves.into_iter().map(|leaf| leaf.chunk);
-    for chunk in chunks.chain(registers.registers) {
+    for leaf in registers.leaves {
+        leaf.give(pool);
+    }
+    for chunk in registers.registers {
         chunk.give(pool);
     }
     let values = outs.into_iter().map(|mut out| {
@@ -142,14 +146,18 @@ impl Registers<'_> {
         if self.is_whole[register] { at } else { 0 }
     }
 
-    /// Does a step on the chunk at `at`, which is some of the pieces; its registers take the results.
-    fn do_step(
-        &mut self,
-        step: &Step,
-        at: usize,
-        size: usize,
-        part: Option<(&Pieces, Range<usize>)>,
-    ) {
+    /// Does all steps on the chunk at `at`.
+    fn do_steps(&mut self, program: &Program, at: usize, size: usize, part: &Part) {
+        for leaf in &mut self.leaves {
+            leaf.read(at, size, part);
+        }
+        for step in &program.steps {
+            self.do_step(step, at, size, part);
+        }
+    }
+
+    /// Does a step on the chunk at `at`; its registers take the results.
+    fn do_step(&mut self, step: &Step, at: usize, size: usize, part: &Part) {
         match (step.work, step.results.as_slice()) {
             (Operation::Bundle(bundle), &[first, second]) => {
                 self.bundle(step, bundle, at, size, [first, second]);
@@ -180,36 +188,29 @@ impl Registers<'_> {
     }
 
     /// Does a step with one result; writes `size` values at `to_at`.
-    fn one(
-        &self,
-        step: &Step,
-        at: usize,
-        to_at: usize,
-        size: usize,
-        part: Option<(&Pieces, Range<usize>)>,
-        to: &mut Chunk,
-    ) {
-        match (step.work, part, to) {
-            (Operation::Map(_, kernel), _, to) => self.kernel(step, kernel, at, to_at, size, to),
-            (Operation::SquaresOfSums(squares), Some((pieces, range)), Chunk::F(to)) => {
+    fn one(&self, step: &Step, at: usize, to_at: usize, size: usize, part: &Part, to: &mut Chunk) {
+        match (step.work, to) {
+            (Operation::Map(_, kernel), to) => self.kernel(step, kernel, at, to_at, size, to),
+            (Operation::SquaresOfSums(squares), Chunk::F(to)) => {
                 let mut items: [&[f64]; squares::MOST_ARGUMENTS] = Default::default();
                 for (items, argument) in items.iter_mut().zip(&step.arguments) {
                     *items = self.items(argument);
                 }
-                squares.of_sums(pieces, range, items, &mut to[to_at..]);
+                match part {
+                    Part::Pieces(range) => squares.of_sums(range, items, &mut to[to_at..]),
+                    Part::Block(block, _) => squares.of_sums(*block, items, &mut to[to_at..]),
+                    Part::Positions => (),
+                }
             }
             // `checks` has seen to it that there are none.
-            (Operation::SquaresOfSums(_) | Operation::Bundle(_), ..) => (),
+            (Operation::SquaresOfSums(_) | Operation::Bundle(_), _) => (),
         }
     }
 
-    /// The values of all items, of a leaf that has them as they are.
+    /// The values of items, of a leaf that has them as they are.
     fn items(&self, argument: &Argument) -> &[f64] {
         match argument {
-            Argument::Leaf(leaf) => match self.leaves[*leaf].input {
-                Input::Items(Items::F(items)) => items,
-                _ => &[],
-            },
+            Argument::Leaf(leaf) => self.leaves[*leaf].items(),
             Argument::Register(_) => &[],
         }
     }

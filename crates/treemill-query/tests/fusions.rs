@@ -161,3 +161,33 @@ fn fusions_stand_behind_filters_and_in_cuts() {
     assert!(lines.contains("of sums("), "{lines}");
     assert!(lines.contains("px, py(A_pt, A_phi)"), "{lines}");
 }
+
+/// Lines that say that a program's results are reduced as they come.
+fn folds(steps: Steps) -> Vec<String> {
+    let lines = steps.compile(&table()).unwrap().explain().programs;
+    let folds = lines.iter().filter(|line| line.ends_with("list by list"));
+    folds.map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn reductions_of_combinations() {
+    let mass = "(a + b + c).mass for a, b, c in combinations(A, 3)";
+    for (text, wanted) in [
+        (format!("min({mass})"), "min of r0, list by list"),
+        (format!("sum({mass})"), "sum of r0, list by list"),
+        (
+            "any(a.pt + b.pt > 60 for a, b in combinations(A, 2))".to_owned(),
+            "any of r0, list by list",
+        ),
+    ] {
+        assert_eq!(folds(Steps::new().sum(&text)), [wanted], "{text}");
+    }
+    let key = "lambda t: abs((t[0] + t[1] + t[2]).mass - 172.5)";
+    let top = Steps::new().define("top", &format!("min(combinations(A, 3), key={key})"));
+    let found = folds(top.sum("(top[0] + top[1] + top[2]).pt"));
+    assert_eq!(found, ["argmin of r0, list by list"]);
+    // What another value wants, too, is computed once and kept.
+    let masses = Steps::new().define("masses", &format!("[{mass}]"));
+    let found = folds(masses.sum("min(masses)").sum("max(masses)"));
+    assert!(found.is_empty(), "{found:?}");
+}

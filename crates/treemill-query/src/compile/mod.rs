@@ -12,6 +12,7 @@ mod conditional;
 mod conjuncts;
 mod exact_integers;
 mod fast_maps;
+mod folds;
 mod free_names;
 mod functions;
 mod graph;

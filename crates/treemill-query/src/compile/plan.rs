@@ -2,6 +2,7 @@
 //! needs them.
 
 use super::fast_maps::FastSet;
+use super::folds::folds;
 use super::joint_programs::{JointProgram, joints};
 use super::lowering::program;
 use super::placement::{Cuts, Placement};
@@ -18,6 +19,8 @@ pub(crate) struct Plan {
     /// Programs that compute several nodes, and the program of each such node.
     pub joints: Vec<JointProgram>,
     pub joint_of: HashMap<NodeId, usize>,
+    /// Reductions that take a program's values block by block, and the program's node.
+    pub folds: HashMap<NodeId, NodeId>,
     /// Columns, as `Query::columns` lists them.
     pub fields: Vec<Field>,
     /// Schema's column to `fields`.
@@ -76,6 +79,7 @@ impl Compiler<'_> {
         let (joints, joint_of) = joints(&needs, &programs, &placement, &uses, &all);
         let evaluated = needs.evaluated(&programs, &all);
         programs.retain(|id, _| evaluated.contains(id));
+        let folds = folds(&self.graph, &programs, &uses, &evaluated);
         let Needs {
             columns,
             column_of,
@@ -101,6 +105,7 @@ impl Compiler<'_> {
             programs,
             joints,
             joint_of,
+            folds,
             fields,
             column_of,
             column_nodes,

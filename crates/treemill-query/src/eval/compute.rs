@@ -128,7 +128,7 @@ impl Batch<'_> {
                 Ok(Value::direct(self.integers(out, node.ty)))
             }
             Op::Align => self.align(s, node),
-            Op::Reduce(reducer) => self.reduce(s, node, *reducer),
+            Op::Reduce(reducer) => self.reduce(s, id, node, *reducer),
             Op::At { from_end } => self.at(s, id, node, *from_end),
             Op::Select if node.ty == Type::Str => self.chosen_strings(s, node),
             Op::Const(_) | Op::Map(_) | Op::Select => {
@@ -317,7 +317,12 @@ impl Batch<'_> {
         )))
     }
 
-    fn reduce(&mut self, s: SelectionId, node: &Node, reducer: Reducer) -> Made<Value> {
+    fn reduce(&mut self, s: SelectionId, id: NodeId, node: &Node, reducer: Reducer) -> Made<Value> {
+        if let Some(made) = self.plan.folds.get(&id)
+            && let Some(found) = self.folded(s, *made, reducer)?
+        {
+            return Ok(found);
+        }
         let value = self.node(s, node.inputs[0])?;
         let input = self.plan.graph.node(node.inputs[0]);
         let offsets = self.offsets(s, input.level)?;

@@ -50,19 +50,9 @@ impl Batch<'_> {
             }
             Reducer::Sum | Reducer::Any | Reducer::All if ty == Type::Bool => {
                 let counts = self.counts(value, offsets, items);
-                if reducer == Reducer::Sum {
-                    Value::direct(Data::I64(counts.into()))
-                } else {
-                    let mut out: Vec<u8> = self.pool.take(lists);
-                    for ((to, count), ends) in out.iter_mut().zip(&counts).zip(offsets.windows(2)) {
-                        let all = i64::from(ends[1] - ends[0]);
-                        *to = u8::from(match reducer {
-                            Reducer::Any => *count > 0,
-                            _ => *count == all,
-                        });
-                    }
-                    self.pool.give_vec(counts);
-                    Value::direct(Data::Bool(out.into()))
+                match reducer {
+                    Reducer::Sum => Value::direct(Data::I64(counts.into())),
+                    _ => self.of_counts(reducer, counts, offsets),
                 }
             }
             Reducer::Sum | Reducer::Mean if ty == Type::Float => {
@@ -102,6 +92,25 @@ impl Batch<'_> {
             }
             _ => self.best(value, ty, offsets, reducer, original),
         })
+    }
+
+    /// `any` or `all` of each list, from the number of its trues.
+    pub(super) fn of_counts(
+        &mut self,
+        reducer: Reducer,
+        counts: Vec<i64>,
+        offsets: &[i32],
+    ) -> Value {
+        let mut out: Vec<u8> = self.pool.take(counts.len());
+        for ((to, count), ends) in out.iter_mut().zip(&counts).zip(offsets.windows(2)) {
+            let all = i64::from(ends[1] - ends[0]);
+            *to = u8::from(match reducer {
+                Reducer::Any => *count > 0,
+                _ => *count == all,
+            });
+        }
+        self.pool.give_vec(counts);
+        Value::direct(Data::Bool(out.into()))
     }
 
     /// Number of trues of each list.
@@ -194,7 +203,7 @@ impl Batch<'_> {
         result
     }
 
-    fn not_empty(&mut self, offsets: &[i32]) -> Vec<u8> {
+    pub(super) fn not_empty(&mut self, offsets: &[i32]) -> Vec<u8> {
         let mut valid: Vec<u8> = self.pool.take(offsets.len() - 1);
         for (to, ends) in valid.iter_mut().zip(offsets.windows(2)) {
             *to = u8::from(ends[1] > ends[0]);

@@ -2,7 +2,7 @@
 //! here whether operations were fused.
 
 use super::{comparison, sign};
-use crate::compile::{Argument, EVENT, NodeId, Operation, Plan, Program, Read};
+use crate::compile::{Argument, EVENT, NodeId, Op, Operation, Plan, Program, Read};
 use crate::kernel::{Bundle, Map, Root, Shape, Squares};
 use crate::limits::EXPLAINED_LINES;
 
@@ -43,6 +43,13 @@ impl Plan {
             let results = registers(&step.results);
             let what = work_in_words(step.work, &arguments);
             lines.push(format!("  {results} = {what}"));
+        }
+        let fold = self.folds.iter().find(|(_, made)| **made == node);
+        if let Some((fold, _)) = fold
+            && let Op::Reduce(reducer) = self.graph.node(*fold).op
+        {
+            let reducer = format!("{reducer:?}").to_lowercase();
+            lines.push(format!("  {reducer} of {results}, list by list"));
         }
         lines
     }

@@ -8,6 +8,7 @@ pub(crate) mod bundle;
 pub(crate) mod cartesian;
 pub(crate) mod comparison;
 pub(crate) mod gather;
+pub(crate) mod interleaved;
 pub(crate) mod lists;
 pub(crate) mod logic;
 pub(crate) mod masks;

@@ -3,6 +3,7 @@
 //! piece at a time, in registers. Additions keep the order of single steps, so that results are equal
 //! to the bit. Knows no vectors.
 
+use super::interleaved::Block;
 use super::pieces::{Pieces, WIDTH, neighbours, write};
 use super::{Kernel, map2, map3, map4};
 use std::ops::Range;
@@ -77,31 +78,56 @@ impl Squares {
         }
     }
 
-    /// Computes it of sums over the items of some pieces' combinations; `coordinates`: what is summed,
-    /// of all items; those that the shape does not have are empty. `out` has room for `WIDTH` more.
+    /// Computes it of sums over the items of some combinations; `coordinates`: what is summed, of all
+    /// items; those that the shape does not have are empty.
     #[inline(never)]
     pub fn of_sums(
         self,
-        pieces: &Pieces,
-        range: Range<usize>,
+        some: &impl Combinations,
         coordinates: [&[f64]; MOST_ARGUMENTS],
         out: &mut [f64],
     ) {
         let [a, b, c, d] = coordinates;
-        let part = PieceRange {
-            pieces,
-            range,
-            root: self.root,
-        };
+        let root = self.root;
         match self.shape {
-            Shape::Two => part.rooted([a, b], out, |[a, b]| a * a + b * b),
-            Shape::Three => part.rooted([a, b, c], out, |[a, b, c]| a * a + b * b + c * c),
-            Shape::LessOne => part.rooted([a, b], out, |[a, b]| a * a - b * b),
-            Shape::LessTwo => part.rooted([a, b, c], out, |[a, b, c]| a * a - (b * b + c * c)),
-            Shape::LessThree => part.rooted([a, b, c, d], out, |[a, b, c, d]| {
+            Shape::Two => rooted(root, some, [a, b], out, |[a, b]| a * a + b * b),
+            Shape::Three => rooted(root, some, [a, b, c], out, |[a, b, c]| {
+                a * a + b * b + c * c
+            }),
+            Shape::LessOne => rooted(root, some, [a, b], out, |[a, b]| a * a - b * b),
+            Shape::LessTwo => rooted(root, some, [a, b, c], out, |[a, b, c]| {
+                a * a - (b * b + c * c)
+            }),
+            Shape::LessThree => rooted(root, some, [a, b, c, d], out, |[a, b, c, d]| {
                 a * a - (b * b + c * c + d * d)
             }),
         }
+    }
+}
+
+/// Some combinations, however they are gone through.
+pub(crate) trait Combinations {
+    /// What a function makes of the sums over each combination's items, from the first on.
+    fn each_sum<const N: usize>(
+        &self,
+        items: [&[f64]; N],
+        out: &mut [f64],
+        f: impl Fn([f64; N]) -> f64,
+    );
+}
+
+#[inline(always)]
+fn rooted<const N: usize>(
+    root: Root,
+    some: &impl Combinations,
+    items: [&[f64]; N],
+    out: &mut [f64],
+    f: impl Fn([f64; N]) -> f64,
+) {
+    match root {
+        Root::Plain => some.each_sum(items, out, f),
+        Root::Sqrt => some.each_sum(items, out, |x| f(x).sqrt()),
+        Root::Signed => some.each_sum(items, out, |x| signed_root(f(x))),
     }
 }
 
@@ -111,30 +137,27 @@ pub(super) fn signed_root(x: f64) -> f64 {
     x.abs().sqrt().copysign(x)
 }
 
-/// Some of the pieces.
-struct PieceRange<'a> {
-    pieces: &'a Pieces,
-    range: Range<usize>,
-    root: Root,
-}
-
-impl PieceRange<'_> {
+impl Combinations for Block<'_> {
     #[inline(always)]
-    fn rooted<const N: usize>(
+    fn each_sum<const N: usize>(
         &self,
         items: [&[f64]; N],
         out: &mut [f64],
         f: impl Fn([f64; N]) -> f64,
     ) {
-        match self.root {
-            Root::Plain => self.sized(items, out, f),
-            Root::Sqrt => self.sized(items, out, |x| f(x).sqrt()),
-            Root::Signed => self.sized(items, out, |x| signed_root(f(x))),
-        }
+        self.of_sums(items, out, f);
     }
+}
 
+/// Some of the pieces. What they write to has room for `WIDTH` more.
+pub(crate) struct PieceRange<'a> {
+    pub pieces: &'a Pieces,
+    pub range: Range<usize>,
+}
+
+impl Combinations for PieceRange<'_> {
     #[inline(always)]
-    fn sized<const N: usize>(
+    fn each_sum<const N: usize>(
         &self,
         items: [&[f64]; N],
         out: &mut [f64],
@@ -147,7 +170,9 @@ impl PieceRange<'_> {
             _ => (),
         }
     }
+}
 
+impl PieceRange<'_> {
     #[inline(always)]
     fn each<const N: usize, const K: usize>(
         &self,

@@ -5,10 +5,11 @@ use super::CHUNK;
 use crate::chunk::Wide;
 use crate::compile::{Leaf, Read, Type};
 use crate::kernel::Lane;
-use crate::kernel::pieces::{Pieces, WIDTH};
+use crate::kernel::interleaved::Block;
+use crate::kernel::pieces::WIDTH;
+use crate::kernel::squares::PieceRange;
 use crate::pool::{Pool, Pooled};
 use crate::value::{Buf, Data, Value};
-use std::ops::Range;
 
 /// What a leaf gives.
 pub(crate) enum Input {
@@ -35,11 +36,23 @@ pub(super) enum Chunk {
     None,
 }
 
+/// What a chunk is of.
+pub(super) enum Part<'a> {
+    /// Positions in a row.
+    Positions,
+    /// Combinations, some pieces of them.
+    Pieces(PieceRange<'a>),
+    /// Combinations of lists side by side, and the offsets of their items.
+    Block(&'a Block<'a>, &'a [i32]),
+}
+
 /// A leaf: its value, and its current chunk where the data cannot be used as they are.
 pub(super) struct LeafReader<'a> {
     pub input: &'a Input,
     read: Read,
     pub chunk: Chunk,
+    /// The items of lists side by side, if the program goes through those.
+    beside: Chunk,
 }
 
 impl Items {
@@ -139,26 +152,81 @@ impl<'a> LeafReader<'a> {
             input,
             read: leaf.read,
             chunk,
+            beside: Chunk::None,
         }
     }
 
-    pub fn read(&mut self, at: usize, size: usize, pieces: Option<&Pieces>, range: Range<usize>) {
-        match (self.input, pieces) {
+    /// With room for so many items of lists side by side.
+    pub fn beside(self, items: usize, pool: &mut Pool) -> Self {
+        let beside = match self.input {
+            Input::Items(Items::F(_)) => Chunk::take(Lane::F, items, pool),
+            Input::Items(Items::I(_)) => Chunk::take(Lane::I, items, pool),
+            Input::Items(Items::B(_)) => Chunk::take(Lane::B, items, pool),
+            Input::Value(_) => Chunk::None,
+        };
+        Self { beside, ..self }
+    }
+
+    pub fn give(self, pool: &mut Pool) {
+        self.chunk.give(pool);
+        self.beside.give(pool);
+    }
+
+    pub fn read(&mut self, at: usize, size: usize, part: &Part) {
+        match (self.input, part) {
             (Input::Value(value), _) => self.along(value, at, size),
-            (Input::Items(items), Some(pieces)) => match (items, &mut self.chunk, self.read) {
-                (Items::F(items), Chunk::F(to), Read::Sum) => pieces.sums(range, items, to),
-                (Items::F(items), Chunk::F(to), Read::Item { which }) => {
-                    pieces.items(range, which, items, to);
+            (Input::Items(items), Part::Pieces(PieceRange { pieces, range })) => {
+                let range = range.clone();
+                match (items, &mut self.chunk, self.read) {
+                    (Items::F(items), Chunk::F(to), Read::Sum) => pieces.sums(range, items, to),
+                    (Items::F(items), Chunk::F(to), Read::Item { which }) => {
+                        pieces.items(range, which, items, to);
+                    }
+                    (Items::I(items), Chunk::I(to), Read::Item { which }) => {
+                        pieces.items(range, which, items, to);
+                    }
+                    (Items::B(items), Chunk::B(to), Read::Item { which }) => {
+                        pieces.items(range, which, items, to);
+                    }
+                    _ => (),
                 }
-                (Items::I(items), Chunk::I(to), Read::Item { which }) => {
-                    pieces.items(range, which, items, to);
+            }
+            (Input::Items(items), Part::Block(block, offsets)) => {
+                let read = self.read;
+                match (items, &mut self.beside, &mut self.chunk) {
+                    (Items::F(items), Chunk::F(beside), to) => {
+                        block.start(offsets, items, beside);
+                        match (read, to) {
+                            (Read::Sum, Chunk::F(to)) => block.of_sums([beside], to, |[sum]| sum),
+                            (Read::Item { which }, Chunk::F(to)) => block.items(which, beside, to),
+                            _ => (),
+                        }
+                    }
+                    (Items::I(items), Chunk::I(beside), Chunk::I(to)) => {
+                        block.start(offsets, items, beside);
+                        if let Read::Item { which } = read {
+                            block.items(which, beside, to);
+                        }
+                    }
+                    (Items::B(items), Chunk::B(beside), Chunk::B(to)) => {
+                        block.start(offsets, items, beside);
+                        if let Read::Item { which } = read {
+                            block.items(which, beside, to);
+                        }
+                    }
+                    _ => (),
                 }
-                (Items::B(items), Chunk::B(to), Read::Item { which }) => {
-                    pieces.items(range, which, items, to);
-                }
-                _ => (),
-            },
-            (Input::Items(_), None) => (),
+            }
+            (Input::Items(_), Part::Positions) => (),
+        }
+    }
+
+    /// The floats of items: all, or those of lists side by side.
+    pub fn items(&self) -> &[f64] {
+        match (self.input, &self.beside) {
+            (_, Chunk::F(beside)) => beside,
+            (Input::Items(Items::F(items)), _) => items,
+            _ => &[],
         }
     }
 
