@@ -139,6 +139,13 @@ fn events_without_items_and_with_more_than_a_block() {
 }
 
 #[test]
+fn more_items_than_a_tile() {
+    // Empty events at every border, and lists of one length in each tile.
+    let lengths: Vec<usize> = (0..12_000).map(|event| event * 5 % 7 / 2 * 2).collect();
+    check(&lengths, lengths.len(), None);
+}
+
+#[test]
 fn memory_does_not_grow_with_the_combinations() {
     // 1.1 million triples: 9 MB, were they kept.
     let table = table(&[12; 5_000]);

@@ -18,6 +18,8 @@ pub(crate) struct Interleaved {
     /// Lists by length; the last of each length stands in the rest of its group.
     lists: Vec<u32>,
     runs: Vec<Run>,
+    /// Combinations of the lists, and with those of lists that are repeated.
+    combinations: [u64; 2],
 }
 
 /// The lists of one length.
@@ -48,8 +50,8 @@ impl Interleaved {
         offsets.len() + (longest(offsets) + 1) * WIDTH
     }
 
-    /// The lists with combinations of `size` items. Gives the buffer back where lists of one length are
-    /// few, so that too much would be done twice, or where lists are too long. `lists` has `room`.
+    /// The lists with combinations of `size` items. Gives the buffer back where lists are too long.
+    /// `lists` has `room`.
     pub fn new(offsets: &[i32], size: u8, mut lists: Vec<u32>) -> Result<Self, Vec<u32>> {
         let longest = longest(offsets);
         if choose(longest as u64, size) > COMBINATIONS_WRITTEN {
@@ -64,9 +66,6 @@ impl Interleaved {
             let here = choose(len as u64, size);
             wanted += here * *count as u64;
             done += here * count.next_multiple_of(WIDTH) as u64;
-        }
-        if done > wanted + wanted / 4 {
-            return Err(lists);
         }
         let mut runs = Vec::with_capacity(longest + 1);
         let mut first = 0;
@@ -89,7 +88,22 @@ impl Interleaved {
         }
         lists.truncate(first);
         runs.retain(|run| run.count > 0 && run.len >= usize::from(size));
-        Ok(Self { size, lists, runs })
+        Ok(Self {
+            size,
+            lists,
+            runs,
+            combinations: [wanted, done],
+        })
+    }
+
+    /// Whether it is worth it: where lists of one length are few, too much would be done twice.
+    pub fn is_worth_it<'a>(all: impl Iterator<Item = &'a Self>) -> bool {
+        let (mut wanted, mut done) = (0, 0);
+        for some in all {
+            wanted += some.combinations[0];
+            done += some.combinations[1];
+        }
+        done <= wanted + wanted / 4
     }
 
     pub fn into_lists(self) -> Vec<u32> {
@@ -239,95 +253,10 @@ impl Block<'_> {
     }
 }
 
-/// What has been found of the lists of one group whose combinations are in several blocks.
-#[derive(Clone, Copy)]
-pub(crate) struct Kept<T> {
-    values: [T; WIDTH],
-    numbers: [u64; WIDTH],
-}
-
-impl<T: Default + Copy> Default for Kept<T> {
-    fn default() -> Self {
-        Self {
-            values: [T::default(); WIDTH],
-            numbers: [0; WIDTH],
-        }
-    }
-}
-
-/// The best value of each list and its number, as `reduce::best` has it: of equal ones the first, NaN
-/// last. `is_after(a, b)`: b comes before a, or is equal. Calls `found(list, number, value)`.
-#[inline(always)]
-pub(crate) fn best(
-    block: &Block,
-    values: &[f64],
-    is_after: impl Fn(f64, f64) -> bool,
-    kept: &mut Kept<f64>,
-    mut found: impl FnMut(u32, u64, f64),
-) {
-    let (values, _) = values.as_chunks::<WIDTH>();
-    for (lists, values) in block.groups.iter().zip(values.chunks(block.combinations())) {
-        let mut best = match (block.first, values) {
-            (0, [first, ..]) => Kept {
-                values: *first,
-                numbers: [0; WIDTH],
-            },
-            _ => *kept,
-        };
-        for (i, xs) in values.iter().enumerate() {
-            let number = (block.first + i) as u64;
-            for (lane, x) in xs.iter().enumerate() {
-                // Not after it, or it is NaN; and no NaN itself.
-                let is_better = !is_after(*x, best.values[lane]) & !x.is_nan();
-                best.values[lane] = if is_better { *x } else { best.values[lane] };
-                best.numbers[lane] = if is_better {
-                    number
-                } else {
-                    best.numbers[lane]
-                };
-            }
-        }
-        *kept = best;
-        if block.is_end {
-            for lane in 0..WIDTH {
-                found(lists[lane], best.numbers[lane], best.values[lane]);
-            }
-        }
-    }
-}
-
-/// The sum of each list, in order from 0 on. Calls `found(list, sum)`.
-#[inline(always)]
-pub(crate) fn sums<T: Copy, S: Copy + Default>(
-    block: &Block,
-    values: &[T],
-    plus: impl Fn(S, T) -> S,
-    kept: &mut Kept<S>,
-    mut found: impl FnMut(u32, S),
-) {
-    let (values, _) = values.as_chunks::<WIDTH>();
-    for (lists, values) in block.groups.iter().zip(values.chunks(block.combinations())) {
-        if block.first == 0 {
-            *kept = Kept::default();
-        }
-        let mut sums = kept.values;
-        for xs in values {
-            for (sum, x) in sums.iter_mut().zip(xs) {
-                *sum = plus(*sum, *x);
-            }
-        }
-        kept.values = sums;
-        if block.is_end {
-            for (list, sum) in lists.iter().zip(sums) {
-                found(*list, sum);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use super::super::folds::{Kept, best, sums};
     use super::*;
     use proptest::prelude::*;
 
@@ -342,7 +271,8 @@ mod tests {
 
     fn grouped(offsets: &[i32], size: u8) -> Option<Interleaved> {
         let room = vec![77; Interleaved::room(offsets)];
-        Interleaved::new(offsets, size, room).ok()
+        let found = Interleaved::new(offsets, size, room).ok();
+        found.filter(|found| Interleaved::is_worth_it(std::iter::once(found)))
     }
 
     /// The best of each list by a loop over its combinations, one after another.

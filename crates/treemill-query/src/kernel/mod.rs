@@ -7,6 +7,7 @@ pub(crate) mod arithmetic;
 pub(crate) mod bundle;
 pub(crate) mod cartesian;
 pub(crate) mod comparison;
+pub(crate) mod folds;
 pub(crate) mod gather;
 pub(crate) mod interleaved;
 pub(crate) mod lists;
