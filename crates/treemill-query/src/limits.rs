@@ -23,9 +23,6 @@ pub(crate) const EXPANDED_OF_ONE: u64 = 1 << 24;
 /// Combinations of one list that are reduced side by side with other lists': the positions of their items
 /// are written down once for each length.
 pub(crate) const COMBINATIONS_WRITTEN: u64 = 1 << 16;
-/// Items of the lists that are reduced side by side in one go: several columns of them, gathered list by
-/// list, fit the second-level cache.
-pub(crate) const TILE_ITEMS: i64 = 16 << 10;
 /// Buffers of one type at rest: a query with more live at once allocates the rest anew.
 pub(crate) const POOL_BUFFERS: usize = 64;
 /// Elements of a buffer at rest: a batch with huge collections is rare.

@@ -4,7 +4,7 @@ mod checks;
 mod folded;
 mod parts;
 
-pub(crate) use folded::{Folded, Tile, run_folded};
+pub(crate) use folded::{Folded, run_folded};
 pub(crate) use parts::{Input, Items};
 
 use crate::chunk::Wide;

@@ -139,8 +139,7 @@ fn events_without_items_and_with_more_than_a_block() {
 }
 
 #[test]
-fn more_items_than_a_tile() {
-    // Empty events at every border, and lists of one length in each tile.
+fn lists_of_one_length_are_far_apart() {
     let lengths: Vec<usize> = (0..12_000).map(|event| event * 5 % 7 / 2 * 2).collect();
     check(&lengths, lengths.len(), None);
 }

@@ -5,8 +5,7 @@ use super::{Batch, SelectionId};
 use crate::compile::{LevelKind, NodeId, Read, Reducer, Type};
 use crate::error::QueryError;
 use crate::kernel::interleaved::Interleaved;
-use crate::limits::TILE_ITEMS;
-use crate::run::{Folded, Input, Items, Tile, run_folded};
+use crate::run::{Folded, Input, Items, run_folded};
 use crate::value::{Data, Value};
 
 impl Batch<'_> {
@@ -34,8 +33,13 @@ impl Batch<'_> {
         let offsets = self.offsets(s, *of)?;
         // Bounded as the level is, although its values are not kept.
         let combinations = self.offsets(s, level)?;
-        let Some(tiles) = self.side_by_side(&offsets, *size) else {
-            return Ok(None);
+        let room = self.pool.take(Interleaved::room(&offsets));
+        let lists = match Interleaved::new(&offsets, *size, room) {
+            Ok(lists) => lists,
+            Err(room) => {
+                self.pool.give_vec(room);
+                return Ok(None);
+            }
         };
         let items = offsets.last().map_or(0, |last| *last as usize);
         let mut inputs = Vec::with_capacity(values.len());
@@ -64,10 +68,8 @@ impl Batch<'_> {
                 (Folded::Ints(&mut ints), how)
             }
         };
-        run_folded(program, &inputs, &offsets, &tiles, how, to, self.pool)?;
-        for (_, lists) in tiles {
-            self.pool.give_vec(lists.into_lists());
-        }
+        run_folded(program, &inputs, (&lists, &offsets), how, to, self.pool)?;
+        self.pool.give_vec(lists.into_lists());
         for input in inputs {
             if let Input::Items(items) = input {
                 items.give(self.pool);
@@ -88,32 +90,5 @@ impl Batch<'_> {
                 }
             }
         }))
-    }
-
-    /// The lists of each tile side by side; `None` where that is not worth it.
-    fn side_by_side(&mut self, offsets: &[i32], size: u8) -> Option<Vec<Tile>> {
-        let (mut tiles, mut first) = (Vec::new(), 0);
-        let mut is_short = true;
-        while is_short && first + 1 < offsets.len() {
-            let most = i64::from(offsets[first]) + TILE_ITEMS;
-            let more = offsets[first + 1..].partition_point(|end| i64::from(*end) <= most);
-            let last = first + more.max(1);
-            let room = self.pool.take(Interleaved::room(&offsets[first..=last]));
-            match Interleaved::new(&offsets[first..=last], size, room) {
-                Ok(lists) => tiles.push((first..last, lists)),
-                Err(room) => {
-                    self.pool.give_vec(room);
-                    is_short = false;
-                }
-            }
-            first = last;
-        }
-        if is_short && Interleaved::is_worth_it(tiles.iter().map(|(_, lists)| lists)) {
-            return Some(tiles);
-        }
-        for (_, lists) in tiles {
-            self.pool.give_vec(lists.into_lists());
-        }
-        None
     }
 }

@@ -18,8 +18,6 @@ pub(crate) struct Interleaved {
     /// Lists by length; the last of each length stands in the rest of its group.
     lists: Vec<u32>,
     runs: Vec<Run>,
-    /// Combinations of the lists, and with those of lists that are repeated.
-    combinations: [u64; 2],
 }
 
 /// The lists of one length.
@@ -50,8 +48,8 @@ impl Interleaved {
         offsets.len() + (longest(offsets) + 1) * WIDTH
     }
 
-    /// The lists with combinations of `size` items. Gives the buffer back where lists are too long.
-    /// `lists` has `room`.
+    /// The lists with combinations of `size` items. Gives the buffer back where lists of one length are
+    /// few, so that too much would be done twice, or where lists are too long. `lists` has `room`.
     pub fn new(offsets: &[i32], size: u8, mut lists: Vec<u32>) -> Result<Self, Vec<u32>> {
         let longest = longest(offsets);
         if choose(longest as u64, size) > COMBINATIONS_WRITTEN {
@@ -66,6 +64,9 @@ impl Interleaved {
             let here = choose(len as u64, size);
             wanted += here * *count as u64;
             done += here * count.next_multiple_of(WIDTH) as u64;
+        }
+        if done > wanted + wanted / 4 {
+            return Err(lists);
         }
         let mut runs = Vec::with_capacity(longest + 1);
         let mut first = 0;
@@ -88,22 +89,7 @@ impl Interleaved {
         }
         lists.truncate(first);
         runs.retain(|run| run.count > 0 && run.len >= usize::from(size));
-        Ok(Self {
-            size,
-            lists,
-            runs,
-            combinations: [wanted, done],
-        })
-    }
-
-    /// Whether it is worth it: where lists of one length are few, too much would be done twice.
-    pub fn is_worth_it<'a>(all: impl Iterator<Item = &'a Self>) -> bool {
-        let (mut wanted, mut done) = (0, 0);
-        for some in all {
-            wanted += some.combinations[0];
-            done += some.combinations[1];
-        }
-        done <= wanted + wanted / 4
+        Ok(Self { size, lists, runs })
     }
 
     pub fn into_lists(self) -> Vec<u32> {
@@ -271,8 +257,7 @@ mod tests {
 
     fn grouped(offsets: &[i32], size: u8) -> Option<Interleaved> {
         let room = vec![77; Interleaved::room(offsets)];
-        let found = Interleaved::new(offsets, size, room).ok();
-        found.filter(|found| Interleaved::is_worth_it(std::iter::once(found)))
+        Interleaved::new(offsets, size, room).ok()
     }
 
     /// The best of each list by a loop over its combinations, one after another.

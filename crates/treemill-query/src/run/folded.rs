@@ -9,7 +9,6 @@ use crate::kernel::folds::{Kept, best, sums};
 use crate::kernel::interleaved::Interleaved;
 use crate::kernel::pieces::WIDTH;
 use crate::pool::Pool;
-use std::ops::Range;
 
 /// One value of each list; of lists without combinations it is as it was.
 pub(crate) enum Folded<'a> {
@@ -17,22 +16,18 @@ pub(crate) enum Folded<'a> {
     Ints(&'a mut [i64]),
 }
 
-/// Some lists in a row, and the same by their lengths.
-pub(crate) type Tile = (Range<usize>, Interleaved);
-
 /// The results of a program over combinations, put together for each list. `offsets` are the items'.
 pub(crate) fn run_folded(
     program: &Program,
     inputs: &[Input],
-    offsets: &[i32],
-    tiles: &[Tile],
+    lists: (&Interleaved, &[i32]),
     reducer: Reducer,
     to: Folded,
     pool: &mut Pool,
 ) -> Result<(), QueryError> {
     checks::check(program, inputs, CHUNK)?;
-    let items = tiles.iter().map(|(_, lists)| lists.items()).max();
-    let items = items.unwrap_or(0);
+    let (lists, offsets) = lists;
+    let items = lists.items();
     let leaves = program.leaves.iter().zip(inputs);
     let mut registers = Registers {
         leaves: leaves
@@ -48,42 +43,39 @@ pub(crate) fn run_folded(
     let result = program.results.first().copied().unwrap_or_default();
     let (mut floats, mut counts) = (Kept::default(), Kept::default());
     let mut to = to;
-    for (range, lists) in tiles {
-        let offsets = &offsets[range.start..=range.end];
-        lists.blocks(CHUNK, |block| {
-            let size = block.positions();
-            registers.do_steps(program, 0, size, &Part::Block(block, offsets));
-            let number = |number: u64| number as i64;
-            match (reducer, &registers.registers[result], &mut to) {
-                (Reducer::ArgMin, Chunk::F(x), Folded::Ints(to)) => {
-                    let found = |list: u32, at, _| to[range.start + list as usize] = number(at);
-                    best(block, &x[..size], |a, b| a >= b, &mut floats, found);
-                }
-                (Reducer::ArgMax, Chunk::F(x), Folded::Ints(to)) => {
-                    let found = |list: u32, at, _| to[range.start + list as usize] = number(at);
-                    best(block, &x[..size], |a, b| a <= b, &mut floats, found);
-                }
-                (Reducer::Min, Chunk::F(x), Folded::Floats(to)) => {
-                    let found = |list: u32, _, x| to[range.start + list as usize] = x;
-                    best(block, &x[..size], |a, b| a >= b, &mut floats, found);
-                }
-                (Reducer::Max, Chunk::F(x), Folded::Floats(to)) => {
-                    let found = |list: u32, _, x| to[range.start + list as usize] = x;
-                    best(block, &x[..size], |a, b| a <= b, &mut floats, found);
-                }
-                (Reducer::Sum, Chunk::F(x), Folded::Floats(to)) => {
-                    let found = |list: u32, x| to[range.start + list as usize] = x;
-                    sums(block, &x[..size], |sum, x| sum + x, &mut floats, found);
-                }
-                (Reducer::Sum, Chunk::B(x), Folded::Ints(to)) => {
-                    let found = |list: u32, count| to[range.start + list as usize] = count;
-                    let plus = |count, x| count + i64::from(x);
-                    sums(block, &x[..size], plus, &mut counts, found);
-                }
-                _ => (),
+    lists.blocks(CHUNK, |block| {
+        let size = block.positions();
+        registers.do_steps(program, 0, size, &Part::Block(block, offsets));
+        let number = |number: u64| number as i64;
+        match (reducer, &registers.registers[result], &mut to) {
+            (Reducer::ArgMin, Chunk::F(x), Folded::Ints(to)) => {
+                let found = |list: u32, at, _| to[list as usize] = number(at);
+                best(block, &x[..size], |a, b| a >= b, &mut floats, found);
             }
-        });
-    }
+            (Reducer::ArgMax, Chunk::F(x), Folded::Ints(to)) => {
+                let found = |list: u32, at, _| to[list as usize] = number(at);
+                best(block, &x[..size], |a, b| a <= b, &mut floats, found);
+            }
+            (Reducer::Min, Chunk::F(x), Folded::Floats(to)) => {
+                let found = |list: u32, _, x| to[list as usize] = x;
+                best(block, &x[..size], |a, b| a >= b, &mut floats, found);
+            }
+            (Reducer::Max, Chunk::F(x), Folded::Floats(to)) => {
+                let found = |list: u32, _, x| to[list as usize] = x;
+                best(block, &x[..size], |a, b| a <= b, &mut floats, found);
+            }
+            (Reducer::Sum, Chunk::F(x), Folded::Floats(to)) => {
+                let found = |list: u32, x| to[list as usize] = x;
+                sums(block, &x[..size], |sum, x| sum + x, &mut floats, found);
+            }
+            (Reducer::Sum, Chunk::B(x), Folded::Ints(to)) => {
+                let found = |list: u32, count| to[list as usize] = count;
+                let plus = |count, x| count + i64::from(x);
+                sums(block, &x[..size], plus, &mut counts, found);
+            }
+            _ => (),
+        }
+    });
     for leaf in registers.leaves {
         leaf.give(pool);
     }
