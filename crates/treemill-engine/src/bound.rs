@@ -107,6 +107,14 @@ impl Bound {
         self.table.is_remembered(&self.origins.branches)
     }
 
+    /// The number of baskets or pages of the file's column that has the fewest; 1 without columns.
+    #[must_use]
+    pub fn fewest_baskets(&self) -> usize {
+        let columns = self.origins.branches.iter();
+        let fewest = columns.map(|&column| self.table.baskets(column)).min();
+        fewest.unwrap_or(1).max(1)
+    }
+
     /// Adds these entries to the partial. Gives the entry before which it ended: the range's end, or an
     /// earlier one after `control.stop()`, or when rows have filled their room and are to be taken out
     /// before it goes on.

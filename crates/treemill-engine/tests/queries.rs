@@ -66,6 +66,22 @@ fn a_histogram_is_the_same_by_packets_of_any_size() {
 }
 
 #[test]
+fn the_fewest_baskets_are_those_of_a_column_that_is_read() {
+    let in_baskets_of = |entries| doubles(entries, (0..100).map(f64::from));
+    let stored = [("x", 10), ("y", 25), ("z", 100)];
+    let stored = stored.map(|(name, entries)| Stored::new(name, F64, in_baskets_of(entries)));
+    let catalog = catalog(10, stored.into());
+    let fewest = |steps: &[serde_json::Value], booked| {
+        let bound = Bound::new(&query(steps, booked), &catalog, None, None).unwrap();
+        bound.fewest_baskets()
+    };
+    assert_eq!(fewest(&[], sum("x")), 10);
+    assert_eq!(fewest(&[above("x", 0.5)], sum("y")), 4);
+    assert_eq!(fewest(&[above("y", 0.5)], sum("z")), 1);
+    assert_eq!(fewest(&[], json!({"kind": "count"})), 1, "no column");
+}
+
+#[test]
 fn members_of_records_are_columns() {
     let record = Layout::Record(vec![("a".to_owned(), F64), ("b".to_owned(), F64)]);
     let baskets = doubles(4, [1.0, 10.0, 2.0, 20.0, 3.0, 30.0, 4.0, 40.0]);

@@ -64,6 +64,11 @@ impl Bound {
         py.detach(|| self.inner.is_remembered())
     }
 
+    /// The number of baskets or pages of the file's column that has the fewest; 1 without columns.
+    fn fewest_baskets(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.inner.fewest_baskets())
+    }
+
     /// What it does, in words, as JSON: see `treemill_query::Explanation`.
     fn explain(&self) -> PyResult<String> {
         serde_json::to_string(&self.inner.query().explain())

@@ -137,6 +137,18 @@ impl Table {
         }
     }
 
+    /// The number of a column's baskets or pages.
+    #[must_use]
+    pub fn baskets(&self, column: usize) -> usize {
+        match self {
+            Table::Tree(file) => {
+                let branch = file.tree().branches.get(column);
+                branch.map_or(0, |b| b.baskets.len().saturating_add(b.embedded.len()))
+            }
+            Table::NTuple(file) => file.bytes(column).2,
+        }
+    }
+
     /// Whether the cache has most of these columns' baskets or pages: then a caller that wants few entries of
     /// one need not decompress it for them.
     #[must_use]

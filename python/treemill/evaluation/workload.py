@@ -84,9 +84,7 @@ class QueryWorkload:
         entries, clusters = self._chain.sizes[file]
 
         def fewest_baskets() -> int:
-            counts = self._chain.baskets[file]
-            found = [counts[name] for name in self.bound(file).columns if name in counts]
-            return min(found, default=1)
+            return self.bound(file).fewest_baskets()
 
         def is_remembered() -> bool:
             return self._remember and self.bound(file).is_remembered()
