@@ -15,7 +15,13 @@ mod outcome;
 mod partial;
 mod query;
 
+use mimalloc::MiMalloc;
 use pyo3::prelude::*;
+
+/// Keeps pages that were freed for a while, because the kernel clears each fresh page
+/// (docs/decisions/0008-allocator.md).
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// treemill's native core.
 #[pymodule]
