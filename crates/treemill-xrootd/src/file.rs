@@ -1,0 +1,165 @@
+//! An open file: plain and vectored reads, many in flight. Knows no redirects: the server that opened it serves it.
+
+use crate::connection::{Connection, broken};
+use crate::error::{Error, ErrorKind};
+use crate::ticket::Ticket;
+use crate::wire::bodies::{Opened, Status};
+use crate::wire::{Handle, Request};
+use crate::{limits, refusal, vector};
+use std::sync::Arc;
+
+/// A file that is open on one server. Threads may share it. Dropping it closes it without waiting for the answer.
+pub struct File {
+    connection: Arc<Connection>,
+    handle: Handle,
+    status: Option<Status>,
+    path: String,
+    is_closed: bool,
+}
+
+/// A read in flight.
+#[must_use = "the bytes come by `wait`"]
+pub struct Reading<'a> {
+    file: &'a File,
+    ticket: Ticket,
+}
+
+impl File {
+    pub(crate) fn new(connection: Arc<Connection>, opened: Opened, path: &str) -> Self {
+        let (handle, status) = (opened.handle, opened.status);
+        File {
+            connection,
+            handle,
+            status,
+            path: path.to_owned(),
+            is_closed: false,
+        }
+    }
+
+    /// The file's status when it was opened, if the server sent it.
+    #[must_use]
+    pub fn status(&self) -> Option<Status> {
+        self.status
+    }
+
+    /// The server that serves the file, as `host:port`.
+    #[must_use]
+    pub fn server(&self) -> String {
+        self.connection.server().to_string()
+    }
+
+    /// Reads `length` bytes from `offset`; fewer if the file ends before.
+    ///
+    /// # Errors
+    /// Any kind but `NotFound`; `Invalid` as for [`File::submit`].
+    pub fn read(&self, offset: u64, length: u32) -> Result<Vec<u8>, Error> {
+        self.submit(offset, length)?.wait()
+    }
+
+    /// Asks for `length` bytes from `offset` without waiting for them.
+    ///
+    /// # Errors
+    /// `Invalid` if the length is above 64 MiB or if the range ends behind 2^63; `Connection` if the connection is lost.
+    pub fn submit(&self, offset: u64, length: u32) -> Result<Reading<'_>, Error> {
+        self.check(offset, length)?;
+        if length > limits::MOST_READ {
+            return Err(self.wrong(format!("a read of {length} bytes; split it")));
+        }
+        let request = Request::Read {
+            handle: self.handle,
+            offset,
+            length,
+        };
+        let most = usize::try_from(length).unwrap_or(usize::MAX);
+        let ticket = self
+            .connection
+            .submit(&request, most)
+            .map_err(|e| self.named(e))?;
+        Ok(Reading { file: self, ticket })
+    }
+
+    /// Reads many ranges, each given by offset and length: exactly their bytes, in their order. The requests that
+    /// they take are all in flight together.
+    ///
+    /// # Errors
+    /// As [`File::read`]; the server's own error if a range ends behind the file's end.
+    pub fn readv(&self, ranges: &[(u64, u32)]) -> Result<Vec<Vec<u8>>, Error> {
+        ranges
+            .iter()
+            .try_for_each(|&(offset, length)| self.check(offset, length))?;
+        let most = self.connection.most().map_err(|e| self.named(e))?;
+        let requests = vector::plan(self.handle, ranges, most);
+        let mut readings = Vec::with_capacity(requests.len());
+        for ranges in &requests {
+            let size = vector::answer_size(ranges);
+            let request = Request::Vector {
+                ranges: ranges.clone(),
+            };
+            let ticket = self
+                .connection
+                .submit(&request, size)
+                .map_err(|e| self.named(e))?;
+            readings.push(Reading { file: self, ticket });
+        }
+        let answers = readings
+            .into_iter()
+            .map(Reading::wait)
+            .collect::<Result<Vec<_>, _>>()?;
+        vector::join(ranges, &requests, &answers).map_err(|e| self.named(broken(e)))
+    }
+
+    /// Closes the file and waits for the server's word.
+    ///
+    /// # Errors
+    /// Any kind; the file counts as closed even so.
+    pub fn close(mut self) -> Result<(), Error> {
+        self.is_closed = true;
+        let answer = self.connection.ask(&Request::Close {
+            handle: self.handle,
+        });
+        answer.map(drop).map_err(|e| self.named(e))
+    }
+
+    /// Offsets are signed on the wire.
+    fn check(&self, offset: u64, length: u32) -> Result<(), Error> {
+        let end = offset.checked_add(u64::from(length));
+        if end.is_some_and(|end| i64::try_from(end).is_ok()) {
+            return Ok(());
+        }
+        Err(self.wrong(format!(
+            "a read of {length} bytes at {offset}, behind the end of any file"
+        )))
+    }
+
+    fn wrong(&self, what: String) -> Error {
+        self.named(Error::new(ErrorKind::Invalid, what))
+    }
+
+    fn named(&self, error: Error) -> Error {
+        error.at(self.connection.server()).of(&self.path)
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        if !self.is_closed {
+            let request = Request::Close {
+                handle: self.handle,
+            };
+            self.connection.submit(&request, limits::MOST_CONTROL).ok();
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// The bytes.
+    ///
+    /// # Errors
+    /// Any kind but `NotFound`.
+    pub fn wait(self) -> Result<Vec<u8>, Error> {
+        self.ticket
+            .wait()
+            .and_then(refusal::data)
+            .map_err(|error| self.file.named(error))
+    }
+}

@@ -1,0 +1,188 @@
+//! Which server to ask next for one request: redirects, and servers that failed (`tried=`). Knows no connection.
+
+use crate::error::{Error, ErrorKind};
+use crate::limits;
+use crate::url::{Server, Url};
+
+/// The way of one request from server to server.
+#[derive(Debug, Clone)]
+pub struct Route {
+    path: String,
+    opaque: String,
+    /// The server to ask now.
+    at: Server,
+    /// What the redirect to `at` adds to the opaque part.
+    extra: String,
+    /// What the last redirect gives to the login at `at`.
+    token: String,
+    /// The server that redirected last, with what the redirect to it added.
+    manager: Option<(Server, String)>,
+    tried: Vec<String>,
+    hops: usize,
+}
+
+impl Route {
+    /// A way that starts at the address's own server.
+    #[must_use]
+    pub fn new(url: &Url) -> Self {
+        Route {
+            path: url.path.clone(),
+            opaque: url.opaque.clone(),
+            at: url.server.clone(),
+            extra: String::new(),
+            token: String::new(),
+            manager: None,
+            tried: Vec::new(),
+            hops: 0,
+        }
+    }
+
+    /// The server to ask now.
+    #[must_use]
+    pub fn server(&self) -> &Server {
+        &self.at
+    }
+
+    /// The token for a login at that server.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// The path to ask for, with its opaque part and the hosts that failed.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let tried = if self.tried.is_empty() {
+            String::new()
+        } else {
+            format!("tried={}", self.tried.join(","))
+        };
+        let parts: Vec<&str> = [self.opaque.as_str(), &self.extra, &tried]
+            .into_iter()
+            .map(|part| part.trim_matches('&'))
+            .filter(|part| !part.is_empty())
+            .collect();
+        if parts.is_empty() {
+            return self.path.clone();
+        }
+        format!("{}?{}", self.path, parts.join("&"))
+    }
+
+    /// Follows a redirect; without a port, `host` is a URL.
+    ///
+    /// # Errors
+    /// `Protocol` after too many redirects, and if the target is no server.
+    pub fn redirected(
+        &mut self,
+        host: &str,
+        port: Option<u16>,
+        opaque: &str,
+        token: &str,
+    ) -> Result<(), Error> {
+        let wrong = |what: String| Error::new(ErrorKind::Protocol, what).at(&self.at);
+        self.hops = self.hops.saturating_add(1);
+        if self.hops > limits::MOST_REDIRECTS {
+            return Err(wrong(format!(
+                "more than {} redirects",
+                limits::MOST_REDIRECTS
+            )));
+        }
+        let bad = |_| wrong(format!("a redirect to {host}, which is no server"));
+        let (server, extra) = match port {
+            Some(port) => {
+                let host = host.trim_start_matches('[').trim_end_matches(']');
+                let named = if host.contains(':') {
+                    format!("[{host}]")
+                } else {
+                    host.to_owned()
+                };
+                (
+                    Server {
+                        port,
+                        ..Server::parse(&named).map_err(bad)?
+                    },
+                    opaque.to_owned(),
+                )
+            }
+            None => {
+                let url = Url::parse(host).map_err(bad)?;
+                self.path = url.path;
+                (url.server, url.opaque)
+            }
+        };
+        let from = std::mem::replace(&mut self.at, server);
+        self.manager = Some((from, std::mem::replace(&mut self.extra, extra)));
+        token.clone_into(&mut self.token);
+        Ok(())
+    }
+
+    /// The server failed: whether the one that redirected to it can be asked for another. It is, from now on.
+    pub fn failed(&mut self) -> bool {
+        if self.tried.len() >= limits::MOST_TRIED {
+            return false;
+        }
+        let Some((manager, extra)) = self.manager.take() else {
+            return false;
+        };
+        let host = std::mem::replace(&mut self.at, manager).host;
+        self.extra = extra;
+        self.token.clear();
+        self.tried.push(host);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn route() -> Route {
+        Route::new(&Url::parse("root://m//a?x=1").unwrap())
+    }
+
+    #[test]
+    fn redirect_adds_its_opaque_part_and_its_token() {
+        let mut route = route();
+        route.redirected("s1", Some(7), "&y=2", "t").unwrap();
+        assert_eq!(
+            (route.server().to_string(), route.path()),
+            ("s1:7".into(), "/a?x=1&y=2".into())
+        );
+        assert_eq!(route.token(), "t");
+    }
+
+    #[test]
+    fn failed_servers_are_named_to_their_manager() {
+        let mut route = route();
+        assert!(!route.failed());
+        for server in ["s1", "s2"] {
+            route.redirected(server, Some(7), "y=2", "").unwrap();
+            assert!(route.failed());
+            assert_eq!(route.server().to_string(), "m:1094");
+        }
+        assert_eq!(route.path(), "/a?x=1&tried=s1,s2");
+        assert!(!route.failed());
+    }
+
+    #[test]
+    fn circles_end() {
+        let mut route = route();
+        let ends = (0..100).find(|_| route.redirected("m", Some(1094), "", "").is_err());
+        assert_eq!(ends, Some(limits::MOST_REDIRECTS));
+    }
+
+    #[test]
+    fn urls_and_addresses_are_targets() {
+        let mut route = route();
+        route.redirected("root://s:5//b?z=3", None, "", "").unwrap();
+        assert_eq!(
+            (route.server().to_string(), route.path()),
+            ("s:5".into(), "/b?x=1&z=3".into())
+        );
+        route.redirected("[::1]", Some(9), "", "").unwrap();
+        assert_eq!(route.server().to_string(), "[::1]:9");
+        assert!(route.redirected("http://s", None, "", "").is_err());
+        assert!(route.redirected("", Some(1), "", "").is_err());
+    }
+}

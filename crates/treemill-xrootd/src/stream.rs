@@ -1,0 +1,384 @@
+//! The state of one connection: which requests are in flight, and what arriving bytes mean for them. Knows no
+//! sockets, no threads and no clock: bytes and the time (since the connection began) are given, outcomes come out.
+//!
+//! Deadlines look at progress. A connection is silent if it brings no byte while an answer is due; a request is
+//! neglected if it gets no byte of its own for much longer. What a server asks a request to wait is not silence.
+
+use crate::limits;
+use crate::wire::{Header, Reply, Request, WireError, codes};
+use std::collections::HashMap;
+use std::time::Duration;
+
+mod flight;
+#[cfg(test)]
+mod tests;
+
+use flight::{Flight, Phase};
+
+/// How a request ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The whole data of the response.
+    Data(Vec<u8>),
+    /// The server refused it.
+    Refused { code: u32, message: String },
+    /// Another server is to be asked.
+    Redirect {
+        host: String,
+        port: Option<u16>,
+        opaque: String,
+        token: String,
+    },
+    /// The server wants more credentials.
+    MoreAuth(Vec<u8>),
+    /// The server asked for more patience than there is.
+    Busy,
+    /// It got no byte of its own for too long.
+    Neglected,
+}
+
+/// What is to be done about the connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A request has ended; its stream may stand for another from now on.
+    Done { stream: u16, outcome: Outcome },
+    /// These bytes are to be sent.
+    Send(Vec<u8>),
+    /// The connection has been silent for too long: close it, every request has failed.
+    Silent,
+}
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    /// A connection brings no byte, though an answer is due.
+    pub silence: Duration,
+    /// A request gets no byte of its own.
+    pub neglect: Duration,
+    /// A server makes one request wait, in all.
+    pub patience: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Deadlines {
+            silence: limits::SILENCE,
+            neglect: limits::NEGLECT,
+            patience: limits::PATIENCE,
+        }
+    }
+}
+
+/// What the next byte belongs to.
+#[derive(Debug)]
+enum Place {
+    /// A header, of which these bytes are here.
+    Header(Vec<u8>),
+    /// A body of data for a request, of which so many bytes are due.
+    Data { header: Header, left: usize },
+    /// Another body, of which these bytes are here.
+    Control { header: Header, body: Vec<u8> },
+}
+
+/// The state of one connection.
+#[derive(Debug)]
+pub struct Stream {
+    deadlines: Deadlines,
+    flights: HashMap<u16, Flight>,
+    next: u16,
+    place: Place,
+    heard: Duration,
+}
+
+impl Stream {
+    /// A connection on which nothing was sent. The first bytes to send are the handshake's, by [`Stream::greet`].
+    #[must_use]
+    pub fn new(deadlines: Deadlines) -> Self {
+        let (place, heard) = (Place::Header(Vec::new()), Duration::ZERO);
+        Stream {
+            deadlines,
+            flights: HashMap::new(),
+            next: 1,
+            place,
+            heard,
+        }
+    }
+
+    /// The handshake's bytes ("Handshake"); its answer comes on stream 0.
+    pub fn greet(&mut self, now: Duration) -> Vec<u8> {
+        self.heard = now;
+        self.flights
+            .insert(0, Flight::new(Vec::new(), limits::MOST_CONTROL, now));
+        [0_u32, 0, 0, 4, 2012]
+            .iter()
+            .flat_map(|number| number.to_be_bytes())
+            .collect()
+    }
+
+    /// Takes a request in: its stream, and the bytes to send. The answer may have `most` bytes of data.
+    ///
+    /// # Errors
+    /// If the request is too long, or if all streams are in use.
+    pub fn send(
+        &mut self,
+        request: &Request,
+        most: usize,
+        now: Duration,
+    ) -> Result<(u16, Vec<u8>), WireError> {
+        let stream = self
+            .free()
+            .ok_or_else(|| WireError::new("65535 requests are in flight"))?;
+        let bytes = request.encode(stream)?;
+        if !self.flights.values().any(|flight| flight.due(now)) {
+            self.heard = now; // before this, the connection had nothing to say
+        }
+        self.flights
+            .insert(stream, Flight::new(bytes.clone(), most, now));
+        Ok((stream, bytes))
+    }
+
+    /// A stream that stands for no request. Stream 0 is the handshake's.
+    fn free(&mut self) -> Option<u16> {
+        for _ in 0..u16::MAX {
+            let stream = self.next;
+            self.next = stream.checked_add(1).unwrap_or(1);
+            if !self.flights.contains_key(&stream) {
+                return Some(stream);
+            }
+        }
+        None
+    }
+
+    /// The number of requests that have no outcome yet.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.flights
+            .values()
+            .filter(|flight| flight.phase != Phase::Abandoned)
+            .count()
+    }
+
+    /// Takes bytes that have arrived.
+    ///
+    /// # Errors
+    /// If they break the protocol: the connection is of no more use then, every request on it has failed.
+    pub fn take(&mut self, mut bytes: &[u8], now: Duration) -> Result<Vec<Event>, WireError> {
+        if !bytes.is_empty() {
+            self.heard = now;
+        }
+        let mut events = Vec::new();
+        while !bytes.is_empty() {
+            let wanted = self.wanted();
+            let (taken, rest) = bytes.split_at(wanted.min(bytes.len()));
+            bytes = rest;
+            self.step(taken, now, &mut events)?;
+        }
+        Ok(events)
+    }
+
+    /// Bytes that the present place still wants: never 0, since places that are complete are left at once.
+    fn wanted(&self) -> usize {
+        match &self.place {
+            Place::Header(here) => Header::SIZE.saturating_sub(here.len()),
+            Place::Data { left, .. } => *left,
+            Place::Control { header, body } => length(*header).saturating_sub(body.len()),
+        }
+    }
+
+    fn step(&mut self, taken: &[u8], now: Duration, out: &mut Vec<Event>) -> Result<(), WireError> {
+        match &mut self.place {
+            Place::Header(here) => {
+                here.extend_from_slice(taken);
+                if here.len() < Header::SIZE {
+                    return Ok(());
+                }
+                let header = Header::decode(here)?;
+                self.enter(header)?;
+            }
+            Place::Data { header, left } => {
+                *left = left.saturating_sub(taken.len());
+                let stream = header.stream;
+                self.flight(stream)?.append(taken, now)?;
+            }
+            Place::Control { header, body } => {
+                body.extend_from_slice(taken);
+                let stream = header.stream;
+                if let Some(flight) = self.flights.get_mut(&stream) {
+                    flight.touched = now;
+                }
+            }
+        }
+        if self.wanted() == 0 {
+            match std::mem::replace(&mut self.place, Place::Header(Vec::new())) {
+                Place::Header(_) => {}
+                Place::Data { header, .. } => self.complete(header, out)?,
+                Place::Control { header, body } => self.reply(header, &body, now, out)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A body begins. No memory is taken for it: it grows as its bytes come.
+    fn enter(&mut self, header: Header) -> Result<(), WireError> {
+        self.place = if is_data(header.state) {
+            let left = length(header);
+            self.flight(header.stream)?.allow(left)?;
+            Place::Data { header, left }
+        } else {
+            // A promised response brings data in a message, so its bound is the largest of those in flight.
+            let data = self
+                .flights
+                .values()
+                .map(|flight| flight.most)
+                .max()
+                .unwrap_or_default();
+            let most = limits::MOST_CONTROL.max(data.saturating_add(64));
+            if length(header) > most {
+                return Err(WireError::new(format!(
+                    "a response of {} bytes, where at most {most} can be",
+                    header.length
+                )));
+            }
+            Place::Control {
+                header,
+                body: Vec::new(),
+            }
+        };
+        Ok(())
+    }
+
+    fn flight(&mut self, stream: u16) -> Result<&mut Flight, WireError> {
+        let wrong = || WireError::new(format!("a response on stream {stream}, where none is due"));
+        self.flights.get_mut(&stream).ok_or_else(wrong)
+    }
+
+    /// A response with data is here: the last one of its request, or not.
+    fn complete(&mut self, header: Header, out: &mut Vec<Event>) -> Result<(), WireError> {
+        let flight = self.flight(header.stream)?;
+        if header.state == codes::OK {
+            let data = std::mem::take(&mut flight.data);
+            self.end(header.stream, Outcome::Data(data), out);
+        }
+        Ok(())
+    }
+
+    fn reply(
+        &mut self,
+        header: Header,
+        body: &[u8],
+        now: Duration,
+        out: &mut Vec<Event>,
+    ) -> Result<(), WireError> {
+        let stream = header.stream;
+        let reply = Reply::decode(header.state, body)?;
+        match reply {
+            // Messages of the server's own carry no stream of a request.
+            Reply::Notice { .. } => return Ok(()),
+            Reply::Promised { header, body } => return self.promised(header, &body, now, out),
+            _ => {}
+        }
+        let patience = self.deadlines.patience;
+        let flight = self.flight(stream)?;
+        let outcome = match reply {
+            Reply::Error { code, message } => Outcome::Refused { code, message },
+            Reply::Redirect {
+                host,
+                port,
+                opaque,
+                token,
+            } => Outcome::Redirect {
+                host,
+                port,
+                opaque,
+                token,
+            },
+            Reply::MoreAuth(challenge) => Outcome::MoreAuth(challenge),
+            Reply::Wait { seconds } if flight.wait(seconds, true, patience, now) => return Ok(()),
+            Reply::Promise { seconds } if flight.wait(seconds, false, patience, now) => {
+                return Ok(());
+            }
+            Reply::Promise { .. } => {
+                // The answer may still come, so the stream stays taken.
+                self.abandon(stream, Outcome::Busy, out);
+                return Ok(());
+            }
+            _ => Outcome::Busy,
+        };
+        self.end(stream, outcome, out);
+        Ok(())
+    }
+
+    /// A response that came inside of a message ("kXR_asynresp").
+    fn promised(
+        &mut self,
+        header: Header,
+        body: &[u8],
+        now: Duration,
+        out: &mut Vec<Event>,
+    ) -> Result<(), WireError> {
+        if header.state == codes::ATTENTION {
+            return Err(WireError::new(
+                "a promised response inside of a promised response",
+            ));
+        }
+        if !is_data(header.state) {
+            return self.reply(header, body, now, out);
+        }
+        let flight = self.flight(header.stream)?;
+        flight.allow(body.len())?;
+        flight.append(body, now)?;
+        self.complete(header, out)
+    }
+
+    fn end(&mut self, stream: u16, outcome: Outcome, out: &mut Vec<Event>) {
+        let gone = self.flights.remove(&stream);
+        if gone.is_some_and(|flight| flight.phase != Phase::Abandoned) {
+            out.push(Event::Done { stream, outcome });
+        }
+    }
+
+    /// Ends a request whose answer may still come: its stream stays taken until then.
+    fn abandon(&mut self, stream: u16, outcome: Outcome, out: &mut Vec<Event>) {
+        if let Some(flight) = self.flights.get_mut(&stream)
+            && flight.phase != Phase::Abandoned
+        {
+            flight.phase = Phase::Abandoned;
+            flight.data = Vec::new();
+            out.push(Event::Done { stream, outcome });
+        }
+    }
+
+    /// What the time alone brings about: requests that have waited are sent again, and deadlines end.
+    pub fn tick(&mut self, now: Duration) -> Vec<Event> {
+        let mut out = Vec::new();
+        let silent = now.saturating_sub(self.heard) >= self.deadlines.silence;
+        if silent
+            && self
+                .flights
+                .values()
+                .any(|f| f.overdue(now, self.deadlines.silence))
+        {
+            return vec![Event::Silent];
+        }
+        let mut neglected = Vec::new();
+        for (&stream, flight) in &mut self.flights {
+            if let Some(bytes) = flight.resume(now) {
+                out.push(Event::Send(bytes));
+            } else if flight.overdue(now, self.deadlines.neglect) {
+                neglected.push(stream);
+            }
+        }
+        for stream in neglected {
+            self.abandon(stream, Outcome::Neglected, &mut out);
+        }
+        out
+    }
+}
+
+fn is_data(state: u16) -> bool {
+    state == codes::OK || state == codes::OK_SO_FAR
+}
+
+fn length(header: Header) -> usize {
+    usize::try_from(header.length).unwrap_or(usize::MAX)
+}

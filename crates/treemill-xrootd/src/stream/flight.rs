@@ -1,0 +1,123 @@
+//! One request in flight: what has come of its answer, and until when it may take. Knows no other request.
+
+use crate::wire::WireError;
+use std::time::Duration;
+
+/// What a request waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Its answer.
+    Sent,
+    /// The time at which it is sent again.
+    Waiting(Duration),
+    /// An answer that the server promised by this time.
+    Promised(Duration),
+    /// Nothing: it has ended for its caller, and what still comes of its answer is dropped.
+    Abandoned,
+}
+
+#[derive(Debug)]
+pub(super) struct Flight {
+    request: Vec<u8>,
+    pub(super) data: Vec<u8>,
+    /// Bytes of data that the answer may have in all.
+    pub(super) most: usize,
+    pub(super) phase: Phase,
+    /// When it last made progress.
+    pub(super) touched: Duration,
+    waited: Duration,
+}
+
+impl Flight {
+    pub(super) fn new(request: Vec<u8>, most: usize, now: Duration) -> Self {
+        let (data, phase, waited) = (Vec::new(), Phase::Sent, Duration::ZERO);
+        Flight {
+            request,
+            data,
+            most,
+            phase,
+            touched: now,
+            waited,
+        }
+    }
+
+    /// Whether `more` bytes of data may come.
+    pub(super) fn allow(&self, more: usize) -> Result<(), WireError> {
+        let total = self.data.len().saturating_add(more);
+        if total <= self.most {
+            return Ok(());
+        }
+        let most = self.most;
+        Err(WireError::new(format!(
+            "a response of {total} bytes, where at most {most} can be"
+        )))
+    }
+
+    pub(super) fn append(&mut self, bytes: &[u8], now: Duration) -> Result<(), WireError> {
+        self.touched = now;
+        if self.phase == Phase::Abandoned {
+            return Ok(());
+        }
+        self.phase = Phase::Sent;
+        self.data.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// The server asks for patience; false if there is not so much. `again`: the request is to be sent again then.
+    pub(super) fn wait(
+        &mut self,
+        seconds: u32,
+        again: bool,
+        patience: Duration,
+        now: Duration,
+    ) -> bool {
+        // A wait of nothing, again and again, ends as well.
+        let time = Duration::from_secs(u64::from(seconds.max(1)));
+        self.waited = self.waited.saturating_add(time);
+        if self.phase == Phase::Abandoned {
+            return !again;
+        }
+        if self.waited > patience {
+            return false;
+        }
+        let until = now.saturating_add(time);
+        self.phase = if again {
+            Phase::Waiting(until)
+        } else {
+            Phase::Promised(until)
+        };
+        self.data.clear();
+        true
+    }
+
+    /// The bytes to send again, if it is time.
+    pub(super) fn resume(&mut self, now: Duration) -> Option<Vec<u8>> {
+        match self.phase {
+            Phase::Waiting(until) if until <= now => {
+                self.phase = Phase::Sent;
+                self.touched = now;
+                Some(self.request.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an answer is due now.
+    pub(super) fn due(&self, now: Duration) -> bool {
+        match self.phase {
+            Phase::Sent => true,
+            Phase::Promised(until) => until <= now,
+            Phase::Waiting(_) | Phase::Abandoned => false,
+        }
+    }
+
+    /// Whether an answer has been due for `limit` without progress.
+    pub(super) fn overdue(&self, now: Duration, limit: Duration) -> bool {
+        let since = match self.phase {
+            Phase::Sent => self.touched,
+            Phase::Promised(until) => until,
+            Phase::Waiting(_) | Phase::Abandoned => return false,
+        };
+        now.saturating_sub(since) >= limit
+    }
+}

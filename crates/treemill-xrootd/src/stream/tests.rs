@@ -1,0 +1,371 @@
+//! Scripts of one connection: what a server may send, in any pieces, and what the time brings.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use super::*;
+use proptest::prelude::*;
+
+const READ: Request = Request::Read {
+    handle: [0; 4],
+    offset: 0,
+    length: 8,
+};
+
+fn at(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+fn response(stream: u16, state: u16, body: &[u8]) -> Vec<u8> {
+    let length = body.len() as u32;
+    let mut bytes = Header {
+        stream,
+        state,
+        length,
+    }
+    .encode();
+    bytes.extend(body);
+    bytes
+}
+
+fn promised(stream: u16, state: u16, body: &[u8]) -> Vec<u8> {
+    let mut inner = codes::ASYNC_RESPONSE.to_be_bytes().to_vec();
+    inner.extend([0; 4]);
+    inner.extend(response(stream, state, body));
+    response(0, codes::ATTENTION, &inner)
+}
+
+/// A stream on which `count` reads of up to 1000 bytes are in flight, as streams 1, 2, ….
+fn reading(count: u16) -> Stream {
+    let mut stream = Stream::new(Deadlines::default());
+    for expected in 1..=count {
+        assert_eq!(stream.send(&READ, 1000, at(0)).unwrap().0, expected);
+    }
+    stream
+}
+
+fn done(stream: u16, outcome: Outcome) -> Event {
+    Event::Done { stream, outcome }
+}
+
+/// What a server does for one request before it ends it.
+#[derive(Debug, Clone)]
+enum Act {
+    Part(Vec<u8>),
+    Promise,
+    Notice,
+}
+
+fn scripts() -> impl Strategy<Value = Vec<(Vec<Act>, bool, Vec<u8>)>> {
+    let data = || prop::collection::vec(any::<u8>(), 0..50);
+    let act = prop_oneof![
+        4 => data().prop_map(Act::Part),
+        1 => Just(Act::Notice),
+    ];
+    let begin = prop_oneof![3 => Just(None), 1 => Just(Some(Act::Promise))];
+    let one = (
+        begin,
+        prop::collection::vec(act, 0..5),
+        any::<bool>(),
+        data(),
+    )
+        .prop_map(|(begin, acts, in_message, end)| {
+            (
+                begin.into_iter().chain(acts).collect::<Vec<_>>(),
+                in_message,
+                end,
+            )
+        });
+    prop::collection::vec(one, 1..8)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Requests in flight together, answers interleaved, bytes in pieces of any sizes.
+    #[test]
+    fn interleaved_answers_find_their_requests(
+        scripts in scripts(),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 60),
+        pieces in prop::collection::vec(1_usize..40, 1..20),
+    ) {
+        let mut stream = reading(scripts.len() as u16);
+        let mut queues: Vec<Vec<Vec<u8>>> = Vec::new();
+        let mut expected: Vec<Vec<u8>> = Vec::new();
+        for (index, (acts, in_message, end)) in scripts.iter().enumerate() {
+            let (id, mut whole) = (index as u16 + 1, Vec::new());
+            let mut queue: Vec<_> = acts.iter().map(|act| match act {
+                Act::Part(data) => { whole.extend(data); response(id, codes::OK_SO_FAR, data) }
+                Act::Promise => response(id, codes::WAIT_RESPONSE, &5_u32.to_be_bytes()),
+                Act::Notice => response(0, codes::ATTENTION, &5002_u32.to_be_bytes()),
+            }).collect();
+            whole.extend(end);
+            queue.push(if *in_message { promised(id, codes::OK, end) } else { response(id, codes::OK, end) });
+            queue.reverse();
+            queues.push(queue);
+            expected.push(whole);
+        }
+        let mut bytes = Vec::new();
+        let mut order = order.iter().cycle();
+        while queues.iter().any(|queue| !queue.is_empty()) {
+            let left: Vec<usize> = (0..queues.len()).filter(|&i| !queues[i].is_empty()).collect();
+            bytes.extend(queues[*order.next().unwrap().get(&left)].pop().unwrap());
+        }
+        let (mut events, mut rest, mut pieces) = (Vec::new(), &bytes[..], pieces.iter().cycle());
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at((*pieces.next().unwrap()).min(rest.len()));
+            events.extend(stream.take(piece, at(1)).unwrap());
+            rest = after;
+        }
+        prop_assert_eq!(events.len(), expected.len());
+        for (index, data) in expected.into_iter().enumerate() {
+            prop_assert!(events.contains(&done(index as u16 + 1, Outcome::Data(data))));
+        }
+        prop_assert_eq!(stream.in_flight(), 0);
+    }
+
+    #[test]
+    fn any_bytes_are_taken_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300), states in any::<bool>()) {
+        let mut stream = reading(3);
+        let mut bytes = bytes;
+        if states && bytes.len() > 8 {
+            let head = [0, 1, 0x0f, 0xa0 + bytes[3] % 8, 0, 0, 0, bytes[7]];
+            bytes[..8].copy_from_slice(&head);
+        }
+        let taken = stream.take(&bytes, at(1));
+        let ended = taken.map_or(0, |events| events.len());
+        prop_assert!(ended <= 3);
+        let _ = stream.tick(at(1000));
+    }
+
+    /// The length of a body is a claim: memory grows by the bytes that come.
+    #[test]
+    fn claims_beyond_the_request_are_refused(length in 1001_u32..=u32::MAX, state in prop_oneof![Just(0_u16), Just(4000)]) {
+        let header = Header { stream: 1, state, length };
+        prop_assert!(reading(1).take(&header.encode(), at(0)).is_err());
+    }
+}
+
+#[test]
+fn parts_together_may_not_exceed_the_request() {
+    let mut stream = reading(1);
+    stream
+        .take(&response(1, codes::OK_SO_FAR, &[0; 600]), at(0))
+        .unwrap();
+    assert!(
+        stream
+            .take(&response(1, codes::OK, &[0; 401]), at(0))
+            .is_err()
+    );
+}
+
+#[test]
+fn answers_without_requests_are_refused() {
+    for state in [
+        codes::OK,
+        codes::OK_SO_FAR,
+        codes::ERROR,
+        codes::WAIT,
+        codes::REDIRECT,
+    ] {
+        assert!(
+            reading(1)
+                .take(&response(2, state, &[0; 8]), at(0))
+                .is_err(),
+            "{state}"
+        );
+    }
+}
+
+#[test]
+fn refusals_and_redirects_end_a_request() {
+    let mut stream = reading(3);
+    let mut error = 3011_u32.to_be_bytes().to_vec();
+    error.extend(b"no such file\0");
+    let refused = Outcome::Refused {
+        code: 3011,
+        message: "no such file".into(),
+    };
+    assert_eq!(
+        stream
+            .take(&response(2, codes::ERROR, &error), at(0))
+            .unwrap(),
+        [done(2, refused)]
+    );
+    let events = stream
+        .take(&response(1, codes::REDIRECT, &[0, 0, 0, 9, b'h']), at(0))
+        .unwrap();
+    let (host, opaque, token) = ("h".into(), String::new(), String::new());
+    assert_eq!(
+        events,
+        [done(
+            1,
+            Outcome::Redirect {
+                host,
+                port: Some(9),
+                opaque,
+                token
+            }
+        )]
+    );
+    let more = stream
+        .take(&response(3, codes::MORE_AUTH, b"xy"), at(0))
+        .unwrap();
+    assert_eq!(more, [done(3, Outcome::MoreAuth(b"xy".to_vec()))]);
+}
+
+#[test]
+fn a_wait_sends_the_request_again_when_it_is_over() {
+    let mut stream = reading(1);
+    let request = READ.encode(1).unwrap();
+    let wait = response(1, codes::WAIT, &20_u32.to_be_bytes());
+    assert_eq!(stream.take(&wait, at(0)).unwrap(), []);
+    assert_eq!(stream.tick(at(19)), [], "a wait is not silence");
+    assert_eq!(stream.tick(at(20)), [Event::Send(request)]);
+    assert_eq!(stream.tick(at(21)), [], "it is sent once");
+    let events = stream.take(&response(1, codes::OK, b"x"), at(22)).unwrap();
+    assert_eq!(events, [done(1, Outcome::Data(b"x".to_vec()))]);
+}
+
+#[test]
+fn waits_end_when_patience_does() {
+    for seconds in [0_u32, 1, 50, 121, u32::MAX] {
+        let mut stream = reading(1);
+        let wait = response(1, codes::WAIT, &seconds.to_be_bytes());
+        let mut now = 0;
+        let waits = (0..1000).find(|_| {
+            let events = stream.take(&wait, at(now)).unwrap();
+            now += u64::from(seconds.max(1));
+            let again = stream.tick(at(now));
+            assert_eq!(again.len(), usize::from(events.is_empty()));
+            events == [done(1, Outcome::Busy)]
+        });
+        assert_eq!(waits, Some(120 / seconds.max(1) as usize));
+        assert_eq!(stream.in_flight(), 0);
+    }
+}
+
+#[test]
+fn a_promise_that_is_too_long_gives_its_request_up_but_keeps_its_stream() {
+    let mut stream = reading(1);
+    let promise = response(1, codes::WAIT_RESPONSE, &500_u32.to_be_bytes());
+    assert_eq!(
+        stream.take(&promise, at(0)).unwrap(),
+        [done(1, Outcome::Busy)]
+    );
+    assert_eq!(stream.tick(at(400)), []);
+    assert_eq!(
+        stream
+            .take(&promised(1, codes::OK, b"late"), at(450))
+            .unwrap(),
+        []
+    );
+    assert!(
+        stream.take(&response(1, codes::OK, b""), at(450)).is_err(),
+        "the stream is free"
+    );
+}
+
+#[test]
+fn a_promise_is_not_silence_until_it_is_broken() {
+    let mut stream = reading(1);
+    stream
+        .take(
+            &response(1, codes::WAIT_RESPONSE, &60_u32.to_be_bytes()),
+            at(0),
+        )
+        .unwrap();
+    assert_eq!(stream.tick(at(69)), []);
+    assert_eq!(stream.tick(at(70)), [Event::Silent]);
+}
+
+#[test]
+fn silence_counts_only_while_an_answer_is_due() {
+    let mut stream = reading(1);
+    assert_eq!(stream.tick(at(9)), []);
+    assert_eq!(stream.tick(at(10)), [Event::Silent]);
+    stream.take(&response(1, codes::OK, b""), at(10)).unwrap();
+    assert_eq!(stream.tick(at(1000)), [], "nothing is due");
+    stream.send(&READ, 10, at(1000)).unwrap();
+    assert_eq!(stream.tick(at(1009)), []);
+    assert_eq!(stream.tick(at(1010)), [Event::Silent]);
+}
+
+#[test]
+fn slow_progress_is_progress() {
+    let mut stream = reading(1);
+    stream
+        .take(
+            &Header {
+                stream: 1,
+                state: 0,
+                length: 100,
+            }
+            .encode(),
+            at(0),
+        )
+        .unwrap();
+    for second in 0..99 {
+        assert_eq!(stream.take(b"x", at(second * 9)).unwrap(), []);
+        assert_eq!(stream.tick(at(second * 9 + 8)), []);
+    }
+    assert_eq!(
+        stream.take(b"x", at(900)).unwrap(),
+        [done(1, Outcome::Data(vec![b'x'; 100]))]
+    );
+}
+
+#[test]
+fn a_neglected_request_ends_and_its_late_answer_is_dropped() {
+    let mut stream = reading(2);
+    let part = response(2, codes::OK_SO_FAR, b"x");
+    for second in (0..60).step_by(5) {
+        stream.take(&part, at(second)).unwrap();
+        assert_eq!(stream.tick(at(second)), []);
+    }
+    assert_eq!(stream.tick(at(60)), [done(1, Outcome::Neglected)]);
+    assert_eq!(stream.in_flight(), 1);
+    let next = stream.send(&READ, 10, at(60)).unwrap().0;
+    assert_eq!(next, 3);
+    assert_eq!(
+        stream
+            .take(&response(1, codes::OK_SO_FAR, b"late"), at(61))
+            .unwrap(),
+        []
+    );
+    assert_eq!(
+        stream
+            .take(&response(1, codes::OK, b"late"), at(61))
+            .unwrap(),
+        []
+    );
+}
+
+#[test]
+fn streams_in_use_are_not_given_again() {
+    let mut stream = Stream::new(Deadlines::default());
+    stream.greet(at(0));
+    for _ in 0..65_535 {
+        stream.send(&Request::Ping, 0, at(0)).unwrap();
+    }
+    assert!(stream.send(&Request::Ping, 0, at(0)).is_err());
+    stream.take(&response(777, codes::OK, b""), at(0)).unwrap();
+    assert_eq!(stream.send(&Request::Ping, 0, at(0)).unwrap().0, 777);
+}
+
+#[test]
+fn the_handshake_is_answered_on_stream_zero() {
+    let mut stream = Stream::new(Deadlines::default());
+    assert_eq!(stream.greet(at(0)).len(), 20);
+    let events = stream
+        .take(&response(0, codes::OK, &[0, 0, 5, 0x20, 0, 0, 0, 1]), at(0))
+        .unwrap();
+    assert_eq!(
+        events,
+        [done(0, Outcome::Data(vec![0, 0, 5, 0x20, 0, 0, 0, 1]))]
+    );
+}

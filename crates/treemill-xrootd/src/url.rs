@@ -1,0 +1,192 @@
+//! Addresses: `root://user@host:port//path?opaque`. Knows no network; what it shows of itself has no opaque part.
+
+use crate::error::{Error, ErrorKind};
+use std::fmt;
+
+/// The port of XRootD that IANA has registered.
+const PORT: u16 = 1094;
+
+/// A host and a port.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Server {
+    /// A name or an IP address; one of version 6 without its brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl Server {
+    /// Reads `host`, `host:port`, `[::1]` or `[::1]:port`.
+    ///
+    /// # Errors
+    /// `Invalid` if there is no host, or if the port is no number from 1 to 65535.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let wrong = || Error::new(ErrorKind::Invalid, format!("{text} is no host:port"));
+        let (host, port) = match text.strip_prefix('[') {
+            Some(rest) => rest.split_once(']').ok_or_else(wrong)?,
+            None => text.find(':').map_or((text, ""), |at| text.split_at(at)),
+        };
+        let sound = |c: char| c.is_ascii_alphanumeric() || "-._:%".contains(c);
+        if host.is_empty() || !host.chars().all(sound) {
+            return Err(wrong());
+        }
+        let port = match port {
+            "" => PORT,
+            _ => port
+                .strip_prefix(':')
+                .and_then(|p| p.parse().ok())
+                .filter(|&p| p > 0)
+                .ok_or_else(wrong)?,
+        };
+        Ok(Server {
+            host: host.to_owned(),
+            port,
+        })
+    }
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            write!(f, "[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "{}:{}", self.host, self.port)
+        }
+    }
+}
+
+/// A file or folder of a server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Url {
+    /// The server to ask first.
+    pub server: Server,
+    /// The user's name, if the address has one.
+    pub user: Option<String>,
+    /// The path as the server knows it; it starts with `/`.
+    pub path: String,
+    /// What follows `?`: may hold credentials, so it is never shown.
+    pub opaque: String,
+}
+
+impl Url {
+    /// Reads an address of scheme `root` or `xroot`.
+    ///
+    /// # Errors
+    /// `Invalid` for other schemes, for an unreadable host or port, and for a path that does not start with `/` (an
+    /// absolute path follows the server after a slash of its own: `root://host//path`). `Unsupported` for `roots`.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let wrong = |why: &str| Error::new(ErrorKind::Invalid, format!("{text}: {why}"));
+        let (scheme, rest) = text
+            .split_once("://")
+            .ok_or_else(|| wrong("write root://host:port//path"))?;
+        match scheme.to_ascii_lowercase().as_str() {
+            "root" | "xroot" => {}
+            "roots" | "xroots" => {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    format!("{text}: TLS is not done yet"),
+                ));
+            }
+            _ => return Err(wrong("the scheme must be root or xroot")),
+        }
+        let (location, opaque) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, path) = location
+            .split_once('/')
+            .ok_or_else(|| wrong("there is no path after the server"))?;
+        let (user, server) = match authority.rsplit_once('@') {
+            // A password in an address is not part of the protocol; it is dropped.
+            Some((user, server)) => (user.split(':').next().map(str::to_owned), server),
+            None => (None, authority),
+        };
+        if !path.starts_with('/') {
+            return Err(wrong(
+                "write two slashes before the path: root://host:port//path",
+            ));
+        }
+        if location.chars().any(char::is_control) || opaque.chars().any(char::is_control) {
+            return Err(wrong("control characters are not allowed"));
+        }
+        Ok(Url {
+            server: Server::parse(server)?,
+            user,
+            path: path.to_owned(),
+            opaque: opaque.to_owned(),
+        })
+    }
+
+    /// Another path of the same server, with the same user and opaque part.
+    #[must_use]
+    pub fn with_path(&self, path: &str) -> Self {
+        Url {
+            path: path.to_owned(),
+            ..self.clone()
+        }
+    }
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "root://{}/{}", self.server, self.path)
+    }
+}
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn parts_are_found() {
+        let url = Url::parse("root://me@[::1]:1095//a/b.root?x=1&authz=t").unwrap();
+        assert_eq!(
+            url.server,
+            Server {
+                host: "::1".into(),
+                port: 1095
+            }
+        );
+        assert_eq!(url.user.as_deref(), Some("me"));
+        assert_eq!(
+            (url.path.as_str(), url.opaque.as_str()),
+            ("/a/b.root", "x=1&authz=t")
+        );
+        assert_eq!(url.to_string(), "root://[::1]:1095//a/b.root");
+        assert_eq!(Url::parse("xroot://h//a").unwrap().server.port, 1094);
+    }
+
+    #[test]
+    fn wrong_addresses_say_why() {
+        let cases = [
+            ("http://h//a", "scheme"),
+            ("root://h/a", "two slashes"),
+            ("root://h", "no path"),
+            ("root://h:0//a", "host:port"),
+            ("root://h:x//a", "host:port"),
+            ("root://[::1//a", "host:port"),
+            ("root:////a", "host:port"),
+            ("/a", "root://"),
+            ("roots://h//a", "TLS"),
+        ];
+        for (text, why) in cases {
+            let error = Url::parse(text).unwrap_err().to_string();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "(root://)?\\PC{0,40}") {
+            if let Ok(url) = Url::parse(&text) {
+                let again = Url::parse(&url.to_string()).unwrap();
+                prop_assert_eq!((again.server, again.path), (url.server, url.path));
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A real `xrootd` of a test's own: a temporary folder, a free port, an unprivileged user. Knows nothing of the client.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs::{self, Permissions};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The user and group `nobody`; xrootd refuses to run as root.
+const NOBODY: u32 = 65534;
+
+pub struct Xrootd {
+    process: Child,
+    folder: PathBuf,
+    pub port: u16,
+}
+
+impl Xrootd {
+    /// Starts a server that exports the files given; `None`, with the reason printed, where there is no xrootd.
+    pub fn start(name: &str, files: &[(&str, &[u8])]) -> Option<Self> {
+        Self::start_with(name, files, "")
+    }
+
+    /// As `start`, with more lines of configuration.
+    pub fn start_with(name: &str, files: &[(&str, &[u8])], more: &str) -> Option<Self> {
+        let version = Command::new("xrootd")
+            .arg("-v")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        if version.is_err() {
+            println!("skipped: xrootd is not installed (Debian: xrootd-server, xrootd-plugins)");
+            return None;
+        }
+        let folder = std::env::temp_dir().join(format!("xrootd-{name}-{}", std::process::id()));
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        lay_out(&folder, port, files, more);
+        let root = fs::metadata("/proc/self")
+            .is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0);
+        let mut command = if root {
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "xrootd"]);
+            command
+        } else {
+            Command::new("xrootd")
+        };
+        let log = folder.join("log");
+        let started = command
+            .args(["-c", "solo.cfg", "-n", "solo", "-l"])
+            .arg(&log)
+            .current_dir(&folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let process = match started {
+            Ok(process) => process,
+            Err(error) => {
+                println!("skipped: xrootd does not start: {error}");
+                return None;
+            }
+        };
+        let mut server = Xrootd {
+            process,
+            folder,
+            port,
+        };
+        if let Err(reason) = server.accepts() {
+            println!("skipped: xrootd does not start: {reason}");
+            return None;
+        }
+        Some(server)
+    }
+
+    /// Waits until the server takes connections. Polls, for it has no other way to say so.
+    fn accepts(&mut self) -> Result<(), String> {
+        let end = Instant::now() + Duration::from_secs(20);
+        while Instant::now() < end {
+            if let Some(status) = self.process.try_wait().unwrap() {
+                return Err(format!("it has ended with {status}"));
+            }
+            if TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
+                return Ok(());
+            }
+            std::thread::yield_now();
+        }
+        Err("it takes no connections within 20 s".to_owned())
+    }
+
+    /// As `kill -9`.
+    #[allow(dead_code)]
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// As `kill -STOP`: the connections stay, and nothing answers.
+    #[allow(dead_code)]
+    pub fn freeze(&self) {
+        let id = self.process.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-STOP", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+
+    pub fn address(&self, path: &str) -> String {
+        format!("root://127.0.0.1:{}/{path}", self.port)
+    }
+}
+
+impl Drop for Xrootd {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+        fs::remove_dir_all(&self.folder).ok();
+    }
+}
+
+fn lay_out(folder: &Path, port: u16, files: &[(&str, &[u8])], more: &str) {
+    let (data, run) = (folder.join("data"), folder.join("run"));
+    for each in [&data, &run] {
+        fs::create_dir_all(each).unwrap();
+    }
+    for (name, bytes) in files {
+        fs::write(data.join(name), bytes).unwrap();
+    }
+    let (data, run_at) = (data.display(), run.display());
+    let text = format!(
+        "all.export /\noss.localroot {data}\nxrd.port {port}\nall.adminpath {run_at}\nall.pidpath {run_at}\n\
+         xrd.network nodnr\n{more}"
+    );
+    fs::write(folder.join("solo.cfg"), text).unwrap();
+    fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+    for each in [folder, &run] {
+        // Only root can give folders away, and only root needs to.
+        chown(each, Some(NOBODY), Some(NOBODY)).ok();
+    }
+}
