@@ -2,7 +2,7 @@
 //! sockets, no threads and no clock: bytes and the time (since the connection began) are given, outcomes come out.
 //!
 //! Deadlines look at progress. A connection is silent if it brings no byte while an answer is due; a request is
-//! neglected if it gets no byte of its own for much longer. What a server asks a request to wait is not silence.
+//! neglected if neither it nor one sent before it gets a byte for much longer. What a server asks a request to wait is not silence.
 
 use crate::limits;
 use crate::wire::{Header, Reply, Request, WireError, codes};
@@ -33,7 +33,7 @@ pub enum Outcome {
     MoreAuth(Vec<u8>),
     /// The server asked for more patience than there is.
     Busy,
-    /// It got no byte of its own for too long.
+    /// Neither it nor a request before it got a byte for too long.
     Neglected,
 }
 
@@ -53,7 +53,7 @@ pub enum Event {
 pub struct Deadlines {
     /// A connection brings no byte, though an answer is due.
     pub silence: Duration,
-    /// A request gets no byte of its own.
+    /// Neither a request nor one sent before it gets a byte.
     pub neglect: Duration,
     /// A server makes one request wait, in all.
     pub patience: Duration,
@@ -86,6 +86,7 @@ pub struct Stream {
     deadlines: Deadlines,
     flights: HashMap<u16, Flight>,
     next: u16,
+    sent: u64,
     place: Place,
     heard: Duration,
 }
@@ -99,6 +100,7 @@ impl Stream {
             deadlines,
             flights: HashMap::new(),
             next: 1,
+            sent: 0,
             place,
             heard,
         }
@@ -108,7 +110,7 @@ impl Stream {
     pub fn greet(&mut self, now: Duration) -> Vec<u8> {
         self.heard = now;
         self.flights
-            .insert(0, Flight::new(Vec::new(), limits::MOST_CONTROL, now));
+            .insert(0, Flight::new(0, Vec::new(), limits::MOST_CONTROL, now));
         [0_u32, 0, 0, 4, 2012]
             .iter()
             .flat_map(|number| number.to_be_bytes())
@@ -125,15 +127,12 @@ impl Stream {
         most: usize,
         now: Duration,
     ) -> Result<(u16, Vec<u8>), WireError> {
-        let stream = self
-            .free()
-            .ok_or_else(|| WireError::new("65535 requests are in flight"))?;
+        let full = || WireError::new("65535 requests are in flight");
+        let stream = self.free().ok_or_else(full)?;
         let bytes = request.encode(stream)?;
-        if !self.flights.values().any(|flight| flight.due(now)) {
-            self.heard = now; // before this, the connection had nothing to say
-        }
-        self.flights
-            .insert(stream, Flight::new(bytes.clone(), most, now));
+        self.sent = self.sent.saturating_add(1);
+        let flight = Flight::new(self.sent, bytes.clone(), most, now);
+        self.flights.insert(stream, flight);
         Ok((stream, bytes))
     }
 
@@ -181,7 +180,7 @@ impl Stream {
         match &self.place {
             Place::Header(here) => Header::SIZE.saturating_sub(here.len()),
             Place::Data { left, .. } => *left,
-            Place::Control { header, body } => length(*header).saturating_sub(body.len()),
+            Place::Control { header, body } => header.size().saturating_sub(body.len()),
         }
     }
 
@@ -220,8 +219,8 @@ impl Stream {
 
     /// A body begins. No memory is taken for it: it grows as its bytes come.
     fn enter(&mut self, header: Header) -> Result<(), WireError> {
-        self.place = if is_data(header.state) {
-            let left = length(header);
+        self.place = if header.has_data() {
+            let left = header.size();
             self.flight(header.stream)?.allow(left)?;
             Place::Data { header, left }
         } else {
@@ -233,7 +232,7 @@ impl Stream {
                 .max()
                 .unwrap_or_default();
             let most = limits::MOST_CONTROL.max(data.saturating_add(64));
-            if length(header) > most {
+            if header.size() > most {
                 return Err(WireError::new(format!(
                     "a response of {} bytes, where at most {most} can be",
                     header.length
@@ -248,8 +247,8 @@ impl Stream {
     }
 
     fn flight(&mut self, stream: u16) -> Result<&mut Flight, WireError> {
-        let wrong = || WireError::new(format!("a response on stream {stream}, where none is due"));
-        self.flights.get_mut(&stream).ok_or_else(wrong)
+        let flight = self.flights.get_mut(&stream);
+        flight.ok_or_else(|| WireError::new(format!("stream {stream} answers, where none is due")))
     }
 
     /// A response with data is here: the last one of its request, or not.
@@ -321,7 +320,7 @@ impl Stream {
                 "a promised response inside of a promised response",
             ));
         }
-        if !is_data(header.state) {
+        if !header.has_data() {
             return self.reply(header, body, now, out);
         }
         let flight = self.flight(header.stream)?;
@@ -331,8 +330,14 @@ impl Stream {
     }
 
     fn end(&mut self, stream: u16, outcome: Outcome, out: &mut Vec<Event>) {
-        let gone = self.flights.remove(&stream);
-        if gone.is_some_and(|flight| flight.phase != Phase::Abandoned) {
+        let Some(gone) = self.flights.remove(&stream) else {
+            return;
+        };
+        // The turn of those behind it begins now.
+        for flight in self.flights.values_mut().filter(|f| f.number > gone.number) {
+            flight.touched = flight.touched.max(gone.touched);
+        }
+        if gone.phase != Phase::Abandoned {
             out.push(Event::Done { stream, outcome });
         }
     }
@@ -360,25 +365,35 @@ impl Stream {
         {
             return vec![Event::Silent];
         }
-        let mut neglected = Vec::new();
-        for (&stream, flight) in &mut self.flights {
-            if let Some(bytes) = flight.resume(now) {
-                out.push(Event::Send(bytes));
-            } else if flight.overdue(now, self.deadlines.neglect) {
-                neglected.push(stream);
-            }
+        for flight in self.flights.values_mut() {
+            out.extend(flight.resume(now).map(Event::Send));
         }
-        for stream in neglected {
+        for stream in self.neglected(now) {
             self.abandon(stream, Outcome::Neglected, &mut out);
         }
         out
     }
-}
 
-fn is_data(state: u16) -> bool {
-    state == codes::OK || state == codes::OK_SO_FAR
-}
-
-fn length(header: Header) -> usize {
-    usize::try_from(header.length).unwrap_or(usize::MAX)
+    /// Requests that are overdue though nothing moves before them: one that queues behind others which make progress
+    /// is not neglected.
+    fn neglected(&self, now: Duration) -> Vec<u16> {
+        let limit = self.deadlines.neglect;
+        if !self
+            .flights
+            .values()
+            .any(|flight| flight.overdue(now, limit))
+        {
+            return Vec::new();
+        }
+        let mut queue: Vec<_> = self.flights.iter().collect();
+        queue.sort_by_key(|(_, flight)| flight.number);
+        let (mut moved, mut found) = (Duration::ZERO, Vec::new());
+        for (&stream, flight) in queue {
+            moved = moved.max(flight.touched);
+            if flight.overdue(now, limit) && now.saturating_sub(moved) >= limit {
+                found.push(stream);
+            }
+        }
+        found
+    }
 }

@@ -18,6 +18,8 @@ pub(super) enum Phase {
 
 #[derive(Debug)]
 pub(super) struct Flight {
+    /// How many requests were sent up to it.
+    pub(super) number: u64,
     request: Vec<u8>,
     pub(super) data: Vec<u8>,
     /// Bytes of data that the answer may have in all.
@@ -29,9 +31,10 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    pub(super) fn new(request: Vec<u8>, most: usize, now: Duration) -> Self {
+    pub(super) fn new(number: u64, request: Vec<u8>, most: usize, now: Duration) -> Self {
         let (data, phase, waited) = (Vec::new(), Phase::Sent, Duration::ZERO);
         Flight {
+            number,
             request,
             data,
             most,
@@ -99,15 +102,6 @@ impl Flight {
                 Some(self.request.clone())
             }
             _ => None,
-        }
-    }
-
-    /// Whether an answer is due now.
-    pub(super) fn due(&self, now: Duration) -> bool {
-        match self.phase {
-            Phase::Sent => true,
-            Phase::Promised(until) => until <= now,
-            Phase::Waiting(_) | Phase::Abandoned => false,
         }
     }
 

@@ -369,3 +369,15 @@ fn the_handshake_is_answered_on_stream_zero() {
         [done(0, Outcome::Data(vec![0, 0, 5, 0x20, 0, 0, 0, 1]))]
     );
 }
+
+#[test]
+fn a_request_behind_others_that_make_progress_is_not_neglected() {
+    let mut stream = reading(2);
+    let part = response(1, codes::OK_SO_FAR, b"x");
+    for second in (0..600).step_by(5) {
+        stream.take(&part, at(second)).unwrap();
+        assert_eq!(stream.tick(at(second)), []);
+    }
+    stream.take(&response(1, codes::OK, b""), at(600)).unwrap();
+    assert_eq!(stream.tick(at(601)), [], "its turn has only come");
+}

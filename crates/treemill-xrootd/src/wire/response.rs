@@ -36,6 +36,18 @@ impl Header {
         Ok(header)
     }
 
+    /// Bytes of the body, as this machine counts.
+    #[must_use]
+    pub fn size(self) -> usize {
+        usize::try_from(self.length).unwrap_or(usize::MAX)
+    }
+
+    /// Whether the body is data of the answer, and no [`Reply`].
+    #[must_use]
+    pub fn has_data(self) -> bool {
+        self.state == codes::OK || self.state == codes::OK_SO_FAR
+    }
+
     /// The bytes to send. For servers of tests.
     #[must_use]
     pub fn encode(self) -> Vec<u8> {
