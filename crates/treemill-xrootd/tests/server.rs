@@ -27,9 +27,12 @@ fn content() -> Vec<u8> {
     (0..SIZE).map(next).collect()
 }
 
-/// Seconds, so that a test that fails by them ends soon.
+/// Waits long enough for a server on a machine that is busy.
 fn client() -> Client {
-    let silence = Duration::from_secs(2);
+    patient_for(Duration::from_secs(30))
+}
+
+fn patient_for(silence: Duration) -> Client {
     let deadlines = Deadlines {
         silence,
         ..Deadlines::default()
@@ -196,7 +199,7 @@ fn a_frozen_server_is_an_error() {
     let Some(server) = Xrootd::start("frozen", &[("a.root", &bytes)]) else {
         return;
     };
-    let client = client();
+    let client = patient_for(Duration::from_secs(5));
     let file = client.open(&url(&server, "/a.root")).unwrap();
     server.freeze();
     let error = file.read(0, 1000).unwrap_err();
