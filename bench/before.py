@@ -1,9 +1,12 @@
 """`python -m bench before COMMIT`: treemill at another commit beside treemill now, in turns.
 
 Builds the other commit in release mode into a folder of its own, once. Both versions answer in
-processes that stay up; a round asks both, one after the other. The queries of `rivals`, the tasks
-of `adl`, and arrays, selectors, skims and the start of the package are measured, with one worker
-and nothing remembered between rounds. Writes `bench/results/<date>-<machine>-before.{json,md}`.
+processes that stay up; a round asks both, one after the other. Both processes are started anew
+some times, because where a process happens to have its memory makes it some per cent faster or
+slower for all its life: the ratio of a cell is the median over the starts. The queries of `rivals`,
+the tasks of `adl`, and arrays, selectors, skims and the start of the package are measured, with one
+worker and nothing remembered between rounds. Writes
+`bench/results/<date>-<machine>-before.{json,md}`.
 """
 
 import argparse
@@ -11,8 +14,10 @@ import compileall
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 from . import data, machine, publish, tables, warm
 from .options import Options
@@ -20,6 +25,7 @@ from .protocol import REPOSITORY, RivalError, Worker
 from .publish import say
 from .rivals.earlier import PARTS, Part
 from .tables import table
+from .times import Times
 
 SLOWER = 1.03
 """A cell above this ratio is named in the page."""
@@ -29,7 +35,8 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     options = Options("before", __doc__)
     options.add("commit", help="any name that git knows")
     options.size("events", 500_000, 20_000, "events in each file")
-    options.size("rounds", 10, 2, "counted rounds")
+    options.size("rounds", 15, 2, "counted rounds of each start")
+    options.size("starts", 5, 2, "times that both versions are started")
     options.choice("parts", list(PARTS), list(PARTS), "only these")
     options.choice("codecs", data.CODECS, ("lz4", "zstd"), "of the files")
     return options.parse(arguments)
@@ -67,7 +74,10 @@ def main(arguments: list[str]) -> int:
     files = {part.schema: _files(part.schema, chosen) for part in parts}
     facts = machine.describe() | {"before": commit}
     try:
-        cells = [c for part in parts for c in _measured(part, code, files[part.schema], chosen)]
+        starts = [
+            [c for part in parts for c in _measured(part, code, files[part.schema], chosen)]
+            for _ in range(chosen.starts)
+        ]
     except (warm.WrongBinsError, RivalError) as error:
         say(f"failed: {error}")
         return 1
@@ -76,9 +86,9 @@ def main(arguments: list[str]) -> int:
         for schema, some in files.items()
         for codec, path in some.items()
     }
-    numbers = tables.numbers(facts, described, chosen, cells, [])
+    numbers = tables.numbers(facts, described, chosen, _joined(starts), [])
     about = machine.about(facts, tables.sizes(described), chosen.rounds, chosen.clock)
-    text = _page(commit, about, cells)
+    text = _page(commit, about, starts)
     publish.page(chosen.output, "-before" + "-quick" * chosen.quick, numbers, text)
     return 0
 
@@ -99,36 +109,43 @@ def _measured(
         return warm.measure(pool, part.queries, files, chosen.rounds, chosen.clock, say)
 
 
-def _ratios(cells: list[warm.Cell]) -> Iterator[tuple[warm.Cell, warm.Cell, float]]:
-    """What is now, what was before, and the ratio of the medians."""
-    before = {cell.place: cell for cell in cells if cell.rival.startswith("before")}
-    for cell in cells:
-        if cell.rival.startswith("now"):
-            was = before[cell.place]
-            yield cell, was, cell.times.median / was.times.median
-
-
-def _page(commit: str, about: Mapping[str, object], cells: list[warm.Cell]) -> str:
-    pairs = list(_ratios(cells))
-    rows = [
-        [
-            now.place,
-            f"{was.times.median * 1e3:.2f}",
-            f"{now.times.median * 1e3:.2f}",
-            f"{ratio:.3f}",
-            f"{now.times.low / was.times.low:.3f}",
-        ]
-        for now, was, ratio in pairs
+def _joined(starts: Sequence[Sequence[warm.Cell]]) -> list[warm.Cell]:
+    """Each cell with the runs of all starts, one start after the other."""
+    return [
+        replace(
+            same[0],
+            wall=Times(tuple(t for cell in same for t in cell.wall.seconds)),
+            cpu=Times(tuple(t for cell in same for t in cell.cpu.seconds)),
+        )
+        for same in zip(*starts, strict=True)
     ]
-    slower = [now.place for now, was, ratio in pairs if ratio > SLOWER]
+
+
+def _by_place(cells: Sequence[warm.Cell], version: str) -> dict[str, float]:
+    """Medians of one version, in seconds."""
+    return {cell.place: cell.times.median for cell in cells if cell.rival.startswith(version)}
+
+
+def _page(commit: str, about: Mapping[str, object], starts: Sequence[Sequence[warm.Cell]]) -> str:
+    before, now = ([_by_place(cells, version) for cells in starts] for version in ("before", "now"))
+    rows, slower = [], []
+    for place in now[0]:
+        old, new = [each[place] for each in before], [each[place] for each in now]
+        ratios = [n / o for n, o in zip(new, old, strict=True)]
+        spread = f"{min(ratios):.3f} to {max(ratios):.3f}"
+        times = [f"{median(each) * 1e3:.2f}" for each in (old, new)]
+        rows.append([place, *times, f"{median(ratios):.3f}", spread])
+        if median(ratios) > SLOWER:
+            slower.append(place)
     return "\n".join(
         [
             f"# treemill now beside treemill at {commit}, {publish.today()}",
             "",
-            "One worker, in turns; milliseconds are medians.",
+            "One worker, in turns; milliseconds are medians, and so are the ratios, over "
+            f"{len(starts)} starts of both.",
             "",
             tables.facts(about),
-            table(["", "before", "now", "now / before", "ratio of the fastest"], rows),
+            table(["", "before", "now", "now / before", "from start to start"], rows),
             f"Slower by more than {100 * (SLOWER - 1):.0f} %: {', '.join(slower) or 'none'}.",
             "",
         ]
