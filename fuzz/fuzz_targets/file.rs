@@ -5,14 +5,14 @@
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 use treemill_read::{File, Reader, Table};
-use treemill_source::{Latency, Memory};
+use treemill_source::{Costs, Memory};
 
 /// Columns and entries that are read.
 const COLUMNS: usize = 8;
 const ENTRIES: u64 = 1000;
 
 fuzz_target!(|data: &[u8]| {
-    let source = Arc::new(Memory::new("fuzz", data.to_vec(), Latency::Local));
+    let source = Arc::new(Memory::new("fuzz", data.to_vec(), Costs::NEAR));
     let Ok(file) = File::open(source) else { return };
     for keys in [file.trees(), file.ntuples()] {
         let Some(key) = keys.into_iter().next() else {

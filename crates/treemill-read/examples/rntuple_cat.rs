@@ -15,7 +15,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use treemill_read::rntuple::{NTupleFile, TUPLE_KEY};
 use treemill_read::{ErrorKind, File, Options, ReadError, Reader};
-use treemill_source::{Latency, Local, Memory, Source};
+use treemill_source::{Costs, Local, Memory, Source};
+use treemill_testing::FAR;
 
 struct How {
     options: Options,
@@ -49,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .split_first()
         .ok_or("rntuple_cat FILE [NTUPLE [FIELD [START STOP]]]")?;
     let source: Arc<dyn Source> = match is_remote {
-        true => Arc::new(Memory::new(*path, std::fs::read(path)?, Latency::Remote)),
+        true => Arc::new(Memory::new(*path, std::fs::read(path)?, FAR)),
         false => Arc::new(Local::open(path)?),
     };
     let file = File::open(source)?;

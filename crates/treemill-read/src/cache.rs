@@ -31,7 +31,7 @@ pub(crate) struct Key {
 impl Hash for Key {
     /// By what tells most keys apart: to hash all of it would take longer than the lookup.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.file.inode, self.start).hash(state);
+        (self.file.place[1], self.start).hash(state);
     }
 }
 

@@ -163,9 +163,8 @@ mod tests {
     #[test]
     fn an_error_says_what_it_comes_from() {
         let source = SourceError {
-            name: "a.root".to_owned(),
-            what: "is gone".to_owned(),
             range: Some(3..9),
+            ..SourceError::new("a.root", "is gone")
         };
         let error = ReadError::source(source.clone());
         assert_eq!(

@@ -227,7 +227,8 @@ mod tests {
     use crate::keys::tests::keys;
     use std::sync::Weak;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use treemill_source::{Latency, Request, SourceError};
+    use treemill_source::{Costs, Request, SourceError};
+    use treemill_testing::FAR;
 
     /// A source of zeros that notes, at each read, whether a thread could open another tree meanwhile.
     #[derive(Default)]
@@ -246,8 +247,8 @@ mod tests {
             1000
         }
 
-        fn latency(&self) -> Latency {
-            Latency::Remote
+        fn costs(&self) -> Costs {
+            FAR
         }
 
         fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {

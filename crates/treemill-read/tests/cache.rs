@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treemill_read::{Counters, File, Options, Reader, Table, cache};
-use treemill_source::{Identity, Latency, Local, Memory};
+use treemill_source::{Costs, Identity, Local, Memory};
 use treemill_testing::Watched;
 
 const FILES: [&str; 12] = [
@@ -126,13 +126,11 @@ fn what_two_passes_have_decompressed_the_third_takes_from_memory() {
 /// A file in memory with an identity.
 fn known(bytes: &[u8], inode: Option<u64>) -> Table {
     let identity = inode.map(|inode| Identity {
-        device: 1,
-        inode,
+        place: [1, inode],
         size: bytes.len() as u64,
-        modified: (0, 0),
-        changed: (0, 0),
+        state: [0; 4],
     });
-    let memory = Memory::new("known", bytes.to_vec(), Latency::Local);
+    let memory = Memory::new("known", bytes.to_vec(), Costs::NEAR);
     let source = Watched::new(memory).with_identity(identity);
     let file = File::open(Arc::new(source)).unwrap();
     file.table("events").unwrap()
@@ -229,7 +227,7 @@ fn single_entries_and_fronts_of_baskets_are_what_they_are_without() {
     for path in FILES.iter().filter_map(|name| file(name)) {
         // Bytes in memory have no identity, so nothing of them is remembered.
         let bytes = std::fs::read(&path).unwrap();
-        let file = File::open(Arc::new(Memory::new("plain", bytes, Latency::Local))).unwrap();
+        let file = File::open(Arc::new(Memory::new("plain", bytes, Costs::NEAR))).unwrap();
         let plain = file.table(&file.tables()[0].path).unwrap();
         let columns = readable(&plain);
         let opened = table(&path);

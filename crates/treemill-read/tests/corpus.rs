@@ -13,7 +13,8 @@ use arrow_array::{Array, ArrayRef};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use treemill_read::{Counters, ErrorKind, File, Options, ReadError, Reader, TreeFile};
-use treemill_source::{Latency, Local, Memory};
+use treemill_source::{Costs, Local, Memory};
+use treemill_testing::FAR;
 
 fn corpus() -> Option<Vec<PathBuf>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
@@ -70,7 +71,7 @@ fn every_branch_reads_the_same_whole_in_batches_and_from_afar() {
     for path in files {
         let near = File::open(Arc::new(Local::open(&path).unwrap()));
         let bytes = std::fs::read(&path).unwrap();
-        let far = File::open(Arc::new(Memory::new("far", bytes, Latency::Remote)));
+        let far = File::open(Arc::new(Memory::new("far", bytes, FAR)));
         let (near, far) = match (near, far) {
             (Ok(near), Ok(far)) => (near, far),
             (near, _) => {
@@ -195,7 +196,7 @@ fn damaged_files_give_errors_and_no_panic() {
     };
     let bytes = std::fs::read(path).unwrap();
     let read_all = |bytes: Vec<u8>| -> Result<(), ReadError> {
-        let file = File::open(Arc::new(Memory::new("damaged", bytes, Latency::Local)))?;
+        let file = File::open(Arc::new(Memory::new("damaged", bytes, Costs::NEAR)))?;
         let tree = file.tree("")?;
         for index in 0..tree.tree().branches.len() {
             let entries = tree.tree().entries.min(10_000);
@@ -242,11 +243,11 @@ fn unknown_names_are_answered_with_near_ones() {
 
 #[test]
 fn what_is_no_root_file_is_said_so() {
-    let text = Memory::new("text", b"# Corpus".repeat(50), Latency::Local);
+    let text = Memory::new("text", b"# Corpus".repeat(50), Costs::NEAR);
     let error = File::open(Arc::new(text)).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Format);
     assert!(error.to_string().contains("not a ROOT file"), "{error}");
-    let empty = Memory::new("empty", Vec::new(), Latency::Local);
+    let empty = Memory::new("empty", Vec::new(), Costs::NEAR);
     assert_eq!(
         File::open(Arc::new(empty)).unwrap_err().kind,
         ErrorKind::Format

@@ -16,14 +16,14 @@ use std::sync::Arc;
 use treemill_format::basket::BasketHeader;
 use treemill_format::layout::Layout;
 use treemill_read::{File, Options, Reader, TreeFile};
-use treemill_source::{Latency, Memory};
+use treemill_source::{Costs, Memory};
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus")
 }
 
 fn open(bytes: Vec<u8>) -> Option<Arc<File>> {
-    File::open(Arc::new(Memory::new("copy", bytes, Latency::Local))).ok()
+    File::open(Arc::new(Memory::new("copy", bytes, Costs::NEAR))).ok()
 }
 
 /// Branches by the branch that counts them, which comes last.

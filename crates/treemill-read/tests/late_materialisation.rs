@@ -13,7 +13,8 @@ use arrow_select::take::take;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use treemill_read::{Counters, ErrorKind, File, Options, ReadError, Reader, Table};
-use treemill_source::{Latency, Local, Memory};
+use treemill_source::{Costs, Local, Memory};
+use treemill_testing::FAR;
 
 fn corpus() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
@@ -80,7 +81,7 @@ fn single_entries_are_those_of_the_batch() {
     for path in corpus() {
         let near = File::open(Arc::new(Local::open(&path).unwrap()));
         let bytes = std::fs::read(&path).unwrap();
-        let far = File::open(Arc::new(Memory::new("far", bytes, Latency::Remote)));
+        let far = File::open(Arc::new(Memory::new("far", bytes, FAR)));
         let (Ok(near), Ok(far)) = (near, far) else {
             continue;
         };

@@ -18,7 +18,7 @@ use treemill_format::layout::Layout;
 use treemill_format::tree::Branch;
 use treemill_read::decode::{Column, Entries, append};
 use treemill_read::{File, Options, Reader, TreeFile};
-use treemill_source::{Latency, Memory};
+use treemill_source::{Costs, Memory};
 use treemill_testing::{Counting, peak_of};
 
 #[global_allocator]
@@ -116,7 +116,7 @@ fn damage(bytes: &mut Vec<u8>, dice: &mut Dice) {
 
 /// Opens and reads as much of a file as a mutation is worth.
 fn read_some(bytes: Vec<u8>, dice: &mut Dice) {
-    let source = Arc::new(Memory::new("damaged", bytes, Latency::Local));
+    let source = Arc::new(Memory::new("damaged", bytes, Costs::NEAR));
     let Ok(file) = File::open(source) else { return };
     let trees = file.trees();
     for _ in 0..TREES.min(trees.len()) {
@@ -140,7 +140,7 @@ fn read_some(bytes: Vec<u8>, dice: &mut Dice) {
 
 /// Opens a file and reads some branches of each tree together.
 fn read_some_together(bytes: Vec<u8>, dice: &mut Dice) {
-    let source = Arc::new(Memory::new("damaged", bytes, Latency::Local));
+    let source = Arc::new(Memory::new("damaged", bytes, Costs::NEAR));
     let Ok(file) = File::open(source) else { return };
     for key in file.trees().iter().take(TREES) {
         if let Ok(tree) = file.tree(&format!("{};{}", key.path, key.cycle)) {
@@ -187,7 +187,7 @@ fn read_together(tree: &Arc<TreeFile>, branch: usize, dice: &mut Dice) {
 
 /// The entries of one basket of every kind of layout in a file, uncompressed.
 fn baskets(path: &Path, bytes: &[u8]) -> Vec<(Layout, Vec<u8>, Vec<u32>, usize)> {
-    let source = Arc::new(Memory::new("sound", bytes.to_vec(), Latency::Local));
+    let source = Arc::new(Memory::new("sound", bytes.to_vec(), Costs::NEAR));
     let file = File::open(source).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
     for key in file.trees() {

@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use treemill_read::{File, Options, Reader};
-use treemill_source::{Latency, Local, Source};
-use treemill_testing::Watched;
+use treemill_source::{Costs, Local, Source};
+use treemill_testing::{FAR, Watched};
 
 #[test]
 fn three_branches_of_a_nanoaod_touch_nothing_of_the_rest() {
@@ -18,8 +18,8 @@ fn three_branches_of_a_nanoaod_touch_nothing_of_the_rest() {
         eprintln!("skipped: no file {}", path.display());
         return;
     }
-    for latency in [Latency::Local, Latency::Remote] {
-        let source = Arc::new(Watched::new(Local::open(&path).unwrap()).with_latency(latency));
+    for costs in [Costs::NEAR, FAR] {
+        let source = Arc::new(Watched::new(Local::open(&path).unwrap()).with_costs(costs));
         let file = File::open(Arc::clone(&source) as Arc<dyn Source>).unwrap();
         let tree = file.tree("Events").unwrap();
         let branches = &tree.tree().branches;

@@ -1,14 +1,21 @@
-//! Byte ranges of files: the [`Source`] trait, and files of this machine. Knows nothing of ROOT: other crates
-//! know what the bytes mean.
+//! Byte ranges of files: the [`Source`] trait, what distant sources need of it ([`Ticket`], [`Costs`],
+//! [`Identity`]), and files of this machine. Knows nothing of ROOT: other crates know what the bytes mean.
 #![forbid(unsafe_code)]
 
+mod costs;
 mod error;
+mod identity;
 mod limits;
 mod local;
 mod memory;
 mod source;
+mod ticket;
 
+pub use bytes::Bytes;
+pub use costs::Costs;
 pub use error::SourceError;
+pub use identity::Identity;
 pub use local::Local;
 pub use memory::Memory;
-pub use source::{Identity, Latency, Request, Source};
+pub use source::{Request, Source, read_by_tickets};
+pub use ticket::{Promise, Ticket};

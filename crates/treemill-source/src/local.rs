@@ -1,7 +1,7 @@
 //! Files of this machine, by positioned reads: threads share one descriptor without a lock.
 
 use crate::limits::SETTLED;
-use crate::{Identity, Latency, Request, Source, SourceError};
+use crate::{Costs, Identity, Request, Source, SourceError};
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -25,22 +25,22 @@ impl Local {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SourceError> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let fail = |what: String| SourceError {
-            name: name.clone(),
-            what,
-            range: None,
+        let fail = |what: String| SourceError::new(&name, what);
+        let failed = |error: std::io::Error| SourceError {
+            is_missing: error.kind() == ErrorKind::NotFound,
+            ..fail(in_words(&error))
         };
         // Looked at before opening: to open a pipe would wait for its other end.
-        let metadata = std::fs::metadata(path).map_err(|e| fail(in_words(&e)))?;
+        let metadata = std::fs::metadata(path).map_err(failed)?;
         if metadata.is_dir() {
             return Err(fail("is a directory, not a file".to_owned()));
         }
         if !metadata.is_file() {
             return Err(fail("is not a regular file".to_owned()));
         }
-        let file = File::open(path).map_err(|e| fail(in_words(&e)))?;
+        let file = File::open(path).map_err(failed)?;
         // The metadata of the open file: the path may lead to another file by now.
-        let metadata = file.metadata().map_err(|e| fail(in_words(&e)))?;
+        let metadata = file.metadata().map_err(failed)?;
         Ok(Local {
             name,
             file,
@@ -70,8 +70,8 @@ impl Source for Local {
         self.size
     }
 
-    fn latency(&self) -> Latency {
-        Latency::Local
+    fn costs(&self) -> Costs {
+        Costs::NEAR
     }
 
     fn identity(&self) -> Option<Identity> {
@@ -81,9 +81,8 @@ impl Source for Local {
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         for request in requests {
             self.fill(request).map_err(|what| SourceError {
-                name: self.name.clone(),
-                what,
                 range: Some(request.range.clone()),
+                ..SourceError::new(&self.name, what)
             })?;
         }
         Ok(())
@@ -99,11 +98,9 @@ fn settled(file: &Metadata, now: SystemTime) -> Option<Identity> {
     let since = Duration::new(seconds.try_into().ok()?, nanoseconds.try_into().ok()?);
     let age = now.duration_since(UNIX_EPOCH).ok()?.checked_sub(since)?;
     (age > SETTLED).then(|| Identity {
-        device: file.dev(),
-        inode: file.ino(),
+        place: [file.dev(), file.ino()],
         size: file.size(),
-        modified,
-        changed,
+        state: [modified.0, modified.1, changed.0, changed.1].map(i64::cast_unsigned),
     })
 }
 

@@ -1,23 +1,23 @@
 //! A source over bytes in memory: for tests, and for files inside something else.
 
-use crate::{Latency, Request, Source, SourceError};
+use crate::{Costs, Request, Source, SourceError};
 
 /// A source over bytes in memory.
 #[derive(Debug, Clone)]
 pub struct Memory {
     name: String,
     bytes: Vec<u8>,
-    latency: Latency,
+    costs: Costs,
 }
 
 impl Memory {
-    /// A source of `bytes`, called `name` in messages, and read as one of `latency` is.
+    /// A source of `bytes`, called `name` in messages, and read as one of these `costs` is.
     #[must_use]
-    pub fn new(name: impl Into<String>, bytes: Vec<u8>, latency: Latency) -> Self {
+    pub fn new(name: impl Into<String>, bytes: Vec<u8>, costs: Costs) -> Self {
         Memory {
             name: name.into(),
             bytes,
-            latency,
+            costs,
         }
     }
 }
@@ -31,17 +31,16 @@ impl Source for Memory {
         self.bytes.len() as u64
     }
 
-    fn latency(&self) -> Latency {
-        self.latency
+    fn costs(&self) -> Costs {
+        self.costs
     }
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         for request in requests {
             let range = request.range.clone();
             let fail = |what: String| SourceError {
-                name: self.name.clone(),
-                what,
                 range: Some(range.clone()),
+                ..SourceError::new(&self.name, what)
             };
             let start = usize::try_from(range.start).unwrap_or(usize::MAX);
             let buffer = request.prepare(self.size()).map_err(fail)?;
@@ -61,7 +60,11 @@ mod tests {
 
     #[test]
     fn ranges_are_copied_and_checked() {
-        let source = Memory::new("m", b"0123456789".to_vec(), Latency::Remote);
+        let source = Memory::new(
+            "m",
+            b"0123456789".to_vec(),
+            Costs::far(std::time::Duration::from_millis(1)),
+        );
         let mut requests = [Request::new(3..6)];
         source.read(&mut requests).unwrap();
         assert_eq!(requests.each_ref().map(|r| r.buffer.as_slice()), [b"345"]);

@@ -1,6 +1,7 @@
 //! The trait of everything that has bytes.
 
-use crate::SourceError;
+use crate::{Costs, Identity, SourceError, Ticket};
+use bytes::Bytes;
 use std::ops::Range;
 
 /// One range of a vectored read, and the caller's buffer for it.
@@ -28,52 +29,36 @@ impl Request {
     /// # Errors
     /// Words for a [`SourceError`] if the range is not within `0..size`.
     pub fn prepare(&mut self, size: u64) -> Result<&mut [u8], String> {
+        let len = self.check(size)?;
+        self.buffer.resize(len, 0);
+        Ok(&mut self.buffer)
+    }
+
+    /// The length of the range, if it lies within a source of `size` bytes.
+    fn check(&self, size: u64) -> Result<usize, String> {
         let Range { start, end } = self.range;
         if end > size || start > end {
             return Err(format!("the source has {size} bytes"));
         }
-        let len = usize::try_from(end.saturating_sub(start)).map_err(|e| e.to_string())?;
-        self.buffer.resize(len, 0);
-        Ok(&mut self.buffer)
+        usize::try_from(end.saturating_sub(start)).map_err(|e| e.to_string())
     }
-}
-
-/// The cost of a round trip to a source. It decides how far ahead a reader asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Latency {
-    /// Microseconds: read basket by basket, so that the bytes are still in the cache.
-    Local,
-    /// Milliseconds: ask for a whole window at once.
-    Remote,
-}
-
-/// Which file it is, and as it was when it was opened: another one means other bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Identity {
-    /// The file system's number.
-    pub device: u64,
-    /// The file's number in it.
-    pub inode: u64,
-    /// Bytes.
-    pub size: u64,
-    /// When the content was changed last: seconds and nanoseconds since 1970.
-    pub modified: (i64, i64),
-    /// When content, name or rights were changed last; it cannot be set at will.
-    pub changed: (i64, i64),
 }
 
 /// Where bytes come from. Implementations are shared between threads.
 ///
 /// ```
-/// use treemill_source::{Latency, Memory, Request, Source};
+/// use treemill_source::{Costs, Memory, Request, Source};
 ///
-/// let source = Memory::new("ten bytes", b"0123456789".to_vec(), Latency::Local);
+/// let source = Memory::new("ten bytes", b"0123456789".to_vec(), Costs::NEAR);
 /// let mut requests = [Request::new(2..5), Request::new(9..10)];
 /// source.read(&mut requests)?;
 /// assert_eq!(requests.map(|request| request.buffer), [b"234".to_vec(), b"9".to_vec()]);
 ///
 /// let error = source.read(&mut [Request::new(9..11)]).unwrap_err();
 /// assert_eq!(error.to_string(), "ten bytes: the source has 10 bytes (reading bytes 9..11)");
+///
+/// let tickets = source.submit(vec![0..1, 3..5]);
+/// assert_eq!(tickets[1].wait()?, "34");
 /// # Ok::<(), treemill_source::SourceError>(())
 /// ```
 pub trait Source: Send + Sync {
@@ -83,8 +68,8 @@ pub trait Source: Send + Sync {
     /// Bytes in all, as they were when the source was opened.
     fn size(&self) -> u64;
 
-    /// The cost of a round trip.
-    fn latency(&self) -> Latency;
+    /// What reading costs. A distant source measures it as it goes.
+    fn costs(&self) -> Costs;
 
     /// The identity of the file as it was when it was opened. `None` if that is not certain: then nothing of it
     /// may be cached.
@@ -99,4 +84,37 @@ pub trait Source: Send + Sync {
     /// A `SourceError` naming the range that could not be read; the buffers then hold nothing of
     /// use. A range beyond the source's end is an error, never a short read.
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError>;
+    /// Asks for ranges without waiting for their bytes: one ticket for each. A distant source sends them in as few
+    /// messages as its protocol allows, the first ones first, and never blocks here; a near one reads at once.
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        let one = |range: Range<u64>| {
+            let mut request = [Request::new(range)];
+            let read = self.read(&mut request);
+            let [request] = request;
+            Ticket::ready(read.map(|()| Bytes::from(request.buffer)))
+        };
+        ranges.into_iter().map(one).collect()
+    }
+}
+
+/// [`Source::read`] for sources whose own way is [`Source::submit`].
+///
+/// # Errors
+/// As [`Source::read`].
+pub fn read_by_tickets(source: &dyn Source, requests: &mut [Request]) -> Result<(), SourceError> {
+    let size = source.size();
+    for request in &*requests {
+        request.check(size).map_err(|what| SourceError {
+            range: Some(request.range.clone()),
+            ..SourceError::new(source.name(), what)
+        })?;
+    }
+    let ranges = requests.iter().map(|request| request.range.clone());
+    let tickets = source.submit(ranges.collect());
+    for (request, ticket) in requests.iter_mut().zip(tickets) {
+        let bytes = ticket.wait()?;
+        request.buffer.clear();
+        request.buffer.extend_from_slice(&bytes);
+    }
+    Ok(())
 }

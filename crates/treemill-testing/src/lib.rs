@@ -7,4 +7,4 @@ mod watched;
 
 pub use allocator::{Counting, peak_of};
 pub use spans::{registered_spans, spans_of};
-pub use watched::Watched;
+pub use watched::{FAR, Watched};

@@ -1,15 +1,19 @@
-//! A source that records the ranges it is asked for, and has the latency and identity that a test wants. Knows
+//! A source that records the ranges it is asked for, and has the costs and identity that a test wants. Knows
 //! no format.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use treemill_source::{Identity, Latency, Request, Source, SourceError};
+use std::time::Duration;
+use treemill_source::{Costs, Identity, Request, Source, SourceError, Ticket};
+
+/// The costs of a source far away, of which nothing else is known.
+pub const FAR: Costs = Costs::far(Duration::from_millis(100));
 
 /// Another source, watched.
 #[derive(Debug)]
 pub struct Watched<S> {
     source: S,
-    latency: Latency,
+    costs: Costs,
     identity: Option<Identity>,
     reads: Mutex<Vec<Vec<Range<u64>>>>,
 }
@@ -19,7 +23,7 @@ impl<S: Source> Watched<S> {
     #[must_use]
     pub fn new(source: S) -> Self {
         Watched {
-            latency: source.latency(),
+            costs: source.costs(),
             identity: source.identity(),
             source,
             reads: Mutex::default(),
@@ -28,14 +32,19 @@ impl<S: Source> Watched<S> {
 
     /// Says that a round trip costs this.
     #[must_use]
-    pub fn with_latency(self, latency: Latency) -> Self {
-        Watched { latency, ..self }
+    pub fn with_costs(self, costs: Costs) -> Self {
+        Watched { costs, ..self }
     }
 
     /// Says that it is this file, or that it cannot say.
     #[must_use]
     pub fn with_identity(self, identity: Option<Identity>) -> Self {
         Watched { identity, ..self }
+    }
+
+    fn note(&self, ranges: Vec<Range<u64>>) {
+        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+        reads.push(ranges);
     }
 
     /// The ranges of each read since this was asked last.
@@ -53,8 +62,8 @@ impl<S: Source> Source for Watched<S> {
         self.source.size()
     }
 
-    fn latency(&self) -> Latency {
-        self.latency
+    fn costs(&self) -> Costs {
+        self.costs
     }
 
     fn identity(&self) -> Option<Identity> {
@@ -63,9 +72,12 @@ impl<S: Source> Source for Watched<S> {
 
     fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
         let ranges = requests.iter().map(|request| request.range.clone());
-        let mut reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
-        reads.push(ranges.collect());
-        drop(reads);
+        self.note(ranges.collect());
         self.source.read(requests)
+    }
+
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        self.note(ranges.clone());
+        self.source.submit(ranges)
     }
 }

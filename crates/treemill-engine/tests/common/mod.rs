@@ -6,7 +6,7 @@ use treemill_engine::{Catalog, Specification};
 use treemill_format::layout::Layout;
 use treemill_format::tree::{BasketRef, Branch, Tree};
 use treemill_read::{Table, TreeFile};
-use treemill_source::{Latency, Memory};
+use treemill_source::{Costs, Memory};
 
 /// A branch whose entries have a fixed size, in baskets of these bytes.
 pub struct Stored {
@@ -102,7 +102,7 @@ pub fn catalog(per_basket: usize, stored: Vec<Stored>) -> Catalog {
         friends: Vec::new(),
         branches,
     };
-    let source = Arc::new(Memory::new("memory", bytes, Latency::Local));
+    let source = Arc::new(Memory::new("memory", bytes, Costs::NEAR));
     Catalog::new(Table::from(Arc::new(TreeFile::new(source, tree))))
 }
 

@@ -4,7 +4,7 @@
 use super::*;
 use std::cell::Cell;
 use treemill_format::rntuple::{Element, Encoding};
-use treemill_source::{Latency, Memory as Bytes};
+use treemill_source::{Costs, Memory as Bytes};
 use treemill_testing::Watched;
 
 thread_local! {
@@ -20,13 +20,11 @@ pub(super) fn count() {
 /// A source whose content the cache may keep.
 fn source() -> impl Source {
     let identity = Identity {
-        device: 1,
-        inode: 1,
+        place: [1, 1],
         size: 100,
-        modified: (1, 0),
-        changed: (1, 0),
+        state: [1, 0, 1, 0],
     };
-    Watched::new(Bytes::new("bytes", vec![0; 100], Latency::Local)).with_identity(Some(identity))
+    Watched::new(Bytes::new("bytes", vec![0; 100], Costs::NEAR)).with_identity(Some(identity))
 }
 
 /// How often the lock is taken when a pass uses these bytes of a file once, as the readers do.

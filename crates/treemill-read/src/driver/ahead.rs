@@ -4,7 +4,7 @@ use crate::plan::{self, Options};
 use crate::window::Window;
 use std::ops::Range;
 use treemill_format::tree::BasketRef;
-use treemill_source::{Latency, Source, SourceError};
+use treemill_source::{Source, SourceError};
 
 /// Baskets brought by one vectored read.
 #[derive(Debug, Default)]
@@ -28,9 +28,9 @@ impl Baskets {
         if self.here.contains(&index) {
             return Ok(0);
         }
-        let budget = match source.latency() {
-            Latency::Local => 0,
-            Latency::Remote => options.window_bytes,
+        let budget = match source.costs().is_near() {
+            true => 0,
+            false => options.window_bytes,
         };
         let wanted = plan::window(baskets, index, stop, budget);
         let stored = baskets.get(wanted.clone()).unwrap_or_default();
@@ -52,7 +52,8 @@ impl Baskets {
 #[allow(clippy::unwrap_used, clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
-    use treemill_source::Memory;
+    use treemill_source::{Costs, Memory};
+    use treemill_testing::FAR;
 
     fn baskets() -> Vec<BasketRef> {
         // Every second hundred bytes belong to the branch.
@@ -64,9 +65,9 @@ mod tests {
             .collect()
     }
 
-    fn bring(latency: Latency, gap_bytes: u64, window_bytes: u64) -> (Baskets, u64) {
+    fn bring(costs: Costs, gap_bytes: u64, window_bytes: u64) -> (Baskets, u64) {
         let bytes: Vec<u8> = (0..2000_u32).map(|i| (i / 100) as u8).collect();
-        let source = Memory::new("m", bytes, latency);
+        let source = Memory::new("m", bytes, costs);
         let mut window = Baskets::default();
         let options = Options {
             gap_bytes,
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_local_source_is_read_basket_by_basket() {
-        let (window, read) = bring(Latency::Local, 1000, 1000);
+        let (window, read) = bring(Costs::NEAR, 1000, 1000);
         assert_eq!((read, window.here.clone()), (100, 2..3));
         assert_eq!(window.bytes(&(400..500)), [4; 100]);
         assert!(window.bytes(&(600..700)).is_empty());
@@ -87,20 +88,20 @@ mod tests {
 
     #[test]
     fn a_distant_source_is_read_by_windows() {
-        let (window, read) = bring(Latency::Remote, 50, 1000);
+        let (window, read) = bring(FAR, 50, 1000);
         assert_eq!((read, window.here.clone()), (400, 2..6));
         assert_eq!(window.bytes(&(1000..1100)), [10; 100]);
-        let (window, read) = bring(Latency::Remote, 100, 1000);
+        let (window, read) = bring(FAR, 100, 1000);
         assert_eq!(read, 700);
         assert_eq!(window.bytes(&(1000..1100)), [10; 100]);
-        let (window, _) = bring(Latency::Remote, 100, 250);
+        let (window, _) = bring(FAR, 100, 250);
         assert_eq!(window.here, 2..4);
     }
 
     #[test]
     fn what_is_here_is_not_read_again() {
-        let (mut window, _) = bring(Latency::Remote, 50, 1000);
-        let nothing = Memory::new("m", Vec::new(), Latency::Remote);
+        let (mut window, _) = bring(FAR, 50, 1000);
+        let nothing = Memory::new("m", Vec::new(), FAR);
         let mut again = |index| window.bring(&nothing, &baskets(), index, 60, &Options::default());
         assert_eq!(again(5), Ok(0));
         assert!(again(6).is_err());

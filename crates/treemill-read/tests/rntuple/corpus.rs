@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use treemill_read::File;
 use treemill_read::rntuple::NTupleFile;
-use treemill_source::{Latency, Local, Memory, Source};
+use treemill_source::{Costs, Local, Memory, Source};
+use treemill_testing::FAR;
 
 /// A file of the corpus; `None`, with the reason printed, if there is none.
-fn file(name: &str, latency: Latency) -> Option<Arc<File>> {
+fn file(name: &str, costs: Costs) -> Option<Arc<File>> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/corpus")
         .join(name);
@@ -16,9 +17,9 @@ fn file(name: &str, latency: Latency) -> Option<Arc<File>> {
         println!("skipped: {} is not there", path.display());
         return None;
     }
-    let source: Arc<dyn Source> = match latency {
-        Latency::Local => Arc::new(Local::open(path.to_str().unwrap()).unwrap()),
-        Latency::Remote => Arc::new(Memory::new(name, std::fs::read(path).unwrap(), latency)),
+    let source: Arc<dyn Source> = match costs {
+        Costs::NEAR => Arc::new(Local::open(path.to_str().unwrap()).unwrap()),
+        _ => Arc::new(Memory::new(name, std::fs::read(path).unwrap(), costs)),
     };
     Some(File::open(source).unwrap())
 }
@@ -34,7 +35,7 @@ fn field(ntuple: &Arc<NTupleFile>, name: &str) -> Vec<String> {
 fn several_ntuples_in_a_file() {
     let Some(file) = file(
         "rntviewer-testfile-multiple-rntuples-v1-0-0-0.root",
-        Latency::Local,
+        Costs::NEAR,
     ) else {
         return;
     };
@@ -50,7 +51,7 @@ fn several_ntuples_in_a_file() {
 
 #[test]
 fn bits_and_split_columns() {
-    if let Some(file) = file("test_bit_rntuple_v1-0-0-0.root", Latency::Local) {
+    if let Some(file) = file("test_bit_rntuple_v1-0-0-0.root", Costs::NEAR) {
         let ntuple = file.ntuple("").unwrap();
         let bits: Vec<bool> = field(&ntuple, "one_bit")
             .iter()
@@ -63,7 +64,7 @@ fn bits_and_split_columns() {
             ]
         );
     }
-    if let Some(file) = file("test_split_3e4_rntuple_v1-0-0-0.root", Latency::Remote) {
+    if let Some(file) = file("test_split_3e4_rntuple_v1-0-0-0.root", FAR) {
         let ntuple = file.ntuple("ntuple").unwrap();
         assert!(field(&ntuple, "one_int32").iter().all(|v| v == "67305985"));
         assert!(
@@ -79,10 +80,7 @@ fn bits_and_split_columns() {
 
 #[test]
 fn columns_that_came_late() {
-    let Some(file) = file(
-        "test_extension_columns_rntuple_v1-0-0-0.root",
-        Latency::Local,
-    ) else {
+    let Some(file) = file("test_extension_columns_rntuple_v1-0-0-0.root", Costs::NEAR) else {
         return;
     };
     let ntuple = file.ntuple("").unwrap();
@@ -95,10 +93,7 @@ fn columns_that_came_late() {
 
 #[test]
 fn members_of_base_classes() {
-    let Some(file) = file(
-        "test_class_inheritance_rntuple_v1-0-0-1.root",
-        Latency::Local,
-    ) else {
+    let Some(file) = file("test_class_inheritance_rntuple_v1-0-0-1.root", Costs::NEAR) else {
         return;
     };
     let ntuple = file.ntuple("").unwrap();
@@ -129,8 +124,7 @@ fn all_fields_of_all_files_are_read_and_alike_by_any_batches() {
         ("test_nested_structs_rntuple_v1-0-0-0.root", 1),
         ("uproot-physlite-rntuple_v1-0-0-0.root", 872),
     ] {
-        let (Some(local), Some(remote)) = (file(name, Latency::Local), file(name, Latency::Remote))
-        else {
+        let (Some(local), Some(remote)) = (file(name, Costs::NEAR), file(name, FAR)) else {
             continue;
         };
         let mut read_fields = 0;

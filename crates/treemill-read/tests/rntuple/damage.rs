@@ -6,8 +6,8 @@ use crate::values::{by, open, read};
 use crate::writer::{Cluster, NTuple, Part, counted};
 use proptest::prelude::*;
 use treemill_read::{ErrorKind, ReadError};
-use treemill_source::Latency;
-use treemill_testing::peak_of;
+use treemill_source::Costs;
+use treemill_testing::{FAR, peak_of};
 
 fn is_fair(error: &ReadError) -> bool {
     matches!(
@@ -45,7 +45,7 @@ proptest! {
                 }
             }
         });
-        match open(bytes, &key, Latency::Local) {
+        match open(bytes, &key, Costs::NEAR) {
             Err(error) => prop_assert!(is_fair(&error), "{}", error),
             Ok(file) if file.ntuple().entries <= 1000 => {
                 for field in 0..file.fields().len() {
@@ -73,7 +73,7 @@ proptest! {
         let (mut bytes, key) = sample.write();
         let at = at.index(bytes.len());
         bytes[at] = value;
-        if let Ok(file) = open(bytes, &key, Latency::Remote) {
+        if let Ok(file) = open(bytes, &key, FAR) {
             for (name, values) in known {
                 match read(&file, file.field(name).unwrap(), by(2, 1000)) {
                     Ok(found) => prop_assert_eq!(found, values, "{}", name),
@@ -102,7 +102,7 @@ fn groups_that_name_the_same_page_list_take_no_memory() {
     });
     assert!(bytes.len() <= 1 << 20, "{} bytes", bytes.len());
     let most = 20 * bytes.len();
-    let (opened, taken) = peak_of(|| open(bytes, &key, Latency::Local));
+    let (opened, taken) = peak_of(|| open(bytes, &key, Costs::NEAR));
     let error = opened.unwrap_err();
     assert!(error.to_string().contains("page lists of"), "{error}");
     assert!(taken <= most, "{taken} bytes of {most}");

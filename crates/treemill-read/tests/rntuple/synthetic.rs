@@ -8,14 +8,15 @@ use crate::samples::{
 use crate::values::{by, open, read};
 use crate::writer::{Cluster, NTuple, Part};
 use treemill_read::{ErrorKind, Options, Reader};
-use treemill_source::Latency;
+use treemill_source::Costs;
+use treemill_testing::FAR;
 
 #[test]
 fn every_structure_is_read_by_any_batches_from_any_source() {
     for (sample, known) in [structures(), changes()] {
         let (file, key) = sample.write();
-        for latency in [Latency::Local, Latency::Remote] {
-            let file = open(file.clone(), &key, latency).unwrap();
+        for costs in [Costs::NEAR, FAR] {
+            let file = open(file.clone(), &key, costs).unwrap();
             for (batch, window) in [(100, 1 << 20), (1, 1 << 20), (2, 1 << 20), (3, 1), (1, 16)] {
                 for (name, values) in &known {
                     let field = file
@@ -24,7 +25,7 @@ fn every_structure_is_read_by_any_batches_from_any_source() {
                     let found = read(&file, field, by(batch, window)).unwrap();
                     assert_eq!(
                         &found, values,
-                        "{name}, batches of {batch}, window of {window}, {latency:?}"
+                        "{name}, batches of {batch}, window of {window}, {costs:?}"
                     );
                 }
             }
@@ -36,7 +37,7 @@ fn every_structure_is_read_by_any_batches_from_any_source() {
 fn an_empty_range_has_arrays_of_the_right_type() {
     let (sample, _) = structures();
     let (file, key) = sample.write();
-    let file = open(file, &key, Latency::Local).unwrap();
+    let file = open(file, &key, Costs::NEAR).unwrap();
     for field in 0..file.fields().len() {
         let mut reader = Reader::new(file.clone(), &[field]).unwrap();
         let array = reader.read(0, 2..2).unwrap();
@@ -55,7 +56,7 @@ fn an_empty_range_has_arrays_of_the_right_type() {
 /// The error that reading the field `f` brings.
 fn refused(ntuple: &NTuple) -> (ErrorKind, String) {
     let (file, key) = ntuple.write();
-    let result = open(file, &key, Latency::Local).and_then(|file| {
+    let result = open(file, &key, Costs::NEAR).and_then(|file| {
         let field = file.field("f").unwrap();
         read(&file, field, by(10, 1000))
     });
@@ -179,7 +180,7 @@ fn variants_have_their_elements_in_any_order() {
         &[(SWITCH, switches), (U8, bytes(&[7, 9]))],
     );
     let (file, key) = sample.write();
-    let file = open(file, &key, Latency::Local).unwrap();
+    let file = open(file, &key, Costs::NEAR).unwrap();
     for batch in [1, 2, 3] {
         let found = read(&file, file.field("f").unwrap(), by(batch, 1 << 20)).unwrap();
         assert_eq!(found, ["9", "7", "9"], "batches of {batch}");
@@ -192,7 +193,7 @@ fn a_damaged_page_is_found_by_its_checksum() {
     let (mut bytes, key) = sample.write();
     let at = b"root, or not".len(); // the first page, of x
     bytes[at] ^= 1;
-    let file = open(bytes, &key, Latency::Local).unwrap();
+    let file = open(bytes, &key, Costs::NEAR).unwrap();
     let error = read(&file, file.field("x").unwrap(), Options::default()).unwrap_err();
     assert_eq!(
         (error.kind, error.offset),
@@ -229,7 +230,7 @@ fn what_is_unknown_is_unsupported_by_name_and_spoils_nothing_else() {
             .extend([Some(Vec::new()), Some(Vec::new()), Some(Vec::new())]);
     }
     let (bytes, key) = sample.write();
-    let file = open(bytes, &key, Latency::Local).unwrap();
+    let file = open(bytes, &key, Costs::NEAR).unwrap();
     for (name, expected) in [
         ("streamed", "TLorentzVector, serialised by ROOT's streamer"),
         ("role", "structural role 0x09"),
@@ -246,7 +247,7 @@ fn what_is_unknown_is_unsupported_by_name_and_spoils_nothing_else() {
 
     sample.feature_flags = 1;
     let (bytes, key) = sample.write();
-    let error = open(bytes, &key, Latency::Local).unwrap_err();
+    let error = open(bytes, &key, Costs::NEAR).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unsupported);
     assert!(error.to_string().contains("feature flag 0"), "{error}");
 }
@@ -263,7 +264,7 @@ fn clusters_must_cover_the_entries() {
         }
     });
     assert_eq!(summaries, 1);
-    let error = open(bytes, &key, Latency::Local).unwrap_err();
+    let error = open(bytes, &key, Costs::NEAR).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Format);
     assert!(error.to_string().contains("begins at entry"), "{error}");
 }
@@ -275,7 +276,7 @@ fn a_distant_source_is_asked_few_times() {
     use treemill_testing::Watched;
     let (sample, known) = structures();
     let (bytes, key) = sample.write();
-    let source = Arc::new(Watched::new(Memory::new("m", bytes, Latency::Remote)));
+    let source = Arc::new(Watched::new(Memory::new("m", bytes, FAR)));
     let file = Arc::new(treemill_read::rntuple::NTupleFile::open(source.clone(), &key).unwrap());
     assert_eq!(
         source.reads().len(),
@@ -306,8 +307,8 @@ fn single_rows_of_a_distant_source_decode_their_own_pages() {
         columns: vec![Some((0..10).map(|i| page(i * 1000)).collect())],
     });
     let (bytes, key) = n.write();
-    for latency in [Latency::Local, Latency::Remote] {
-        let file = open(bytes.clone(), &key, latency).unwrap();
+    for costs in [Costs::NEAR, FAR] {
+        let file = open(bytes.clone(), &key, costs).unwrap();
         let counters = Arc::new(Counters::default());
         let mut reader = Reader::new(file, &[0])
             .unwrap()
@@ -316,6 +317,6 @@ fn single_rows_of_a_distant_source_decode_their_own_pages() {
         let mut batch = batches.next_batch().unwrap();
         let found = batch.column_at(0, &[5, 9_995]).unwrap();
         assert_eq!(crate::values::all(&found), ["5", "9995"]);
-        assert_eq!(counters.bytes_decompressed(), 2 * 4000, "{latency:?}");
+        assert_eq!(counters.bytes_decompressed(), 2 * 4000, "{costs:?}");
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use treemill_format::key::Key;
 use treemill_read::rntuple::NTupleFile;
 use treemill_read::{Options, ReadError, Reader};
-use treemill_source::{Latency, Memory};
+use treemill_source::{Costs, Memory};
 
 /// Value `i` of an array: `[1, 2.5, {pt: 3, name: "x"}, null]`.
 pub fn text(array: &ArrayRef, i: usize) -> String {
@@ -56,8 +56,8 @@ pub fn all(array: &ArrayRef) -> Vec<String> {
     (0..array.len()).map(|i| text(array, i)).collect()
 }
 
-pub fn open(bytes: Vec<u8>, key: &Key, latency: Latency) -> Result<Arc<NTupleFile>, ReadError> {
-    NTupleFile::open(Arc::new(Memory::new("m", bytes, latency)), key).map(Arc::new)
+pub fn open(bytes: Vec<u8>, key: &Key, costs: Costs) -> Result<Arc<NTupleFile>, ReadError> {
+    NTupleFile::open(Arc::new(Memory::new("m", bytes, costs)), key).map(Arc::new)
 }
 
 /// All values of a field, read in batches as `options` say.

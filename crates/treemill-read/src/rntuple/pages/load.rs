@@ -10,7 +10,6 @@ use tracing::trace_span;
 use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
 use treemill_format::rntuple::{Encoding, Located, Page, check_page};
-use treemill_source::Latency;
 
 impl InCluster<'_, '_> {
     /// Makes page number `index` of a column the one at hand.
@@ -125,18 +124,16 @@ impl InCluster<'_, '_> {
         let mut fields = Vec::new();
         self.shape
             .visit_columns(&mut |columns| fields.push(columns));
-        let read = match source.latency() {
-            Latency::Local => loaded.window.bring(source, vec![range], gap, budget),
-            Latency::Remote => {
-                match plan::ahead(file.ntuple(), &fields, self.index, *stop, budget) {
-                    Some(ranges) => self.ahead.bring(source, ranges, gap, budget),
-                    None => {
-                        let share = budget.checked_div(fields.len() as u64).unwrap_or(budget);
-                        let ranges = plan::few(located, index, share);
-                        loaded.window.bring(source, ranges, gap, budget)
-                    }
+        let read = match source.costs().is_near() {
+            true => loaded.window.bring(source, vec![range], gap, budget),
+            false => match plan::ahead(file.ntuple(), &fields, self.index, *stop, budget) {
+                Some(ranges) => self.ahead.bring(source, ranges, gap, budget),
+                None => {
+                    let share = budget.checked_div(fields.len() as u64).unwrap_or(budget);
+                    let ranges = plan::few(located, index, share);
+                    loaded.window.bring(source, ranges, gap, budget)
                 }
-            }
+            },
         };
         counters.add_bytes_read(read.map_err(ReadError::source)?);
         Ok(())

@@ -1,0 +1,148 @@
+//! Bytes that were asked for and may not be here yet. Knows no source.
+
+use crate::SourceError;
+use bytes::Bytes;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What became of a request.
+type Answer = Result<Bytes, SourceError>;
+
+#[derive(Default)]
+struct Slot {
+    answer: Mutex<Option<Answer>>,
+    bell: Condvar,
+}
+
+impl Slot {
+    fn answer(&self) -> MutexGuard<'_, Option<Answer>> {
+        self.answer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A range that was asked for. Clones share its bytes.
+///
+/// ```
+/// use std::time::Duration;
+/// use treemill_source::{Bytes, Ticket};
+///
+/// let (ticket, promise) = Ticket::new("a file", 0..3);
+/// assert!(ticket.wait_for(Duration::ZERO).is_none());
+/// std::thread::spawn(move || promise.keep(Ok(Bytes::from_static(b"abc"))));
+/// assert_eq!(ticket.wait()?, "abc");
+///
+/// let (ticket, promise) = Ticket::new("a file", 0..3);
+/// drop(promise); // a thread that ends early breaks no other one
+/// assert!(ticket.wait().is_err());
+/// # Ok::<(), treemill_source::SourceError>(())
+/// ```
+#[derive(Clone)]
+pub struct Ticket(Arc<Slot>);
+
+/// The other side of a ticket: who has it says what became of the request. Dropped, it is an error.
+pub struct Promise {
+    slot: Option<Arc<Slot>>,
+    broken: SourceError,
+}
+
+impl Ticket {
+    /// A ticket for bytes that will come, and the promise of them. `name` and `range` are for the error if the
+    /// promise is dropped.
+    #[must_use]
+    pub fn new(name: &str, range: std::ops::Range<u64>) -> (Self, Promise) {
+        let slot = Arc::new(Slot::default());
+        let broken = SourceError {
+            range: Some(range),
+            ..SourceError::new(name, "the request was given up")
+        };
+        let promise = Promise {
+            slot: Some(Arc::clone(&slot)),
+            broken,
+        };
+        (Ticket(slot), promise)
+    }
+
+    /// A ticket whose answer is here.
+    #[must_use]
+    pub fn ready(answer: Answer) -> Self {
+        Ticket(Arc::new(Slot {
+            answer: Mutex::new(Some(answer)),
+            bell: Condvar::new(),
+        }))
+    }
+
+    /// Whether the answer is here.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.0.answer().is_some()
+    }
+
+    /// The bytes, when they are here. Sources see to it that an answer comes: their deadlines look at progress.
+    ///
+    /// # Errors
+    /// Why they could not be had.
+    pub fn wait(&self) -> Result<Bytes, SourceError> {
+        let mut answer = self.0.answer();
+        loop {
+            if let Some(answer) = &*answer {
+                return answer.clone();
+            }
+            answer = self
+                .0
+                .bell
+                .wait(answer)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// As [`Ticket::wait`], but not for longer than `limit`: then `None`.
+    ///
+    /// # Errors
+    /// As [`Ticket::wait`], inside the option.
+    #[must_use]
+    pub fn wait_for(&self, limit: Duration) -> Option<Result<Bytes, SourceError>> {
+        let answer = self.0.answer();
+        let waited = self
+            .0
+            .bell
+            .wait_timeout_while(answer, limit, |answer| answer.is_none());
+        waited.unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+}
+
+impl std::fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ticket")
+            .field("is_ready", &self.is_ready())
+            .finish()
+    }
+}
+
+impl Promise {
+    /// Says what became of the request.
+    pub fn keep(mut self, answer: Answer) {
+        self.give(answer);
+    }
+
+    fn give(&mut self, answer: Answer) {
+        if let Some(slot) = self.slot.take() {
+            *slot.answer() = Some(answer);
+            slot.bell.notify_all();
+        }
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        let broken = self.broken.clone();
+        self.give(Err(broken));
+    }
+}
+
+impl std::fmt::Debug for Promise {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Promise")
+            .field("range", &self.broken.range)
+            .finish_non_exhaustive()
+    }
+}
