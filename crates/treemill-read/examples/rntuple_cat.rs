@@ -1,5 +1,5 @@
 //! Reads the fields of RNTuples and prints them as lines of JSON, for comparison with other readers:
-//! `rntuple_cat [--batch=N] [--remote] [--window=BYTES] [--quiet] FILE [NTUPLE [FIELD [START STOP]]]`.
+//! `rntuple_cat [--batch=N] [--remote] [--quiet] FILE [NTUPLE [FIELD [START STOP]]]`.
 //!
 //! One line for each RNTuple and one for each of its top fields (or the one FIELD, which may be a member:
 //! `muons.pt`), with its Arrow type and its values, or the error. `--batch` reads batches of N entries,
@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use treemill_read::rntuple::{NTupleFile, TUPLE_KEY};
 use treemill_read::{ErrorKind, File, Options, ReadError, Reader};
-use treemill_source::{Costs, Local, Memory, Source};
+use treemill_source::{Local, Memory, Source};
 use treemill_testing::FAR;
 
 struct How {
@@ -39,7 +39,6 @@ fn main() -> Result<(), Box<dyn Error>> {
                 how.options.batch_entries = n.parse()?;
                 how.options.least_entries = how.options.batch_entries;
             }
-            ("--window", n) => how.options.window_bytes = n.parse()?,
             ("--remote", _) => is_remote = true,
             ("--quiet", _) => how.is_quiet = true,
             _ => rest.push(arg),

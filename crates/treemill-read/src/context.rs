@@ -2,7 +2,7 @@
 
 use crate::Counters;
 use crate::counts::Counts;
-use crate::plan::Options;
+use crate::inbox::Lease;
 use treemill_format::compress::Decompressor;
 
 /// What a cursor needs of its reader. `F` is what it reads from.
@@ -12,9 +12,8 @@ pub(crate) struct Context<'a, F = ()> {
     pub(crate) counters: &'a Counters,
     /// List ends that the table's branches share.
     pub(crate) counts: &'a mut Counts,
-    pub(crate) options: &'a Options,
-    /// The end of the range that is read: nothing beyond it is prefetched.
-    pub(crate) stop: u64,
+    /// What was asked of a distant source.
+    pub(crate) lease: Option<&'a Lease>,
     /// Whether the arrays' memory is wanted again, for the batch after this.
     pub(crate) again: bool,
     /// Whether booleans are wanted as bytes, as far as that can be.
@@ -29,8 +28,7 @@ impl Context<'_> {
             decompressor: self.decompressor,
             counters: self.counters,
             counts: self.counts,
-            options: self.options,
-            stop: self.stop,
+            lease: self.lease,
             again: self.again,
             bytes: self.bytes,
         }

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Passes of this process so far.
 static PASSES: AtomicU64 = AtomicU64::new(0);
@@ -13,6 +14,10 @@ pub struct Counters {
     bytes_read: AtomicU64,
     bytes_decompressed: AtomicU64,
     bytes_from_cache: AtomicU64,
+    requests: AtomicU64,
+    bytes_wanted: AtomicU64,
+    waits: AtomicU64,
+    nanoseconds_waited: AtomicU64,
     pass: OnceLock<u64>,
 }
 
@@ -37,6 +42,26 @@ impl Counters {
         self.bytes_from_cache.load(Ordering::Relaxed)
     }
 
+    /// Ranges that distant sources were asked for, each counted once however many messages it takes.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Bytes from distant sources that readers have used. What was read beyond that lay between them, or was
+    /// asked for and not needed.
+    pub fn bytes_wanted(&self) -> u64 {
+        self.bytes_wanted.load(Ordering::Relaxed)
+    }
+
+    /// How often a thread has waited for bytes of a distant source, and for how long, all threads together.
+    pub fn waits(&self) -> (u64, Duration) {
+        let time = self.nanoseconds_waited.load(Ordering::Relaxed);
+        (
+            self.waits.load(Ordering::Relaxed),
+            Duration::from_nanos(time),
+        )
+    }
+
     /// The number of the pass that these counters are of, from 1 on in the order in which passes asked.
     pub(crate) fn pass(&self) -> u64 {
         let next = || PASSES.fetch_add(1, Ordering::Relaxed).saturating_add(1);
@@ -54,6 +79,21 @@ impl Counters {
 
     pub(crate) fn add_bytes_decompressed(&self, n: u64) {
         self.bytes_decompressed.fetch_add(n, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_sent(&self, ranges: u64, bytes: u64) {
+        self.requests.fetch_add(ranges, Ordering::Relaxed);
+        self.bytes_read.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_wanted(&self, n: u64) {
+        self.bytes_wanted.fetch_add(n, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_wait(&self, time: Duration) {
+        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.waits.fetch_add(1, Ordering::Relaxed);
+        self.nanoseconds_waited.fetch_add(time, Ordering::Relaxed);
     }
 
     pub(crate) fn add_bytes_from_cache(&self, n: u64) {

@@ -1,7 +1,6 @@
 //! A branch's cursor: the one place where plan, source, decompression and decoding meet. It keeps one basket
 //! ready (and its buffers for the next), and makes columns from runs of entries.
 
-mod ahead;
 mod counted;
 mod entry_starts;
 mod load;
@@ -16,8 +15,8 @@ use crate::limits::{RESERVED_RATIO, RESERVED_VALUES};
 use crate::memory::Spares;
 use crate::memory::shelf;
 use crate::plan;
+use crate::window::Window;
 use crate::{ReadError, TreeFile};
-use ahead::Baskets;
 use arrow_array::ArrayRef;
 use entry_starts::EntryStarts;
 use std::ops::Range;
@@ -61,10 +60,10 @@ struct Loaded {
 
 impl Loaded {
     /// The bytes of its entries.
-    fn data<'a>(&'a self, window: &'a Baskets, branch: &'a Branch) -> &'a [u8] {
+    fn data<'a>(&'a self, window: &'a Window, branch: &'a Branch) -> &'a [u8] {
         match &self.payload {
             Payload::Decompressed(basket) => basket.data(),
-            Payload::Stored(bytes) => window.bytes(bytes),
+            Payload::Stored(bytes) => window.bytes(bytes).unwrap_or_default(),
             Payload::Embedded(index) => branch
                 .embedded
                 .get(*index)
@@ -86,7 +85,7 @@ impl Loaded {
 #[derive(Debug)]
 pub(crate) struct Cursor {
     starts: EntryStarts,
-    window: Baskets,
+    window: Window,
     /// Memory for the next basket.
     spare: Vec<u8>,
     loaded: Option<Loaded>,
@@ -106,7 +105,7 @@ impl Cursor {
     pub(crate) fn new(branch: usize, role: Role) -> Self {
         Cursor {
             starts: EntryStarts::new(branch, role),
-            window: Baskets::default(),
+            window: Window::default(),
             spare: Vec::new(),
             loaded: None,
             spares: Spares::default(),

@@ -1,20 +1,19 @@
 //! The reader's policy in numbers: what is read together, how much memory is kept, and how much of a file's
 //! claims is believed. Beside the cache, which has its own limit, a process keeps at most 256 MB for reuse
 //! ([`SHELF_BYTES`] twice, [`RESULTS_BYTES`], and [`KEPT_ENTRIES`] of 4 bytes). Each column of each reader has
-//! at most one window.
+//! at most one window. What is asked of a distant source has the limits of its `Costs`.
 
-// Batches and windows: the defaults of `Options`, which says what they are.
+// Batches: the defaults of `Options`, which says what they are.
 
 /// Entries of a batch at most: what its columns take should fit the processor's second-level cache.
 pub(crate) const BATCH_ENTRIES: u64 = 32 << 10;
 /// Entries of a batch at least: fewer do not repay the fixed cost of a batch.
 pub(crate) const LEAST_ENTRIES: u64 = 4 << 10;
-/// Compressed bytes that one column asks a distant source for at once.
-pub(crate) const WINDOW_BYTES: u64 = 8 << 20;
-/// Bytes between two ranges of a distant source that are read as one: they cost less than a round trip.
-pub(crate) const GAP_BYTES: u64 = 32 << 10;
 /// Rows between two wanted ones that are decoded with them: it costs less than a new start.
 pub(crate) const GAP_ROWS: u32 = 256;
+/// The part of a nested column that is asked for beside the part that some entries of a cluster probably need: the
+/// lengths of lists vary.
+pub(crate) const NESTED_MARGIN: u64 = 16;
 
 // Opening.
 

@@ -1,8 +1,8 @@
 //! The read plan: which baskets, which byte ranges, and where batches end. Pure: no I/O, no state.
 
-use crate::limits::{BATCH_ENTRIES, GAP_BYTES, LEAST_ENTRIES, WINDOW_BYTES};
+use crate::limits::{BATCH_ENTRIES, LEAST_ENTRIES};
 use std::ops::Range;
-use treemill_format::tree::{BasketRef, Branch};
+use treemill_format::tree::Branch;
 
 /// How to read. The defaults suit a query over a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,11 +11,6 @@ pub struct Options {
     pub batch_entries: u64,
     /// The fewest entries of a batch, except at the end of a range: smaller baskets are joined.
     pub least_entries: u64,
-    /// The most compressed bytes of one column asked for at once from a distant source; one
-    /// basket is always allowed. Local sources are read basket by basket.
-    pub window_bytes: u64,
-    /// Ranges of a distant source less than this apart are read as one.
-    pub gap_bytes: u64,
 }
 
 impl Default for Options {
@@ -23,8 +18,6 @@ impl Default for Options {
         Options {
             batch_entries: BATCH_ENTRIES,
             least_entries: LEAST_ENTRIES,
-            window_bytes: WINDOW_BYTES,
-            gap_bytes: GAP_BYTES,
         }
     }
 }
@@ -145,23 +138,6 @@ pub fn batch_end(start: u64, stop: u64, boundaries: &[u64], options: &Options) -
     start.saturating_add(way.div_ceil(pieces))
 }
 
-/// The baskets that one read brings: from `first` on those that begin before entry `stop`, within `budget`
-/// bytes but at least one.
-#[must_use]
-pub fn window(baskets: &[BasketRef], first: usize, stop: u64, budget: u64) -> Range<usize> {
-    let mut bytes = 0_u64;
-    let later = baskets.get(first..).unwrap_or_default();
-    let more = later
-        .iter()
-        .take_while(|basket| {
-            let alone = bytes == 0;
-            bytes = bytes.saturating_add(basket.bytes.end.saturating_sub(basket.bytes.start));
-            alone || (bytes <= budget && basket.entries.start < stop)
-        })
-        .count();
-    first..first.saturating_add(more)
-}
-
 /// Byte ranges that cover all of `ranges`, in file order. Ranges less than `gap` apart are joined, up to `most`
 /// bytes.
 #[must_use]
@@ -187,6 +163,7 @@ pub fn coalesce(mut ranges: Vec<Range<u64>>, gap: u64, most: u64) -> Vec<Range<u
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use treemill_format::tree::BasketRef;
 
     fn basket(entries: Range<u64>, bytes: Range<u64>) -> BasketRef {
         BasketRef { entries, bytes }
@@ -213,17 +190,6 @@ mod tests {
         let small: Vec<u64> = (1..100).map(|i| i * 1000).collect();
         assert_eq!(batch_end(0, 100_000, &small, &options), 32_000);
         assert_eq!(batch_end(0, 500, &small, &options), 500);
-    }
-
-    #[test]
-    fn a_window_takes_what_the_budget_and_the_range_allow_and_at_least_one() {
-        let baskets: Vec<BasketRef> = (0..10)
-            .map(|i| basket(i * 100..(i + 1) * 100, i * 1000..(i + 1) * 1000))
-            .collect();
-        assert_eq!(window(&baskets, 2, 1000, 3500), 2..5);
-        assert_eq!(window(&baskets, 2, 1000, 10), 2..3);
-        assert_eq!(window(&baskets, 2, 350, 9000), 2..4);
-        assert_eq!(window(&baskets, 10, 1000, 10), 10..10);
     }
 
     #[test]

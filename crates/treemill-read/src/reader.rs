@@ -4,8 +4,10 @@
 use crate::context::Context;
 use crate::counts::{Counts, Role};
 use crate::driver::Cursor as BranchCursor;
+use crate::inbox::Lease;
 use crate::plan::{self, Options};
 use crate::rntuple::{Cursor as FieldCursor, NTupleFile};
+use crate::wants::wants;
 use crate::{Counters, ReadError, Table, TreeFile};
 use arrow_array::ArrayRef;
 use std::ops::Range;
@@ -43,11 +45,13 @@ pub struct Reader {
     counters: Arc<Counters>,
     counts: Counts,
     bytes: bool,
+    /// What was asked of a distant source for the range at hand.
+    lease: Option<Lease>,
 }
 
 /// Reads one column.
 enum Cursor {
-    Branch(Arc<TreeFile>, BranchCursor),
+    Branch(Arc<TreeFile>, Box<BranchCursor>),
     Field(Arc<NTupleFile>, FieldCursor),
 }
 
@@ -56,7 +60,7 @@ impl Cursor {
         Ok(match table {
             Table::Tree(file) => {
                 file.readable(column)?;
-                Cursor::Branch(Arc::clone(file), BranchCursor::new(column, role))
+                Cursor::Branch(Arc::clone(file), Box::new(BranchCursor::new(column, role)))
             }
             Table::NTuple(file) => Cursor::Field(Arc::clone(file), FieldCursor::new(file, column)?),
         })
@@ -114,7 +118,35 @@ impl Reader {
             counters: Arc::default(),
             counts,
             bytes: false,
+            lease: None,
         })
+    }
+
+    /// Takes what was asked under `lease`, for the next range. A reader of a distant source that is given none asks
+    /// for all of its columns itself.
+    pub fn take_over(&mut self, lease: Option<Lease>) {
+        self.lease = lease;
+    }
+
+    /// Asks for the bytes of some columns and entries, if the source is a distant one, without waiting for them.
+    ///
+    /// # Errors
+    /// `NotFound` if there are fewer entries.
+    pub fn ask(&mut self, columns: &[usize], range: Range<u64>) -> Result<(), ReadError> {
+        self.check(&range)?;
+        let Some(inbox) = self.table.inbox() else {
+            return Ok(());
+        };
+        let own = columns
+            .iter()
+            .filter_map(|&column| self.columns.get(column));
+        let own: Vec<usize> = own.copied().collect();
+        let wants = wants(&self.table, &own, &[range]);
+        let lease = self
+            .lease
+            .get_or_insert_with(|| inbox.lease(&self.counters));
+        lease.ask(wants.into_iter().map(|want| want.bytes));
+        Ok(())
     }
 
     /// Adds to `counters`, which may be shared and watched.
@@ -143,6 +175,10 @@ impl Reader {
         options: Options,
     ) -> Result<Batches<'_>, ReadError> {
         self.check(&range)?;
+        if self.lease.is_none() {
+            let all: Vec<usize> = (0..self.columns.len()).collect();
+            self.ask(&all, range.clone())?;
+        }
         let boundaries = self.table.boundaries(&self.columns, &range);
         Ok(Batches {
             reader: self,
@@ -177,7 +213,7 @@ impl Reader {
     /// # Errors
     /// As [`Batch::column`].
     pub fn read(&mut self, column: usize, range: Range<u64>) -> Result<ArrayRef, ReadError> {
-        self.check(&range)?;
+        self.ask(&[column], range.clone())?;
         let mut batches = Batches {
             reader: self,
             next: range.start,
@@ -230,6 +266,7 @@ impl Batches<'_> {
             counters,
             counts,
             bytes,
+            lease,
             ..
         } = &mut *self.reader;
         Batch {
@@ -242,8 +279,7 @@ impl Batches<'_> {
                 decompressor,
                 counters,
                 counts,
-                options: &self.options,
-                stop: self.stop,
+                lease: lease.as_ref(),
                 again: self.again,
                 bytes: *bytes,
             },

@@ -3,7 +3,7 @@
 
 use crate::near::near;
 use crate::rntuple::NTupleFile;
-use crate::{ReadError, TreeFile, cache, plan};
+use crate::{Inbox, ReadError, TreeFile, cache, plan};
 use arrow_schema::Field;
 use std::ops::Range;
 use std::sync::Arc;
@@ -77,6 +77,15 @@ impl Table {
         match self {
             Table::Tree(tree) => tree.source(),
             Table::NTuple(file) => file.source(),
+        }
+    }
+
+    /// Its bytes that were asked for; `None` if the source is a near one.
+    #[must_use]
+    pub fn inbox(&self) -> Option<&Arc<Inbox>> {
+        match self {
+            Table::Tree(tree) => tree.inbox(),
+            Table::NTuple(file) => file.inbox(),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::counts::{Kept, Proofs};
 use crate::decode;
 use crate::near::near;
-use crate::{ErrorKind, ReadError};
+use crate::{ErrorKind, Inbox, ReadError};
 use std::collections::HashMap;
 use std::sync::Arc;
 use treemill_format::layout::Layout;
@@ -13,6 +13,7 @@ use treemill_source::Source;
 /// A tree that can be read. Shared by any number of readers.
 pub struct TreeFile {
     source: Arc<dyn Source>,
+    inbox: Option<Arc<Inbox>>,
     tree: Tree,
     by_name: HashMap<String, usize>,
     proofs: Proofs,
@@ -38,6 +39,7 @@ impl TreeFile {
             by_name.entry(branch.name.clone()).or_insert(index);
         }
         TreeFile {
+            inbox: Inbox::new(&source),
             source,
             proofs: Proofs::new(tree.branches.len()),
             ends: Kept::default(),
@@ -60,6 +62,12 @@ impl TreeFile {
     /// List ends that readers have recorded.
     pub(crate) fn ends(&self) -> &Kept {
         &self.ends
+    }
+
+    /// Its bytes that were asked for; `None` if the source is a near one.
+    #[must_use]
+    pub fn inbox(&self) -> Option<&Arc<Inbox>> {
+        self.inbox.as_ref()
     }
 
     /// Where its bytes come from.

@@ -1,61 +1,68 @@
-//! Stored bytes of one vectored read, in reused buffers. Knows ranges of the file, not what lies in them.
+//! Stored bytes that a cursor works on: one basket or page, in a buffer that is used again, or shared with others if it
+//! came through the inbox. Knows a range of the file, not what lies in it.
 
+use crate::Counters;
+use crate::inbox::Lease;
 use crate::memory::shelf;
-use crate::plan;
 use std::ops::Range;
 use tracing::trace_span;
-use treemill_source::{Request, Source, SourceError};
+use treemill_source::{Bytes, Request, Source, SourceError};
 
-/// Bytes of some ranges of the file.
+/// Bytes of one range of the file.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
-    /// In file order. Requests beyond `used` are spare buffers.
-    requests: Vec<Request>,
-    used: usize,
+    /// The range, and its buffer if the source is near.
+    request: Request,
+    /// Its bytes if the source is far.
+    shared: Option<Bytes>,
 }
 
 impl Window {
-    /// Replaces the contents by these ranges; ranges less than `gap` apart are read as one of at most `most`
-    /// bytes. Returns how many bytes were read.
+    /// Replaces the contents by this range, unless it is here already.
     pub(crate) fn bring(
         &mut self,
         source: &dyn Source,
-        ranges: Vec<Range<u64>>,
-        gap: u64,
-        most: u64,
-    ) -> Result<u64, SourceError> {
-        let ranges = plan::coalesce(ranges, gap, most);
-        self.used = 0;
-        if self.requests.len() < ranges.len() {
-            self.requests.resize_with(ranges.len(), || Request {
-                buffer: shelf::BYTES.take(),
-                ..Request::default()
-            });
+        lease: Option<&Lease>,
+        range: &Range<u64>,
+        counters: &Counters,
+    ) -> Result<(), SourceError> {
+        if self.request.range == *range {
+            return Ok(());
         }
-        let used = ranges.len();
-        for (request, range) in self.requests.iter_mut().zip(ranges) {
-            request.range = range;
+        self.request.range = 0..0; // until the bytes are here
+        match lease {
+            Some(lease) => self.shared = Some(lease.take(range)?),
+            None => {
+                if self.request.buffer.capacity() == 0 {
+                    self.request.buffer = shelf::BYTES.take();
+                }
+                let mut request = std::mem::take(&mut self.request);
+                request.range = range.clone();
+                let requests = std::slice::from_mut(&mut request);
+                let read = trace_span!("read", ranges = 1).in_scope(|| source.read(requests));
+                self.request.buffer = request.buffer;
+                read?;
+                counters.add_bytes_read(self.request.buffer.len() as u64);
+            }
         }
-        let requests = self.requests.get_mut(..used).unwrap_or_default();
-        trace_span!("read", ranges = used).in_scope(|| source.read(requests))?;
-        self.used = used;
-        Ok(requests.iter().map(|r| r.buffer.len() as u64).sum())
+        self.request.range = range.clone();
+        Ok(())
     }
 
-    /// The bytes of a range that was brought.
+    /// The bytes of the range that was brought, or of a part of it.
     pub(crate) fn bytes(&self, range: &Range<u64>) -> Option<&[u8]> {
-        let requests = self.requests.get(..self.used)?;
-        let after = requests.partition_point(|r| r.range.start <= range.start);
-        let request = requests.get(after.checked_sub(1)?)?;
-        let place = |at: u64| usize::try_from(at.checked_sub(request.range.start)?).ok();
-        request.buffer.get(place(range.start)?..place(range.end)?)
+        let held = &self.request.range;
+        let place = |at: u64| usize::try_from(at.checked_sub(held.start)?).ok();
+        let bytes = self.shared.as_deref().unwrap_or(&self.request.buffer);
+        if range.end > held.end {
+            return None;
+        }
+        bytes.get(place(range.start)?..place(range.end)?)
     }
 }
 
 impl Drop for Window {
     fn drop(&mut self) {
-        for request in self.requests.drain(..) {
-            shelf::BYTES.give(request.buffer);
-        }
+        shelf::BYTES.give(std::mem::take(&mut self.request.buffer));
     }
 }

@@ -13,7 +13,7 @@ use arrow_select::take::take;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use treemill_read::{Counters, ErrorKind, File, Options, ReadError, Reader, Table};
-use treemill_source::{Costs, Local, Memory};
+use treemill_source::{Local, Memory};
 use treemill_testing::FAR;
 
 fn corpus() -> Vec<PathBuf> {

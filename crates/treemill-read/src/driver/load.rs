@@ -42,15 +42,13 @@ impl Cursor {
             self.starts.recall(context, &entries);
         }
         let loaded = match branch.baskets.get(index) {
-            Some(basket) => self
-                .load_stored(context, branch, index, basket)
-                .map_err(|e| {
-                    e.within(
-                        &branch.name,
-                        basket.entries.clone(),
-                        Some(basket.bytes.start),
-                    )
-                })?,
+            Some(basket) => self.load_stored(context, branch, basket).map_err(|e| {
+                e.within(
+                    &branch.name,
+                    basket.entries.clone(),
+                    Some(basket.bytes.start),
+                )
+            })?,
             None => {
                 let embedded = plan::embedded_index(branch, index).unwrap_or(0);
                 self.load_embedded(context, branch, embedded)?
@@ -81,7 +79,6 @@ impl Cursor {
         &mut self,
         context: &mut Context<'_, TreeFile>,
         branch: &Branch,
-        index: usize,
         basket: &BasketRef,
     ) -> Result<Loaded, ReadError> {
         let (source, counters) = (context.file.source(), context.counters);
@@ -89,11 +86,9 @@ impl Cursor {
             Lookup::Hit(found, _) if self.is_enough(context, basket, &found) => {
                 (found.header.clone(), Payload::Decompressed(found))
             }
-            Lookup::Hit(_, key) | Lookup::Admit(key) => {
-                self.read(context, branch, index, basket, Some(key))?
-            }
+            Lookup::Hit(_, key) | Lookup::Admit(key) => self.read(context, basket, Some(key))?,
             Lookup::Miss(key) => {
-                let read = self.read(context, branch, index, basket, None)?;
+                let read = self.read(context, basket, None)?;
                 if let Some(key) = key {
                     key.note(read.0.uncompressed_len, counters);
                 }
@@ -102,7 +97,10 @@ impl Cursor {
         };
         let (bytes, base): (&[u8], _) = match &payload {
             Payload::Decompressed(unpacked) => (unpacked.payload(), None),
-            Payload::Stored(bytes) => (self.window.bytes(bytes), Some(bytes.start)),
+            Payload::Stored(bytes) => (
+                self.window.bytes(bytes).unwrap_or_default(),
+                Some(bytes.start),
+            ),
             Payload::Embedded(_) => (&[], None),
         };
         self.starts
@@ -137,20 +135,16 @@ impl Cursor {
     fn read(
         &mut self,
         context: &mut Context<'_, TreeFile>,
-        branch: &Branch,
-        index: usize,
         basket: &BasketRef,
         key: Option<cache::Key>,
     ) -> Result<(BasketHeader, Payload), ReadError> {
         let source = context.file.source().as_ref();
         let name = source.name();
         let start = basket.bytes.start;
-        let (baskets, stop, options) = (&branch.baskets, context.stop, context.options);
-        let read = self.window.bring(source, baskets, index, stop, options);
-        context
-            .counters
-            .add_bytes_read(read.map_err(ReadError::source)?);
-        let record = self.window.bytes(&basket.bytes);
+        let (lease, counters) = (context.lease, context.counters);
+        let brought = self.window.bring(source, lease, &basket.bytes, counters);
+        brought.map_err(ReadError::source)?;
+        let record = self.window.bytes(&basket.bytes).unwrap_or_default();
         let wrong = |e| ReadError::format(&e, name, Some(start));
         let header = BasketHeader::parse(record).map_err(wrong)?;
         let packed_at = start.saturating_add(header.key_len as u64);
@@ -170,7 +164,7 @@ impl Cursor {
         if bytes.capacity() == 0 && key.is_none() {
             bytes = shelf::BYTES.take();
         }
-        let record = self.window.bytes(&basket.bytes);
+        let record = self.window.bytes(&basket.bytes).unwrap_or_default();
         let packed = record.get(header.key_len..header.record_len);
         let packed = packed.unwrap_or_default();
         let filled = if is_stored {

@@ -2,8 +2,8 @@
 //! `plan`, `assemble` and `column` are pure; `ntuple_file` and `pages` alone use sources. Knows no TTree.
 //!
 //! A field is read from the top down: the ends of a collection's items say which items are needed, and so on
-//! below. For a distant source this would be a round trip per level, so all pages of the field are requested at
-//! once.
+//! below. For a distant source this would be a round trip per level, so a reader asks for all pages of its entries at
+//! once (`wants.rs`).
 
 mod assemble;
 mod column;
@@ -14,4 +14,5 @@ mod types;
 
 pub use ntuple_file::NTupleFile;
 pub(crate) use pages::Cursor;
+pub(crate) use plan::clusters;
 pub use types::{TUPLE_KEY, arrow_type, field};

@@ -1,8 +1,8 @@
 //! An RNTuple with the source of its pages, and how one is opened.
 
 use super::types;
-use crate::ReadError;
 use crate::faults::malformed;
+use crate::{Inbox, ReadError};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tracing::debug_span;
@@ -15,6 +15,7 @@ use treemill_source::{Request, Source};
 /// An RNTuple that can be read. Shared by any number of readers.
 pub struct NTupleFile {
     source: Arc<dyn Source>,
+    inbox: Option<Arc<Inbox>>,
     ntuple: NTuple,
     fields: Vec<NamedField>,
     by_name: HashMap<String, usize>,
@@ -80,6 +81,7 @@ impl NTupleFile {
             by_name.entry(field.name.clone()).or_insert(index);
         }
         Ok(NTupleFile {
+            inbox: Inbox::new(&source),
             source,
             ntuple,
             fields,
@@ -91,6 +93,12 @@ impl NTupleFile {
     #[must_use]
     pub fn ntuple(&self) -> &NTuple {
         &self.ntuple
+    }
+
+    /// Its bytes that were asked for; `None` if the source is a near one.
+    #[must_use]
+    pub fn inbox(&self) -> Option<&Arc<Inbox>> {
+        self.inbox.as_ref()
     }
 
     /// Where its bytes come from.

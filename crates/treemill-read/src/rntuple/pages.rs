@@ -1,5 +1,5 @@
 //! The cursor of one field: the one place where plan, source, decompression and page decoding meet. Keeps one
-//! page of each column ready, and prefetched bytes.
+//! page of each column ready.
 
 mod load;
 
@@ -30,8 +30,6 @@ use treemill_format::rntuple::{Cluster, Columns, Shape};
 pub(crate) struct Cursor {
     name: String,
     shape: Shape,
-    /// Pages of all columns, if they were asked for at once.
-    ahead: Window,
     columns: BTreeMap<usize, Loaded>,
     spares: Spares,
 }
@@ -45,7 +43,7 @@ struct Loaded {
     bytes: Vec<u8>,
     /// Memory for the ends of items, of index columns: each less the first.
     ends: Vec<u32>,
-    /// Pages of this column alone.
+    /// The page's stored bytes.
     window: Window,
 }
 
@@ -59,19 +57,19 @@ enum PageData {
     Decompressed,
     /// In [`Loaded::ends`], as ends of items, with what was taken from each.
     Ends(u64),
-    /// As they were read, in a window: this range of the file.
+    /// As they were read, in the window: this range of the file.
     Stored(Range<u64>),
     /// In the cache, which other passes share.
     Cached(Arc<Page>),
 }
 
 impl Loaded {
-    /// The elements of the page at hand, unless the windows have other bytes by now.
-    fn bytes<'a>(&'a self, ahead: &'a Window) -> Option<&'a [u8]> {
+    /// The elements of the page at hand, unless the window has other bytes by now.
+    fn bytes(&self) -> Option<&[u8]> {
         match &self.current.as_ref()?.1 {
             PageData::Decompressed => Some(&self.bytes),
             PageData::Ends(_) => Some(&[]),
-            PageData::Stored(range) => ahead.bytes(range).or_else(|| self.window.bytes(range)),
+            PageData::Stored(range) => self.window.bytes(range),
             PageData::Cached(page) => Some(page.encoded()),
         }
     }
@@ -103,7 +101,6 @@ impl Cursor {
         Ok(Cursor {
             name,
             shape: file.shape(index)?,
-            ahead: Window::default(),
             columns: BTreeMap::new(),
             spares: Spares::default(),
         })
@@ -157,8 +154,6 @@ impl Cursor {
                 context,
                 cluster,
                 index,
-                shape: &self.shape,
-                ahead: &mut self.ahead,
                 columns: &mut self.columns,
             };
             let _span = trace_span!("decode", field = self.name).entered();
@@ -179,8 +174,6 @@ struct InCluster<'a, 'c> {
     context: &'a mut Context<'c, NTupleFile>,
     cluster: &'a Cluster,
     index: usize,
-    shape: &'a Shape,
-    ahead: &'a mut Window,
     columns: &'a mut BTreeMap<usize, Loaded>,
 }
 
@@ -221,7 +214,7 @@ impl Elements for InCluster<'_, '_> {
                         false => visit(Stretch::Page(
                             encoding,
                             Run {
-                                bytes: loaded.bytes(self.ahead).unwrap_or_default(),
+                                bytes: loaded.bytes().unwrap_or_default(),
                                 count,
                                 wanted,
                             },

@@ -1,11 +1,11 @@
-//! Plans which parts of which pages hold given elements, and which pages are prefetched. Pure: no I/O, no
+//! Plans which parts of which pages hold given elements. Pure: no I/O, no
 //! state.
 
 use crate::faults::{malformed, unsupported};
 use crate::limits::ZEROS;
 use std::ops::Range;
 use treemill_format::error::Result;
-use treemill_format::rntuple::{Columns, Located, NTuple};
+use treemill_format::rntuple::{Located, NTuple};
 
 /// A part of a column's elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +95,7 @@ fn index(n: u64) -> usize {
 }
 
 /// The clusters that hold entries of `range`, with those entries counted from the cluster's start.
-pub(super) fn clusters(ntuple: &NTuple, range: &Range<u64>) -> Vec<(usize, Range<u64>)> {
+pub(crate) fn clusters(ntuple: &NTuple, range: &Range<u64>) -> Vec<(usize, Range<u64>)> {
     let first = ntuple
         .clusters
         .partition_point(|c| c.entries.end <= range.start);
@@ -109,58 +109,6 @@ pub(super) fn clusters(ntuple: &NTuple, range: &Range<u64>) -> Vec<(usize, Range
             (i, start..end)
         })
         .filter(|(_, entries)| !entries.is_empty())
-        .collect()
-}
-
-/// The pages of a whole field to request at once: those of cluster number `cluster`, and of the next clusters
-/// that begin before entry `stop`, as far as `budget` allows. `None` if the first cluster alone exceeds it.
-pub(super) fn ahead(
-    ntuple: &NTuple,
-    columns: &[&Columns],
-    cluster: usize,
-    stop: u64,
-    budget: u64,
-) -> Option<Vec<Range<u64>>> {
-    let mut ranges = Vec::new();
-    let mut bytes = 0_u64;
-    let clusters = ntuple.clusters.iter().skip(cluster);
-    for (i, cluster) in clusters.enumerate() {
-        if i > 0 && cluster.entries.start >= stop {
-            break;
-        }
-        let known = ranges.len();
-        for columns in columns {
-            let width = columns.representations.first().map_or(0, Vec::len);
-            for nth in 0..width {
-                // An error in a column is reported when it is read.
-                if let Ok(located) = ntuple.locate(columns, nth, cluster) {
-                    ranges.extend(located.pages.iter().map(|page| page.bytes()));
-                }
-            }
-        }
-        let more = ranges
-            .iter()
-            .skip(known)
-            .map(|r| r.end.saturating_sub(r.start));
-        bytes = more.fold(bytes, u64::saturating_add);
-        if bytes > budget {
-            ranges.truncate(known);
-            return (i > 0).then_some(ranges);
-        }
-    }
-    Some(ranges)
-}
-
-/// The pages of one column that one read brings: from number `page` on, within `budget` bytes but at least one.
-pub(super) fn few(located: &Located<'_>, page: usize, budget: u64) -> Vec<Range<u64>> {
-    let mut bytes = 0_u64;
-    let pages = located.pages.iter().skip(page).map(|page| page.bytes());
-    pages
-        .take_while(|range| {
-            let is_first = bytes == 0;
-            bytes = bytes.saturating_add(range.end.saturating_sub(range.start));
-            is_first || bytes <= budget
-        })
         .collect()
 }
 

@@ -50,7 +50,7 @@ proptest! {
             Ok(file) if file.ntuple().entries <= 1000 => {
                 for field in 0..file.fields().len() {
                     let _ = file.bytes(field);
-                    match read(&file, field, by(2, 1000)) {
+                    match read(&file, field, by(2)) {
                         Ok(values) => prop_assert_eq!(values.len() as u64, file.ntuple().entries),
                         Err(error) => prop_assert!(is_fair(&error), "{}", error),
                     }
@@ -75,7 +75,7 @@ proptest! {
         bytes[at] = value;
         if let Ok(file) = open(bytes, &key, FAR) {
             for (name, values) in known {
-                match read(&file, file.field(name).unwrap(), by(2, 1000)) {
+                match read(&file, file.field(name).unwrap(), by(2)) {
                     Ok(found) => prop_assert_eq!(found, values, "{}", name),
                     Err(error) => prop_assert!(is_fair(&error), "{}", error),
                 }

@@ -79,12 +79,10 @@ pub fn read(
     Ok(values)
 }
 
-/// Batches of `entries`, and a window of `window_bytes`.
-pub fn by(entries: u64, window_bytes: u64) -> Options {
+/// Batches of `entries`.
+pub fn by(entries: u64) -> Options {
     Options {
         batch_entries: entries,
         least_entries: entries,
-        window_bytes,
-        ..Options::default()
     }
 }

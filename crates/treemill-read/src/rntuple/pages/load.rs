@@ -5,7 +5,6 @@ use crate::ReadError;
 use crate::cache::{self, Elements, Lookup, PageKind};
 use crate::context::Context;
 use crate::memory::shelf;
-use crate::rntuple::plan;
 use tracing::trace_span;
 use treemill_format::compress::Decompressor;
 use treemill_format::error::FormatError;
@@ -22,8 +21,7 @@ impl InCluster<'_, '_> {
         let number = (self.index, index);
         let is_here = |loaded: &Loaded| {
             let current = loaded.current.as_ref();
-            current.is_some_and(|(current, _)| *current == number)
-                && loaded.bytes(self.ahead).is_some()
+            current.is_some_and(|(current, _)| *current == number) && loaded.bytes().is_some()
         };
         if self.columns.get(&located.column).is_some_and(is_here) {
             return Ok(());
@@ -43,10 +41,10 @@ impl InCluster<'_, '_> {
                 PageData::Cached(found)
             }
             Lookup::Hit(_, key) | Lookup::Admit(key) => {
-                self.read(located, page, index, &kind, Some(key))?
+                self.read(located, page, &kind, Some(key))?
             }
             Lookup::Miss(key) => {
-                let elements = self.read(located, page, index, &kind, None)?;
+                let elements = self.read(located, page, &kind, None)?;
                 if let Some(key) = key {
                     key.note(kind.memory(), counters);
                 }
@@ -63,17 +61,23 @@ impl InCluster<'_, '_> {
         &mut self,
         located: &Located<'_>,
         page: &Page,
-        index: usize,
         kind: &PageKind,
         key: Option<cache::Key>,
     ) -> Result<PageData, ReadError> {
-        self.bring(located, page, index)?;
         let loaded = self.columns.entry(located.column).or_default();
         loaded.current = None; // its memory is written to
         let range = page.bytes();
-        let alone = || loaded.window.bytes(&range);
-        let stored = self.ahead.bytes(&range).or_else(alone).unwrap_or_default();
-        let file = self.context.file.source().name();
+        let Context {
+            file,
+            counters,
+            lease,
+            ..
+        } = &*self.context;
+        let source = file.source().as_ref();
+        let brought = loaded.window.bring(source, *lease, &range, counters);
+        brought.map_err(ReadError::source)?;
+        let stored = loaded.window.bytes(&range).unwrap_or_default();
+        let file = source.name();
         let wrong = |e| ReadError::format(&e, file, Some(range.start));
         let length = kind.length();
         let packed = check_page(page, stored, length).map_err(wrong)?;
@@ -102,41 +106,6 @@ impl InCluster<'_, '_> {
             true => PageData::Stored(page.locator.bytes()),
             false => PageData::Decompressed,
         })
-    }
-
-    /// Brings a page's stored bytes. From a near source, only those; from a distant one, also what is needed
-    /// next, of all columns of the field if the budget allows.
-    fn bring(&mut self, located: &Located<'_>, page: &Page, index: usize) -> Result<(), ReadError> {
-        let range = page.bytes();
-        let loaded = self.columns.entry(located.column).or_default();
-        if self.ahead.bytes(&range).is_some() || loaded.window.bytes(&range).is_some() {
-            return Ok(());
-        }
-        let Context {
-            file,
-            counters,
-            options,
-            stop,
-            ..
-        } = &mut *self.context;
-        let source = file.source().as_ref();
-        let (gap, budget) = (options.gap_bytes, options.window_bytes);
-        let mut fields = Vec::new();
-        self.shape
-            .visit_columns(&mut |columns| fields.push(columns));
-        let read = match source.costs().is_near() {
-            true => loaded.window.bring(source, vec![range], gap, budget),
-            false => match plan::ahead(file.ntuple(), &fields, self.index, *stop, budget) {
-                Some(ranges) => self.ahead.bring(source, ranges, gap, budget),
-                None => {
-                    let share = budget.checked_div(fields.len() as u64).unwrap_or(budget);
-                    let ranges = plan::few(located, index, share);
-                    loaded.window.bring(source, ranges, gap, budget)
-                }
-            },
-        };
-        counters.add_bytes_read(read.map_err(ReadError::source)?);
-        Ok(())
     }
 }
 

@@ -1,0 +1,175 @@
+//! Bytes of a distant file, asked for before they are needed. Submits what the state machine says ([`state`]) and waits
+//! for tickets; readers share it, each under leases of its own. Knows ranges of the file, not what lies in them.
+
+mod state;
+#[cfg(test)]
+mod tests;
+
+use crate::Counters;
+use state::{Found, Policy, State};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tracing::trace_span;
+use treemill_source::{Bytes, Source, SourceError, Ticket};
+
+/// The bytes that readers of one file have asked for.
+pub struct Inbox {
+    source: Arc<dyn Source>,
+    state: Mutex<State<Ticket>>,
+    leases: AtomicU64,
+}
+
+/// What a reader has asked for and not taken yet. Dropped, it is not wanted any more.
+pub struct Lease {
+    inbox: Arc<Inbox>,
+    number: u64,
+    counters: Arc<Counters>,
+}
+
+impl Inbox {
+    /// For a file; `None` for a near one, whose bytes are read when they are needed.
+    #[must_use]
+    pub fn new(source: &Arc<dyn Source>) -> Option<Arc<Self>> {
+        let is_far = !source.costs().is_near();
+        is_far.then(|| {
+            Arc::new(Inbox {
+                source: Arc::clone(source),
+                state: Mutex::default(),
+                leases: AtomicU64::new(0),
+            })
+        })
+    }
+
+    /// A lease without ranges. What is sent because of it is counted by `counters`.
+    #[must_use]
+    pub fn lease(self: &Arc<Self>, counters: &Arc<Counters>) -> Lease {
+        Lease {
+            inbox: Arc::clone(self),
+            number: self.leases.fetch_add(1, Ordering::Relaxed),
+            counters: Arc::clone(counters),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<Ticket>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn policy(&self) -> Policy {
+        let costs = self.source.costs();
+        Policy {
+            gap: costs.gap(),
+            most: costs.most_bytes,
+            ahead: costs.ahead(),
+        }
+    }
+
+    /// Sends `ranges`. The state stays locked meanwhile: sources do not block here.
+    fn send(&self, state: &mut State<Ticket>, ranges: Vec<Range<u64>>, counters: &Counters) {
+        if ranges.is_empty() {
+            return;
+        }
+        let bytes = ranges
+            .iter()
+            .map(|range| range.end.saturating_sub(range.start));
+        counters.add_sent(ranges.len() as u64, bytes.fold(0, u64::saturating_add));
+        let _span = trace_span!("read", ranges = ranges.len()).entered();
+        let tickets = self.source.submit(ranges.clone());
+        for (range, ticket) in ranges.into_iter().zip(tickets) {
+            state.sent(range, ticket);
+        }
+    }
+
+    /// Sends what there is room for.
+    fn go_on(&self, state: &mut State<Ticket>, counters: &Counters) {
+        let due = state.due(self.policy());
+        self.send(state, due, counters);
+    }
+}
+
+impl Lease {
+    /// Asks for ranges without waiting, those that are needed first coming first.
+    pub fn ask(&self, ranges: impl IntoIterator<Item = Range<u64>>) {
+        let mut state = self.inbox.state();
+        state.ask(self.number, ranges);
+        self.inbox.go_on(&mut state, &self.counters);
+    }
+
+    /// Whether all that was asked for and not taken is here.
+    #[must_use]
+    pub fn is_here(&self) -> bool {
+        let tickets = self.inbox.state().tickets(self.number);
+        tickets.is_some_and(|all| all.iter().all(Ticket::is_ready))
+    }
+
+    /// The bytes of a range, which need not have been asked for. Waits for them if need be.
+    ///
+    /// # Errors
+    /// Why they could not be had.
+    pub fn take(&self, range: &Range<u64>) -> Result<Bytes, SourceError> {
+        let (number, flown, ticket) = self.ticket(range)?;
+        let answer = match ticket.is_ready() {
+            true => ticket.wait(),
+            false => {
+                let began = Instant::now();
+                let answer = ticket.wait();
+                self.counters.add_wait(began.elapsed());
+                answer
+            }
+        };
+        let mut state = self.inbox.state();
+        let whole = answer.inspect_err(|_| state.failed(number))?;
+        state.taken(self.number, range);
+        self.counters
+            .add_wanted(range.end.saturating_sub(range.start));
+        self.inbox.go_on(&mut state, &self.counters);
+        drop(state);
+        let place = |at: u64| usize::try_from(at.saturating_sub(flown.start)).unwrap_or(usize::MAX);
+        let (start, end) = (place(range.start), place(range.end));
+        if end > whole.len() || start > end {
+            let name = self.inbox.source.name();
+            return Err(SourceError {
+                range: Some(range.clone()),
+                ..SourceError::new(name, format!("{} bytes came of {flown:?}", whole.len()))
+            });
+        }
+        Ok(whole.slice(start..end))
+    }
+
+    /// The flight that brings a range; it is sent now if it was not sent before.
+    fn ticket(&self, range: &Range<u64>) -> Result<(u64, Range<u64>, Ticket), SourceError> {
+        let inbox = &self.inbox;
+        let mut state = inbox.state();
+        if matches!(state.find(range), Found::Unknown) {
+            state.ask(self.number, [range.clone()]);
+        }
+        if let Some(urgent) = state.urgent(range) {
+            inbox.send(&mut state, vec![urgent], &self.counters);
+        }
+        match state.find(range) {
+            Found::Sent(number, flown, ticket) => Ok((number, flown, ticket)),
+            // An empty range, or a source that has answered with fewer tickets than it was asked for.
+            Found::Waits | Found::Unknown => Err(SourceError {
+                range: Some(range.clone()),
+                ..SourceError::new(inbox.source.name(), "the range was not sent")
+            }),
+        }
+    }
+}
+
+impl std::fmt::Debug for Lease {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lease")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut state = self.inbox.state();
+        state.ended(self.number);
+        self.inbox.go_on(&mut state, &self.counters);
+    }
+}

@@ -1,0 +1,244 @@
+//! What was asked of a distant source: ranges that wait to be sent, that are in flight, and whose bytes wait for their
+//! use. A pure state machine: no source, no thread, no clock. `T` is the ticket of a range that was sent.
+//!
+//! A reader asks under a lease. A range stays until every lease that has asked for it has taken it or has ended.
+
+use crate::plan;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::ops::Range;
+
+/// A range of the file, as the maps have it.
+type Place = (u64, u64);
+
+/// What the source's costs say about what is sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Policy {
+    /// Ranges less than this apart are sent as one.
+    pub(crate) gap: u64,
+    /// Bytes of one range at most, if it is made of several.
+    pub(crate) most: u64,
+    /// Bytes that may be in flight or wait for their use.
+    pub(crate) ahead: u64,
+}
+
+/// One range that was asked for.
+#[derive(Debug, Default)]
+struct Want {
+    /// The flight that brings it; none before it is sent.
+    flight: Option<u64>,
+    /// The leases that have asked for it and have not taken it.
+    leases: BTreeSet<u64>,
+}
+
+/// A range that was sent, for one or more wants.
+#[derive(Debug)]
+struct Flight<T> {
+    range: Range<u64>,
+    ticket: T,
+    wants: usize,
+}
+
+/// Where the bytes of a range are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Found<T> {
+    /// They come with this flight: its number, its range and its ticket.
+    Sent(u64, Range<u64>, T),
+    /// They were asked for, and wait for others.
+    Waits,
+    /// They were not asked for.
+    Unknown,
+}
+
+/// The state. See the module.
+#[derive(Debug)]
+pub(crate) struct State<T> {
+    wants: BTreeMap<Place, Want>,
+    /// What each lease has asked for and not taken.
+    leases: HashMap<u64, BTreeSet<Place>>,
+    /// Wants that are not sent, in the order in which they were asked for. May name some that are gone.
+    queue: VecDeque<Place>,
+    flights: BTreeMap<u64, Flight<T>>,
+    sent: u64,
+    /// Bytes of all flights.
+    held: u64,
+}
+
+impl<T> Default for State<T> {
+    fn default() -> Self {
+        State {
+            wants: BTreeMap::new(),
+            leases: HashMap::new(),
+            queue: VecDeque::new(),
+            flights: BTreeMap::new(),
+            sent: 0,
+            held: 0,
+        }
+    }
+}
+
+impl<T: Clone> State<T> {
+    /// A lease asks for ranges, those that it needs first coming first. Empty ranges are left out.
+    pub(crate) fn ask(&mut self, lease: u64, ranges: impl IntoIterator<Item = Range<u64>>) {
+        let asked = self.leases.entry(lease).or_default();
+        for range in ranges {
+            let place = (range.start, range.end);
+            if range.is_empty() || !asked.insert(place) {
+                continue;
+            }
+            let want = self.wants.entry(place).or_insert_with(|| {
+                self.queue.push_back(place);
+                Want::default()
+            });
+            want.leases.insert(lease);
+        }
+    }
+
+    /// What is to be sent now: as much of what waits as there is room for, but something if nothing is in flight; near
+    /// ranges as one. To be followed by [`State::sent`] for each.
+    pub(crate) fn due(&mut self, policy: Policy) -> Vec<Range<u64>> {
+        let mut room = policy.ahead.saturating_sub(self.held);
+        let mut chosen = Vec::new();
+        while let Some(&(start, end)) = self.queue.front() {
+            let bytes = end.saturating_sub(start);
+            let is_first = self.flights.is_empty() && chosen.is_empty();
+            if self.waits((start, end)) {
+                if bytes > room && !is_first {
+                    break;
+                }
+                chosen.push(start..end);
+                room = room.saturating_sub(bytes);
+            }
+            self.queue.pop_front();
+        }
+        plan::coalesce(chosen, policy.gap, policy.most)
+    }
+
+    /// What is to be sent because a reader waits for `range`, room or not.
+    pub(crate) fn urgent(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        self.waits((range.start, range.end)).then(|| range.clone())
+    }
+
+    fn waits(&self, place: Place) -> bool {
+        self.wants
+            .get(&place)
+            .is_some_and(|want| want.flight.is_none())
+    }
+
+    /// `range` was sent: every want within it that was not sent comes with it.
+    pub(crate) fn sent(&mut self, range: Range<u64>, ticket: T) {
+        let number = self.sent;
+        self.sent = self.sent.saturating_add(1);
+        let mut wants: usize = 0;
+        for (place, want) in self.wants.range_mut((range.start, 0)..(range.end, 0)) {
+            if want.flight.is_none() && place.1 <= range.end {
+                want.flight = Some(number);
+                wants = wants.saturating_add(1);
+            }
+        }
+        if wants > 0 {
+            self.held = self.held.saturating_add(length(&range));
+            let flight = Flight {
+                range,
+                ticket,
+                wants,
+            };
+            self.flights.insert(number, flight);
+        }
+    }
+
+    /// Where the bytes of a range are.
+    pub(crate) fn find(&self, range: &Range<u64>) -> Found<T> {
+        let Some(want) = self.wants.get(&(range.start, range.end)) else {
+            return Found::Unknown;
+        };
+        let flight = want
+            .flight
+            .and_then(|number| Some((number, self.flights.get(&number)?)));
+        match flight {
+            Some((number, f)) => Found::Sent(number, f.range.clone(), f.ticket.clone()),
+            None => Found::Waits,
+        }
+    }
+
+    /// A lease has taken a range.
+    pub(crate) fn taken(&mut self, lease: u64, range: &Range<u64>) {
+        let place = (range.start, range.end);
+        if let Some(asked) = self.leases.get_mut(&lease)
+            && asked.remove(&place)
+        {
+            self.leave(lease, place);
+        }
+    }
+
+    /// A lease has ended: what it has asked for and not taken is not wanted any more.
+    pub(crate) fn ended(&mut self, lease: u64) {
+        for place in self.leases.remove(&lease).unwrap_or_default() {
+            self.leave(lease, place);
+        }
+    }
+
+    fn leave(&mut self, lease: u64, place: Place) {
+        let Some(want) = self.wants.get_mut(&place) else {
+            return;
+        };
+        want.leases.remove(&lease);
+        if !want.leases.is_empty() {
+            return;
+        }
+        let flight = want.flight;
+        self.wants.remove(&place);
+        let Some(number) = flight else { return };
+        let Some(flight) = self.flights.get_mut(&number) else {
+            return;
+        };
+        flight.wants = flight.wants.saturating_sub(1);
+        if flight.wants == 0 {
+            self.drop_flight(number);
+        }
+    }
+
+    /// A flight has failed: its wants wait again, so that whoever needs one of them asks the source again.
+    pub(crate) fn failed(&mut self, number: u64) {
+        let Some(range) = self.flights.get(&number).map(|flight| flight.range.clone()) else {
+            return;
+        };
+        for (place, want) in self.wants.range_mut((range.start, 0)..(range.end, 0)) {
+            if want.flight == Some(number) {
+                want.flight = None;
+                self.queue.push_back(*place);
+            }
+        }
+        self.drop_flight(number);
+    }
+
+    fn drop_flight(&mut self, number: u64) {
+        if let Some(flight) = self.flights.remove(&number) {
+            self.held = self.held.saturating_sub(length(&flight.range));
+        }
+    }
+
+    /// Tickets of what a lease has asked for: `None` if some of it is not sent yet.
+    pub(crate) fn tickets(&self, lease: u64) -> Option<Vec<T>> {
+        let asked = self.leases.get(&lease)?;
+        let ticket = |place: &Place| {
+            let flight = self.wants.get(place)?.flight?;
+            Some(self.flights.get(&flight)?.ticket.clone())
+        };
+        asked.iter().map(ticket).collect()
+    }
+
+    /// Bytes in flight or waiting for their use.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> u64 {
+        self.held
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.wants.is_empty() && self.flights.is_empty() && self.held == 0
+    }
+}
+
+fn length(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
+}

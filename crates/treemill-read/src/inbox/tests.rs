@@ -1,0 +1,225 @@
+//! The inbox's state machine, driven by random events; and the inbox itself, on sources in memory.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing
+)]
+
+use super::state::{Found, Policy, State};
+use super::*;
+use proptest::prelude::*;
+use treemill_source::{Costs, Identity, Memory, Request};
+use treemill_testing::{FAR, Watched};
+
+/// What may happen to the state.
+#[derive(Debug, Clone)]
+enum Event {
+    /// A lease asks for ranges, given by number.
+    Ask(u64, Vec<u64>),
+    /// A lease takes a range.
+    Take(u64, u64),
+    End(u64),
+    /// The flight that has this range fails.
+    Fail(u64),
+    /// There is time to send.
+    Send,
+}
+
+/// Ranges of 100 bytes, with gaps of 10 between them; every tenth has 1000 bytes.
+fn range(number: u64) -> Range<u64> {
+    let start = number * 1010;
+    start..start + if number.is_multiple_of(10) { 1000 } else { 100 }
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let ranges = || prop::collection::vec(0_u64..30, 0..12);
+    let one = prop_oneof![
+        (0_u64..4, ranges()).prop_map(|(lease, ranges)| Event::Ask(lease, ranges)),
+        (0_u64..4, 0_u64..30).prop_map(|(lease, number)| Event::Take(lease, number)),
+        (0_u64..4).prop_map(Event::End),
+        (0_u64..30).prop_map(Event::Fail),
+        Just(Event::Send),
+    ];
+    prop::collection::vec(one, 0..60)
+}
+
+proptest! {
+    /// Whatever happens: a range that is asked for waits or is in flight, a flight has a want, what is in flight is
+    /// bounded, and nothing stays when all leases have ended.
+    #[test]
+    fn nothing_is_lost_and_nothing_stays(events in events(), ahead in 0_u64..3000, gap in 0_u64..1000) {
+        let policy = Policy { gap, most: 3000, ahead };
+        let mut state: State<u64> = State::default();
+        let mut asked: std::collections::HashMap<u64, BTreeSet> = Default::default();
+        let mut sent = 0;
+        for event in events {
+            match event {
+                Event::Ask(lease, numbers) => {
+                    state.ask(lease, numbers.iter().map(|&n| range(n)));
+                    asked.entry(lease).or_default().extend(numbers);
+                }
+                Event::Take(lease, number) => {
+                    if asked.get(&lease).is_some_and(|all| all.contains(&number)) {
+                        prop_assert!(!matches!(state.find(&range(number)), Found::Unknown));
+                    }
+                    state.taken(lease, &range(number));
+                    asked.entry(lease).or_default().remove(&number);
+                }
+                Event::End(lease) => {
+                    state.ended(lease);
+                    asked.remove(&lease);
+                }
+                Event::Fail(number) => {
+                    if let Found::Sent(flight, ..) = state.find(&range(number)) {
+                        state.failed(flight);
+                        prop_assert!(matches!(state.find(&range(number)), Found::Waits));
+                    }
+                }
+                Event::Send => {
+                    let before = state.held();
+                    let due = state.due(policy);
+                    let bytes: u64 = due.iter().map(|range| range.end - range.start).sum();
+                    // Gaps between the ranges are over-read beside the budget.
+                    prop_assert!(before + bytes <= ahead + 30 * gap || before == 0);
+                    for range in due {
+                        sent += 1;
+                        state.sent(range, sent);
+                    }
+                }
+            }
+            let wanted: BTreeSet = asked.values().flatten().copied().collect();
+            for number in 0..30 {
+                let found = state.find(&range(number));
+                prop_assert_eq!(wanted.contains(&number), !matches!(found, Found::Unknown));
+                if let Found::Sent(_, flown, _) = found {
+                    prop_assert!(flown.start <= range(number).start && range(number).end <= flown.end);
+                }
+            }
+        }
+        // All that is asked for is sent in the end, if it is taken.
+        for (lease, numbers) in asked.clone() {
+            for number in numbers {
+                let mut tries = 0;
+                while !matches!(state.find(&range(number)), Found::Sent(..)) {
+                    let urgent = state.urgent(&range(number));
+                    prop_assert!(urgent.is_some());
+                    state.sent(urgent.unwrap(), 0);
+                    tries += 1;
+                    prop_assert!(tries < 2);
+                }
+                state.taken(lease, &range(number));
+            }
+        }
+        for lease in 0..4 {
+            state.ended(lease);
+        }
+        prop_assert!(state.is_empty(), "{state:?}");
+    }
+}
+
+type BTreeSet = std::collections::BTreeSet<u64>;
+
+/// A source of bytes that say where they are, each its place modulo 251.
+fn watched(costs: Costs) -> Arc<Watched<Memory>> {
+    let bytes = (0..40_000_u32).map(|at| (at % 251) as u8).collect();
+    Arc::new(Watched::new(Memory::new("m", bytes, costs)))
+}
+
+#[test]
+fn what_is_asked_together_comes_by_one_submission() {
+    let source = watched(FAR);
+    let inbox = Inbox::new(&(Arc::clone(&source) as Arc<dyn Source>)).unwrap();
+    let counters = Arc::new(Counters::default());
+    let lease = inbox.lease(&counters);
+    lease.ask([range(3), range(1), range(7)]);
+    assert!(lease.is_here());
+    assert_eq!(
+        source.reads().concat(),
+        std::slice::from_ref(&(1010..7170)),
+        "near ranges are one"
+    );
+    for number in [1, 7, 3] {
+        let bytes = lease.take(&range(number)).unwrap();
+        assert_eq!(bytes.len(), 100);
+        assert_eq!(u64::from(bytes[0]), range(number).start % 251);
+    }
+    assert!(source.reads().is_empty());
+    assert_eq!(
+        (
+            counters.requests(),
+            counters.bytes_read(),
+            counters.bytes_wanted()
+        ),
+        (1, 6160, 300)
+    );
+}
+
+#[test]
+fn what_was_not_asked_for_comes_too_and_what_is_beyond_the_end_is_an_error() {
+    let source = watched(FAR);
+    let inbox = Inbox::new(&(Arc::clone(&source) as Arc<dyn Source>)).unwrap();
+    let lease = inbox.lease(&Arc::default());
+    assert_eq!(lease.take(&(5..9)).unwrap(), [5, 6, 7, 8].as_slice());
+    let error = lease.take(&(39_999..40_001)).unwrap_err();
+    assert_eq!(error.range, Some(39_999..40_001));
+    // An error is not remembered: another try asks the source again.
+    source.reads();
+    lease.take(&(39_999..40_001)).unwrap_err();
+    assert_eq!(source.reads().len(), 1);
+}
+
+#[test]
+fn leases_share_what_both_ask_for() {
+    let source = watched(FAR);
+    let inbox = Inbox::new(&(Arc::clone(&source) as Arc<dyn Source>)).unwrap();
+    let [one, other] = [(); 2].map(|()| inbox.lease(&Arc::default()));
+    one.ask([range(1)]);
+    other.ask([range(1)]);
+    drop(one);
+    other.take(&range(1)).unwrap();
+    assert_eq!(source.reads().len(), 1);
+    assert!(inbox.state().is_empty() || Arc::strong_count(&inbox) > 1);
+    drop(other);
+    assert!(inbox.state().is_empty());
+}
+
+#[test]
+fn near_sources_have_no_inbox() {
+    assert!(Inbox::new(&(watched(Costs::NEAR) as Arc<dyn Source>)).is_none());
+}
+
+/// A source whose answers are too short.
+struct Short;
+
+impl Source for Short {
+    fn name(&self) -> &str {
+        "short"
+    }
+    fn size(&self) -> u64 {
+        100
+    }
+    fn costs(&self) -> Costs {
+        FAR
+    }
+    fn identity(&self) -> Option<Identity> {
+        None
+    }
+    fn read(&self, _: &mut [Request]) -> Result<(), SourceError> {
+        Ok(())
+    }
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        let short = |_| Ticket::ready(Ok(Bytes::from_static(b"ab")));
+        ranges.into_iter().map(short).collect()
+    }
+}
+
+#[test]
+fn short_answers_are_errors() {
+    let inbox = Inbox::new(&(Arc::new(Short) as Arc<dyn Source>)).unwrap();
+    let error = inbox.lease(&Arc::default()).take(&(0..10)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "short: 2 bytes came of 0..10 (reading bytes 0..10)"
+    );
+}
