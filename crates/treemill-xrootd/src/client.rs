@@ -1,34 +1,36 @@
 //! What callers ask of servers by address: open, status, listings, places, configuration. Knows no sockets: it keeps
-//! one connection for each server and user, and follows redirects by the route's decisions.
+//! one session for each server and user, and follows redirects by the route's decisions.
 
-use crate::connection::{Connection, Options, broken};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::file::File;
+use crate::limits;
+use crate::options::Options;
+use crate::refusal::{self, broken};
 use crate::route::Route;
+use crate::session::{Identity, Session};
 use crate::stream::Outcome;
 use crate::url::{Server, Url};
 use crate::wire::bodies::{Entry, Location, Opened, Status, values};
 use crate::wire::{Request, WireError};
-use crate::{limits, refusal};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The connection of one server, once it is made. One thread makes it, the others wait.
-type Place = Arc<Mutex<Option<Arc<Connection>>>>;
+/// The session of one server, once it is made. One thread makes it, the others wait.
+type Place = Arc<Mutex<Option<Arc<Session>>>>;
 
-/// A client: its connections, shared by all that it opens. Threads may share it.
+/// A client: its sessions, shared by all that it opens. Threads may share it.
 pub struct Client {
     options: Options,
-    connections: Mutex<HashMap<(Server, String), Place>>,
+    sessions: Mutex<HashMap<(Server, String), Place>>,
 }
 
 impl Client {
-    /// A client without connections; they are made when they are needed.
+    /// A client without sessions; they are made when they are needed.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Client {
             options,
-            connections: Mutex::default(),
+            sessions: Mutex::default(),
         }
     }
 
@@ -37,9 +39,22 @@ impl Client {
     /// # Errors
     /// Any kind; `NotFound` names the server that does not have it.
     pub fn open(&self, url: &Url) -> Result<File, Error> {
-        let (connection, body) = self.ask(url, |path| Request::Open { path })?;
-        let opened = Opened::decode(&body).map_err(named(url, &connection))?;
-        Ok(File::new(connection, opened, &url.path))
+        self.open_elsewhere(url, &[])
+    }
+
+    /// As [`Client::open`], at other servers than these hosts if a manager knows others. Asks for the file's status if
+    /// the server does not send it along.
+    pub(crate) fn open_elsewhere(&self, url: &Url, avoid: &[String]) -> Result<File, Error> {
+        let route = Route::new(url).avoiding(avoid);
+        let (session, body) = self.follow(route, url, |path| Request::Open { path })?;
+        let mut opened = Opened::decode(&body).map_err(named(url, &session))?;
+        if opened.status.is_none() {
+            let path = url.path.clone();
+            let body = session.ask(Request::Stat { path });
+            let body = body.map_err(|error| error.of(&url.path))?;
+            opened.status = Some(Status::decode(&body).map_err(named(url, &session))?);
+        }
+        Ok(File::new(session, opened, &url.path))
     }
 
     /// The status of a file or folder.
@@ -47,8 +62,8 @@ impl Client {
     /// # Errors
     /// As [`Client::open`].
     pub fn stat(&self, url: &Url) -> Result<Status, Error> {
-        let (connection, body) = self.ask(url, |path| Request::Stat { path })?;
-        Status::decode(&body).map_err(named(url, &connection))
+        let (session, body) = self.ask(url, |path| Request::Stat { path })?;
+        Status::decode(&body).map_err(named(url, &session))
     }
 
     /// What a folder holds.
@@ -56,8 +71,8 @@ impl Client {
     /// # Errors
     /// As [`Client::open`].
     pub fn dirlist(&self, url: &Url) -> Result<Vec<Entry>, Error> {
-        let (connection, body) = self.ask(url, |path| Request::List { path })?;
-        Entry::decode_all(&body).map_err(named(url, &connection))
+        let (session, body) = self.ask(url, |path| Request::List { path })?;
+        Entry::decode_all(&body).map_err(named(url, &session))
     }
 
     /// The servers that have a file.
@@ -65,8 +80,8 @@ impl Client {
     /// # Errors
     /// As [`Client::open`].
     pub fn locate(&self, url: &Url) -> Result<Vec<Location>, Error> {
-        let (connection, body) = self.ask(url, |path| Request::Locate { path })?;
-        Location::decode_all(&body).map_err(named(url, &connection))
+        let (session, body) = self.ask(url, |path| Request::Locate { path })?;
+        Location::decode_all(&body).map_err(named(url, &session))
     }
 
     /// Values of the server's configuration by their names; `None` for those that it does not know.
@@ -85,11 +100,19 @@ impl Client {
         &self,
         url: &Url,
         request: impl Fn(String) -> Request,
-    ) -> Result<(Arc<Connection>, Vec<u8>), Error> {
-        let mut route = Route::new(url);
+    ) -> Result<(Arc<Session>, Vec<u8>), Error> {
+        self.follow(Route::new(url), url, request)
+    }
+
+    fn follow(
+        &self,
+        mut route: Route,
+        url: &Url,
+        request: impl Fn(String) -> Request,
+    ) -> Result<(Arc<Session>, Vec<u8>), Error> {
         let user = url.user.as_deref().unwrap_or(&self.options.user);
         loop {
-            let answer = self.once(&route, user, &request(route.path()));
+            let answer = self.once(&route, user, || request(route.path()));
             let error = match answer {
                 Ok((
                     _,
@@ -105,8 +128,8 @@ impl Client {
                         .map_err(|e| e.of(&url.path))?;
                     continue;
                 }
-                Ok((connection, outcome)) => match refusal::data(outcome) {
-                    Ok(data) => return Ok((connection, data)),
+                Ok((session, outcome)) => match refusal::data(outcome) {
+                    Ok(data) => return Ok((session, data)),
                     Err(error) => error.at(route.server()),
                 },
                 Err(error) => error.at(route.server()),
@@ -117,36 +140,44 @@ impl Client {
         }
     }
 
+    /// Asks once; twice if the session was an older one, which may have broken while nobody looked.
     fn once(
         &self,
         route: &Route,
         user: &str,
-        request: &Request,
-    ) -> Result<(Arc<Connection>, Outcome), Error> {
-        let connection = self.connection(route, user)?;
-        let outcome = connection.submit(request, limits::MOST_CONTROL)?.wait()?;
-        Ok((connection, outcome))
+        request: impl Fn() -> Request,
+    ) -> Result<(Arc<Session>, Outcome), Error> {
+        loop {
+            let (session, is_new) = self.session(route, user)?;
+            let answer = session.submit(request(), limits::MOST_CONTROL).wait();
+            match answer {
+                Err(error) if !is_new && error.kind() == ErrorKind::Connection => {}
+                answer => return Ok((session, answer?)),
+            }
+        }
     }
 
-    fn connection(&self, route: &Route, user: &str) -> Result<Arc<Connection>, Error> {
+    /// A session to the route's server, and whether it was made for this.
+    fn session(&self, route: &Route, user: &str) -> Result<(Arc<Session>, bool), Error> {
         let key = (route.server().clone(), user.to_owned());
-        let mut connections = self
-            .connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let place = Arc::clone(connections.entry(key).or_default());
-        drop(connections);
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = Arc::clone(sessions.entry(key).or_default());
+        drop(sessions);
         let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(connection) = place.as_ref().filter(|connection| !connection.is_broken()) {
-            return Ok(Arc::clone(connection));
+        if let Some(session) = place.as_ref().filter(|session| !session.is_broken()) {
+            return Ok((Arc::clone(session), false));
         }
-        let made = Connection::open(route.server(), user, route.token(), &self.options)?;
-        Ok(Arc::clone(place.insert(Arc::new(made))))
+        let identity = Identity {
+            user: user.to_owned(),
+            token: route.token().to_owned(),
+        };
+        let made = Session::open(route.server(), &identity, &self.options)?;
+        Ok((Arc::clone(place.insert(Arc::new(made))), true))
     }
 }
 
 /// Names server and file in an error of the protocol.
-fn named(url: &Url, connection: &Connection) -> impl FnOnce(WireError) -> Error {
-    let (server, path) = (connection.server().clone(), url.path.clone());
+fn named(url: &Url, session: &Session) -> impl FnOnce(WireError) -> Error {
+    let (server, path) = (session.server().clone(), url.path.clone());
     move |error| broken(error).at(server).of(&path)
 }

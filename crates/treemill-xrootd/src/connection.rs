@@ -1,325 +1,264 @@
-//! One socket, its session and the thread that reads it. Decides nothing of the protocol: the stream's state machine
-//! does; knows no files and no redirects.
+//! One socket and its two threads: one reads, one writes, so that nobody who asks waits for the network.
+//! Decides nothing of the protocol: the stream's state machine does; knows no files and no redirects.
 
 use crate::error::{Error, ErrorKind};
-use crate::stream::{Deadlines, Event, Outcome, Stream};
-use crate::ticket::Ticket;
+use crate::meter::Meter;
+use crate::options::Options;
+use crate::stream::{Event, Outcome, Stream};
+use crate::ticket::{Sink, Ticket};
+use crate::transport::Transport;
 use crate::url::Server;
-use crate::vector::Most;
-use crate::wire::{Request, WireError, bodies};
-use crate::{limits, login, refusal};
+use crate::wire::Request;
+use crate::{limits, refusal};
 use std::collections::HashMap;
-use std::io::{ErrorKind as IoErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream, ToSocketAddrs};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How a client behaves.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The user's name for logins and for the authentication `unix`, if the address has none; "treemill" by default.
-    pub user: String,
-    /// How long it may take to connect to one address of a server.
-    pub connect: Duration,
-    /// How long answers may take.
-    pub deadlines: Deadlines,
+/// A request to send: how many bytes of data its answer may have, and who takes the answer.
+pub(crate) struct Sending {
+    pub(crate) request: Request,
+    pub(crate) most: usize,
+    pub(crate) sink: Sink,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        let (connect, deadlines) = (limits::CONNECT, Deadlines::default());
-        Options {
-            user: "treemill".to_owned(),
-            connect,
-            deadlines,
-        }
-    }
-}
-
-/// A session with one server.
+/// A connection to one server, which its two threads share. They end when it is closed.
 pub(crate) struct Connection {
-    shared: Arc<Shared>,
-    reader: Option<JoinHandle<()>>,
-    most: OnceLock<Most>,
-}
-
-struct Shared {
     server: Server,
-    socket: TcpStream,
+    transport: Transport,
     began: Instant,
     state: Mutex<State>,
-    /// Held while a request is written, so that requests do not mix. Never taken by who holds `state`.
-    writing: Mutex<()>,
 }
 
 struct State {
     stream: Stream,
-    tickets: HashMap<u16, Ticket>,
+    meter: Meter,
+    flights: HashMap<u16, Flight>,
+    /// Bytes for the writing thread; gone when the connection is broken.
+    outbox: Option<mpsc::Sender<Vec<u8>>>,
     broken: Option<Error>,
 }
 
+/// A request in flight: who takes its answer, and when it was sent.
+struct Flight {
+    sink: Sink,
+    sent: Duration,
+}
+
 impl Connection {
-    /// Connects, greets and logs in.
-    pub(crate) fn open(
-        server: &Server,
-        user: &str,
-        token: &str,
-        options: &Options,
-    ) -> Result<Self, Error> {
-        let socket = connect(server, options.connect).map_err(|error| error.at(server))?;
-        let (stream, tickets) = (Stream::new(options.deadlines), HashMap::new());
-        let shared = Arc::new(Shared {
+    /// Connects, and starts the threads.
+    pub(crate) fn open(server: &Server, options: &Options) -> Result<Arc<Self>, Error> {
+        let named = |error: Error| error.at(server);
+        let start = Instant::now();
+        let transport = Transport::connect(server, options).map_err(named)?;
+        let (outbox, inbox) = mpsc::channel();
+        let connection = Arc::new(Connection {
             server: server.clone(),
-            socket,
+            transport,
             began: Instant::now(),
             state: Mutex::new(State {
-                stream,
-                tickets,
+                stream: Stream::new(options.deadlines),
+                meter: Meter::new(start.elapsed()),
+                flights: HashMap::new(),
+                outbox: Some(outbox),
                 broken: None,
             }),
-            writing: Mutex::new(()),
         });
-        shared
-            .prepare(options.deadlines.silence)
-            .map_err(|e| lost(&e).at(server))?;
-        let reading = Arc::clone(&shared);
-        let reader = std::thread::Builder::new()
-            .name("xrootd".to_owned())
-            .spawn(move || reading.listen())
-            .map_err(|e| lost(&e).at(server))?;
-        let connection = Connection {
-            shared,
-            reader: Some(reader),
-            most: OnceLock::new(),
-        };
-        connection
-            .log_in(user, token)
-            .map_err(|error| error.at(server))?;
+        let writing = Arc::clone(&connection);
+        spawn("xrootd-write", move || writing.write_all(&inbox)).map_err(named)?;
+        let reading = Arc::clone(&connection);
+        let reader = spawn("xrootd-read", move || reading.read_all());
+        reader
+            .inspect_err(|error| connection.fail(error.clone()))
+            .map_err(named)?;
         Ok(connection)
     }
 
-    fn log_in(&self, user: &str, token: &str) -> Result<(), Error> {
-        let greeting = self.shared.greet()?;
-        let protocol = self.submit(&Request::Protocol, limits::MOST_CONTROL)?;
-        refusal::data(greeting.wait()?)?;
-        let protocol = refusal::data(protocol.wait()?)?;
-        login::check(bodies::Protocol::decode(&protocol).map_err(broken)?)?;
-        let user_bytes = login::user_bytes(user);
-        let request = Request::Login {
-            process: std::process::id(),
-            user: user_bytes,
-            token: token.as_bytes().to_vec(),
-        };
-        let login = bodies::Login::decode(&self.ask(&request)?).map_err(broken)?;
-        let mut refused = None;
-        for offer in login::offers(&login, user)?
-            .iter()
-            .take(limits::MOST_ROUNDS)
-        {
-            match self.ask(offer) {
-                Ok(_) => return Ok(()),
-                Err(error) if error.is_transient() => return Err(error),
-                Err(error) => refused = Some(Error::new(ErrorKind::Denied, error.to_string())),
-            }
-        }
-        refused.map_or(Ok(()), Err)
-    }
-
-    /// Sends a request without waiting for its answer, which may have `most` bytes of data.
-    pub(crate) fn submit(&self, request: &Request, most: usize) -> Result<Ticket, Error> {
-        self.shared
-            .submit(request, most)
-            .map_err(|error| error.at(&self.shared.server))
-    }
-
-    /// Sends a request and waits for the data of its answer.
-    pub(crate) fn ask(&self, request: &Request) -> Result<Vec<u8>, Error> {
-        let outcome = self.submit(request, limits::MOST_CONTROL)?.wait();
-        outcome
-            .and_then(refusal::data)
-            .map_err(|error| error.at(&self.shared.server))
-    }
-
-    /// The server's limits of vectored reads, asked for once; the usual ones if it does not say them.
-    pub(crate) fn most(&self) -> Result<Most, Error> {
-        if let Some(most) = self.most.get() {
-            return Ok(*most);
-        }
-        let most = match self.ask(&Request::Config {
-            names: Most::NAMES.join(" "),
-        }) {
-            Ok(body) => Most::from_values(&bodies::values(&body, &Most::NAMES)),
-            Err(error) if error.is_transient() => return Err(error),
-            Err(_) => Most::default(),
-        };
-        Ok(*self.most.get_or_init(|| most))
-    }
-
     pub(crate) fn server(&self) -> &Server {
-        &self.shared.server
+        &self.server
     }
 
     pub(crate) fn is_broken(&self) -> bool {
-        self.shared.state().broken.is_some()
+        self.state().broken.is_some()
     }
-}
 
-impl Drop for Connection {
-    fn drop(&mut self) {
-        // The reader's thread sees the end of the stream at once.
-        self.shared.socket.shutdown(Shutdown::Both).ok();
-        if let Some(reader) = self.reader.take() {
-            reader.join().ok();
-        }
+    /// The round trip, and the bytes per second if they are known.
+    pub(crate) fn costs(&self) -> (Duration, Option<f64>) {
+        let state = self.state();
+        (state.meter.round_trip(), state.meter.speed())
     }
-}
 
-impl Shared {
-    fn prepare(&self, silence: Duration) -> std::io::Result<()> {
-        self.socket.set_nodelay(true)?;
-        self.socket.set_read_timeout(Some(limits::TICK))?;
-        self.socket
-            .set_write_timeout(Some(silence.max(limits::TICK)))
+    /// Ends the connection. Its threads end soon after: one of them may be the caller, so they are not waited for.
+    pub(crate) fn close(&self) {
+        let what = "the connection was closed by its user";
+        self.fail(Error::new(ErrorKind::Connection, what));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn greet(&self) -> Result<Ticket, Error> {
-        let ticket = Ticket::default();
+    /// Sends the handshake, and requests behind it in the same piece; tickets for all of them.
+    pub(crate) fn greet(&self, requests: Vec<Request>) -> Vec<Ticket> {
+        let (first, sink) = Ticket::pair();
         let mut state = self.state();
-        let bytes = state.stream.greet(self.began.elapsed());
-        state.tickets.insert(0, ticket.clone());
-        drop(state);
-        self.write(&bytes)?;
-        Ok(ticket)
+        let sent = self.began.elapsed();
+        let greeting = state.stream.greet(sent);
+        state.flights.insert(0, Flight { sink, sent });
+        let mut tickets = vec![first];
+        let sending = |request| {
+            let (ticket, sink) = Ticket::pair();
+            tickets.push(ticket);
+            Sending {
+                request,
+                most: limits::MOST_CONTROL,
+                sink,
+            }
+        };
+        let all = requests.into_iter().map(sending).collect();
+        self.post(state, greeting, all);
+        tickets
     }
 
-    fn submit(&self, request: &Request, most: usize) -> Result<Ticket, Error> {
-        let ticket = Ticket::default();
-        let mut state = self.state();
-        if let Some(error) = &state.broken {
-            return Err(error.clone());
+    /// Sends requests, in one piece, without waiting. Each sink is called once: at once if the connection is broken.
+    pub(crate) fn send(&self, all: Vec<Sending>) {
+        self.post(self.state(), Vec::new(), all);
+    }
+
+    /// Has the writing thread send what a layer below has to say (TLS).
+    pub(crate) fn flush(&self) {
+        if let Some(outbox) = &self.state().outbox {
+            outbox.send(Vec::new()).ok();
         }
-        let now = self.began.elapsed();
-        let (stream, bytes) = state
-            .stream
-            .send(request, most, now)
-            .map_err(|e| Error::new(ErrorKind::Invalid, e.to_string()))?;
-        state.tickets.insert(stream, ticket.clone());
-        drop(state);
-        self.write(&bytes)?;
-        Ok(ticket)
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), Error> {
-        let turn = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = (&self.socket).write_all(bytes);
-        drop(turn);
-        // Half a request may be out: nothing more can be sent after it.
-        written.map_err(|e| self.fail(lost(&e)))
+    fn post(&self, mut state: MutexGuard<'_, State>, mut bytes: Vec<u8>, all: Vec<Sending>) {
+        let now = self.began.elapsed();
+        let mut failed: Vec<(Sink, Error)> = Vec::new();
+        for Sending {
+            request,
+            most,
+            sink,
+        } in all
+        {
+            if let Some(error) = &state.broken {
+                failed.push((sink, error.clone()));
+                continue;
+            }
+            match state.stream.send(&request, most, now) {
+                Ok((stream, request)) => {
+                    bytes.extend(request);
+                    state.flights.insert(stream, Flight { sink, sent: now });
+                }
+                Err(error) => {
+                    failed.push((sink, Error::new(ErrorKind::Invalid, error.to_string())))
+                }
+            }
+        }
+        // Sent while the state is held, so that bytes leave in the order of their streams. It does not wait.
+        if let Some(outbox) = &state.outbox
+            && !bytes.is_empty()
+        {
+            outbox.send(bytes).ok();
+        }
+        drop(state);
+        for (sink, error) in failed {
+            sink(Err(error.at(&self.server)));
+        }
     }
 
     /// Ends the connection and all requests in flight; the error is the first that ended it.
-    fn fail(&self, error: Error) -> Error {
+    fn fail(&self, error: Error) {
         let error = error.at(&self.server);
         let mut state = self.state();
         let error = state.broken.get_or_insert(error).clone();
-        let tickets = std::mem::take(&mut state.tickets);
+        let flights = std::mem::take(&mut state.flights);
+        state.outbox = None;
         drop(state);
-        self.socket.shutdown(Shutdown::Both).ok();
-        for ticket in tickets.into_values() {
-            ticket.fill(Err(error.clone()));
+        self.transport.close();
+        for flight in flights.into_values() {
+            (flight.sink)(Err(error.clone()));
         }
-        error
     }
 
-    /// The reader's thread.
-    fn listen(&self) {
-        let mut buffer = vec![0; limits::BUFFER];
-        loop {
-            if let Err(error) = self.turn(&mut buffer) {
+    /// The writing thread. It ends when the outbox does.
+    fn write_all(&self, inbox: &mpsc::Receiver<Vec<u8>>) {
+        for bytes in inbox {
+            // Half a request may be out: nothing more can be sent after it.
+            if let Err(error) = self.transport.write(&bytes) {
                 self.fail(error);
                 return;
             }
         }
     }
 
-    fn turn(&self, buffer: &mut [u8]) -> Result<(), Error> {
-        let count = match (&self.socket).read(buffer) {
-            Ok(0) => {
-                return Err(Error::new(
-                    ErrorKind::Connection,
-                    "the connection was closed",
-                ));
+    /// The reading thread. It ends when the socket does.
+    fn read_all(&self) {
+        let mut buffer = vec![0; limits::BUFFER];
+        loop {
+            let turn = self
+                .transport
+                .read(&mut buffer)
+                .and_then(|bytes| self.take(&bytes));
+            if let Err(error) = turn {
+                self.fail(error);
+                return;
             }
-            Ok(count) => count,
-            Err(e) if is_pause(e.kind()) => 0,
-            Err(e) => return Err(lost(&e)),
-        };
+            if self.transport.wants_write() {
+                self.flush();
+            }
+        }
+    }
+
+    /// What arrived bytes, or a tick without any, bring about.
+    fn take(&self, bytes: &[u8]) -> Result<(), Error> {
         let mut state = self.state();
         let now = self.began.elapsed();
-        let bytes = buffer.get(..count).unwrap_or_default();
-        let mut events = state.stream.take(bytes, now).map_err(broken)?;
+        let mut events = state.stream.take(bytes, now).map_err(refusal::broken)?;
         events.extend(state.stream.tick(now));
-        let mut done: Vec<(Option<Ticket>, Outcome)> = Vec::new();
-        let mut again = Vec::new();
+        if !bytes.is_empty() {
+            let is_idle = state.stream.in_flight() == 0;
+            state.meter.received(bytes.len(), now, is_idle);
+        }
+        let (mut done, mut end) = (Vec::<(Sink, Outcome)>::new(), Ok(()));
         for event in events {
             match event {
                 Event::Done { stream, outcome } => {
-                    done.push((state.tickets.remove(&stream), outcome))
+                    let Some(flight) = state.flights.remove(&stream) else {
+                        continue;
+                    };
+                    if let Outcome::Data(data) = &outcome {
+                        let after = now.saturating_sub(flight.sent);
+                        state.meter.answered(data.len(), after);
+                    }
+                    done.push((flight.sink, outcome));
                 }
-                Event::Send(bytes) => again.push(bytes),
+                Event::Send(bytes) => {
+                    if let Some(outbox) = &state.outbox {
+                        outbox.send(bytes).ok();
+                    }
+                }
                 Event::Silent => {
                     let what = "the server has sent nothing for too long";
-                    return Err(Error::new(ErrorKind::Timeout, what));
+                    end = Err(Error::new(ErrorKind::Timeout, what));
                 }
             }
         }
         drop(state);
-        for (ticket, outcome) in done {
-            if let Some(ticket) = ticket {
-                ticket.fill(Ok(outcome));
-            }
+        for (sink, outcome) in done {
+            sink(Ok(outcome));
         }
-        again.iter().try_for_each(|bytes| self.write(bytes))
+        end
     }
 }
 
-/// Whether a read ended only because nothing came within a tick.
-fn is_pause(kind: IoErrorKind) -> bool {
-    matches!(
-        kind,
-        IoErrorKind::WouldBlock | IoErrorKind::TimedOut | IoErrorKind::Interrupted
-    )
-}
-
-fn connect(server: &Server, limit: Duration) -> Result<TcpStream, Error> {
-    let addresses = (server.host.as_str(), server.port)
-        .to_socket_addrs()
-        .map_err(|e| Error::new(ErrorKind::Connection, format!("no address is known: {e}")))?;
-    let mut last = Error::new(ErrorKind::Connection, "the server's name has no address");
-    for address in addresses {
-        match TcpStream::connect_timeout(&address, limit) {
-            Ok(socket) => return Ok(socket),
-            Err(e) => last = Error::new(ErrorKind::Connection, format!("no connection: {e}")),
-        }
-    }
-    Err(last)
-}
-
-fn lost(error: &std::io::Error) -> Error {
-    Error::new(
-        ErrorKind::Connection,
-        format!("the connection is lost: {error}"),
-    )
-}
-
-pub(crate) fn broken(error: WireError) -> Error {
-    Error::new(
-        ErrorKind::Protocol,
-        format!("the server breaks the protocol: {error}"),
-    )
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    let refused = |e| {
+        Error::new(
+            ErrorKind::Connection,
+            format!("no thread can be started: {e}"),
+        )
+    };
+    thread.spawn(work).map(drop).map_err(refused)
 }

@@ -20,6 +20,10 @@ pub enum ErrorKind {
     Busy,
     /// The server failed or refused for a reason of its own.
     Server,
+    /// The server demands TLS.
+    TlsRequired,
+    /// The file is not what it was when it was opened.
+    Changed,
     /// The server demands what this client does not do.
     Unsupported,
     /// The caller asked for something that cannot be.

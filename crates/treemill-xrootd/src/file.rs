@@ -1,16 +1,19 @@
 //! An open file: plain and vectored reads, many in flight. Knows no redirects: the server that opened it serves it.
 
-use crate::connection::{Connection, broken};
+use crate::connection::Sending;
 use crate::error::{Error, ErrorKind};
-use crate::ticket::Ticket;
+use crate::pieces::Asked;
+use crate::refusal::{self, broken};
+use crate::session::Session;
+use crate::ticket::{Sink, Ticket};
 use crate::wire::bodies::{Opened, Status};
 use crate::wire::{Handle, Request};
-use crate::{limits, refusal, vector};
+use crate::{limits, vector};
 use std::sync::Arc;
 
 /// A file that is open on one server. Threads may share it. Dropping it closes it without waiting for the answer.
 pub struct File {
-    connection: Arc<Connection>,
+    session: Arc<Session>,
     handle: Handle,
     status: Option<Status>,
     path: String,
@@ -25,10 +28,10 @@ pub struct Reading<'a> {
 }
 
 impl File {
-    pub(crate) fn new(connection: Arc<Connection>, opened: Opened, path: &str) -> Self {
+    pub(crate) fn new(session: Arc<Session>, opened: Opened, path: &str) -> Self {
         let (handle, status) = (opened.handle, opened.status);
         File {
-            connection,
+            session,
             handle,
             status,
             path: path.to_owned(),
@@ -45,7 +48,48 @@ impl File {
     /// The server that serves the file, as `host:port`.
     #[must_use]
     pub fn server(&self) -> String {
-        self.connection.server().to_string()
+        self.session.server().to_string()
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Sends reads without waiting, in one piece. Each sink is called once, mostly on the session's thread.
+    pub(crate) fn send(&self, all: Vec<(Asked, Sink)>) {
+        let sending = |(asked, sink): (Asked, Sink)| {
+            let (request, most) = self.request(&asked);
+            Sending {
+                request,
+                most,
+                sink,
+            }
+        };
+        self.session.send(all.into_iter().map(sending).collect());
+    }
+
+    /// The request of a read, and the bytes of data that its answer may have.
+    fn request(&self, asked: &Asked) -> (Request, usize) {
+        let handle = self.handle;
+        match asked {
+            Asked::Plain(piece) => {
+                let (offset, length) = (piece.offset, piece.length);
+                let request = Request::Read {
+                    handle,
+                    offset,
+                    length,
+                };
+                (request, usize::try_from(length).unwrap_or(usize::MAX))
+            }
+            Asked::Vector(pieces) => {
+                let ranges: Vec<_> = pieces
+                    .iter()
+                    .map(|piece| (handle, piece.length, piece.offset))
+                    .collect();
+                let most = vector::answer_size(&ranges);
+                (Request::Vector { ranges }, most)
+            }
+        }
     }
 
     /// Reads `length` bytes from `offset`; fewer if the file ends before.
@@ -59,7 +103,7 @@ impl File {
     /// Asks for `length` bytes from `offset` without waiting for them.
     ///
     /// # Errors
-    /// `Invalid` if the length is above 64 MiB or if the range ends behind 2^63; `Connection` if the connection is lost.
+    /// `Invalid` if the length is above 64 MiB or if the range ends behind 2^63.
     pub fn submit(&self, offset: u64, length: u32) -> Result<Reading<'_>, Error> {
         self.check(offset, length)?;
         if length > limits::MOST_READ {
@@ -71,10 +115,7 @@ impl File {
             length,
         };
         let most = usize::try_from(length).unwrap_or(usize::MAX);
-        let ticket = self
-            .connection
-            .submit(&request, most)
-            .map_err(|e| self.named(e))?;
+        let ticket = self.session.submit(request, most);
         Ok(Reading { file: self, ticket })
     }
 
@@ -87,7 +128,7 @@ impl File {
         ranges
             .iter()
             .try_for_each(|&(offset, length)| self.check(offset, length))?;
-        let most = self.connection.most().map_err(|e| self.named(e))?;
+        let most = self.session.most();
         let requests = vector::plan(self.handle, ranges, most);
         let mut readings = Vec::with_capacity(requests.len());
         for ranges in &requests {
@@ -95,10 +136,7 @@ impl File {
             let request = Request::Vector {
                 ranges: ranges.clone(),
             };
-            let ticket = self
-                .connection
-                .submit(&request, size)
-                .map_err(|e| self.named(e))?;
+            let ticket = self.session.submit(request, size);
             readings.push(Reading { file: self, ticket });
         }
         let answers = readings
@@ -114,7 +152,7 @@ impl File {
     /// Any kind; the file counts as closed even so.
     pub fn close(mut self) -> Result<(), Error> {
         self.is_closed = true;
-        let answer = self.connection.ask(&Request::Close {
+        let answer = self.session.ask(Request::Close {
             handle: self.handle,
         });
         answer.map(drop).map_err(|e| self.named(e))
@@ -136,7 +174,7 @@ impl File {
     }
 
     fn named(&self, error: Error) -> Error {
-        error.at(self.connection.server()).of(&self.path)
+        error.at(self.session.server()).of(&self.path)
     }
 }
 
@@ -146,7 +184,7 @@ impl Drop for File {
             let request = Request::Close {
                 handle: self.handle,
             };
-            self.connection.submit(&request, limits::MOST_CONTROL).ok();
+            drop(self.session.submit(request, limits::MOST_CONTROL));
         }
     }
 }

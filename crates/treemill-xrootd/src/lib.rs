@@ -1,12 +1,13 @@
-//! A client of the XRootD protocol. Knows nothing of ROOT's file format, nor of treemill's other crates.
+//! A client of the XRootD protocol, and files of its servers as sources. Knows nothing of ROOT's file format.
 //!
 //! Pure parts decide: [`wire`] turns bytes into structs and back, [`stream`] is the state of one connection,
-//! [`login`] chooses an authentication, [`route`] follows redirects, [`vector`] splits vectored reads. Thin parts
-//! do: `connection` owns a socket and a thread, [`Client`] and [`File`] are what callers hold.
+//! [`login`] chooses an authentication, [`route`] follows redirects, [`vector`] splits vectored reads, `pieces` cuts
+//! ranges for requests and puts them together again, `recovery` says what to do when a server is lost, `meter`
+//! measures. Thin parts do: `transport` is a socket, `connection` has its threads, `session` logs in; [`Client`],
+//! [`File`] and [`XrootdSource`] are what callers hold.
 //!
 //! Not done yet: TLS (and so the authentication `ztn`), other authentications than `unix` and `host`, checksums of
-//! pages (`kXR_pgread`), several connections for one session (`kXR_bind`), recovery of an open file from the loss
-//! of its server, and writing. A server that insists on any of these is an error that says so.
+//! pages (`kXR_pgread`), several connections for one session (`kXR_bind`), and writing. A server that insists on any of these is an error that says so.
 //!
 //! ```no_run
 //! use treemill_xrootd::{Client, Options, Url};
@@ -24,16 +25,24 @@ mod error;
 mod file;
 mod limits;
 pub mod login;
+mod meter;
+mod options;
+mod pieces;
+mod recovery;
 mod refusal;
 pub mod route;
+mod session;
+mod source;
 pub mod stream;
 mod ticket;
+mod transport;
 mod url;
 pub mod vector;
 pub mod wire;
 
 pub use client::Client;
-pub use connection::Options;
 pub use error::{Error, ErrorKind};
 pub use file::{File, Reading};
+pub use options::Options;
+pub use source::XrootdSource;
 pub use url::{Server, Url};

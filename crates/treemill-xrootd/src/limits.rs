@@ -26,8 +26,39 @@ pub(crate) const RANGES: usize = 1024;
 /// Bounds the bytes of one range of a `kXR_readv` until the server says its own limit (`readv_ior_max`).
 pub(crate) const RANGE_BYTES: u32 = 2_097_136;
 
-/// Bounds the bytes that one `kXR_readv` asks for, so that answers of one session share its connection fairly.
-pub(crate) const VECTOR_BYTES: u64 = 32 << 20;
+/// Bounds the bytes that one `kXR_readv` asks for: its first bytes are of use only when its last ones are here.
+pub(crate) const VECTOR_BYTES: u64 = 8 << 20;
+
+/// Bytes before the data of each range in the answer to a `kXR_readv`.
+pub(crate) const SEGMENT_HEADER: usize = 16;
+
+/// Ranges above this, in bytes, are read alone: servers send plain reads without a copy. Below the usual bound of a
+/// range of a vectored read.
+pub(crate) const LARGE: u64 = 1 << 20;
+
+/// Bounds one plain read of a large range, in bytes: what has come is kept if the connection breaks later.
+pub(crate) const PART: u64 = 2 << 20;
+
+/// Answers up to this, in bytes, say how long a round trip is.
+pub(crate) const SMALL_ANSWER: usize = 64 << 10;
+
+/// Bytes of one sample of a connection's speed.
+pub(crate) const SAMPLE: u64 = 1 << 20;
+
+/// How old a file's last change must be before its time identifies its content: servers tell whole seconds.
+pub(crate) const SETTLED: Duration = Duration::from_secs(2);
+
+/// Bounds how often one piece of a file is asked for in vain.
+pub(crate) const MOST_TRIES: u32 = 4;
+
+/// For how long after the last progress a file is opened again. An attempt that begins in time may take as long as a
+/// connection and a silence, so that an answer or an error is there within 30 s of the server's last byte.
+pub(crate) const RECOVERY: Duration = Duration::from_secs(8);
+
+/// How long the second attempt to open a file again waits; each further one waits twice as long,
+/// up to a bound.
+pub(crate) const BACKOFF: Duration = Duration::from_millis(200);
+pub(crate) const MOST_BACKOFF: Duration = Duration::from_secs(1);
 
 /// How often the reader's thread of a connection looks at the clock while no bytes come.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
@@ -36,10 +67,10 @@ pub(crate) const TICK: Duration = Duration::from_millis(100);
 pub(crate) const BUFFER: usize = 256 << 10;
 
 /// How long a connection may bring no byte while an answer is due.
-pub(crate) const SILENCE: Duration = Duration::from_secs(10);
+pub(crate) const SILENCE: Duration = Duration::from_secs(8);
 
 /// How long one request may bring no byte while others of its connection do.
-pub(crate) const NEGLECT: Duration = Duration::from_secs(60);
+pub(crate) const NEGLECT: Duration = Duration::from_secs(20);
 
 /// Bounds what a server may make one request wait (`kXR_wait`, `kXR_waitresp`), in all.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);

@@ -1,8 +1,8 @@
-//! What an outcome without data means to a caller. Knows no connection.
+//! What an outcome without data, or a broken message, means to a caller. Knows no connection.
 
 use crate::error::{Error, ErrorKind};
 use crate::stream::Outcome;
-use crate::wire::codes;
+use crate::wire::{WireError, codes};
 
 /// The protocol's errors that say more than "the server failed".
 const KINDS: [(u32, ErrorKind); 14] = [
@@ -15,7 +15,7 @@ const KINDS: [(u32, ErrorKind); 14] = [
     (codes::NO_REPLICAS, ErrorKind::Busy),
     (codes::REQUEST_TIMED_OUT, ErrorKind::Timeout),
     (codes::TIMER_EXPIRED, ErrorKind::Timeout),
-    (codes::TLS_REQUIRED, ErrorKind::Unsupported),
+    (codes::TLS_REQUIRED, ErrorKind::TlsRequired),
     (codes::UNSUPPORTED, ErrorKind::Unsupported),
     (codes::ARGUMENT_INVALID, ErrorKind::Invalid),
     (codes::ARGUMENT_TOO_LONG, ErrorKind::Invalid),
@@ -52,4 +52,10 @@ pub(crate) fn data(outcome: Outcome) -> Result<Vec<u8>, Error> {
         }
     };
     Err(Error::new(kind, what))
+}
+
+/// What bytes that are no message of the protocol mean to a caller.
+pub(crate) fn broken(error: WireError) -> Error {
+    let what = format!("the server breaks the protocol: {error}");
+    Error::new(ErrorKind::Protocol, what)
 }

@@ -37,6 +37,13 @@ impl Route {
         }
     }
 
+    /// The same way, with hosts that a manager shall not name.
+    #[must_use]
+    pub fn avoiding(mut self, hosts: &[String]) -> Self {
+        self.tried = hosts.iter().take(limits::MOST_TRIED).cloned().collect();
+        self
+    }
+
     /// The server to ask now.
     #[must_use]
     pub fn server(&self) -> &Server {

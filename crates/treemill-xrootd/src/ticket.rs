@@ -1,46 +1,36 @@
-//! A place for one outcome, which one thread fills and another waits for. Knows no protocol.
+//! What becomes of an outcome: a function that takes it, or a ticket on which a thread waits for it. Knows no protocol.
 
 use crate::error::Error;
 use crate::stream::Outcome;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::mpsc;
 
-#[derive(Default)]
-struct Slot {
-    outcome: Mutex<Option<Result<Outcome, Error>>>,
-    bell: Condvar,
-}
+/// How a request ended: its outcome, or why it got none.
+pub(crate) type Answer = Result<Outcome, Error>;
 
-/// One side of a slot: the connection's thread fills one copy, the caller waits on the other.
-#[derive(Clone, Default)]
-pub(crate) struct Ticket(Arc<Slot>);
+/// Takes the answer to one request. It is called once, mostly on the reader's thread of the connection, so it must not
+/// wait for anything: above all not for another answer of that connection.
+pub(crate) type Sink = Box<dyn FnOnce(Answer) + Send>;
+
+/// The place of one answer, for a thread that waits for it.
+pub(crate) struct Ticket(mpsc::Receiver<Answer>);
 
 impl Ticket {
-    pub(crate) fn fill(&self, outcome: Result<Outcome, Error>) {
-        let mut place = self
-            .0
-            .outcome
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        place.get_or_insert(outcome);
-        self.0.bell.notify_all();
+    /// A ticket, and the sink that fills it.
+    pub(crate) fn pair() -> (Self, Sink) {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        // A receiver that is gone has no use for the answer.
+        let sink = Box::new(move |answer| sender.send(answer).unwrap_or_default());
+        (Ticket(receiver), sink)
     }
 
-    /// Waits for the outcome. It always comes: the connection's thread obeys the deadlines.
-    pub(crate) fn wait(self) -> Result<Outcome, Error> {
-        let mut place = self
-            .0
-            .outcome
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if let Some(outcome) = place.take() {
-                return outcome;
-            }
-            place = self
-                .0
-                .bell
-                .wait(place)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
+    /// Waits for the answer. It always comes: the connection's thread obeys the deadlines.
+    pub(crate) fn wait(self) -> Answer {
+        let gone = |_| {
+            Err(Error::new(
+                crate::ErrorKind::Connection,
+                "the request was given up",
+            ))
+        };
+        self.0.recv().unwrap_or_else(gone)
     }
 }

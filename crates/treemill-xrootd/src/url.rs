@@ -75,7 +75,8 @@ impl Url {
     /// `Invalid` for other schemes, for an unreadable host or port, and for a path that does not start with `/` (an
     /// absolute path follows the server after a slash of its own: `root://host//path`). `Unsupported` for `roots`.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let wrong = |why: &str| Error::new(ErrorKind::Invalid, format!("{text}: {why}"));
+        let shown = shown(text);
+        let wrong = |why: &str| Error::new(ErrorKind::Invalid, format!("{shown}: {why}"));
         let (scheme, rest) = text
             .split_once("://")
             .ok_or_else(|| wrong("write root://host:port//path"))?;
@@ -84,7 +85,7 @@ impl Url {
             "roots" | "xroots" => {
                 return Err(Error::new(
                     ErrorKind::Unsupported,
-                    format!("{text}: TLS is not done yet"),
+                    format!("{shown}: TLS is not done yet"),
                 ));
             }
             _ => return Err(wrong("the scheme must be root or xroot")),
@@ -122,6 +123,17 @@ impl Url {
             ..self.clone()
         }
     }
+}
+
+/// An address without its user, password and opaque part, even if it is none that can be read.
+pub(crate) fn shown(text: &str) -> String {
+    let place = text.split('?').next().unwrap_or_default();
+    let (scheme, rest) = place.split_once("://").unwrap_or(("", place));
+    let rest = rest.rsplit('@').next().unwrap_or_default();
+    if scheme.is_empty() {
+        return rest.to_owned();
+    }
+    format!("{scheme}://{rest}")
 }
 
 impl fmt::Display for Url {

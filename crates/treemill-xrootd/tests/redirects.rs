@@ -64,6 +64,7 @@ fn converse(mut socket: TcpStream, script: &Script) {
             let (state, body) = match &request {
                 Request::Protocol => (codes::OK, vec![0, 0, 5, 0x20, 0, 0, 0, 1]),
                 Request::Login { .. } => (codes::OK, vec![0; 16]),
+                Request::Config { .. } => (codes::OK, b"readv_iov_max\n".to_vec()),
                 Request::Stat { path } => script(path),
                 _ => return,
             };

@@ -8,24 +8,12 @@
 
 mod common;
 
-use common::Xrootd;
+use common::{Xrootd, content};
 use std::time::Duration;
 use treemill_xrootd::stream::Deadlines;
 use treemill_xrootd::{Client, ErrorKind, Options, Url};
 
 const SIZE: usize = 8 << 20;
-
-/// Bytes in which a wrong place is seen: a fixed sequence of a multiplicative generator.
-fn content() -> Vec<u8> {
-    let mut state = 1_u64;
-    let next = |_| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 56) as u8
-    };
-    (0..SIZE).map(next).collect()
-}
 
 /// Waits long enough for a server on a machine that is busy.
 fn client() -> Client {
@@ -49,7 +37,7 @@ fn url(server: &Xrootd, path: &str) -> Url {
 
 #[test]
 fn what_the_server_has_is_found() {
-    let bytes = content();
+    let bytes = content(SIZE);
     let Some(server) = Xrootd::start("found", &[("a.root", &bytes), ("b.root", b"")]) else {
         return;
     };
@@ -77,7 +65,7 @@ fn what_the_server_has_is_found() {
 
 #[test]
 fn reads_are_the_files_bytes() {
-    let bytes = content();
+    let bytes = content(SIZE);
     let Some(server) = Xrootd::start("reads", &[("a.root", &bytes)]) else {
         return;
     };
@@ -118,7 +106,7 @@ fn reads_are_the_files_bytes() {
 
 #[test]
 fn many_requests_are_in_flight_at_once() {
-    let bytes = content();
+    let bytes = content(SIZE);
     let Some(server) = Xrootd::start("flight", &[("a.root", &bytes)]) else {
         return;
     };
@@ -164,7 +152,7 @@ fn a_missing_file_names_server_and_file() {
 
 #[test]
 fn a_killed_server_is_an_error() {
-    let bytes = content();
+    let bytes = content(SIZE);
     let Some(mut server) = Xrootd::start("killed", &[("a.root", &bytes)]) else {
         return;
     };
@@ -195,7 +183,7 @@ fn a_killed_server_is_an_error() {
 
 #[test]
 fn a_frozen_server_is_an_error() {
-    let bytes = content();
+    let bytes = content(SIZE);
     let Some(server) = Xrootd::start("frozen", &[("a.root", &bytes)]) else {
         return;
     };

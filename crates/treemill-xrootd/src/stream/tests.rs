@@ -39,9 +39,15 @@ fn promised(stream: u16, state: u16, body: &[u8]) -> Vec<u8> {
     response(0, codes::ATTENTION, &inner)
 }
 
+const DEADLINES: Deadlines = Deadlines {
+    silence: Duration::from_secs(10),
+    neglect: Duration::from_secs(60),
+    patience: Duration::from_secs(120),
+};
+
 /// A stream on which `count` reads of up to 1000 bytes are in flight, as streams 1, 2, ….
 fn reading(count: u16) -> Stream {
-    let mut stream = Stream::new(Deadlines::default());
+    let mut stream = Stream::new(DEADLINES);
     for expected in 1..=count {
         assert_eq!(stream.send(&READ, 1000, at(0)).unwrap().0, expected);
     }
@@ -347,7 +353,7 @@ fn a_neglected_request_ends_and_its_late_answer_is_dropped() {
 
 #[test]
 fn streams_in_use_are_not_given_again() {
-    let mut stream = Stream::new(Deadlines::default());
+    let mut stream = Stream::new(DEADLINES);
     stream.greet(at(0));
     for _ in 0..65_535 {
         stream.send(&Request::Ping, 0, at(0)).unwrap();
@@ -359,7 +365,7 @@ fn streams_in_use_are_not_given_again() {
 
 #[test]
 fn the_handshake_is_answered_on_stream_zero() {
-    let mut stream = Stream::new(Deadlines::default());
+    let mut stream = Stream::new(DEADLINES);
     assert_eq!(stream.greet(at(0)).len(), 20);
     let events = stream
         .take(&response(0, codes::OK, &[0, 0, 5, 0x20, 0, 0, 0, 1]), at(0))

@@ -103,14 +103,19 @@ impl Xrootd {
     /// As `kill -STOP`: the connections stay, and nothing answers.
     #[allow(dead_code)]
     pub fn freeze(&self) {
-        let id = self.process.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-STOP", &id])
-                .status()
-                .unwrap()
-                .success()
-        );
+        signal(&self.process, "-STOP");
+    }
+
+    /// As `kill -CONT`.
+    #[allow(dead_code)]
+    pub fn thaw(&self) {
+        signal(&self.process, "-CONT");
+    }
+
+    /// Where the server has a file.
+    #[allow(dead_code)]
+    pub fn data(&self, name: &str) -> PathBuf {
+        self.folder.join("data").join(name)
     }
 
     pub fn address(&self, path: &str) -> String {
@@ -124,6 +129,25 @@ impl Drop for Xrootd {
         self.process.wait().ok();
         fs::remove_dir_all(&self.folder).ok();
     }
+}
+
+fn signal(process: &Child, name: &str) {
+    let id = process.id().to_string();
+    let status = Command::new("kill").args([name, &id]).status();
+    assert!(status.unwrap().success());
+}
+
+/// Bytes in which a wrong place is seen: a fixed sequence of a multiplicative generator.
+#[allow(dead_code, clippy::cast_possible_truncation)]
+pub fn content(size: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let next = |_| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    (0..size).map(next).collect()
 }
 
 fn lay_out(folder: &Path, port: u16, files: &[(&str, &[u8])], more: &str) {

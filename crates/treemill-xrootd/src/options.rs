@@ -1,0 +1,27 @@
+//! How a client behaves. Data only.
+
+use crate::limits;
+use crate::stream::Deadlines;
+use std::time::Duration;
+
+/// How a client behaves.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The user's name for logins and for the authentication `unix`, if the address has none; "treemill" by default.
+    pub user: String,
+    /// How long it may take to connect to one address of a server.
+    pub connect: Duration,
+    /// How long answers may take.
+    pub deadlines: Deadlines,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let (connect, deadlines) = (limits::CONNECT, Deadlines::default());
+        Options {
+            user: "treemill".to_owned(),
+            connect,
+            deadlines,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Ranges that were asked for, cut into pieces that requests carry, and put together again. Pure: knows no connection;
+//! `P` is what the caller wants back with a range's bytes.
+
+use crate::error::{Error, ErrorKind};
+use crate::limits;
+use crate::vector::Most;
+use bytes::Bytes;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A part of a range, which one request carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// The range that it is of.
+    pub(crate) want: u64,
+    /// Which of its parts.
+    pub(crate) place: usize,
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+    /// How often it was asked for in vain.
+    pub(crate) tries: u32,
+    /// Whether it must be asked for alone.
+    pub(crate) is_plain: bool,
+}
+
+impl Piece {
+    fn size(&self) -> usize {
+        usize::try_from(self.length).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn range(&self) -> Range<u64> {
+        self.offset..self.offset.saturating_add(u64::from(self.length))
+    }
+}
+
+/// One request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// A read of one range.
+    Plain(Piece),
+    /// A vectored read.
+    Vector(Vec<Piece>),
+}
+
+impl Asked {
+    pub(crate) fn into_pieces(self) -> Vec<Piece> {
+        match self {
+            Asked::Plain(piece) => vec![piece],
+            Asked::Vector(pieces) => pieces,
+        }
+    }
+}
+
+struct Want<P> {
+    promise: P,
+    parts: Vec<Option<Bytes>>,
+    missing: usize,
+}
+
+/// Ranges whose bytes are not all here yet.
+pub(crate) struct Wants<P> {
+    next: u64,
+    open: HashMap<u64, Want<P>>,
+}
+
+impl<P> Wants<P> {
+    pub(crate) fn new() -> Self {
+        Wants {
+            next: 0,
+            open: HashMap::new(),
+        }
+    }
+
+    /// Takes a range in: its pieces. Small ranges are one piece; large ones are read in parts, alone, so that they
+    /// stream. An empty range has no pieces and must not be given.
+    pub(crate) fn add(&mut self, range: &Range<u64>, promise: P) -> Vec<Piece> {
+        let want = self.next;
+        self.next = self.next.wrapping_add(1);
+        let size = range.end.saturating_sub(range.start);
+        let is_plain = size > limits::LARGE;
+        let step = if is_plain {
+            limits::PART
+        } else {
+            limits::LARGE
+        };
+        let step = usize::try_from(step).unwrap_or(usize::MAX);
+        let offsets = (range.start..range.end).step_by(step);
+        let piece = |(place, offset): (usize, u64)| {
+            let length = range.end.saturating_sub(offset).min(step as u64);
+            Piece {
+                want,
+                place,
+                offset,
+                length: u32::try_from(length).unwrap_or(u32::MAX),
+                tries: 0,
+                is_plain,
+            }
+        };
+        let pieces: Vec<Piece> = offsets.enumerate().map(piece).collect();
+        let want_now = Want {
+            promise,
+            parts: vec![None; pieces.len()],
+            missing: pieces.len(),
+        };
+        self.open.insert(want, want_now);
+        pieces
+    }
+
+    /// A piece's bytes are here: what was given with its range, and the range's bytes, if they are all here now.
+    pub(crate) fn fill(&mut self, piece: &Piece, bytes: Bytes) -> Option<(P, Bytes)> {
+        let want = self.open.get_mut(&piece.want)?;
+        let part = want.parts.get_mut(piece.place)?;
+        if part.replace(bytes).is_none() {
+            want.missing = want.missing.saturating_sub(1);
+        }
+        if want.missing > 0 {
+            return None;
+        }
+        let Want { promise, parts, .. } = self.open.remove(&piece.want)?;
+        Some((promise, joined(parts.into_iter().flatten().collect())))
+    }
+
+    /// The range of a piece will not come: what was given with it, once.
+    pub(crate) fn give_up(&mut self, piece: &Piece) -> Option<P> {
+        self.open.remove(&piece.want).map(|want| want.promise)
+    }
+}
+
+/// A single part is shared, several are copied together.
+fn joined(mut parts: Vec<Bytes>) -> Bytes {
+    if parts.len() == 1
+        && let Some(only) = parts.pop()
+    {
+        return only;
+    }
+    Bytes::from(parts.concat())
+}
+
+/// Puts pieces into as few requests as the server's limits allow, the first ones first. `caution` counts how often
+/// the connection was lost without progress: each time makes vectored reads smaller, so that some of them end.
+pub(crate) fn pack(pieces: Vec<Piece>, most: Most, caution: u32) -> Vec<Asked> {
+    let room = limits::VECTOR_BYTES >> caution.saturating_mul(2).min(10);
+    let (mut vectors, mut plain): (Vec<Vec<Piece>>, Vec<Asked>) = (Vec::new(), Vec::new());
+    let mut bytes = 0_u64;
+    for piece in pieces {
+        if piece.is_plain || piece.length > most.bytes {
+            plain.push(Asked::Plain(piece));
+            continue;
+        }
+        let length = u64::from(piece.length);
+        bytes = bytes.saturating_add(length);
+        match vectors.last_mut() {
+            Some(last) if last.len() < most.ranges && bytes <= room => last.push(piece),
+            _ => {
+                bytes = length;
+                vectors.push(vec![piece]);
+            }
+        }
+    }
+    let one = |mut pieces: Vec<Piece>| match pieces.pop() {
+        Some(only) if pieces.is_empty() => Asked::Plain(only),
+        last => {
+            pieces.extend(last);
+            Asked::Vector(pieces)
+        }
+    };
+    vectors.into_iter().map(one).chain(plain).collect()
+}
+
+/// Takes the data of an answer apart by pieces, without copies.
+///
+/// # Errors
+/// `Changed` if the file is shorter than it was, `Protocol` if the data are not what was asked for.
+pub(crate) fn unpack(asked: &Asked, data: Bytes) -> Result<Vec<(&Piece, Bytes)>, Error> {
+    let wrong = |what: String| Error::new(ErrorKind::Protocol, what);
+    let pieces = match asked {
+        Asked::Plain(piece) if data.len() == piece.size() => return Ok(vec![(piece, data)]),
+        Asked::Plain(piece) => {
+            let (came, due) = (data.len(), piece.length);
+            let what = format!(
+                "{came} bytes came where {due} were asked for: the file is shorter than it was when opened"
+            );
+            return Err(Error::new(ErrorKind::Changed, what));
+        }
+        Asked::Vector(pieces) => pieces,
+    };
+    let mut rest = data;
+    let mut found = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let due = piece.size().saturating_add(limits::SEGMENT_HEADER);
+        if rest.len() < due {
+            return Err(wrong("a vectored read ends early".to_owned()));
+        }
+        let mut segment = rest.split_to(due);
+        let header = segment.split_to(limits::SEGMENT_HEADER);
+        let expected = [&piece.length.to_be_bytes()[..], &piece.offset.to_be_bytes()].concat();
+        // The first four bytes are the file's handle, which the server may write as it likes.
+        if header.get(4..) != Some(&expected[..]) {
+            let what = "a vectored read brings other ranges than asked for";
+            return Err(wrong(what.to_owned()));
+        }
+        found.push((piece, segment));
+    }
+    if rest.is_empty() {
+        return Ok(found);
+    }
+    Err(wrong(format!(
+        "{} bytes follow a vectored read",
+        rest.len()
+    )))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! Ranges of any sizes through pieces, requests and answers, which come in any order.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+use super::*;
+use proptest::prelude::*;
+
+fn byte(at: u64) -> u8 {
+    (at % 251) as u8
+}
+
+fn bytes(range: Range<u64>) -> Vec<u8> {
+    range.map(byte).collect()
+}
+
+fn answer(asked: &Asked) -> Bytes {
+    let vector = |pieces: &Vec<Piece>| {
+        let segment = |piece: &Piece| {
+            let mut segment = b"hand".to_vec();
+            segment.extend(piece.length.to_be_bytes());
+            segment.extend(piece.offset.to_be_bytes());
+            segment.extend(bytes(piece.range()));
+            segment
+        };
+        pieces.iter().flat_map(segment).collect()
+    };
+    Bytes::from(match asked {
+        Asked::Plain(piece) => bytes(piece.range()),
+        Asked::Vector(pieces) => vector(pieces),
+    })
+}
+
+fn ranges() -> impl Strategy<Value = Vec<Range<u64>>> {
+    let length = prop_oneof![
+        20 => 1_u64..2000,
+        1 => limits::LARGE - 1..limits::LARGE + 2,
+        1 => limits::PART - 1..2 * limits::PART + 2,
+    ];
+    let one = (0_u64..1 << 40, length).prop_map(|(start, length)| start..start + length);
+    prop::collection::vec(one, 0..40)
+}
+
+fn most() -> impl Strategy<Value = Most> {
+    (1_usize..20, 500_u32..3000).prop_map(|(ranges, bytes)| Most { ranges, bytes })
+}
+
+fn request_bytes(pieces: &[Piece]) -> u64 {
+    pieces.iter().map(|piece| u64::from(piece.length)).sum()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn every_range_comes_back_whole_and_once(
+        ranges in ranges(),
+        most in most(),
+        caution in 0_u32..9,
+        order in any::<prop::sample::Index>(),
+    ) {
+        let mut wants = Wants::new();
+        let pieces: Vec<Piece> = ranges.iter().enumerate().flat_map(|(i, range)| wants.add(range, i)).collect();
+        let mut requests = pack(pieces, most, caution);
+        for asked in &requests {
+            if let Asked::Vector(pieces) = asked {
+                prop_assert!(pieces.len() <= most.ranges && pieces.len() > 1);
+                prop_assert!(pieces.iter().all(|piece| piece.length <= most.bytes));
+                prop_assert!(request_bytes(pieces) <= limits::VECTOR_BYTES >> (2 * caution).min(10));
+            }
+        }
+        if !requests.is_empty() {
+            let first = order.index(requests.len());
+            requests.rotate_left(first);
+        }
+        let mut found = vec![None; ranges.len()];
+        for asked in &requests {
+            for (piece, data) in unpack(asked, answer(asked)).unwrap() {
+                // What comes twice, since it was asked for twice, counts once.
+                if found.len() % 2 == 0 && wants.open[&piece.want].missing > 1 {
+                    prop_assert!(wants.fill(piece, data.clone()).is_none());
+                }
+                if let Some((which, whole)) = wants.fill(piece, data) {
+                    prop_assert!(found[which].replace(whole).is_none());
+                }
+            }
+        }
+        for (range, whole) in ranges.iter().zip(found) {
+            prop_assert!(whole.unwrap() == bytes(range.clone()));
+        }
+        prop_assert!(wants.open.is_empty());
+    }
+
+    #[test]
+    fn answers_that_are_not_to_the_request_are_refused(
+        ranges in ranges().prop_filter("a request", |ranges| ranges.len() > 1),
+        cut in any::<prop::sample::Index>(),
+        garbage in prop::collection::vec(any::<u8>(), 0..300),
+    ) {
+        let mut wants = Wants::new();
+        let pieces: Vec<Piece> = ranges.iter().flat_map(|range| wants.add(range, ())).collect();
+        for asked in pack(pieces, Most::default(), 0) {
+            let whole = answer(&asked);
+            prop_assert!(unpack(&asked, whole.slice(..cut.index(whole.len()))).is_err());
+            let longer = [&whole[..], b"x"].concat();
+            prop_assert!(unpack(&asked, Bytes::from(longer)).is_err());
+            if garbage.len() != whole.len() {
+                prop_assert!(unpack(&asked, Bytes::from(garbage.clone())).is_err());
+            }
+        }
+    }
+}
+
+#[test]
+fn small_ranges_are_one_request_and_large_ones_stream() {
+    let mut wants = Wants::new();
+    let small = (0..500_u64).map(|i| i * 5000..i * 5000 + 100);
+    let pieces = small
+        .chain(std::iter::once(0..10 << 20))
+        .flat_map(|range| wants.add(&range, ()));
+    let requests = pack(pieces.collect(), Most::default(), 0);
+    assert!(matches!(&requests[0], Asked::Vector(pieces) if pieces.len() == 500));
+    assert_eq!(requests.len(), 1 + (10 << 20) / limits::PART as usize);
+}
+
+#[test]
+fn a_range_that_is_given_up_is_so_once() {
+    let mut wants = Wants::new();
+    let pieces = wants.add(&(0..10 << 20), "promise");
+    assert!(wants.fill(&pieces[0], Bytes::from_static(b"x")).is_none());
+    assert_eq!(wants.give_up(&pieces[1]), Some("promise"));
+    assert_eq!(wants.give_up(&pieces[2]), None);
+    assert!(wants.fill(&pieces[1], Bytes::from_static(b"x")).is_none());
+}

@@ -1,0 +1,204 @@
+//! Servers that fail in any order, on scripted time: nothing is lost or given up twice, and everything ends.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
+
+use super::*;
+use crate::pieces::Wants;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn pieces(count: u64) -> Vec<Piece> {
+    let mut wants = Wants::new();
+    (0..count)
+        .flat_map(|i| wants.add(&(i..i + 1), ()))
+        .collect()
+}
+
+fn at(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn open(after: u64, avoid: &[&str]) -> Step {
+    let (after, avoid) = (at(after), avoid.iter().map(ToString::to_string).collect());
+    Step::Open { after, avoid }
+}
+
+#[derive(Debug, Clone)]
+enum Act {
+    Want,
+    Answer(prop::sample::Index),
+    Lose(prop::sample::Index),
+    Opened,
+    NotOpened(bool),
+    Time(u64),
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let act = prop_oneof![
+        2 => Just(Act::Want),
+        2 => any::<prop::sample::Index>().prop_map(Act::Answer),
+        4 => any::<prop::sample::Index>().prop_map(Act::Lose),
+        2 => Just(Act::Opened),
+        2 => any::<bool>().prop_map(Act::NotOpened),
+        1 => (0_u64..9000).prop_map(Act::Time),
+    ];
+    prop::collection::vec(act, 0..80)
+}
+
+/// A file under recovery, as its driver has it.
+struct Driver {
+    recovery: Recovery,
+    now: u64,
+    next: u64,
+    /// Pieces in flight, by the generation in which they were sent.
+    flying: Vec<(u64, Piece)>,
+    openings: u32,
+    /// How often each piece has ended.
+    ended: BTreeMap<u64, u32>,
+}
+
+impl Driver {
+    fn perform(&mut self, steps: Vec<Step>) {
+        for step in steps {
+            match step {
+                Step::Send(pieces) => {
+                    let generation = self.recovery.generation();
+                    self.flying
+                        .extend(pieces.into_iter().map(|piece| (generation, piece)));
+                }
+                Step::Open { .. } => self.openings += 1,
+                Step::GiveUp(pieces) => pieces.iter().for_each(|piece| self.end(piece)),
+            }
+        }
+        assert!(self.openings <= 1, "the file is opened twice at once");
+    }
+
+    fn end(&mut self, piece: &Piece) {
+        *self.ended.entry(piece.want).or_default() += 1;
+    }
+
+    fn act(&mut self, act: &Act) {
+        let now = at(self.now);
+        match act {
+            Act::Want => {
+                let piece = Piece {
+                    want: self.next,
+                    ..pieces(1)[0].clone()
+                };
+                self.next += 1;
+                let steps = self.recovery.wanted(vec![piece], now);
+                self.perform(steps);
+            }
+            Act::Answer(which) if !self.flying.is_empty() => {
+                let (_, piece) = self.flying.remove(which.index(self.flying.len()));
+                self.recovery.progressed();
+                self.end(&piece);
+            }
+            Act::Lose(which) if !self.flying.is_empty() => {
+                let (generation, piece) = self.flying.remove(which.index(self.flying.len()));
+                let steps = self.recovery.lost(vec![piece], generation, "host", now);
+                self.perform(steps);
+            }
+            Act::Opened if self.openings > 0 => {
+                self.openings -= 1;
+                let steps = self.recovery.reopened();
+                self.perform(steps);
+            }
+            Act::NotOpened(may_help) if self.openings > 0 => {
+                self.openings -= 1;
+                let steps = self.recovery.refused(*may_help, now);
+                self.perform(steps);
+            }
+            Act::Time(millis) => self.now += millis,
+            _ => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn every_piece_ends_once_whatever_fails(acts in acts()) {
+        let mut driver = Driver {
+            recovery: Recovery::new(), now: 0, next: 0, flying: Vec::new(), openings: 0, ended: BTreeMap::new(),
+        };
+        for act in &acts {
+            driver.act(act);
+            let waiting = driver.recovery.waiting.len() + driver.flying.len() + driver.ended.len();
+            prop_assert_eq!(waiting as u64, driver.next, "a piece is lost or counted twice");
+        }
+        // From now on every opening fails, and every request.
+        for _ in 0..2000 {
+            driver.act(&Act::Time(100));
+            driver.act(&Act::NotOpened(true));
+            let all: Vec<_> = std::mem::take(&mut driver.flying);
+            for (generation, piece) in all {
+                let steps = driver.recovery.lost(vec![piece], generation, "host", at(driver.now));
+                driver.perform(steps);
+            }
+        }
+        prop_assert_eq!(driver.ended.len() as u64, driver.next);
+        prop_assert!(driver.ended.values().all(|&times| times == 1));
+    }
+}
+
+#[test]
+fn a_lost_server_is_avoided_until_there_is_no_other() {
+    let mut recovery = Recovery::new();
+    let lost = recovery.lost(pieces(2), 0, "s1", at(0));
+    assert_eq!(lost, [open(0, &["s1"])]);
+    assert_eq!(
+        recovery.lost(pieces(1), 0, "s1", at(1)),
+        [],
+        "one opening at a time"
+    );
+    assert_eq!(recovery.refused(false, at(2)), [open(200, &[])]);
+    let Step::Send(again) = &recovery.reopened()[0] else {
+        panic!("nothing is sent");
+    };
+    assert_eq!((again.len(), recovery.generation()), (3, 1));
+    // What fails of the older generation is asked again at once.
+    let late = recovery.lost(pieces(1), 0, "s1", at(3));
+    assert!(matches!(&late[..], [Step::Send(pieces)] if pieces[0].tries == 1));
+}
+
+#[test]
+fn openings_wait_longer_each_time_and_end() {
+    let mut recovery = Recovery::new();
+    let (mut now, mut waits) = (0, Vec::new());
+    let mut steps = recovery.lost(pieces(1), 0, "s", at(now));
+    while let [Step::Open { after, .. }] = &steps[..] {
+        let wait = u64::try_from(after.as_millis()).unwrap();
+        now += wait;
+        waits.push(wait);
+        steps = recovery.refused(true, at(now));
+    }
+    assert_eq!(
+        waits,
+        [0, 200, 400, 800, 1000, 1000, 1000, 1000, 1000, 1000, 1000]
+    );
+    assert!(matches!(&steps[..], [Step::GiveUp(pieces)] if pieces.len() == 1));
+    let again = recovery.wanted(pieces(1), at(100_000));
+    assert_eq!(again, [open(0, &[])], "the next request tries again");
+}
+
+#[test]
+fn a_piece_that_is_always_refused_is_given_up() {
+    let mut recovery = Recovery::new();
+    let mut piece = pieces(1);
+    for generation in 0..u64::from(limits::MOST_TRIES) - 1 {
+        assert_eq!(recovery.lost(piece, generation, "s", at(0)).len(), 1);
+        let Some(Step::Send(again)) = recovery.reopened().pop() else {
+            panic!("nothing is sent");
+        };
+        piece = again;
+        recovery.progressed(); // of other requests
+    }
+    let last = recovery.lost(piece, u64::from(limits::MOST_TRIES) - 1, "s", at(0));
+    assert!(matches!(&last[..], [Step::GiveUp(_)]), "{last:?}");
+}

@@ -1,0 +1,330 @@
+//! An open file as a source: ranges are asked for without waiting, many in flight, and asked again elsewhere when a
+//! server is lost. Does what `recovery` decides; knows no file format.
+
+use crate::client::Client;
+use crate::error::{Error, ErrorKind};
+use crate::file::File;
+use crate::limits;
+use crate::pieces::{Asked, Piece, Wants, pack, unpack};
+use crate::recovery::{Recovery, Step};
+use crate::refusal;
+use crate::stream::Outcome;
+use crate::ticket::{Answer, Sink};
+use crate::url::{Server, Url, shown};
+use crate::wire::bodies::Status;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use treemill_source::{
+    Bytes, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
+};
+
+/// A file of an XRootD server as a source. When its server is lost, it is opened again: at another one if a manager
+/// knows one, else at the same.
+pub struct XrootdSource {
+    core: Arc<Core>,
+}
+
+/// What the source shares with the threads of its connections, and with the one that opens the file again.
+struct Core {
+    client: Arc<Client>,
+    url: Url,
+    name: String,
+    status: Status,
+    identity: Option<Identity>,
+    began: Instant,
+    state: Mutex<State>,
+}
+
+/// Where a request was sent: the opening of the file, and its server.
+type Place = (u64, Server);
+
+struct State {
+    wants: Wants<Promise>,
+    recovery: Recovery,
+    file: Arc<File>,
+}
+
+impl XrootdSource {
+    /// Opens the file at `url`, such as `root://host:port//path`.
+    ///
+    /// ```no_run
+    /// use std::sync::Arc;
+    /// use treemill_source::Source;
+    /// use treemill_xrootd::{Client, Options, XrootdSource};
+    ///
+    /// let client = Arc::new(Client::new(Options::default()));
+    /// let source = XrootdSource::open(&client, "root://eospublic.cern.ch//eos/opendata/file.root")?;
+    /// let tickets = source.submit(vec![0..100, 5000..6000]); // one request, one round trip
+    /// assert_eq!(tickets[0].wait()?.len(), 100);
+    /// # Ok::<(), treemill_source::SourceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such file, or if it cannot be opened; it names server and file.
+    pub fn open(client: &Arc<Client>, url: &str) -> Result<Self, SourceError> {
+        let parsed = Url::parse(url).map_err(|error| in_words(&shown(url), &error, None))?;
+        let name = parsed.to_string();
+        let failed = |error: Error| in_words(&name, &error, None);
+        let file = client.open_elsewhere(&parsed, &[]).map_err(failed)?;
+        let status = check(&file).map_err(failed)?;
+        let core = Core {
+            client: Arc::clone(client),
+            identity: settled(&name, status, SystemTime::now()),
+            url: parsed,
+            name,
+            status,
+            began: Instant::now(),
+            state: Mutex::new(State {
+                wants: Wants::new(),
+                recovery: Recovery::new(),
+                file: Arc::new(file),
+            }),
+        };
+        Ok(XrootdSource {
+            core: Arc::new(core),
+        })
+    }
+
+    /// The server that serves the file now, as `host:port`.
+    #[must_use]
+    pub fn server(&self) -> String {
+        self.core.state().file.server()
+    }
+}
+
+impl Source for XrootdSource {
+    fn name(&self) -> &str {
+        &self.core.name
+    }
+
+    fn size(&self) -> u64 {
+        self.core.status.size
+    }
+
+    fn costs(&self) -> Costs {
+        let file = Arc::clone(&self.core.state().file);
+        let (round_trip, bytes_per_second) = file.session().costs();
+        Costs {
+            bytes_per_second,
+            ..Costs::far(round_trip)
+        }
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        self.core.identity
+    }
+
+    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+        read_by_tickets(self, requests)
+    }
+
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        let (mut tickets, mut pieces) = (Vec::with_capacity(ranges.len()), Vec::new());
+        let mut state = self.core.state();
+        for range in ranges {
+            if range.end > self.size() || range.start > range.end {
+                let what = format!("the source has {} bytes", self.size());
+                tickets.push(Ticket::ready(Err(SourceError {
+                    range: Some(range),
+                    ..SourceError::new(self.name(), what)
+                })));
+            } else if range.is_empty() {
+                tickets.push(Ticket::ready(Ok(Bytes::new())));
+            } else {
+                let (ticket, promise) = Ticket::new(self.name(), range.clone());
+                pieces.extend(state.wants.add(&range, promise));
+                tickets.push(ticket);
+            }
+        }
+        let steps = state.recovery.wanted(pieces, self.core.now());
+        drop(state);
+        self.core.perform(steps, None);
+        tickets
+    }
+}
+
+impl Core {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// `error`: why pieces that are given up cannot be had.
+    fn perform(self: &Arc<Self>, steps: Vec<Step>, error: Option<&Error>) {
+        for step in steps {
+            match step {
+                Step::Send(pieces) => self.send(pieces),
+                Step::Open { after, avoid } => self.start_opening(after, avoid),
+                Step::GiveUp(pieces) => self.give_up(&pieces, error),
+            }
+        }
+    }
+
+    fn send(self: &Arc<Self>, pieces: Vec<Piece>) {
+        let state = self.state();
+        let (file, generation) = (Arc::clone(&state.file), state.recovery.generation());
+        let caution = state.recovery.attempts();
+        drop(state);
+        let server = file.session().server().clone();
+        let sending = |asked: Asked| {
+            let (core, kept, place) = (
+                Arc::clone(self),
+                asked.clone(),
+                (generation, server.clone()),
+            );
+            let sink: Sink = Box::new(move |answer| core.answered(kept, place, answer));
+            (asked, sink)
+        };
+        let requests = pack(pieces, file.session().most(), caution);
+        file.send(requests.into_iter().map(sending).collect());
+    }
+
+    /// Runs on the connection's thread: it waits for nothing.
+    fn answered(self: &Arc<Self>, asked: Asked, place: Place, answer: Answer) {
+        let is_refused = matches!(answer, Ok(Outcome::Refused { .. }));
+        let data = answer.and_then(refusal::data).map(Bytes::from);
+        let error = match data.and_then(|data| unpack(&asked, data)) {
+            Ok(filled) => return self.fill(filled),
+            Err(error) => error,
+        };
+        match asked {
+            // A server may refuse vectored reads that are too large for it, or all of them.
+            Asked::Vector(pieces) if is_refused => {
+                let alone = pieces.into_iter().map(|piece| Piece {
+                    is_plain: true,
+                    ..piece
+                });
+                let steps = self.state().recovery.wanted(alone.collect(), self.now());
+                self.perform(steps, Some(&error));
+            }
+            asked if error.kind() == ErrorKind::Changed => {
+                self.give_up(&asked.into_pieces(), Some(&error));
+            }
+            asked => self.lost(asked.into_pieces(), place, error),
+        }
+    }
+
+    fn fill(&self, filled: Vec<(&Piece, Bytes)>) {
+        let mut state = self.state();
+        state.recovery.progressed();
+        let whole: Vec<_> = filled
+            .into_iter()
+            .filter_map(|(piece, bytes)| state.wants.fill(piece, bytes))
+            .collect();
+        drop(state);
+        for (promise, bytes) in whole {
+            promise.keep(Ok(bytes));
+        }
+    }
+
+    fn lost(self: &Arc<Self>, pieces: Vec<Piece>, place: Place, error: Error) {
+        let (generation, server) = place;
+        let now = self.now();
+        let mut state = self.state();
+        let steps = state.recovery.lost(pieces, generation, &server.host, now);
+        drop(state);
+        self.perform(steps, Some(&error.at(server).of(&self.url.path)));
+    }
+
+    fn give_up(&self, pieces: &[Piece], error: Option<&Error>) {
+        let mut state = self.state();
+        let broken: Vec<_> = pieces
+            .iter()
+            .filter_map(|piece| Some((state.wants.give_up(piece)?, piece.range())))
+            .collect();
+        let server = state.file.server();
+        drop(state);
+        let unknown = Error::new(ErrorKind::Connection, "the file cannot be opened again");
+        let error = error.unwrap_or(&unknown).clone();
+        let error = error.at(server).of(&self.url.path);
+        for (promise, range) in broken {
+            promise.keep(Err(in_words(&self.name, &error, Some(range))));
+        }
+    }
+
+    /// Opening waits for the network, so that it has a thread of its own: never one of a connection.
+    fn start_opening(self: &Arc<Self>, after: Duration, avoid: Vec<String>) {
+        let core = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("xrootd-open".to_owned());
+        let started = thread.spawn(move || core.open_again(after, avoid));
+        if let Err(error) = started {
+            let what = format!("no thread can be started: {error}");
+            let error = Error::new(ErrorKind::Connection, what);
+            self.refuse(false, &error);
+        }
+    }
+
+    fn open_again(self: &Arc<Self>, after: Duration, avoid: Vec<String>) {
+        std::thread::sleep(after);
+        let opened = self.client.open_elsewhere(&self.url, &avoid);
+        match opened.and_then(|file| self.same(file)) {
+            Ok(file) => {
+                let mut state = self.state();
+                // The older file may be the last user of its connection: it goes when nothing is locked.
+                let older = std::mem::replace(&mut state.file, Arc::new(file));
+                let steps = state.recovery.reopened();
+                drop(state);
+                drop(older);
+                self.perform(steps, None);
+            }
+            Err(error) => self.refuse(error.is_transient(), &error),
+        }
+    }
+
+    fn refuse(self: &Arc<Self>, may_help: bool, error: &Error) {
+        let steps = self.state().recovery.refused(may_help, self.now());
+        self.perform(steps, Some(error));
+    }
+
+    /// The file, if it is the one that was opened first: of the same size, and on the same server of the same time.
+    fn same(&self, file: File) -> Result<File, Error> {
+        let (now, first) = (check(&file)?, self.status);
+        let is_there = self.state().file.server() == file.server();
+        if now.size == first.size && (now.changed == first.changed || !is_there) {
+            return Ok(file);
+        }
+        let what = "the file has changed since it was opened";
+        let error = Error::new(ErrorKind::Changed, what);
+        Err(error.at(file.server()).of(&self.url.path))
+    }
+}
+
+/// The status of an open file.
+fn check(file: &File) -> Result<Status, Error> {
+    let wrong = |kind, what| Error::new(kind, what).at(file.server());
+    let none = || {
+        wrong(
+            ErrorKind::Protocol,
+            "the server does not tell the file's size",
+        )
+    };
+    let status = file.status().ok_or_else(none)?;
+    if status.is_folder() {
+        return Err(wrong(ErrorKind::Invalid, "it is a folder, not a file"));
+    }
+    Ok(status)
+}
+
+/// The file's identity, unless it changed so lately that it may change again within its time's second.
+fn settled(name: &str, status: Status, now: SystemTime) -> Option<Identity> {
+    let seconds = u64::try_from(status.changed)
+        .ok()
+        .filter(|&time| time > 0)?;
+    let changed = UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?;
+    let age = now.duration_since(changed).ok()?;
+    let state = format!("changed {seconds}");
+    (age >= limits::SETTLED).then(|| Identity::of_remote(name, status.size, &state))
+}
+
+fn in_words(name: &str, error: &Error, range: Option<Range<u64>>) -> SourceError {
+    SourceError {
+        range,
+        is_missing: error.kind() == ErrorKind::NotFound,
+        is_transient: error.is_transient(),
+        ..SourceError::new(name, error.to_string())
+    }
+}

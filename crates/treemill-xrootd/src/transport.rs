@@ -1,0 +1,86 @@
+//! Bytes to and from a server over TCP. Knows no messages.
+
+use crate::error::{Error, ErrorKind};
+use crate::limits;
+use crate::options::Options;
+use crate::url::Server;
+use std::borrow::Cow;
+use std::io::{ErrorKind as IoErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+/// A socket. One thread reads, another one writes.
+pub(crate) struct Transport {
+    socket: TcpStream,
+}
+
+impl Transport {
+    pub(crate) fn connect(server: &Server, options: &Options) -> Result<Self, Error> {
+        let socket = connect(server, options.connect)?;
+        let silence = options.deadlines.silence.max(limits::TICK);
+        prepare(&socket, silence).map_err(|e| lost(&e))?;
+        Ok(Transport { socket })
+    }
+
+    /// Bytes that have arrived; none if none came within a tick.
+    pub(crate) fn read<'a>(&self, buffer: &'a mut [u8]) -> Result<Cow<'a, [u8]>, Error> {
+        match (&self.socket).read(buffer) {
+            Ok(0) => {
+                let what = "the connection was closed";
+                Err(Error::new(ErrorKind::Connection, what))
+            }
+            Ok(count) => Ok(Cow::Borrowed(buffer.get(..count).unwrap_or_default())),
+            Err(e) if is_pause(e.kind()) => Ok(Cow::Borrowed(&[])),
+            Err(e) => Err(lost(&e)),
+        }
+    }
+
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+        (&self.socket).write_all(bytes).map_err(|e| lost(&e))
+    }
+
+    /// Whether there is something to send that nobody has asked to write.
+    pub(crate) fn wants_write(&self) -> bool {
+        false
+    }
+
+    /// Ends the socket: both threads see it at once.
+    pub(crate) fn close(&self) {
+        self.socket.shutdown(Shutdown::Both).ok();
+    }
+}
+
+fn prepare(socket: &TcpStream, silence: Duration) -> std::io::Result<()> {
+    socket.set_nodelay(true)?;
+    socket.set_read_timeout(Some(limits::TICK))?;
+    socket.set_write_timeout(Some(silence))
+}
+
+/// Whether a read ended only because nothing came within a tick.
+fn is_pause(kind: IoErrorKind) -> bool {
+    matches!(
+        kind,
+        IoErrorKind::WouldBlock | IoErrorKind::TimedOut | IoErrorKind::Interrupted
+    )
+}
+
+fn connect(server: &Server, limit: Duration) -> Result<TcpStream, Error> {
+    let addresses = (server.host.as_str(), server.port)
+        .to_socket_addrs()
+        .map_err(|e| Error::new(ErrorKind::Connection, format!("no address is known: {e}")))?;
+    let mut last = Error::new(ErrorKind::Connection, "the server's name has no address");
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, limit) {
+            Ok(socket) => return Ok(socket),
+            Err(e) => last = Error::new(ErrorKind::Connection, format!("no connection: {e}")),
+        }
+    }
+    Err(last)
+}
+
+fn lost(error: &std::io::Error) -> Error {
+    Error::new(
+        ErrorKind::Connection,
+        format!("the connection is lost: {error}"),
+    )
+}
