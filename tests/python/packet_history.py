@@ -14,13 +14,15 @@ class History:
     """A random life of a world. `stuck` are orders that are not carried out for now, `ghosts` what
     mergers that were given up seem to say afterwards."""
 
-    def __init__(self, seed, stops=False, fails=False, mergers=False):
+    def __init__(self, seed, stops=False, fails=False, mergers=False, far=False):
         self.chance = Random(seed)
         self.stops = stops
         self.fails = fails
         self.merging = mergers
         sizes = [self.chance.randrange(0, 700) for _ in range(self.chance.randrange(0, 6))]
         count = self.chance.randrange(1, 6)
+        aheads = [self.chance.choice([0, 1, 60, 300, 3000]) if far else 0 for _ in sizes]
+        self.far = far
         self.world = World(
             sizes,
             self.chance.choice,
@@ -33,7 +35,9 @@ class History:
             speculate=self.chance.random() < 0.9,
             max_attempts=1000 if not fails else 3,
             skip_errors=fails,
-            validates=seed % 4 == 0,
+            validates=seed % 4 == 0 or far,
+            ahead=aheads.__getitem__,
+            expected_workers=self.chance.choice([0, count, 8]) if far else 0,
             **self.options_of_mergers(),
         )
         self.new = itertools.count(count)
@@ -53,6 +57,7 @@ class History:
     def live(self):
         deeds = ["step"] * 12 + ["tick", "stick", "unstick", "join", "lose", "stale"]
         deeds += ["fail"] if self.fails else []
+        deeds += ["open_ahead"] * 3 if self.far else []
         if self.merging:
             deeds += ["merge"] * 8 + ["join_merger", "lose_merger", "lose_both", "stale_merger"]
         for _ in range(30_000):
@@ -66,6 +71,8 @@ class History:
     def step(self):
         if self.world.orders:
             self.world.step()
+        elif self.world.opening:
+            self.open_ahead()
         elif self.stuck:
             self.unstick()
         elif self.world.mergers_busy:
@@ -78,6 +85,11 @@ class History:
             self.world.step(
                 fails=lambda order: None if isinstance(order, Commit) else OSError("chance")
             )
+
+    def open_ahead(self):
+        if self.world.opening:
+            fails = self.fails and self.chance.random() < 0.3
+            self.world.step_ahead(lambda hint: OSError("chance") if fails else None)
 
     def tick(self):
         self.world.now += self.chance.choice([0.0, 0.5, 5.0])

@@ -12,14 +12,17 @@ from treemill.packetizer import (
     FileOpened,
     FileSize,
     Finish,
+    Forget,
     Halt,
     MergerJoined,
     MergerLost,
+    OpenAhead,
     OpenFile,
     PacketDone,
     PacketFailed,
     Packetizer,
     Policy,
+    Prefetch,
     Process,
     Refuse,
     Refused,
@@ -74,6 +77,7 @@ class World:
         nodes=None,
         max_foreign=None,
         validates=True,
+        ahead=lambda file: 0,
         **policy,
     ):
         self.sizes = sizes
@@ -83,6 +87,10 @@ class World:
             FileSize(n, self.cuts(i)) if i in known else None for i, n in enumerate(sizes)
         ]
         self.validates = validates
+        self.ahead = ahead  # entries of each file that are worth a promise
+        self.opening = []  # files that workers open ahead
+        self.promised = {}  # packets by worker and number
+        self.kept = self.broken = self.opened_ahead = 0
         self.packetizer = Packetizer(
             sizes_known,
             Policy(**policy),
@@ -109,6 +117,7 @@ class World:
 
     def join(self, number, node=None):
         self.partials[number] = []
+        self.promised[number] = {}
         self.tell(WorkerJoined(number, node))
 
     def join_merger(self, number):
@@ -155,6 +164,15 @@ class World:
                 self.finishes.append(action)
             elif isinstance(action, Halt):
                 self.halted = True
+            elif isinstance(action, OpenAhead):
+                assert action.worker in self.partials
+                self.opening.append(action)
+            elif isinstance(action, Prefetch):
+                assert action.packet.number not in self.promised[action.worker]
+                self.promised[action.worker][action.packet.number] = action.packet
+            elif isinstance(action, Forget):
+                assert self.promised[action.worker].pop(action.packet.number) == action.packet
+                self.broken += 1
             elif isinstance(action, Collect | Refuse):
                 assert action.merger in self.mergers, "orders go to mergers that are there"
                 self.mergers[action.merger].inbox.append(action)
@@ -167,10 +185,23 @@ class World:
                     assert order is None, "a worker has one order at a time"
                 assert action.worker in self.partials, "orders go to workers that are there"
                 self.orders[action.worker] = action
+                if isinstance(action, Process):
+                    self.keep(action)
+        if self.finishes and not self.halted:
+            assert not any(self.promised.values()), "all promises were kept or broken"
+
+    def keep(self, order):
+        promised = self.promised[order.worker]
+        if promised:
+            assert next(iter(promised.values())) == order.packet, "promises are kept in order"
+            del promised[order.packet.number]
+            self.kept += 1
 
     def lose(self, worker):
         self.orders.pop(worker, None)
         del self.partials[worker]
+        del self.promised[worker]
+        self.opening = [hint for hint in self.opening if hint.worker != worker]
         self.tell(WorkerLost(worker))
 
     def step(self, fails=lambda order: None):
@@ -182,9 +213,7 @@ class World:
             if error is not None:
                 self.tell(FileFailed(worker, order.file, error))
             else:
-                self.tell(
-                    FileOpened(worker, order.file, self.sizes[order.file], self.cuts(order.file))
-                )
+                self.tell(self.opened(worker, order.file))
         elif isinstance(order, Process):
             packet = order.packet
             self.packets.append((worker, packet))
@@ -197,7 +226,8 @@ class World:
             if self.halted:
                 stop = self.choose(range(packet.start, packet.stop + 1))
             self.partials[worker] += [(packet.file, e) for e in range(packet.start, stop)]
-            self.tell(PacketDone(worker, packet.number, stop, 0.001 * (stop - packet.start) + 1e-4))
+            seconds = 0.001 * (stop - packet.start) + 1e-4
+            self.tell(PacketDone(worker, packet.number, stop, seconds, self.ahead(packet.file)))
         elif isinstance(order, Commit) and order.merger is not None:
             if order.merger in self.mergers:
                 self.mergers[order.merger].inbox.append((worker, self.partials[worker]))
@@ -211,11 +241,28 @@ class World:
             self.partials[worker] = []
             self.tell(Discarded(worker))
 
+    def opened(self, worker, file, beside=False):
+        ahead = self.ahead(file)
+        return FileOpened(worker, file, self.sizes[file], self.cuts(file), ahead, beside)
+
+    def step_ahead(self, fails=lambda hint: None):
+        """Lets one worker answer that it has opened a file ahead."""
+        hint = self.choose(self.opening)
+        self.opening.remove(hint)
+        self.opened_ahead += 1
+        error = fails(hint)
+        if error is None:
+            self.tell(self.opened(hint.worker, hint.file, beside=True))
+        else:
+            self.tell(FileFailed(hint.worker, hint.file, error, beside=True))
+
     def run(self, **options):
         for _ in range(20_000):
-            if self.packetizer.over or not (self.orders or self.mergers_busy):
+            if self.packetizer.over or not (self.orders or self.mergers_busy or self.opening):
                 break
-            if self.mergers_busy and not (self.orders and self.choose([True, False])):
+            if self.opening and not (self.orders and self.choose([True, False])):
+                self.step_ahead()
+            elif self.mergers_busy and not (self.orders and self.choose([True, False])):
                 self.step_merger()
             else:
                 self.step(**options)

@@ -4,8 +4,8 @@ handled by recovery.py."""
 from __future__ import annotations
 
 from .entities import File, Worker
-from .events import OpenFile, Process
-from .sizing import packet_entries
+from .events import OpenFile, Packet, Process
+from .sizing import PROMISES, packet_entries
 from .speculation import Speculation
 from .state import State
 
@@ -35,11 +35,13 @@ class Assignment:
         return state.left < max(2 * state.sizing.shortest, state.sizing.tail) * rate
 
     def next_work(self, worker: Worker, now: float) -> OpenFile | Process | None:
-        """Work that no other worker has."""
+        """Work that no other worker has and that is not promised to another one."""
         state = self._state
         if state.ending.reason is not None:
             return None
-        again = state.again.pick(worker.number, len(state.workers) - len(state.tainted) <= 1)
+        if worker.number in state.ledger.promises:
+            return worker.process(state.ledger.keep_promise(worker.number), now)
+        again = state.again.pick(worker.number, self._is_alone)
         if again is not None:
             again_file = state.files[again.file]
             state.nodes.move(worker, again_file)
@@ -47,17 +49,45 @@ class Assignment:
                 return self._open(worker, again_file)
             span = (again.start, again.stop)
             return self._hand_out(worker, again_file, span, again.attempt, now)
-        file = state.nodes.next_in(worker)
+        file = state.nodes.next_in(worker) or self._ready(worker)
         if file is None:
             state.nodes.move(worker, None)  # it must not count as a reader when nodes are compared
+            if worker.coming:
+                return None  # one of them is open sooner than any other file
             file = state.nodes.pick(worker.host, state.totals.mean)
         if file is None:
             return None
         state.nodes.move(worker, file)
         if file.entries is None:
             return self._open(worker, file)
-        span = state.nodes.take(file, file.cut(self._size(worker, file)))
-        return self._hand_out(worker, file, span, 1, now)
+        return self._hand_out(worker, file, self._cut(worker, file), 1, now)
+
+    def promise(self, worker: Worker) -> Packet | None:
+        """Promises a packet to a worker: one that needs no further file to be opened, and that is
+        not promised to another worker."""
+        state = self._state
+        again = state.again.pick(worker.number, self._is_alone, open_files=False)
+        if again is not None and again.stop is not None:
+            state.nodes.move(worker, state.files[again.file])
+            span = (again.start, again.stop)
+            return state.ledger.promise(worker.number, again.file, span, again.attempt)
+        file = state.nodes.next_in(worker) or self._ready(worker)
+        if file is None:
+            return None
+        state.nodes.move(worker, file)
+        return state.ledger.promise(worker.number, file.number, self._cut(worker, file), 1)
+
+    def _ready(self, worker: Worker) -> File | None:
+        """The next of the files that the worker has opened ahead."""
+        while worker.ready:
+            file = worker.ready.popleft()
+            if file.left and self._state.nodes.admits(worker, file):
+                return file
+        return None
+
+    @property
+    def _is_alone(self) -> bool:
+        return len(self._state.workers) - len(self._state.tainted) <= 1
 
     def copy(self, worker: Worker, now: float) -> Process | None:
         """Another worker's packet, if all other work is handed out."""
@@ -76,7 +106,7 @@ class Assignment:
 
     def _open(self, worker: Worker, file: File) -> OpenFile:
         worker.opening = True
-        self._state.opening += 1
+        self._state.opening += 1  # only files of unknown size are opened by an order
         return OpenFile(worker.number, file.number)
 
     def _hand_out(
@@ -85,11 +115,17 @@ class Assignment:
         packet = self._state.ledger.hand_out(worker.number, file.number, span, attempt)
         return worker.process(packet, now)
 
+    def _cut(self, worker: Worker, file: File) -> tuple[int, int]:
+        return self._state.nodes.take(file, file.cut(self._size(worker, file)))
+
     def _size(self, worker: Worker, file: File) -> int:
         state = self._state
-        workers = max(len(state.workers), state.policy.expected_workers)
+        workers = state.sharing
         rate = state.rates.of(worker.number)
         if rate is not None:
             rate = state.nodes.rate(worker, file, rate)
         total = state.rates.total(workers)
-        return packet_entries(state.sizing, rate, total, state.left, workers)
+        entries = packet_entries(state.sizing, rate, total, state.left, workers)
+        if worker.ahead:  # a few promises must be enough to keep the link busy
+            entries = max(entries, min(worker.ahead // PROMISES, int(state.left / workers)))
+        return entries

@@ -79,11 +79,11 @@ class Retries:
         self.waiting.append(again)
         self.entries += again.entries
 
-    def pick(self, worker: int, alone: bool) -> Again | None:
+    def pick(self, worker: int, alone: bool, open_files: bool = True) -> Again | None:
         """Takes out the first work that the worker may try: anything if it is alone, else only work
-        that it has not failed."""
+        that it has not failed. `open_files`: whether that may be a file to be opened."""
         for i, again in enumerate(self.waiting):
-            if again.avoid != worker or alone:
+            if (again.avoid != worker or alone) and (open_files or again.stop is not None):
                 del self.waiting[i]
                 self.entries -= again.entries
                 return again
@@ -104,6 +104,9 @@ class Worker:
     began: float = 0.0  # when it got that packet
     copied: bool = False  # another worker has that packet too
     tainted: bool = False  # its partial holds, or will hold, a packet that another one did first
+    ahead: int = 0  # entries that are worth a promise, as it said last; 0: its files are near
+    coming: list[File] = field(default_factory=list)  # files that it opens beside its order
+    ready: deque[File] = field(default_factory=deque)  # files that it has opened so, to be read
 
     def process(self, packet: Packet, now: float, copied: bool = False) -> Process:
         """Notes that the worker gets the packet, and makes the order."""

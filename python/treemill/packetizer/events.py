@@ -42,34 +42,42 @@ class WorkerLost:
 
 @dataclass(frozen=True, slots=True)
 class FileOpened:
-    """Answer to OpenFile: the file's number of entries, and the entries before which packets should
-    end, such as the starts of its clusters (ascending)."""
+    """Answer to OpenFile, or (`beside`) to OpenAhead: the file's number of entries, and the entries
+    before which packets should end, such as the starts of its clusters (ascending). `ahead`: how
+    many entries' bytes should be on their way while the worker computes; 0 if the file is near, so
+    that nothing is gained."""
 
     worker: int
     file: int
     entries: int
     cuts: tuple[int, ...] = ()
+    ahead: int = 0
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FileFailed:
-    """Answer to OpenFile: the file could not be opened. `retry`: another try may help."""
+    """Answer to OpenFile, or (`beside`) to OpenAhead: the file could not be opened. `retry`:
+    another try may help."""
 
     worker: int
     file: int
     error: BaseException
     retry: bool = True
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PacketDone:
     """Answer to Process: the packet's entries up to `stop` are in the worker's partial, which is
-    not committed yet. `stop` is less than the packet's own if the worker was told to stop."""
+    not committed yet. `stop` is less than the packet's own if the worker was told to stop. `ahead`
+    is that of FileOpened, as it is now."""
 
     worker: int
     packet: int
     stop: int
     seconds: float
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +211,33 @@ class Discard:
 
 
 @dataclass(frozen=True, slots=True)
+class Prefetch:
+    """The packet is promised to the worker: its bytes should come while the worker does other
+    things. The worker has nothing to answer, and must not process the packet before it is told
+    to."""
+
+    worker: int
+    packet: Packet
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """The packet is not promised to the worker any more: what was fetched of it is of no use."""
+
+    worker: int
+    packet: Packet
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAhead:
+    """The worker opens the file beside its other work, and answers FileOpened or FileFailed at any
+    time later."""
+
+    worker: int
+    file: int
+
+
+@dataclass(frozen=True, slots=True)
 class Collect:
     """The merger hands over its partial, and the owner of the result answers Collected."""
 
@@ -234,4 +269,7 @@ class Finish:
 Order = OpenFile | Process | Commit | Discard
 """An action for a worker, which has one order at a time."""
 
-Action = Order | Collect | Refuse | Halt | Finish
+Hint = Prefetch | Forget | OpenAhead
+"""An action for a worker that leaves the worker's order alone, and that no order waits for."""
+
+Action = Order | Hint | Collect | Refuse | Halt | Finish

@@ -1,15 +1,19 @@
-"""The exact account of entry ranges: each entry is unassigned, being worked on, in one worker's
-uncommitted partial, in a partial on its way to a merger, in a merger's partial, committed (in the
-result), or given up; never two of these, never none.
+"""The exact account of entry ranges: each entry is unassigned, promised to one worker, being worked
+on, in one worker's uncommitted partial, in a partial on its way to a merger, in a merger's partial,
+committed (in the result), or given up; never two of these, never none.
 
 Two workers may work on the same packet. It belongs to the one that has done it first; the other
 one's partial must be thrown away.
+
+A promise is a packet that a worker will get next. No worker has begun it, so that it may be taken
+back at any time.
 
 The ledger only notes what happens; assignment.py decides which worker gets which range.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field, replace
 
 from .events import Packet
@@ -63,11 +67,16 @@ class _Moving:
 
 @dataclass
 class Ledger:
-    """The ranges that workers and mergers hold. A range enters by `hand_out`. It leaves by `commit`
-    or `collect` into the result, or by `take_back`, `recall` or `lose` to be handed out again."""
+    """The ranges that workers and mergers hold. A range enters by `hand_out` or `promise`. It
+    leaves by `commit` or `collect` into the result, or by `take_back`, `recall`, `lose`,
+    `break_promise` or `break_promises` to be handed out again."""
 
     _next: int = 0
     _working: dict[int, _Held] = field(default_factory=dict)  # by worker
+    promises: dict[int, deque[Packet]] = field(default_factory=dict)
+    """The packets that are promised, by worker, in the order in which it will get them. Never
+    empty for a worker. Not to be changed by others."""
+    promised_entries: int = 0
     _done: dict[int, list[_Held]] = field(default_factory=dict)  # by worker
     _moving: dict[int, _Moving] = field(default_factory=dict)  # by worker
     _merged: dict[int, list[_Held]] = field(default_factory=dict)  # by merger
@@ -81,10 +90,44 @@ class Ledger:
         """Makes a packet for an idle worker."""
         if worker in self._working:
             raise RuntimeError(f"worker {worker} has a packet already")
-        packet = Packet(self._next, file, span[0], span[1], attempt)
-        self._next += 1
+        packet = self._packet(file, span, attempt)
         self._working[worker] = _Held(packet)
         return packet
+
+    def _packet(self, file: int, span: Range, attempt: int) -> Packet:
+        packet = Packet(self._next, file, span[0], span[1], attempt)
+        self._next += 1
+        return packet
+
+    def promise(self, worker: int, file: int, span: Range, attempt: int) -> Packet:
+        """Makes a packet that the worker will get after those that are promised already."""
+        packet = self._packet(file, span, attempt)
+        self.promises.setdefault(worker, deque()).append(packet)
+        self.promised_entries += packet.stop - packet.start
+        return packet
+
+    def keep_promise(self, worker: int) -> Packet:
+        """Gives an idle worker the first packet that is promised to it. There must be one."""
+        if worker in self._working:
+            raise RuntimeError(f"worker {worker} has a packet already")
+        packet = self.promises[worker][0]
+        self.break_promise(worker, packet)
+        self._working[worker] = _Held(packet)
+        return packet
+
+    def break_promise(self, worker: int, packet: Packet) -> None:
+        """Takes out a packet that was promised."""
+        promised = self.promises[worker]
+        promised.remove(packet)
+        if not promised:
+            del self.promises[worker]
+        self.promised_entries -= packet.stop - packet.start
+
+    def break_promises(self, worker: int) -> list[Packet]:
+        """Takes out all packets that are promised to the worker."""
+        promised = list(self.promises.pop(worker, ()))
+        self.promised_entries -= sum(packet.stop - packet.start for packet in promised)
+        return promised
 
     def copy(self, worker: int, owner: int) -> Packet:
         """Gives an idle worker the packet that `owner` is working on, too."""
@@ -115,6 +158,7 @@ class Ledger:
         piles = [*self._done.values(), *self._merged.values()]
         piles += [moving.held for moving in self._moving.values()]
         packets = [*working.values(), *(held.finished() for pile in piles for held in pile)]
+        packets += [packet for promised in self.promises.values() for packet in promised]
         spans = [(packet.start, packet.stop) for packet in packets if packet.file == file]
         spans += self._committed.get(file, [])
         return spans + [(m.start, m.stop) for m in self._given_up if m.file == file and m.stop]

@@ -136,6 +136,14 @@ class Nodes:
                 return None
         return file
 
+    def admits(self, worker: Worker, file: File) -> bool:
+        """Whether the worker may read from the file's node, beside those that do."""
+        node = self._of[file.number]
+        if self._max_foreign is None or worker.host == node.host:
+            return True
+        is_there = worker.file is not None and self._of[worker.file.number] is node
+        return is_there or node.foreign < self._max_foreign
+
     def take(self, file: File, stop: int) -> tuple[int, int]:
         """Hands out the file's entries up to `stop`. Returns the range."""
         span = (file.next, stop)

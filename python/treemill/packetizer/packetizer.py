@@ -1,10 +1,11 @@
 """The packetizer: a state machine from events to actions.
 
-A worker stays with its file while the file has entries left; nodes.py chooses the next file. A
-failed packet goes to another worker, a limited number of times (recovery.py). A worker without work
-runs a packet that another one is late with (assignment.py, speculation.py). If there are mergers,
-partials go to them in turn (mergers.py); the entries of a lost merger are handed out again. The
-query is over when every entry is in the result or given up.
+A worker stays with its file while the file has entries left; nodes.py chooses the next file. On far
+files, a worker is promised its next packets while it does one (promises.py). A failed packet goes
+to another worker, a limited number of times (recovery.py). A worker without work runs a packet that
+another one is late with (assignment.py, speculation.py). If there are mergers, partials go to them
+in turn (mergers.py); the entries of a lost merger are handed out again. The query is over when
+every entry is in the result or given up.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from .events import (
     Action,
     Collect,
     Collected,
-    Commit,
     Committed,
     Discard,
     Discarded,
@@ -26,12 +26,14 @@ from .events import (
     FileFailed,
     FileOpened,
     Finish,
+    Forget,
     Halt,
     MergerJoined,
     MergerLost,
     Packet,
     PacketDone,
     PacketFailed,
+    Process,
     Refuse,
     Refused,
     Stop,
@@ -39,10 +41,12 @@ from .events import (
     WorkerJoined,
     WorkerLost,
 )
+from .feeding import Feeding
 from .ledger import Coverage
 from .mergers import Mergers
 from .nodes import Nodes, host_of
 from .policy import Policy
+from .promises import Promises
 from .recovery import Recovery
 from .sizing import Sizing
 from .state import State
@@ -76,9 +80,12 @@ class Packetizer:
             Nodes(made, nodes or [None] * len(made), max_foreign),
             Totals.of(made),
         )
-        self._assignment = Assignment(self._state)
+        assignment = Assignment(self._state)
         self._recovery = Recovery(self._state)
         self._mergers = Mergers(policy.collect_seconds)
+        self._promises = Promises(self._state, assignment, self._recovery)
+        self._feeding = Feeding(self._state, assignment, self._promises, self._mergers)
+        self._far = False  # whether any file has been far so far
 
     # What others may read.
 
@@ -125,7 +132,10 @@ class Packetizer:
             self._on(event, now, actions)
             if self._state.ending.reason is not None and not self._state.ending.announced:
                 self._state.ending.announced = True
+                self._promises.drop_all()
                 actions.append(Halt())
+            if self._far:
+                self._promise(event, actions)
             self._finish_if_over(actions)
         return actions
 
@@ -140,6 +150,15 @@ class Packetizer:
             return self._state.ledger.receiver(event.worker) == event.merger
         return event.worker in self._state.workers
 
+    def _promise(self, event: Event, actions: list[Action]) -> None:
+        """Promises packets to the workers that the event was about, after all that are idle have
+        got what they can do."""
+        touched = [action.worker for action in actions if isinstance(action, Process)]
+        if isinstance(event, FileOpened):
+            touched.append(event.worker)
+        for number in touched:
+            self._promises.fill(self._state.workers[number], actions)
+
     def _on(self, event: Event, now: float, actions: list[Action]) -> None:
         react = _REACTIONS.get(type(event))
         if react is None:
@@ -149,7 +168,7 @@ class Packetizer:
     def _joined(self, event: WorkerJoined, now: float, actions: list[Action]) -> None:
         worker = Worker(event.worker, host_of(event.node), last_commit=now)
         self._state.workers[event.worker] = worker
-        self._feed(worker, now, actions)
+        self._feeding.feed(worker, now, actions)
 
     def _lost(self, event: WorkerLost, now: float, actions: list[Action]) -> None:
         worker = self._state.workers.pop(event.worker)
@@ -161,12 +180,13 @@ class Packetizer:
         if worker.opening and file is not None:
             self._state.opening -= 1
             self._recovery.retry_file(file, worker, WorkerGone(event.reason), True)
+        self._promises.drop(worker)
         self._recovery.take_back(worker, WorkerGone(event.reason), True)
         merger = self._state.ledger.receiver(worker.number)
         if merger is not None:  # only the merger knows whether the partial has arrived
             actions.append(Refuse(merger, worker.number))
         self._end_if_alone(event.reason)
-        self._feed_idle(now, actions)
+        self._feeding.feed_idle(now, actions)
 
     def _end_if_alone(self, reason: str) -> None:
         if not self._state.workers and not self._state.everything_handed_out:
@@ -174,22 +194,37 @@ class Packetizer:
 
     def _opened(self, event: FileOpened, now: float, actions: list[Action]) -> None:
         worker, file = self._state.workers[event.worker], self._state.files[event.file]
-        worker.opening = False
-        self._state.opening -= 1
-        file.entries, file.cuts = event.entries, event.cuts
-        self._state.totals.opened(event.entries)
-        self._state.nodes.opened(file)
-        self._feed(worker, now, actions)
-        self._feed_idle(now, actions)
+        if event.beside:
+            if file not in worker.coming:
+                return  # it was put back meanwhile
+            worker.coming.remove(file)
+            worker.ready.append(file)
+        else:
+            worker.opening = False
+        self._far = self._far or event.ahead > 0
+        worker.ahead = event.ahead
+        if file.entries is None:
+            self._state.opening -= 1
+            file.entries, file.cuts = event.entries, event.cuts
+            self._state.totals.opened(event.entries)
+            self._state.nodes.opened(file)
+        if not event.beside or worker.number in self._state.idle:
+            self._feeding.feed(worker, now, actions)
+        self._feeding.feed_idle(now, actions)
 
     def _not_opened(self, event: FileFailed, now: float, actions: list[Action]) -> None:
         worker, file = self._state.workers[event.worker], self._state.files[event.file]
-        worker.opening = False
-        self._state.opening -= 1
-        self._state.nodes.move(worker, None)
-        self._recovery.retry_file(file, worker, event.error, event.retry)
-        self._feed(worker, now, actions)
-        self._feed_idle(now, actions)
+        if event.beside:
+            if file not in worker.coming:
+                return  # it was put back meanwhile
+            self._promises.not_opened(worker, file)
+        else:
+            worker.opening = False
+            self._state.opening -= 1
+            self._state.nodes.move(worker, None)
+            self._recovery.retry_file(file, worker, event.error, event.retry)
+            self._feeding.feed(worker, now, actions)
+        self._feeding.feed_idle(now, actions)
 
     def _done(self, event: PacketDone, now: float, actions: list[Action]) -> None:
         state = self._state
@@ -197,20 +232,22 @@ class Packetizer:
         if worker.tainted:
             actions.append(Discard(worker.number))
             return
+        self._far = self._far or event.ahead > 0
+        worker.ahead = event.ahead
         packet = state.ledger.working(event.worker)
         losers = state.ledger.other_holders(worker.number, event.packet)
         if losers and event.stop < packet.stop and state.ending.reason is not None:
             if event.stop == packet.start:  # the others will do all of the packet
                 state.ledger.release(worker.number)
                 worker.packet = None
-                self._feed(worker, now, actions)
+                self._feeding.feed(worker, now, actions)
                 return
             if self._loses_less(worker, losers):
-                self._recovery.taint(worker)
+                self._taint(worker, actions)
                 actions.append(Discard(worker.number))
                 return
         for number in losers:
-            self._recovery.taint(state.workers[number])
+            self._taint(state.workers[number], actions)
         rest = state.ledger.done(event.worker, event.packet, event.stop)
         worker.packet = None
         if event.stop > packet.start:
@@ -219,9 +256,15 @@ class Packetizer:
             state.nodes.measured(worker, state.files[packet.file], entries, event.seconds)
         if rest is not None:
             self._recovery.put_back(packet.file, rest, packet.attempt, None)
-        self._feed(worker, now, actions)
+        self._feeding.feed(worker, now, actions)
         if losers or rest is not None:
-            self._feed_idle(now, actions)
+            self._feeding.feed_idle(now, actions)
+
+    def _taint(self, worker: Worker, actions: list[Action]) -> None:
+        """Takes everything from a worker whose packet another one has done."""
+        for packet in self._promises.drop(worker):
+            actions.append(Forget(worker.number, packet))
+        self._recovery.taint(worker)
 
     def _loses_less(self, worker: Worker, others: list[int]) -> bool:
         """Whether the worker would lose only this packet, and one of the others would lose more."""
@@ -234,8 +277,8 @@ class Packetizer:
             self._recovery.clean(worker)
         else:
             self._recovery.take_back(worker, event.error, event.retry)
-        self._feed(worker, now, actions)
-        self._feed_idle(now, actions)
+        self._feeding.feed(worker, now, actions)
+        self._feeding.feed_idle(now, actions)
 
     def _committed(self, event: Committed, now: float, actions: list[Action]) -> None:
         self._state.ledger.commit(event.worker, event.merger)
@@ -244,12 +287,12 @@ class Packetizer:
         worker = self._state.workers.get(event.worker)
         if worker is not None:
             worker.last_commit = now
-            self._feed(worker, now, actions)
+            self._feeding.feed(worker, now, actions)
 
     def _discarded(self, event: Discarded, now: float, actions: list[Action]) -> None:
         worker = self._state.workers[event.worker]
         self._recovery.clean(worker)
-        self._feed(worker, now, actions)
+        self._feeding.feed(worker, now, actions)
 
     def _merger_joined(self, event: MergerJoined, now: float, actions: list[Action]) -> None:
         self._mergers.join(event.merger, now)
@@ -261,8 +304,8 @@ class Packetizer:
         self._do_again(state.ledger.lose(event.merger), f"merger {event.merger} was lost")
         for number in senders:
             if number in state.workers:  # no other answer to its Commit will come
-                self._feed(state.workers[number], now, actions)
-        self._feed_idle(now, actions)
+                self._feeding.feed(state.workers[number], now, actions)
+        self._feeding.feed_idle(now, actions)
 
     def _collected(self, event: Collected, now: float, actions: list[Action]) -> None:
         self._mergers.collected(event.merger, now)
@@ -272,7 +315,7 @@ class Packetizer:
         if self._state.ledger.receiver(event.worker) == event.merger:
             lost = self._state.ledger.recall(event.worker)
             self._do_again(lost, f"worker {event.worker} was lost")
-            self._feed_idle(now, actions)
+            self._feeding.feed_idle(now, actions)
 
     def _do_again(self, lost: Sequence[Packet], reason: str) -> None:
         """Puts packets back that were done and whose results are lost. None of them has failed."""
@@ -282,46 +325,10 @@ class Packetizer:
             self._end_if_alone(reason)
 
     def _tick(self, event: Tick, now: float, actions: list[Action]) -> None:
-        self._feed_idle(now, actions)
+        self._feeding.feed_idle(now, actions)
 
     def _stop(self, event: Stop, now: float, actions: list[Action]) -> None:
         self._recovery.end(event.reason, None)
-
-    # Work for a worker.
-
-    def _feed_idle(self, now: float, actions: list[Action]) -> None:
-        # If one of them finds no work, the others find none either; but a worker may find none only
-        # because it has failed the range that waits.
-        refused = 0
-        for worker in list(self._state.idle.values()):
-            self._feed(worker, now, actions)
-            refused += worker.number in self._state.idle
-            if refused == 2:
-                break
-
-    def _feed(self, worker: Worker, now: float, actions: list[Action]) -> None:
-        """Gives an action to a worker that has no order. A worker for which there is no work
-        commits, so that a worker that stays idle has nothing to lose."""
-        action: Action | None = None
-        has_done = self._state.ledger.has_done(worker.number)
-        if not (has_done and self._assignment.commit_is_due(worker, now)):
-            action = self._assignment.next_work(worker, now)
-        if action is None and has_done:
-            action = self._commit(worker)
-        if action is None:
-            action = self._assignment.copy(worker, now)
-        if action is None:
-            self._state.nodes.move(worker, None)
-            self._state.idle[worker.number] = worker
-        else:
-            self._state.idle.pop(worker.number, None)
-            actions.append(action)
-
-    def _commit(self, worker: Worker) -> Commit:
-        merger = self._mergers.next()
-        if merger is not None:
-            self._state.ledger.send(worker.number, merger)
-        return Commit(worker.number, merger)
 
     # The end.
 

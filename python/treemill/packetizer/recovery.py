@@ -62,6 +62,11 @@ class Recovery:
             self._state.totals.unknown -= 1
             self._give_up(file.number, (0, None), error)
 
+    def reopen(self, file: File) -> None:
+        """Puts a file back whose opening was begun and does not count. A worker opens it by an
+        order: then it is known which file was to blame if that goes wrong."""
+        self._state.again.add(Again(file.number, 0, None, file.attempts + 1, None))
+
     def end(self, reason: str, error: BaseException | None) -> None:
         """Notes that the query ends early."""
         ending = self._state.ending

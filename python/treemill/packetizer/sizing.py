@@ -8,6 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+PROMISES = 4
+"""Packets that are promised to one worker, at most."""
+OPENINGS = 3
+"""Files that one worker opens ahead at once, at most."""
+OPENING = 3
+"""A file is opened ahead when so many times less is left than is worth a promise: opening takes up
+to five round trips, and what is worth a promise is on its way in two."""
+
 
 @dataclass(frozen=True)
 class Sizing:

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from .entities import Worker
 from .sizing import Rates
 
-__all__ = ["Speculation"]
+__all__ = ["FRESH_SECONDS", "Speculation", "seconds_left", "seconds_of"]
 
-_FRESH_SECONDS = 0.1
+FRESH_SECONDS = 0.1
 """The greatest age of the list of candidates. With thousands of workers, sorting takes some ms."""
-_PATIENCE = 3.0
+PATIENCE = 3.0
 """Seconds after which a packet counts as late if no speed is known."""
 
 
@@ -27,7 +27,7 @@ class Speculation:
     def candidate(self, workers: dict[int, Worker], helper: Worker, now: float) -> Worker | None:
         """The worker whose packet is expected to end last, if `helper` would probably end it
         sooner."""
-        if self._made is None or now - self._made >= _FRESH_SECONDS:
+        if self._made is None or now - self._made >= FRESH_SECONDS:
             self._make(workers.values(), now)
         while self._late:
             seconds, number, packet = self._late[-1]
@@ -42,8 +42,8 @@ class Speculation:
                 self._late.pop()
                 continue
             entries = worker.packet.stop - worker.packet.start
-            rate = self._rates.of(helper.number) or self._rates.mean()
-            if (entries / rate if rate else _PATIENCE) < seconds:
+            # The helper has none of the bytes yet.
+            if seconds_of(self._rates, helper, entries + helper.ahead) < seconds:
                 self._late.pop()
                 return worker
             return None
@@ -52,18 +52,26 @@ class Speculation:
     def _make(self, workers: Iterable[Worker], now: float) -> None:
         self._made = now
         self._late = sorted(
-            (self._seconds_left(w, now), w.number, w.packet.number)
+            (seconds_left(self._rates, w, now), w.number, w.packet.number)
             for w in workers
             if w.packet is not None and not w.copied and not w.tainted
         )
 
-    def _seconds_left(self, worker: Worker, now: float) -> float:
-        """The seconds that the worker's packet is expected to need still. A packet that is late
-        needs as long again as it is late, and a quarter of its expected time."""
-        assert worker.packet is not None
-        rate = self._rates.of(worker.number) or self._rates.mean()
-        if not rate:
-            return now - worker.began
-        expected = (worker.packet.stop - worker.packet.start) / rate
-        late = now - worker.began - expected
-        return -late if late < 0 else late + expected / 4
+
+def seconds_left(rates: Rates, worker: Worker, now: float) -> float:
+    """The seconds that the worker's packet is expected to need still; 0 without a packet. A packet
+    that is late needs as long again as it is late, and a quarter of its expected time."""
+    if worker.packet is None:
+        return 0.0
+    rate = rates.of(worker.number) or rates.mean()
+    if not rate:
+        return now - worker.began
+    expected = (worker.packet.stop - worker.packet.start) / rate
+    late = now - worker.began - expected
+    return -late if late < 0 else late + expected / 4
+
+
+def seconds_of(rates: Rates, worker: Worker, entries: int) -> float:
+    """The seconds that so many entries are expected to take the worker."""
+    rate = rates.of(worker.number) or rates.mean()
+    return entries / rate if rate else PATIENCE

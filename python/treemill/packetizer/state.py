@@ -1,6 +1,6 @@
 """The state of one query, which the parts of the packetizer share. Each field says what must be
-true of it; validation.py checks that. Changed by packetizer.py, assignment.py and recovery.py
-only."""
+true of it; validation.py checks that. Changed by packetizer.py, assignment.py, promises.py,
+feeding.py and recovery.py only."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class State:
     """`known` is the sum of all sizes that are known, `unknown` the number of files of unknown size
     that may still be opened."""
     ledger: Ledger = field(default_factory=Ledger)
-    """Has each entry of the files of known size exactly once, except the unassigned ones."""
+    """Has each entry of the files of known size exactly once, except the unassigned ones. Only
+    workers that are there, are not tainted and have something else to do have promises."""
     rates: Rates = field(default_factory=Rates)
     """The speeds of the workers that have done a packet and are not lost."""
     workers: dict[int, Worker] = field(default_factory=dict)
@@ -39,30 +40,37 @@ class State:
     ledger; a tainted worker has none."""
     idle: dict[int, Worker] = field(default_factory=dict)
     """The workers without an order, in the order in which they became idle: they have no packet,
-    open no file, hold nothing that is not committed, and are not tainted."""
+    hold nothing that is not committed, have no promises and are not tainted. They may be opening
+    files ahead."""
     tainted: set[int] = field(default_factory=set)
     """The tainted workers, for which the end does not wait."""
     opening: int = 0
-    """The number of workers that are opening a file."""
+    """The number of files of unknown size that workers are opening, by an order or ahead."""
     again: Retries = field(default_factory=Retries)
     """The ranges and files that a worker has had, and that no worker has now. `entries` is the sum
     of the ranges."""
     ending: Ending = field(default_factory=Ending)
-    """Has a reason if the query ends early: then no new work is handed out. `over` after Finish:
-    then nothing changes any more."""
+    """Has a reason if the query ends early: then no new work is handed out, and nothing is promised
+    once that is announced. `over` after Finish: then nothing changes any more."""
 
     @property
     def unassigned(self) -> int:
-        """The entries of files of known size that no worker has and that are not done."""
-        return self.nodes.left + self.again.entries
+        """The entries of files of known size that no worker has begun."""
+        return self.nodes.left + self.again.entries + self.ledger.promised_entries
 
     @property
     def left(self) -> float:
-        """The unassigned entries of all files; a file of unknown size counts as many as the others
-        on average."""
+        """The entries of all files that no worker has begun; a file of unknown size counts as many
+        as the others on average."""
         return self.unassigned + self.totals.rest
 
     @property
     def everything_handed_out(self) -> bool:
-        """Whether no work waits for a worker, as far as is known."""
-        return not (self.again.waiting or self.nodes.has_work)
+        """Whether no work waits for a worker without any, as far as is known: there may be
+        promises."""
+        return not (self.again.waiting or self.nodes.has_work or self.opening)
+
+    @property
+    def sharing(self) -> int:
+        """The number of workers that share what is left: those that are there or will be."""
+        return max(len(self.workers), self.policy.expected_workers)

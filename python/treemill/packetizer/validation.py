@@ -37,14 +37,39 @@ def _wrong(state: State) -> Iterator[str]:
         yield "an idle worker has not joined or is lost"
     if state.tainted != {n for n, worker in workers.items() if worker.tainted}:
         yield f"tainted workers are {state.tainted}"
-    if state.opening != sum(worker.opening for worker in workers.values()):
-        yield f"{state.opening} files are said to be being opened"
+    opening = sum(worker.opening for worker in workers.values())
+    opening += sum(file.entries is None for w in workers.values() for file in w.coming)
+    if state.opening != opening:
+        yield f"{state.opening} files are said to be being opened, not {opening}"
+    yield from _wrong_promises(state)
     yield from _wrong_sums(state)
     for file in state.files:
         if file.entries is not None:
             yield from _wrong_cover(state, file.number, file.entries)
     if totals.known != sum(file.entries or 0 for file in state.files):
         yield f"{totals.known} entries are said to be known"
+
+
+def _wrong_promises(state: State) -> Iterator[str]:
+    ledger = state.ledger
+    entries = 0
+    for number, promised in ledger.promises.items():
+        entries += sum(packet.stop - packet.start for packet in promised)
+        worker = state.workers.get(number)
+        if worker is None or worker.tainted or number in state.idle or not promised:
+            yield f"worker {number} should have promises, and not {promised}"
+    if ledger.promised_entries != entries:
+        yield f"{ledger.promised_entries} entries are said to be promised, not {entries}"
+    if state.ending.announced and ledger.promises:
+        yield "there are promises after the early end was announced"
+    opened: set[int] = set()
+    for number, worker in state.workers.items():
+        if (worker.tainted or state.ending.announced) and (worker.coming or worker.ready):
+            yield f"worker {number} opens files ahead, and should not"
+        unknown = {file.number for file in worker.coming if file.entries is None}
+        if unknown & opened or len(set(worker.coming)) < len(worker.coming):
+            yield f"worker {number} opens files that are being opened already"
+        opened |= unknown
 
 
 def _wrong_sums(state: State) -> Iterator[str]:
