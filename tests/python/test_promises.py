@@ -1,11 +1,9 @@
 """Promises: packets that a worker on far files gets next are named before it gets them, in any life
 of workers and mergers exactly once; and the rules one by one."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from packet_history import History
-from packet_world import World
 from treemill.packetizer import Finish
 
 seeds = st.integers(0, 2**32)

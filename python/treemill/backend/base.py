@@ -23,6 +23,7 @@ from ..packetizer import (
     FileSize,
     Finish,
     Halt,
+    Hint,
     Order,
     Packetizer,
     Policy,
@@ -196,8 +197,8 @@ class Pass(ABC):
             return self._coordinator.coverage()
 
     @abstractmethod
-    def _send(self, worker: int, order: Order) -> None:
-        """Sends an order to a worker. Called under the lock: must not block."""
+    def _send(self, worker: int, action: Order | Hint) -> None:
+        """Sends an order or a hint to a worker. Called under the lock: must not block."""
 
     @abstractmethod
     def _halt(self) -> None:
@@ -231,7 +232,7 @@ class Pass(ABC):
         with self._lock:
             actions = decide()
             for action in actions:
-                if isinstance(action, Order):
+                if isinstance(action, Order | Hint):
                     self._send(action.worker, action)
                 elif isinstance(action, Halt):
                     self._halt()

@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from ..errors import UnsupportedError
-from ..packetizer import Order, Process, Sizing, Tick, WorkerJoined
+from ..packetizer import Event, Hint, Order, Process, Sizing, Tick, WorkerJoined
 from ..worker.worker import Worker
 from ..worker.workload import Partial
 from .base import Pass, Pool, Request, worker_error
@@ -129,6 +129,7 @@ class ThreadPass(Pass):
         self._inboxes: list[SimpleQueue[Order | None]] = [
             SimpleQueue() for _ in range(self.workers)
         ]
+        self._note: dict[int, Callable[[Hint], None]] = {}
         self._jobs: list[Job] = []
         self._late: list[threading.Thread] = []
 
@@ -148,7 +149,8 @@ class ThreadPass(Pass):
             try:
                 workload = task.workload(number)
                 workload.begin()
-                worker = Worker(number, workload, self.control, commit)
+                worker = Worker(number, workload, self.control, commit, self._hear)
+                self._note[number] = worker.note
                 self._tell(WorkerJoined(number))
                 has_begun = False
                 while (order := self._next(inbox)) is not None:
@@ -171,8 +173,18 @@ class ThreadPass(Pass):
             except Empty:
                 self._tell(Tick())
 
-    def _send(self, worker: int, order: Order) -> None:
-        self._inboxes[worker].put(order)
+    def _hear(self, event: Event) -> None:
+        """Handles an event of a thread that a worker has beside its own."""
+        try:
+            self._tell(event)
+        except BaseException as error:  # a fault of treemill: the pass must end all the same
+            self._crash(worker_error(0, error))
+
+    def _send(self, worker: int, action: Order | Hint) -> None:
+        if isinstance(action, Hint):
+            self._note[worker](action)  # the worker's own thread may be at a packet
+        else:
+            self._inboxes[worker].put(action)
 
     def _halt(self) -> None:
         self.control.stop()
@@ -186,7 +198,7 @@ class ThreadPass(Pass):
             left = [number for number in range(self.workers) if number not in there]
             left += [number for number in self._given_up if number in there]
             self._late = self._pool.leave([self._jobs[number] for number in left])
-        self._jobs = []  # they hold this pass
+        self._jobs, self._note = [], {}  # they hold this pass
 
     def _lose_patience(self, reason: str) -> None:
         super()._lose_patience(reason)

@@ -155,3 +155,19 @@ class Collecting:
             if reached >= stop or reached == at or control.stopped:
                 return reached
             at = reached
+
+    def prefetch(self, start: int, stop: int) -> None:
+        """See Bound."""
+        self._bound.prefetch(start, stop)
+
+    def forget(self, start: int, stop: int) -> None:
+        """See Bound."""
+        self._bound.forget(start, stop)
+
+    def ahead(self) -> int:
+        """See Bound."""
+        return self._bound.ahead()
+
+    def bytes_of(self, start: int, stop: int) -> int:
+        """See Bound."""
+        return self._bound.bytes_of(start, stop)

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
+from ..tree.source import is_url
 from ..worker.packet_boundaries import PacketBoundaries
 
 if TYPE_CHECKING:
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
     from .file_query import PerFile
 
 __all__ = ["QueryWorkload"]
+
+_NEXT = 3
+"""Files on servers to which a worker may be bound at once: the one that it reads, and those that
+its promises are in."""
+_LEAST_ENTRY = 1e-3
+"""Bytes per entry, at least, if entries that are fetched ahead are counted."""
 
 
 class QueryWorkload:
@@ -32,6 +39,12 @@ class QueryWorkload:
         self._bound: OrderedDict[int, _core.Bound] = OrderedDict()
         self._sizes: dict[int, tuple[int, tuple[int, ...]]] = {}
         self._lock = threading.Lock()
+        self._binding: dict[int, threading.Lock] = {}  # files that are being bound
+        # Of files on servers only it is worth asking what they want ahead.
+        self._far = frozenset(
+            number for number, place in enumerate(chain.locations) if is_url(place.path)
+        )
+        self._bytes_per_entry: dict[int, float] = {}
 
     def begin(self) -> None:
         """Nothing to do."""
@@ -50,10 +63,24 @@ class QueryWorkload:
     def bound(self, file: int) -> _core.Bound:
         """The query bound to the tree of this file."""
         with self._lock:
-            known = self._bound.get(file)
+            known = self._known(file)
             if known is not None:
-                self._bound.move_to_end(file)
                 return known
+            binding = self._binding.setdefault(file, threading.Lock())
+        # A packet may begin while its file is still being opened for its bytes to be fetched: it
+        # waits for that, and does not open the file again.
+        with binding:
+            with self._lock:
+                known = self._known(file)
+            return self._bind(file, binding) if known is None else known
+
+    def _known(self, file: int) -> _core.Bound | None:
+        known = self._bound.get(file)
+        if known is not None:
+            self._bound.move_to_end(file)
+        return known
+
+    def _bind(self, file: int, binding: threading.Lock) -> _core.Bound:
         try:
             made = self._query.bind(
                 self._chain.trees[file],
@@ -66,11 +93,33 @@ class QueryWorkload:
                 error.file = self._chain.locations[file].path
             raise
         with self._lock:
-            made = self._bound.setdefault(file, made)
+            self._bound[file] = made
             # Each holds the buffers of its columns: memory may grow with workers, not with files.
-            while len(self._bound) > self._workers:
+            most = self._workers * (_NEXT if self._far else 1)
+            while len(self._bound) > most:
                 self._bound.popitem(last=False)
+            if self._binding.get(file) is binding:
+                del self._binding[file]
         return made
+
+    def ahead(self, file: int) -> int:
+        """The entries whose bytes the core wants ahead; 0 for files that are paths."""
+        if file not in self._far:
+            return 0
+        try:
+            bound = self.bound(file)
+            wanted = bound.ahead()
+            return int(wanted / self._entry_bytes(file, bound)) + 1 if wanted else 0
+        except Exception:  # the packet that needs the file will meet it again
+            return 0
+
+    def _entry_bytes(self, file: int, bound: _core.Bound) -> float:
+        known = self._bytes_per_entry.get(file)
+        if known is None:
+            entries = self._chain.sizes[file][0]
+            known = max(bound.bytes_of(0, entries) / max(entries, 1), _LEAST_ENTRY)
+            self._bytes_per_entry[file] = known
+        return known
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """The tree's entries, and the entries before which packets may end. Both the session and

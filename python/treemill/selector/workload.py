@@ -55,6 +55,10 @@ class SelectorWorkload:
         """See Workload."""
         return self._source.size(file)
 
+    def ahead(self, file: int) -> int:
+        """Nothing: which columns `process` will touch is not known beforehand."""
+        return 0
+
     def place(self, file: int) -> tuple[str, int]:
         """See Workload."""
         return self._source.path(file) or "cycles", 0
@@ -103,6 +107,20 @@ class _BoundSelector:
             reached = stop if ended is None else ended
             self._bookings.run(start, reached, partial.bookings, self._uncounted)
         return ended
+
+    def prefetch(self, start: int, stop: int) -> None:
+        """Nothing: see SelectorWorkload.ahead."""
+
+    def forget(self, start: int, stop: int) -> None:
+        """Nothing: see SelectorWorkload.ahead."""
+
+    def ahead(self) -> int:
+        """Nothing: see SelectorWorkload.ahead."""
+        return 0
+
+    def bytes_of(self, start: int, stop: int) -> int:
+        """Nothing: see SelectorWorkload.ahead."""
+        return 0
 
     def _chunk_by_chunk(
         self, start: int, stop: int, partial: OutputPartial, control: Control

@@ -18,13 +18,18 @@ from ..packetizer import (
     Event,
     FileFailed,
     FileOpened,
+    Forget,
+    Hint,
+    OpenAhead,
     OpenFile,
     Order,
     Packet,
     PacketDone,
     PacketFailed,
+    Prefetch,
     Process,
 )
+from .beside import Beside
 from .workload import P, Workload
 
 if TYPE_CHECKING:
@@ -40,13 +45,21 @@ class Worker(Generic[P]):
     """A worker with its partial, which grows from packet to packet until it is committed."""
 
     def __init__(
-        self, number: int, workload: Workload[P], control: Control, commit: Callable[[P], None]
+        self,
+        number: int,
+        workload: Workload[P],
+        control: Control,
+        commit: Callable[[P], None],
+        tell: Callable[[Event], None],
     ) -> None:
-        """`commit` hands over a partial to be merged, and the event `Committed` with it."""
+        """`commit` hands over a partial to be merged, and the event `Committed` with it. `tell`
+        sends an event that answers a hint, on any thread; it must raise nothing."""
         self.number = number
         self._workload = workload
         self._control = control
         self._commit = commit
+        self._tell = tell
+        self._beside = Beside(workload)
         self._partial: P | None = None
 
     def perform(self, order: Order) -> Event | None:
@@ -63,8 +76,21 @@ class Worker(Generic[P]):
             return Discarded(self.number)
         raise TypeError(f"not an order for a worker: {order!r}")
 
+    def note(self, hint: Hint) -> None:
+        """Takes a hint, on any thread and at any time. What it asks for is done beside the order;
+        only OpenAhead is answered, by `tell`."""
+        if isinstance(hint, Prefetch):
+            self._beside.prefetch(hint.packet)
+        elif isinstance(hint, Forget):
+            self._beside.forget(hint.packet)
+        elif isinstance(hint, OpenAhead):
+            self._beside.do(lambda: self._tell(self._open(hint.file, beside=True)))
+        else:
+            raise TypeError(f"not a hint for a worker: {hint!r}")
+
     def _process(self, packet: Packet) -> Event:
         began = time.perf_counter()
+        self._beside.begin(packet)
         try:
             bound = self._workload.bound(packet.file)
             if self._partial is None:
@@ -79,10 +105,12 @@ class Worker(Generic[P]):
             return PacketFailed(self.number, packet.number, error, retry)
         seconds = time.perf_counter() - began
         stop = packet.stop if stop is None else stop
-        return PacketDone(self.number, packet.number, stop, seconds)
+        ahead = self._workload.ahead(packet.file)
+        return PacketDone(self.number, packet.number, stop, seconds, ahead)
 
     def leave(self) -> None:
         """Drops what was not committed. The pass is over."""
+        self._beside.leave()
         self._throw_away()
 
     def _throw_away(self) -> None:
@@ -98,12 +126,12 @@ class Worker(Generic[P]):
             f"worker {self.number} {words}", worker=str(self.number), file=path, entries=span
         )
 
-    def _open(self, file: int) -> Event:
+    def _open(self, file: int, beside: bool = False) -> Event:
         try:
             entries, cuts = self._workload.size(file)
         except Exception as error:
-            return FileFailed(self.number, file, error, not isinstance(error, _FINAL))
-        return FileOpened(self.number, file, entries, cuts)
+            return FileFailed(self.number, file, error, not isinstance(error, _FINAL), beside)
+        return FileOpened(self.number, file, entries, cuts, self._workload.ahead(file), beside)
 
     def _hand_over(self) -> Event | None:
         if self._partial is None:

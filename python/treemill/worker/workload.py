@@ -41,6 +41,20 @@ class Bound(Protocol[P]):
         """Adds the entries `[start, stop)` to the partial. Gives the entry before which it ended if
         it ended early, for instance because `control` is stopped; else None or `stop`."""
 
+    def prefetch(self, start: int, stop: int) -> None:
+        """Asks for the bytes of entries that will be run later, and does not wait for them. Asking
+        again changes nothing. Does nothing if the file is near."""
+
+    def forget(self, start: int, stop: int) -> None:
+        """Drops the bytes that were prefetched for these entries and not used."""
+
+    def ahead(self) -> int:
+        """How many bytes should be on their way, or here, before they are needed; 0 if the file is
+        near. Changes with what is measured of the source."""
+
+    def bytes_of(self, start: int, stop: int) -> int:
+        """The stored bytes that these entries will want."""
+
 
 class Workload(Protocol[P]):
     """What a worker does with packets. One object may serve all workers of a process."""
@@ -53,6 +67,10 @@ class Workload(Protocol[P]):
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """The file's number of entries, and the entries before which packets may end."""
+
+    def ahead(self, file: int) -> int:
+        """How many entries after a packet are worth a prefetch; 0 if the file is near. Asked for
+        after each packet. Raises nothing."""
 
     def place(self, file: int) -> tuple[str, int]:
         """The file's name, and the number in the file of the entry that packets count as 0."""
@@ -84,6 +102,10 @@ class Forwarding(Generic[P]):
         """See Workload."""
         return self.inner.size(file)
 
+    def ahead(self, file: int) -> int:
+        """See Workload."""
+        return self.inner.ahead(file)
+
     def place(self, file: int) -> tuple[str, int]:
         """See Workload."""
         return self.inner.place(file)
@@ -107,6 +129,10 @@ class SpanWorkload(Forwarding[P]):
         entries, cuts = self.inner.size(number)
         last = entries if stop is None else min(stop, entries)
         return max(last - first, 0), tuple(cut - first for cut in cuts if first < cut < last)
+
+    def ahead(self, file: int) -> int:
+        """See Workload."""
+        return self.inner.ahead(self._spans[file][0])
 
     def place(self, file: int) -> tuple[str, int]:
         """See Workload."""
@@ -135,3 +161,15 @@ class _Shifted(Generic[P]):
         first = self._first
         ended = self._bound.run(start + first, stop + first, partial, control)
         return None if ended is None else ended - first
+
+    def prefetch(self, start: int, stop: int) -> None:
+        self._bound.prefetch(start + self._first, stop + self._first)
+
+    def forget(self, start: int, stop: int) -> None:
+        self._bound.forget(start + self._first, stop + self._first)
+
+    def ahead(self) -> int:
+        return self._bound.ahead()
+
+    def bytes_of(self, start: int, stop: int) -> int:
+        return self._bound.bytes_of(start + self._first, stop + self._first)

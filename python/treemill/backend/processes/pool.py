@@ -17,6 +17,7 @@ from ...packetizer import (
     Action,
     Event,
     Halt,
+    Hint,
     Order,
     Process,
     Sizing,
@@ -296,8 +297,8 @@ class ProcessPass(Pass):
                 self._begins(action.worker)
         return actions
 
-    def _send(self, worker: int, order: Order) -> None:
-        self._say(worker, order)
+    def _send(self, worker: int, action: Order | Hint) -> None:
+        self._say(worker, action)
 
     def _halt(self) -> None:
         for worker in list(self._ends):

@@ -20,11 +20,22 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NoReturn
 
 from ...machine.cache import turn_off
 from ...machine.private_memory import limit, private_bytes
-from ...packetizer import FileFailed, Halt, Order, Packet, PacketFailed, Process, WorkerJoined
+from ...packetizer import (
+    Event,
+    FileFailed,
+    Halt,
+    Hint,
+    Order,
+    Packet,
+    PacketFailed,
+    Process,
+    WorkerJoined,
+)
 from ...worker.task import Task
 from ...worker.worker import Worker
 from ...worker.workload import Partial
@@ -94,7 +105,7 @@ class _WorkerProcess:
             turn_off()
             workload = self._task.workload(self._number)
             workload.begin()
-            self._worker = Worker(self._number, workload, self._control, self._hand)
+            self._worker = Worker(self._number, workload, self._control, self._hand, self._tell)
             self._channel.send(WorkerJoined(self._number))
             while True:
                 self._perform(self._inbox.get())
@@ -111,18 +122,23 @@ class _WorkerProcess:
         event = self._worker.perform(order)
         if os.getpid() != self._pid:
             os._exit(0)  # a process that the user's code has forked came back from process()
-        packet, self._packet = self._packet, None
+        self._packet = None
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):
                 stream.flush()
+        if event is not None:
+            self._channel.send(self._portable(event))
+
+    def _portable(self, event: Event) -> Event:
         if isinstance(event, PacketFailed | FileFailed):
             error = portable(event.error, f"worker {self._number} failed", str(self._number))
-            if isinstance(event, PacketFailed) and packet is not None:
-                event = PacketFailed(event.worker, event.packet, error, event.retry)
-            elif isinstance(event, FileFailed):
-                event = FileFailed(event.worker, event.file, error, event.retry)
-        if event is not None:
-            self._channel.send(event)
+            return replace(event, error=error)
+        return event
+
+    def _tell(self, event: Event) -> None:
+        """Sends an event of a thread that the worker has beside the main one."""
+        with contextlib.suppress(OSError):  # the pass is over
+            self._channel.send(self._portable(event))
 
     def _hand(self, partial: Partial) -> None:
         self._channel.send(Hand(partial.dumps(), self._pulse()))
@@ -148,6 +164,8 @@ class _WorkerProcess:
                 for message in messages:
                     if isinstance(message, Halt):
                         self._control.stop()
+                    elif isinstance(message, Hint):
+                        self._worker.note(message)
                     elif isinstance(message, Order):
                         self._inbox.put(message)
             if time.monotonic() < next_pulse:

@@ -1,0 +1,91 @@
+"""What a worker does beside its order: opens files that it will need, and asks for the bytes of
+packets that are promised to it, on threads of its own. What goes wrong there is no event: the order
+that needs the bytes will meet it again. Knows no packetizer but its hints, and no transport.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic
+
+from ..packetizer import Packet
+from .workload import P, Workload
+
+if TYPE_CHECKING:
+    from .workload import Bound
+
+__all__ = ["Beside"]
+
+_AT_ONCE = 3
+"""Threads of one worker, at most: most of them wait for a file to be opened."""
+
+
+class Beside(Generic[P]):
+    """The promises to one worker, and what is done for them. Thread-safe."""
+
+    def __init__(self, workload: Workload[P]) -> None:
+        self._workload = workload
+        self._lock = threading.Lock()
+        self._tasks: deque[Callable[[], None]] = deque()
+        self._threads = 0
+        self._promised: dict[int, Bound[P] | None] = {}
+        """The packets by number; None until their bytes have been asked for."""
+
+    def do(self, task: Callable[[], None]) -> None:
+        """Does this on another thread, soon. It must raise nothing."""
+        with self._lock:
+            self._tasks.append(task)
+            if self._threads == _AT_ONCE:
+                return
+            self._threads += 1
+        threading.Thread(target=self._work, name="treemill-beside", daemon=True).start()
+
+    def _work(self) -> None:
+        # Threads end when there is nothing to do: most workers never need one.
+        while True:
+            with self._lock:
+                if not self._tasks:
+                    self._threads -= 1
+                    return
+                task = self._tasks.popleft()
+            task()
+
+    def prefetch(self, packet: Packet) -> None:
+        """Asks for the bytes of a packet, unless it is begun or forgotten before."""
+        with self._lock:
+            self._promised[packet.number] = None
+        self.do(lambda: self._prefetch(packet))
+
+    def _prefetch(self, packet: Packet) -> None:
+        with self._lock:
+            if packet.number not in self._promised:
+                return
+        try:
+            bound = self._workload.bound(packet.file)  # may have to open the file
+            with self._lock:  # so that it cannot be forgotten before it is asked for
+                if packet.number in self._promised:
+                    bound.prefetch(packet.start, packet.stop)
+                    self._promised[packet.number] = bound
+        except Exception:  # the packet itself will meet it again
+            return
+
+    def forget(self, packet: Packet) -> None:
+        """Drops what was fetched of a packet, and does not ask for the rest."""
+        with self._lock:
+            bound = self._promised.pop(packet.number, None)
+            if bound is not None:
+                bound.forget(packet.start, packet.stop)
+
+    def begin(self, packet: Packet) -> None:
+        """Notes that the packet is no promise any more: the worker begins it."""
+        if self._promised:
+            with self._lock:
+                self._promised.pop(packet.number, None)
+
+    def leave(self) -> None:
+        """Does nothing more of what waits. The pass is over."""
+        with self._lock:
+            self._promised.clear()
+            self._tasks.clear()

@@ -1,0 +1,229 @@
+"""What workers do beside their orders: bytes asked for ahead, files opened ahead; and whole passes
+on files that are taken for far ones."""
+
+import shutil
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import far_files
+import pytest
+import treemill as tm
+from treemill.backend.processes.pool import ProcessPool
+from treemill.backend.threads import ThreadPool
+from treemill.packetizer import (
+    FileFailed,
+    FileOpened,
+    Forget,
+    OpenAhead,
+    Packet,
+    PacketDone,
+    Prefetch,
+    Process,
+)
+from treemill.session.front import connect
+from treemill.worker.beside import Beside
+from treemill.worker.worker import Worker
+
+SECONDS = 30.0
+"""After which a test gives up."""
+
+
+class Control:
+    pass
+
+
+class Far:
+    """A workload, and its one bound, on files that open when they are told to."""
+
+    def __init__(self):
+        self.may_open = threading.Event()
+        self.changed = threading.Condition()
+        self.said = []
+        self.fails = False
+
+    def say(self, *words):
+        with self.changed:
+            self.said.append(words)
+            self.changed.notify_all()
+
+    def wait_for(self, *words):
+        with self.changed:
+            assert self.changed.wait_for(lambda: words in self.said, SECONDS)
+
+    def bound(self, file):
+        self.say("bound", file)
+        assert self.may_open.wait(SECONDS)
+        if self.fails:
+            raise OSError("chance")
+        return self
+
+    def size(self, file):
+        self.bound(file)
+        return 100, (50,)
+
+    def ahead(self, file):
+        return 70
+
+    def partial(self):
+        return []
+
+    def run(self, start, stop, partial, control):
+        self.say("run", start, stop)
+
+    def prefetch(self, start, stop):
+        self.say("prefetch", start, stop)
+
+    def forget(self, start, stop):
+        self.say("forget", start, stop)
+
+
+def packet(number):
+    return Packet(number, file=0, start=10 * number, stop=10 * number + 10)
+
+
+@pytest.fixture
+def far():
+    made = Far()
+    yield made
+    made.may_open.set()
+
+
+def test_bytes_are_asked_for_while_somebody_else_works(far):
+    beside = Beside(far)
+    beside.prefetch(packet(1))
+    far.wait_for("bound", 0)
+    far.may_open.set()
+    far.wait_for("prefetch", 10, 20)
+    beside.forget(packet(1))
+    assert far.said[-1] == ("forget", 10, 20)
+
+
+def test_what_is_forgotten_before_its_file_is_open_is_not_asked_for(far):
+    beside = Beside(far)
+    beside.prefetch(packet(1))
+    far.wait_for("bound", 0)
+    beside.prefetch(packet(2))
+    beside.forget(packet(1))
+    far.may_open.set()
+    far.wait_for("prefetch", 20, 30)
+    assert ("prefetch", 10, 20) not in far.said
+    assert ("forget", 10, 20) not in far.said
+
+
+def test_a_packet_that_has_begun_is_neither_asked_for_nor_forgotten(far):
+    beside = Beside(far)
+    for number in (1, 2):
+        beside.prefetch(packet(number))
+    far.wait_for("bound", 0)
+    beside.begin(packet(1))
+    far.may_open.set()
+    far.wait_for("prefetch", 20, 30)
+    beside.begin(packet(2))
+    beside.forget(packet(2))
+    assert far.said.count(("bound", 0)) == 2
+    assert [words for words in far.said if words[0] != "bound"] == [("prefetch", 20, 30)]
+
+
+def test_errors_of_what_is_asked_ahead_are_no_events(far):
+    told = []
+    worker = Worker(0, far, Control(), None, told.append)
+    far.fails = True
+    far.may_open.set()
+    worker.note(Prefetch(0, packet(1)))
+    far.wait_for("bound", 0)
+    worker.note(Forget(0, packet(1)))
+    far.fails = False
+    event = worker.perform(Process(0, packet(1)))
+    assert isinstance(event, PacketDone)
+    assert event.ahead == 70
+    assert told == []
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_files_are_opened_beside_a_packet(far, fails):
+    told, heard = [], threading.Event()
+
+    def tell(event):
+        told.append(event)
+        heard.set()
+
+    worker = Worker(0, far, Control(), None, tell)
+    far.fails = fails
+    worker.note(OpenAhead(0, 3))
+    far.wait_for("bound", 3)
+    assert told == [], "nobody has waited for it"
+    far.may_open.set()
+    assert heard.wait(SECONDS)
+    if fails:
+        assert isinstance(told[0], FileFailed)
+        assert told[0].beside
+    else:
+        assert told == [FileOpened(0, 3, 100, (50,), 70, beside=True)]
+
+
+def test_after_the_pass_nothing_more_is_begun(far):
+    beside = Beside(far)
+    for number in range(9):
+        beside.prefetch(packet(number))
+    far.wait_for("bound", 0)
+    beside.leave()
+    far.may_open.set()
+    assert far.said.count(("bound", 0)) <= 3, "as many as there are threads"
+    assert all(words[0] == "bound" for words in far.said)
+
+
+def hints(session):
+    actions = [a for record in session.report.trace.records for a in record.actions]
+    return {kind: sum(isinstance(a, kind) for a in actions) for kind in (Prefetch, OpenAhead)}
+
+
+@pytest.fixture
+def many(paths, tmp_path):
+    """Files of which nobody knows how many entries they have."""
+    copies = [tmp_path / f"{copy}_{Path(path).name}" for copy in range(3) for path in paths]
+    for copy, path in zip(copies, paths * 3, strict=True):
+        shutil.copy(path, copy)
+    return tm.dataset([str(copy) for copy in copies], tree="Events")
+
+
+@pytest.fixture
+def small_packets(monkeypatch):
+    """Several packets a file, so that the first worker has something to be promised."""
+    for pool in (ThreadPool, ProcessPool):
+        monkeypatch.setattr(pool, "sizing", replace(pool.sizing, first=1000))
+
+
+@pytest.mark.usefixtures("small_packets")
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_pass_on_threads_with_promises(many, truth, monkeypatch, workers):
+    far_files.apply(monkeypatch.setattr)
+    monkeypatch.setattr(far_files, "asked", [])
+    with connect(workers=workers, trace=100_000) as session:
+        count, jets = session.run(many.count(), many.sum("nJet"))
+        assert (count, jets) == (3 * len(truth), 3 * int(sum(truth.nJet)))
+        assert session.report.complete
+        assert min(hints(session).values()) > 0
+    assert any(words[0] == "prefetch" for words in far_files.asked)
+
+
+@pytest.mark.usefixtures("small_packets")
+def test_a_pass_on_processes_with_promises(many, truth, tmp_path):
+    folder = tmp_path / "far"
+    folder.mkdir()
+    text = Path(far_files.__file__).read_text()
+    (folder / "treemill_setup.py").write_text(f"{text}\n\napply()\n")
+    with connect(workers=2, mode="processes", trace=100_000) as session:
+        session.upload(folder)
+        count, jets = session.run(many.count(), many.sum("nJet"))
+        assert (count, jets) == (3 * len(truth), 3 * int(sum(truth.nJet)))
+        assert session.report.complete
+        assert min(hints(session).values()) > 0
+
+
+def test_selectors_know_nothing_beforehand(many, truth, monkeypatch):
+    far_files.apply(monkeypatch.setattr)
+    with connect(workers=2, trace=100_000) as session:
+        found = session.run(lambda chunk: {"n": len(chunk)}, many)
+        assert found["n"] == 3 * len(truth)
+        assert not any(hints(session).values())
