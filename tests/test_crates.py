@@ -15,7 +15,8 @@ REPOSITORY = Path(__file__).parents[1]
 ALLOWED = {
     "treemill-format": set(),
     "treemill-source": set(),
-    "treemill-xrootd": {"treemill-source"},  # a client of one protocol; it knows no file format
+    "treemill-credentials": set(),  # tokens and authorities of a user; it sends nothing
+    "treemill-xrootd": {"treemill-source", "treemill-credentials"},  # a client of one protocol; it knows no file format
     "treemill-names": set(),  # how far two names are apart
     "treemill-query": {"treemill-names"},
     "treemill-offsets": set(),  # one function, with the one `unsafe` that is not for tests
