@@ -26,7 +26,12 @@ ALLOWED = {
         "treemill-offsets",
         "treemill-source",
     },
-    "treemill-engine": {"treemill-format", "treemill-read", "treemill-query"},
+    "treemill-engine": {
+        "treemill-format",
+        "treemill-source",  # what reading costs decides what is asked for
+        "treemill-read",
+        "treemill-query",
+    },
     "treemill-testing": {"treemill-source"},  # what the other crates' tests measure with
     "treemill-py": {"treemill-source", "treemill-read", "treemill-query", "treemill-engine"},
 }

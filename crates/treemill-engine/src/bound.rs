@@ -1,5 +1,7 @@
 //! A query bound to one table: compiled against its columns, run over packets of its entries.
 
+mod ahead;
+
 use crate::catalog::Catalog;
 use crate::control::Control;
 use crate::error::EngineError;
@@ -8,6 +10,8 @@ use crate::origin::{Offer, Origins};
 use crate::packet::{Blocks, PacketColumns};
 use crate::provided::{Foreign, Provider};
 use crate::specification::Specification;
+use crate::stages::Stages;
+use ahead::Asked;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use treemill_query::{Partial, Query, Scratch};
@@ -40,6 +44,7 @@ pub struct Bound {
     foreign: Option<Foreign>,
     rescue: Option<Box<dyn Provider>>,
     origins: Origins,
+    stages: Stages,
     rest: Mutex<Rest>,
 }
 
@@ -48,6 +53,8 @@ pub struct Bound {
 struct Rest {
     /// Readers and buffers that no packet uses at the moment.
     idle: Vec<State>,
+    /// Packets of a distant file whose bytes were asked for, and that do not run yet.
+    promised: Vec<Asked>,
     /// Packets that run.
     running: usize,
     /// Whether the file's last packet is done.
@@ -84,8 +91,10 @@ impl Bound {
         for &branch in &origins.branches {
             table.arrow_field(branch)?;
         }
+        let stages = Stages::new(&origins, query.filters_before());
         Ok(Self {
             query,
+            stages,
             table: table.clone(),
             foreign,
             rescue,
@@ -128,14 +137,22 @@ impl Bound {
         control: &Control,
     ) -> Result<u64, EngineError> {
         let _running = Running::new(self);
+        let Asked {
+            lease, filtered, ..
+        } = self.asked(entries.clone(), control)?;
+        let mut filtered = filtered.into_iter();
         let mut state = self.state(control)?;
+        state.reader.take_over(lease);
         let mut blocks = Blocks::new(self.origins.blocks());
         let mut batches = state.reader.batches(entries.clone(), Options::default())?;
         let mut reached = entries.start;
         while !control.stopped() {
-            let Some(batch) = batches.next_batch() else {
+            let Some(mut batch) = batches.next_batch() else {
                 break;
             };
+            if let Some(columns) = filtered.next() {
+                batch.put(columns);
+            }
             let end = batch.entries().end;
             let mut columns = PacketColumns {
                 batch,
@@ -145,6 +162,7 @@ impl Bound {
                 origins: &self.origins,
                 blocks: &mut blocks,
                 stop: entries.end,
+                early: None,
             };
             self.query
                 .process(&mut columns, partial, &mut state.scratch)?;
@@ -153,6 +171,7 @@ impl Bound {
                 break;
             }
         }
+        state.reader.take_over(None);
         self.keep(state, entries.end);
         Ok(reached)
     }

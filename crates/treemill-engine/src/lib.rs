@@ -18,6 +18,7 @@ mod packet;
 mod plain;
 mod provided;
 mod specification;
+mod stages;
 mod tree_columns;
 
 pub use bound::Bound;

@@ -18,3 +18,15 @@ pub(crate) const COMPILED_QUERIES: usize = 4;
 pub(crate) const JSON_DEPTH: usize = 127;
 /// Records within records whose members are columns of their own.
 pub(crate) const MEMBER_DEPTH: usize = 4;
+
+// Distant files.
+
+/// Packets whose bytes one bound query keeps ready. More are asked for only if their packets went elsewhere.
+pub(crate) const MOST_PROMISED: usize = 16;
+/// Bytes per second that a distant source is believed to give before it has been seen: 20 MB/s, as one stream over an
+/// ocean.
+pub(crate) const BLIND_SPEED: f64 = 20e6;
+/// The share of the rest's bytes that is believed to be needed before a packet has been seen.
+pub(crate) const BLIND_SHARE: f64 = 0.5;
+/// The weight of all earlier packets beside the next one, in the share of bytes that were needed.
+pub(crate) const REMEMBERED_SHARE: f64 = 0.7;

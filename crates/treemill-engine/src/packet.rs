@@ -49,6 +49,8 @@ pub(crate) struct PacketColumns<'a> {
     pub(crate) blocks: &'a mut Blocks,
     /// The entry before which the packet ends.
     pub(crate) stop: u64,
+    /// Which of the query's columns are given; the others are refused. `None`: all are given.
+    pub(crate) early: Option<&'a [bool]>,
 }
 
 impl PacketColumns<'_> {
@@ -82,6 +84,10 @@ impl PacketColumns<'_> {
     }
 
     fn any(&mut self, index: usize) -> Result<ArrayRef, EngineError> {
+        let is_early = |early: &[bool]| early.get(index).copied().unwrap_or(false);
+        if !self.early.is_none_or(is_early) {
+            return Err(EngineError::Misfit(format!("column {index} comes later")));
+        }
         let missing = |what: &str| EngineError::Misfit(format!("column {index} {what}"));
         match self.origins.columns.get(index) {
             Some(Origin::Own(branch, path)) => {
@@ -115,11 +121,12 @@ impl Columns for PacketColumns<'_> {
     }
 
     fn can_pick(&self, index: usize) -> bool {
-        // Members of one record are read together, for all entries.
-        matches!(
-            self.origins.columns.get(index),
-            Some(Origin::Own(_, path)) if path.is_empty()
-        )
+        // Members of one record are read together, for all entries. What comes early is read for all entries.
+        self.early.is_none()
+            && matches!(
+                self.origins.columns.get(index),
+                Some(Origin::Own(_, path)) if path.is_empty()
+            )
     }
 
     fn column_at(&mut self, index: usize, rows: &[u32]) -> Result<ArrayRef, Cause> {

@@ -48,6 +48,25 @@ impl Control {
         self.0.counters.bytes_read()
     }
 
+    /// Ranges that distant sources were asked for.
+    #[getter]
+    fn requests(&self) -> u64 {
+        self.0.counters.requests()
+    }
+
+    /// Bytes from distant sources that were used.
+    #[getter]
+    fn bytes_wanted(&self) -> u64 {
+        self.0.counters.bytes_wanted()
+    }
+
+    /// How often a thread has waited for bytes of a distant source, and the seconds of all threads together.
+    #[getter]
+    fn waits(&self) -> (u64, f64) {
+        let (waits, time) = self.0.counters.waits();
+        (waits, time.as_secs_f64())
+    }
+
     /// Bytes of baskets after decompression.
     #[getter]
     fn bytes_decompressed(&self) -> u64 {

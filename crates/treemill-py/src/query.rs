@@ -80,6 +80,30 @@ impl Bound {
         Partial::new(self.inner.query().partial())
     }
 
+    /// Asks for the bytes of the entries `[start, stop)`, which will be run later, without waiting. Does nothing if the
+    /// file is a near one. What is sent is counted in `control`, if one is given.
+    #[pyo3(signature = (start, stop, control=None))]
+    fn prefetch(&self, py: Python<'_>, start: u64, stop: u64, control: Option<&Control>) {
+        let nobody = treemill_engine::Control::default();
+        let control = control.map_or(&nobody, Control::inner);
+        py.detach(|| self.inner.prefetch(start..stop, control));
+    }
+
+    /// Drops what `prefetch` has asked for: these entries will not be run here.
+    fn forget(&self, py: Python<'_>, start: u64, stop: u64) {
+        py.detach(|| self.inner.forget(&(start..stop)));
+    }
+
+    /// The bytes that should be in flight or wait for their use; 0 if the file is a near one.
+    fn ahead(&self) -> u64 {
+        self.inner.ahead()
+    }
+
+    /// The stored bytes that the entries `[start, stop)` need, if all pass the filters.
+    fn bytes_of(&self, py: Python<'_>, start: u64, stop: u64) -> u64 {
+        py.detach(|| self.inner.bytes_of(&(start..stop)))
+    }
+
     /// Adds the entries `[start, stop)` to the partial. Returns the entry before which it ended:
     /// `stop`, or an earlier one after `control.stop()`, or when rows have filled their room and are
     /// to be taken out before it goes on. After an error the partial holds an

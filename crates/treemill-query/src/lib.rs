@@ -42,6 +42,6 @@ pub use error::{ProcessError, QueryError, QueryErrorKind};
 pub use explain::Explanation;
 pub use outcome::{Number, Outcome, Values};
 pub use partial::Partial;
-pub use query::{Query, Scratch};
+pub use query::{Query, Rows, Scratch};
 pub use rows::{LISTS, NamedArray};
 pub use schema::{ColumnType, DType, Field, Schema};

@@ -1,5 +1,9 @@
 //! A compiled query: steps and bookings over batches of columns.
 
+mod survivors;
+
+pub use survivors::Rows;
+
 use crate::binned::Binned;
 use crate::booking::Quantity;
 use crate::cells::Cells;

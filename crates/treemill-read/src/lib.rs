@@ -42,4 +42,4 @@ pub use plan::Options;
 pub use reader::{Batch, Batches, Reader};
 pub use table::Table;
 pub use tree_file::TreeFile;
-pub use wants::{Want, wants};
+pub use wants::{Want, around, wants};

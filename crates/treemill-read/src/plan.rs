@@ -229,7 +229,7 @@ mod tests {
         ) {
             boundaries.sort_unstable();
             boundaries.dedup();
-            let options = Options { batch_entries: most, least_entries: least, ..Options::default() };
+            let options = Options { batch_entries: most, least_entries: least };
             let stop = start + len;
             let mut at = start;
             let mut batches = 0;

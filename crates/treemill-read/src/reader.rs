@@ -122,10 +122,10 @@ impl Reader {
         })
     }
 
-    /// Takes what was asked under `lease`, for the next range. A reader of a distant source that is given none asks
-    /// for all of its columns itself.
-    pub fn take_over(&mut self, lease: Option<Lease>) {
-        self.lease = lease;
+    /// Takes over what was asked under `lease`, for the next range, and gives what it had before. A reader of a
+    /// distant source that has none asks for all of its columns itself.
+    pub fn take_over(&mut self, lease: Option<Lease>) -> Option<Lease> {
+        std::mem::replace(&mut self.lease, lease)
     }
 
     /// Asks for the bytes of some columns and entries, if the source is a distant one, without waiting for them.
@@ -248,14 +248,25 @@ impl Batches<'_> {
     /// The next batch; `None` at the range's end. It borrows the reader's buffers, so it must go
     /// before the one after it comes; its columns may stay.
     pub fn next_batch(&mut self) -> Option<Batch<'_>> {
-        if self.next >= self.stop {
+        let entries = self.next_range()?;
+        let length = entries.end.saturating_sub(entries.start);
+        self.reader.counters.add_entries(length);
+        Some(self.batch(entries))
+    }
+
+    /// As [`Batches::next_batch`], for a look at some columns: the entries do not count as read.
+    pub fn look_at_next(&mut self) -> Option<Batch<'_>> {
+        let entries = self.next_range()?;
+        Some(self.batch(entries))
+    }
+
+    fn next_range(&mut self) -> Option<Range<u64>> {
+        let start = self.next;
+        if start >= self.stop {
             return None;
         }
-        let start = self.next;
-        let end = plan::batch_end(start, self.stop, &self.boundaries, &self.options);
-        self.next = end;
-        self.reader.counters.add_entries(end.saturating_sub(start));
-        Some(self.batch(start..end))
+        self.next = plan::batch_end(start, self.stop, &self.boundaries, &self.options);
+        Some(start..self.next)
     }
 
     fn batch(&mut self, entries: Range<u64>) -> Batch<'_> {
@@ -327,6 +338,19 @@ impl Batch<'_> {
         let array = cursor.array(&mut self.context, self.entries.clone())?;
         *slot = Some(Arc::clone(&array));
         Ok(array)
+    }
+
+    /// The whole columns that were read so far, for [`Batch::put`].
+    #[must_use]
+    pub fn into_columns(self) -> Vec<Option<ArrayRef>> {
+        self.columns
+    }
+
+    /// Takes columns that another batch of the same entries and the same reader's columns has read.
+    pub fn put(&mut self, columns: Vec<Option<ArrayRef>>) {
+        for (own, found) in self.columns.iter_mut().zip(columns) {
+            *own = found;
+        }
     }
 
     /// As [`Batch::column`], but only for the batch's entries at `rows`: ascending numbers below

@@ -1,7 +1,7 @@
 //! Which bytes some entries of some columns need: baskets of trees, pages of RNTuples. Pure: metadata in, ranges out.
 
-use crate::limits::NESTED_MARGIN;
-use crate::rntuple::{NTupleFile, clusters};
+use crate::limits::{GAP_ROWS, NESTED_MARGIN};
+use crate::rntuple::{NTupleFile, clusters, stretches};
 use crate::{Table, TreeFile};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -31,6 +31,13 @@ pub fn wants(table: &Table, columns: &[usize], entries: &[Range<u64>]) -> Vec<Wa
     found.retain(|want| seen.insert((want.bytes.start, want.bytes.end)));
     found.sort_by_key(|want| want.entry); // stable: columns stay in their order
     found
+}
+
+/// Ranges of entries that hold those at `rows`, which ascend and are counted from entry `first`. They are joined where
+/// readers decode what lies between them.
+#[must_use]
+pub fn around(first: u64, rows: &[u32]) -> Vec<Range<u64>> {
+    stretches(first, rows, GAP_ROWS).0
 }
 
 fn of_branch(file: &TreeFile, branch: usize, entries: &[Range<u64>], found: &mut Vec<Want>) {

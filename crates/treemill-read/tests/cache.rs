@@ -250,7 +250,6 @@ fn some(table: &Table, columns: &[usize], turn: u64) -> Vec<ArrayRef> {
     let options = Options {
         batch_entries: 1 + table.entries() / (3 + turn),
         least_entries: 3,
-        ..Options::default()
     };
     let mut reader = Reader::new(table.clone(), columns).unwrap();
     let mut batches = reader.batches(0..table.entries(), options).unwrap();

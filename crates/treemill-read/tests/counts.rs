@@ -49,7 +49,6 @@ fn small_batches(entries: u64) -> Options {
     Options {
         batch_entries: 1 + entries / 7,
         least_entries: 2,
-        ..Options::default()
     }
 }
 

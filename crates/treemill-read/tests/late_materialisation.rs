@@ -94,7 +94,6 @@ fn single_entries_are_those_of_the_batch() {
             let options = Options {
                 batch_entries: 1 + near.entries() / 4,
                 least_entries: 3,
-                ..Options::default()
             };
             let columns = match &near {
                 Table::Tree(tree) => tree.tree().branches.len(),

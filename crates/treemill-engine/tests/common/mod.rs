@@ -1,4 +1,5 @@
 //! Trees in memory, and queries as data, for the tests.
+#![allow(dead_code)] // each test program uses a part of it
 
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -6,7 +7,8 @@ use treemill_engine::{Catalog, Specification};
 use treemill_format::layout::Layout;
 use treemill_format::tree::{BasketRef, Branch, Tree};
 use treemill_read::{Table, TreeFile};
-use treemill_source::{Costs, Memory};
+use treemill_source::{Costs, Memory, Source};
+use treemill_testing::Watched;
 
 /// A branch whose entries have a fixed size, in baskets of these bytes.
 pub struct Stored {
@@ -62,6 +64,15 @@ fn head(entries: i32, data: i32, features: Option<u8>) -> Vec<u8> {
 
 /// A tree with such branches, whose baskets have `per_basket` entries each.
 pub fn catalog(per_basket: usize, stored: Vec<Stored>) -> Catalog {
+    far(per_basket, stored, Costs::NEAR).0
+}
+
+/// As `catalog`, at these costs; and its source, watched.
+pub fn far(
+    per_basket: usize,
+    stored: Vec<Stored>,
+    costs: Costs,
+) -> (Catalog, Arc<Watched<Memory>>) {
     let mut bytes = Vec::new();
     let mut branches = Vec::new();
     for of in stored {
@@ -102,8 +113,9 @@ pub fn catalog(per_basket: usize, stored: Vec<Stored>) -> Catalog {
         friends: Vec::new(),
         branches,
     };
-    let source = Arc::new(Memory::new("memory", bytes, Costs::NEAR));
-    Catalog::new(Table::from(Arc::new(TreeFile::new(source, tree))))
+    let source = Arc::new(Watched::new(Memory::new("memory", bytes, costs)));
+    let file = TreeFile::new(Arc::clone(&source) as Arc<dyn Source>, tree);
+    (Catalog::new(Table::from(Arc::new(file))), source)
 }
 
 /// Numbers as baskets of so many have them.

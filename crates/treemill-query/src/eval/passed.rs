@@ -1,6 +1,7 @@
 //! Filters: which events of a batch pass them, and for which events columns are read (late
 //! materialisation).
 
+use super::tasks::Task;
 use super::{Batch, Selection, SelectionId};
 use crate::chunk::Wide;
 use crate::compile::{EVENT, LevelId, NodeId};
@@ -60,6 +61,23 @@ impl Batch<'_> {
     /// Adds a cut that no booking needs.
     pub fn skip(&mut self) {
         self.passed.cuts.push(None);
+    }
+
+    /// Adds a cut that passes all that the cut `above` does.
+    pub fn as_above(&mut self, above: usize) {
+        let reached = self.passed.cuts.get(above).cloned().flatten();
+        self.passed.cuts.push(reached);
+    }
+
+    /// The places of a selection's events in the batch; `None` if columns are read for all events because these are
+    /// many.
+    pub fn few_places(&mut self, selection: SelectionId) -> Option<Vec<u32>> {
+        if selection == 0 {
+            return None;
+        }
+        self.run(selection, Task::Items(EVENT, 0)).ok()?;
+        let found = self.selections.get(selection)?.items.get(&(EVENT, 0))?;
+        are_few(found, self.rows).then(|| found.to_vec())
     }
 
     /// Adds a cut: the events that passed the cut `above`, and for which a condition holds. `is_end`: a booking or a

@@ -14,5 +14,5 @@ mod types;
 
 pub use ntuple_file::NTupleFile;
 pub(crate) use pages::Cursor;
-pub(crate) use plan::clusters;
+pub(crate) use plan::{clusters, stretches};
 pub use types::{TUPLE_KEY, arrow_type, field};

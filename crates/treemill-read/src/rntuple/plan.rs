@@ -18,7 +18,7 @@ pub(super) enum Part {
 
 /// Ranges of entries that hold those at `rows` (ascending, counted from entry `first`), joined if they are less
 /// than `gap` apart; and each row's place in the concatenated ranges.
-pub(super) fn stretches(first: u64, rows: &[u32], gap: u32) -> (Vec<Range<u64>>, Vec<u32>) {
+pub(crate) fn stretches(first: u64, rows: &[u32], gap: u32) -> (Vec<Range<u64>>, Vec<u32>) {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     let mut places: Vec<u32> = Vec::with_capacity(rows.len());
     let mut length = 0_u32;
