@@ -16,7 +16,12 @@ ALLOWED = {
     "treemill-format": set(),
     "treemill-source": set(),
     "treemill-credentials": set(),  # tokens and authorities of a user; it sends nothing
-    "treemill-xrootd": {"treemill-source", "treemill-credentials"},  # a client of one protocol; it knows no file format
+    "treemill-xrootd": {
+        "treemill-source",
+        "treemill-credentials",
+    },  # a client of one protocol; it knows no file format
+    "treemill-transfer": {"treemill-source"},  # ranges in flight; it knows no protocol
+    "treemill-http": {"treemill-source", "treemill-transfer", "treemill-credentials"},
     "treemill-names": set(),  # how far two names are apart
     "treemill-query": {"treemill-names"},
     "treemill-offsets": set(),  # one function, with the one `unsafe` that is not for tests
@@ -69,7 +74,15 @@ def test_testing_is_for_tests_only(packages):
 
 @pytest.mark.parametrize(
     "name",
-    ["treemill-format", "treemill-read", "treemill-query", "treemill-engine", "treemill-xrootd"],
+    [
+        "treemill-format",
+        "treemill-read",
+        "treemill-query",
+        "treemill-engine",
+        "treemill-xrootd",
+        "treemill-transfer",
+        "treemill-http",
+    ],
 )
 def test_parsing_crates_forbid_unsafe(packages, name):
     root = Path(packages[name]["manifest_path"]).parent / "src" / "lib.rs"

@@ -1,0 +1,191 @@
+//! What a server's answer means: its status and headers against what was asked. Pure.
+
+use crate::version::Version;
+use reqwest::StatusCode;
+use reqwest::header::{
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName, RETRY_AFTER,
+};
+use std::ops::Range;
+use std::time::Duration;
+use treemill_transfer::{Kind, Trouble};
+
+/// The value of a `Content-Range` header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentRange {
+    /// The bytes of the body; `None` if no range could be given.
+    pub range: Option<Range<u64>>,
+    /// Bytes of the file, if they are told.
+    pub size: Option<u64>,
+}
+
+impl ContentRange {
+    /// Reads `bytes 0-99/1000`, `bytes 0-99/*` or `bytes */1000`.
+    ///
+    /// ```
+    /// let read = treemill_http::parsing::ContentRange::parse("bytes 0-99/1000").unwrap();
+    /// assert_eq!((read.range, read.size), (Some(0..100), Some(1000)));
+    /// ```
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (unit, rest) = text.trim().split_once(' ')?;
+        let (range, size) = rest.trim().split_once('/')?;
+        let size = match size.trim() {
+            "*" => None,
+            size => Some(number(size)?),
+        };
+        let range = match range.trim() {
+            "*" => None,
+            range => {
+                let (first, last) = range.split_once('-')?;
+                let (first, end) = (number(first)?, number(last)?.checked_add(1)?);
+                (first < end).then_some(())?;
+                Some(first..end)
+            }
+        };
+        let sound = match (&range, size) {
+            (Some(range), Some(size)) => range.end <= size,
+            (None, None) => false,
+            _ => true,
+        };
+        (unit.eq_ignore_ascii_case("bytes") && sound).then_some(ContentRange { range, size })
+    }
+}
+
+/// Digits only: a number may have no sign here.
+fn number(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    digits.then(|| text.parse().ok())?
+}
+
+/// The bytes of an answer that was accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Accepted {
+    /// Where in the file the body begins.
+    pub(crate) start: u64,
+    /// Bytes of the file, if they are told.
+    pub(crate) size: Option<u64>,
+    /// Whether the server has sent the whole file.
+    pub(crate) is_whole: bool,
+    /// The file's version.
+    pub(crate) version: Version,
+}
+
+/// What is known of a file once it is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) size: u64,
+    pub(crate) version: Version,
+}
+
+/// Judges the answer to a request for `range`. A file of more than `most_whole` bytes may not come whole. `server` is for
+/// messages.
+pub(crate) fn judge(
+    status: StatusCode,
+    headers: &HeaderMap,
+    range: &Range<u64>,
+    known: Option<&Known>,
+    most_whole: u64,
+    server: &str,
+) -> Result<Accepted, Trouble> {
+    let wrong = |what: String| Trouble::new(Kind::Final, format!("the server {server} {what}"));
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let told = text(CONTENT_RANGE).and_then(ContentRange::parse);
+    let packed =
+        text(CONTENT_ENCODING).filter(|coding| *coding != "identity" && status.is_success());
+    if let Some(coding) = packed {
+        return Err(wrong(format!(
+            "has packed the file ({coding}), which was not asked for"
+        )));
+    }
+    let version = Version::of(headers);
+    let accepted = match status {
+        StatusCode::PARTIAL_CONTENT => {
+            let Some(ContentRange {
+                range: Some(sent),
+                size,
+            }) = told
+            else {
+                return Err(wrong("does not say which range it sends".to_owned()));
+            };
+            if sent.start != range.start || sent.end > range.end {
+                return Err(wrong(format!(
+                    "sends bytes {}..{} instead of {}..{}",
+                    sent.start, sent.end, range.start, range.end
+                )));
+            }
+            Accepted {
+                start: sent.start,
+                size,
+                is_whole: false,
+                version,
+            }
+        }
+        StatusCode::OK => {
+            let size = text(CONTENT_LENGTH).and_then(number);
+            if known.map_or(size.unwrap_or(0), |known| known.size) > most_whole {
+                return Err(wrong(
+                    "does not do ranges: it sends the whole file".to_owned(),
+                ));
+            }
+            Accepted {
+                start: 0,
+                size,
+                is_whole: true,
+                version,
+            }
+        }
+        // No byte can be sent of a file that has none.
+        StatusCode::RANGE_NOT_SATISFIABLE
+            if known.is_none() && told.as_ref().and_then(|t| t.size) == Some(0) =>
+        {
+            Accepted {
+                start: 0,
+                size: Some(0),
+                is_whole: false,
+                version,
+            }
+        }
+        StatusCode::RANGE_NOT_SATISFIABLE if known.is_some() => return Err(changed()),
+        _ => return Err(refused(status, headers, server)),
+    };
+    match known {
+        Some(known)
+            if accepted.size.is_some_and(|size| size != known.size)
+                || known.version.has_changed(&accepted.version) =>
+        {
+            Err(changed())
+        }
+        _ => Ok(accepted),
+    }
+}
+
+fn changed() -> Trouble {
+    Trouble::new(Kind::Final, "the file changed while it was read")
+}
+
+/// What a status means that brings no bytes.
+pub(crate) fn refused(status: StatusCode, headers: &HeaderMap, server: &str) -> Trouble {
+    let kind = match status.as_u16() {
+        404 | 410 => Kind::Missing,
+        408 | 425 | 429 | 500 | 502 | 503 | 504 => Kind::Transient,
+        _ => Kind::Final,
+    };
+    let what = match status.as_u16() {
+        404 | 410 => format!("no such file: the server {server} answers {status}"),
+        401 => format!(
+            "the server {server} wants credentials, or refuses those it got ({status}): is there a valid token or proxy certificate?"
+        ),
+        403 => format!("the server {server} does not allow it ({status})"),
+        412 => return changed(),
+        _ => format!("the server {server} answers {status}"),
+    };
+    let asked = || headers.get(RETRY_AFTER)?.to_str().ok().and_then(number);
+    Trouble {
+        after: asked().map(Duration::from_secs),
+        ..Trouble::new(kind, what)
+    }
+}
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

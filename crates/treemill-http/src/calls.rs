@@ -1,0 +1,250 @@
+//! What callers ask for: a file's bytes, its state, a folder's names.
+
+use crate::address::Address;
+use crate::answer::Known;
+use crate::carrier::{Ask, File, Ranges, Reply};
+use crate::limits::MOST_LISTING;
+use crate::listing::{Entry, index_page, multistatus};
+use bytes::{Bytes, BytesMut};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SERVER};
+use reqwest::{Method, StatusCode};
+use std::ops::Range;
+use std::time::{Instant, SystemTime};
+use treemill_source::{Costs, Identity, Request, Source, SourceError, Ticket};
+use treemill_transfer::{HEAD, Kind, Opened, Remote, Trouble, WHOLE, insist, soon, wait};
+
+/// A file on a server of HTTP.
+#[derive(Debug, Clone)]
+pub struct HttpSource(Remote<Ranges>);
+
+/// A file as its server describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    /// Bytes.
+    pub size: u64,
+    /// Which file it is, and in which state, if the server is certain of that.
+    pub identity: Option<Identity>,
+    /// When it was changed last, if the server says so.
+    pub modified: Option<SystemTime>,
+}
+
+/// Opens a file: one request, which brings the first bytes along. Blocks until it is answered.
+///
+/// # Errors
+/// Why the file cannot be read from that server, which the error names; no later than 30 s after the server's last byte.
+pub fn open(url: &str) -> Result<HttpSource, SourceError> {
+    let address = Address::parse(url)?;
+    let name = address.name.clone();
+    let (carrier, opened) = waited(&name, opening(File::new(address)))?;
+    Ok(HttpSource(Remote::new(carrier, opened)))
+}
+
+/// Size, identity and time of a file, which is not opened.
+///
+/// # Errors
+/// As [`open`].
+pub fn stat(url: &str) -> Result<Stat, SourceError> {
+    let address = Address::parse(url)?;
+    let name = address.name.clone();
+    waited(&name, async move {
+        let file = File::new(address);
+        let (_, accepted) = insist(|| soon(file.range(&(0..1), None, u64::MAX))).await?;
+        let size = accepted.size.ok_or_else(no_size)?;
+        Ok(Stat {
+            size,
+            identity: identity(&file, &accepted.version, size),
+            modified: accepted.version.modified(),
+        })
+    })
+}
+
+/// Whether there is such a file.
+///
+/// # Errors
+/// As [`open`], if the server is not certain of it.
+pub fn exists(url: &str) -> Result<bool, SourceError> {
+    match stat(url) {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_missing => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The names in a folder, sorted. Servers of WebDAV are asked by `PROPFIND`; of others the index pages that nginx and
+/// Apache write are read.
+///
+/// # Errors
+/// As [`open`]; or if the server has no listing that is certain to be one.
+pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
+    let mut address = Address::parse(url)?;
+    if !address.url.path().ends_with('/') {
+        let path = format!("{}/", address.url.path());
+        address.url.set_path(&path);
+    }
+    let name = address.name.clone();
+    waited(&name, async move {
+        let is_dav = address.is_dav;
+        let folder = File::new(address);
+        match is_dav {
+            true => insist(|| by_propfind(&folder)).await,
+            false => insist(|| by_page(&folder)).await,
+        }
+    })
+}
+
+fn waited<T: Send + 'static>(
+    name: &str,
+    future: impl Future<Output = Result<T, Trouble>> + Send + 'static,
+) -> Result<T, SourceError> {
+    wait(future).map_err(|trouble| trouble.error(name, None))
+}
+
+async fn opening(file: File) -> Result<(Ranges, Opened), Trouble> {
+    let (mut opened, version) = insist(|| first(&file)).await?;
+    opened.identity = identity(&file, &version, opened.size);
+    let size = opened.size;
+    let known = Known { size, version };
+    Ok((Ranges { file, known }, opened))
+}
+
+/// The request that opens a file.
+async fn first(file: &File) -> Result<(Opened, crate::version::Version), Trouble> {
+    let sent = Instant::now();
+    let (mut reply, accepted) = soon(file.range(&(0..HEAD), None, WHOLE)).await?;
+    let latency = sent.elapsed();
+    let head = body(&mut reply, WHOLE).await?;
+    let size = match accepted.size {
+        None if accepted.is_whole => head.len() as u64,
+        size => size.ok_or_else(no_size)?,
+    };
+    if accepted.is_whole && size != head.len() as u64 {
+        let what = format!("the server sent {} of {size} bytes", head.len());
+        return Err(Trouble::new(Kind::Transient, what));
+    }
+    let opened = Opened {
+        name: file.address.name.clone(),
+        size,
+        identity: None,
+        head: head.slice(..head.len().min(usize::try_from(size).unwrap_or(usize::MAX))),
+        latency,
+    };
+    Ok((opened, accepted.version))
+}
+
+fn no_size() -> Trouble {
+    Trouble::new(Kind::Final, "the server does not say how long the file is")
+}
+
+fn identity(file: &File, version: &crate::version::Version, size: u64) -> Option<Identity> {
+    let state = version.state()?;
+    Some(Identity::of_remote(&file.address.place, size, &state))
+}
+
+/// The whole body, of `most` bytes at most.
+async fn body(reply: &mut Reply, most: u64) -> Result<Bytes, Trouble> {
+    let mut whole = BytesMut::new();
+    while let Some(chunk) = soon(reply.next()).await? {
+        whole.extend_from_slice(&chunk);
+        if whole.len() as u64 > most {
+            let what = format!("the server {} sends more than {most} bytes", reply.server);
+            return Err(Trouble::new(Kind::Final, what));
+        }
+    }
+    Ok(whole.freeze())
+}
+
+const PROPFIND: &str = r#"<?xml version="1.0" encoding="utf-8"?>
+<propfind xmlns="DAV:"><prop><resourcetype/></prop></propfind>"#;
+
+async fn by_propfind(folder: &File) -> Result<Vec<Entry>, Trouble> {
+    let headers = [
+        (
+            HeaderName::from_static("depth"),
+            HeaderValue::from_static("1"),
+        ),
+        (CONTENT_TYPE, HeaderValue::from_static("application/xml")),
+    ];
+    let method = Method::from_bytes(b"PROPFIND").unwrap_or_default();
+    let headers = headers.into_iter().collect();
+    let mut reply = soon(folder.send(&Ask {
+        method,
+        headers,
+        body: PROPFIND,
+    }))
+    .await?;
+    if reply.response.status() != StatusCode::MULTI_STATUS {
+        return Err(match reply.response.status().is_success() {
+            true => unlisted(&reply),
+            false => reply.refusal(),
+        });
+    }
+    let page = text(&mut reply).await?;
+    multistatus(&page, folder.address.url.path()).ok_or_else(|| unlisted(&reply))
+}
+
+async fn by_page(folder: &File) -> Result<Vec<Entry>, Trouble> {
+    let headers = HeaderMap::new();
+    let mut reply = soon(folder.send(&Ask {
+        method: Method::GET,
+        headers,
+        body: "",
+    }))
+    .await?;
+    if !reply.response.status().is_success() {
+        return Err(reply.refusal());
+    }
+    let header = |name| {
+        reply
+            .response
+            .headers()
+            .get(name)
+            .and_then(|h| h.to_str().ok())
+    };
+    if header(SERVER).is_some_and(|server| server.starts_with("XrootD")) {
+        return by_propfind(folder).await;
+    }
+    if !header(CONTENT_TYPE).is_some_and(|kind| kind.starts_with("text/html")) {
+        return Err(unlisted(&reply));
+    }
+    let page = text(&mut reply).await?;
+    index_page(&page, folder.address.url.path()).ok_or_else(|| unlisted(&reply))
+}
+
+async fn text(reply: &mut Reply) -> Result<String, Trouble> {
+    let bytes = body(reply, MOST_LISTING as u64).await?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn unlisted(reply: &Reply) -> Trouble {
+    let what = format!(
+        "the server {} has no listing of this folder that treemill knows: name the files, or use dav:// or root://",
+        reply.server
+    );
+    Trouble::new(Kind::Final, what)
+}
+
+impl Source for HttpSource {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.0.size()
+    }
+
+    fn costs(&self) -> Costs {
+        self.0.costs()
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        self.0.identity()
+    }
+
+    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+        self.0.read(requests)
+    }
+
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        self.0.submit(ranges)
+    }
+}

@@ -1,0 +1,224 @@
+//! Requests over HTTP: sends them, follows their redirects, hands on their bytes. What answers mean is decided by
+//! `answer` and `conversation`.
+
+use crate::address::{Address, server};
+use crate::answer::{Accepted, Known, judge, refused};
+use crate::conversation::{Conversation, Route, Turn};
+use crate::engine::{Engine, trouble};
+use bytes::Bytes;
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, IF_MATCH, LOCATION, RANGE};
+use reqwest::{Method, RequestBuilder, Response, Version};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use treemill_credentials::bearer_token;
+use treemill_transfer::{Body, Carrier, Kind, Part, Trouble};
+
+/// A file, or a folder, at its server.
+pub(crate) struct File {
+    pub(crate) address: Address,
+    server: String,
+    route: Mutex<Route>,
+    is_multiplexed: AtomicBool,
+    in_flight: Arc<AtomicUsize>,
+}
+
+/// What is asked of a server.
+pub(crate) struct Ask {
+    pub(crate) method: Method,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: &'static str,
+}
+
+/// An answer that has not been judged.
+pub(crate) struct Reply {
+    pub(crate) response: Response,
+    /// Who has answered, for messages.
+    pub(crate) server: String,
+    /// Whether another host than the user's has answered.
+    is_elsewhere: bool,
+    _flight: Flight,
+}
+
+/// Counts a request while it is in flight.
+struct Flight(Arc<AtomicUsize>);
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl File {
+    pub(crate) fn new(address: Address) -> Self {
+        File {
+            server: server(&address.url),
+            address,
+            route: Mutex::default(),
+            is_multiplexed: AtomicBool::new(false),
+            in_flight: Arc::default(),
+        }
+    }
+
+    fn route(&self) -> MutexGuard<'_, Route> {
+        self.route.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks, and follows redirects.
+    pub(crate) async fn send(&self, ask: &Ask) -> Result<Reply, Trouble> {
+        let mut talk = Conversation::new(&self.address.url, self.route().target());
+        loop {
+            let at = talk.url().clone();
+            let name = server(&at);
+            let flight = Flight(Arc::clone(&self.in_flight));
+            let others = self.in_flight.fetch_add(1, Ordering::Relaxed);
+            let client =
+                Engine::here()?.client(others, self.is_multiplexed.load(Ordering::Relaxed));
+            let Some(client) = client else {
+                return Err(Trouble::new(Kind::Final, "there is no client of HTTP"));
+            };
+            let mut request = client
+                .request(ask.method.clone(), at.clone())
+                .headers(ask.headers.clone())
+                .body(ask.body);
+            if talk.is_at_home() {
+                request = self.authorized(request)?;
+            }
+            let response = match request.send().await {
+                Ok(response) => response,
+                Err(error) => {
+                    self.route().failed(&at);
+                    return Err(trouble(&error, &name));
+                }
+            };
+            self.is_multiplexed
+                .store(response.version() == Version::HTTP_2, Ordering::Relaxed);
+            let location = response
+                .headers()
+                .get(LOCATION)
+                .and_then(|l| l.to_str().ok());
+            match talk.answered(response.status(), location) {
+                Turn::Fail(trouble) => return Err(trouble),
+                Turn::Again => self.route().failed(&at),
+                Turn::Take => {
+                    if !response.status().is_success() {
+                        self.route().failed(&at);
+                    } else if talk.is_redirected() {
+                        self.route().found(&at);
+                    }
+                    return Ok(Reply {
+                        response,
+                        server: name,
+                        is_elsewhere: at.host() != self.address.url.host(),
+                        _flight: flight,
+                    });
+                }
+            }
+        }
+    }
+
+    /// With the user's login or token. A token is never sent in the clear.
+    fn authorized(&self, request: RequestBuilder) -> Result<RequestBuilder, Trouble> {
+        if let Some((user, password)) = &self.address.login {
+            return Ok(request.basic_auth(user, Some(password)));
+        }
+        if self.address.url.scheme() != "https" {
+            return Ok(request);
+        }
+        let token = bearer_token().map_err(|e| Trouble::new(Kind::Final, e.to_string()))?;
+        Ok(match token {
+            Some(token) => request.bearer_auth(token.reveal()),
+            None => request,
+        })
+    }
+
+    /// Asks for a range of the file.
+    pub(crate) async fn range(
+        &self,
+        range: &Range<u64>,
+        known: Option<&Known>,
+        most_whole: u64,
+    ) -> Result<(Reply, Accepted), Trouble> {
+        let reply = self.send(&ask_range(range, known)).await?;
+        let (status, headers) = (reply.response.status(), reply.response.headers());
+        match judge(status, headers, range, known, most_whole, &reply.server) {
+            Ok(accepted) => Ok((reply, accepted)),
+            Err(trouble) => Err(reply.placed(trouble)),
+        }
+    }
+}
+
+fn ask_range(range: &Range<u64>, known: Option<&Known>) -> Ask {
+    let mut headers = HeaderMap::new();
+    let text = format!("bytes={}-{}", range.start, range.end.saturating_sub(1));
+    let mut set = |name, text: &str| {
+        if let Ok(value) = HeaderValue::from_str(text) {
+            headers.insert(name, value);
+        }
+    };
+    set(RANGE, &text);
+    set(ACCEPT_ENCODING, "identity");
+    if let Some(tag) = known.and_then(|known| known.version.strong_tag()) {
+        set(IF_MATCH, tag);
+    }
+    Ask {
+        method: Method::GET,
+        headers,
+        body: "",
+    }
+}
+
+impl Reply {
+    /// Why the answer is no good.
+    pub(crate) fn refusal(&self) -> Trouble {
+        let (status, headers) = (self.response.status(), self.response.headers());
+        self.placed(refused(status, headers, &self.server))
+    }
+
+    /// A server to which the file's own server redirects may have lost a file that there is.
+    fn placed(&self, trouble: Trouble) -> Trouble {
+        if trouble.kind == Kind::Missing && self.is_elsewhere {
+            let what = format!("{}, to which the file's own server redirects", trouble.what);
+            return Trouble::new(Kind::Elsewhere, what);
+        }
+        trouble
+    }
+
+    /// The next bytes of the body.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Trouble> {
+        let chunk = self.response.chunk().await;
+        chunk.map_err(|error| trouble(&error, &self.server))
+    }
+}
+
+impl Body for Reply {
+    async fn chunk(&mut self) -> Result<Option<Bytes>, Trouble> {
+        self.next().await
+    }
+}
+
+/// A file that is open.
+pub(crate) struct Ranges {
+    pub(crate) file: File,
+    pub(crate) known: Known,
+}
+
+impl Carrier for Ranges {
+    type Body = Reply;
+
+    fn server(&self) -> &str {
+        &self.file.server
+    }
+
+    async fn ask(&self, range: Range<u64>) -> Result<Part<Reply>, Trouble> {
+        let known = Some(&self.known);
+        let (body, accepted) = self
+            .file
+            .range(&range, known, treemill_transfer::WHOLE)
+            .await?;
+        Ok(Part {
+            start: accepted.start,
+            body,
+        })
+    }
+}

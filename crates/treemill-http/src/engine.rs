@@ -1,0 +1,106 @@
+//! The process's connections, and how failures of the network are told. Knows no file.
+
+use crate::limits::{CONNECT, CONNECTION_WINDOW, IDLE, LANES, MOST_IDLE, PER_LANE, STREAM_WINDOW};
+use crate::tls;
+use reqwest::{Client, redirect};
+use std::error::Error;
+use treemill_transfer::{Kind, PerProcess, Trouble};
+
+static ENGINE: PerProcess<Engine> = PerProcess::new();
+
+/// Clients, each with connections of its own. With HTTP/1 the first one has them all; with HTTP/2, which puts all
+/// requests of a client into one connection, busy servers get several.
+pub(crate) struct Engine {
+    lanes: Vec<Client>,
+}
+
+impl Engine {
+    /// This process's own.
+    pub(crate) fn here() -> Result<&'static Engine, Trouble> {
+        ENGINE.get(|| {
+            let tls =
+                tls::client().map_err(|e| Trouble::new(Kind::Final, format!("no TLS: {e}")))?;
+            let lanes: Result<_, _> = (0..LANES).map(|_| client(tls.clone())).collect();
+            let lanes = lanes.map_err(|e| trouble(&e, "the network"))?;
+            Ok(Engine { lanes })
+        })
+    }
+
+    /// The client for a request beside `in_flight` others to the same server.
+    pub(crate) fn client(&self, in_flight: usize, is_multiplexed: bool) -> Option<&Client> {
+        let lane = in_flight
+            .checked_div(PER_LANE)
+            .unwrap_or(0)
+            .min(LANES.saturating_sub(1));
+        self.lanes.get(if is_multiplexed { lane } else { 0 })
+    }
+}
+
+fn client(tls: rustls::ClientConfig) -> reqwest::Result<Client> {
+    Client::builder()
+        .tls_backend_preconfigured(tls)
+        .user_agent(concat!("treemill/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .retry(reqwest::retry::never())
+        .connect_timeout(CONNECT)
+        .pool_idle_timeout(IDLE)
+        .pool_max_idle_per_host(MOST_IDLE)
+        .http2_initial_stream_window_size(STREAM_WINDOW)
+        .http2_initial_connection_window_size(CONNECTION_WINDOW)
+        .build()
+}
+
+/// A failure of the network in words, without the URL, which may have credentials.
+pub(crate) fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
+    if let Some(refusal) = tls_refusal(error) {
+        let what = format!("the server {server} cannot be trusted, or does not trust: {refusal}");
+        return Trouble::new(Kind::Final, what);
+    }
+    let kind = if error.is_builder() {
+        Kind::Final
+    } else {
+        Kind::Transient
+    };
+    let cause = root(error);
+    let doing = if error.is_connect() {
+        "cannot be reached"
+    } else {
+        "has failed"
+    };
+    Trouble::new(kind, format!("the server {server} {doing}: {cause}"))
+}
+
+/// The innermost cause, which says most.
+fn root(error: &reqwest::Error) -> String {
+    let mut at: Option<&(dyn Error + 'static)> = error.source();
+    let mut text = if error.is_timeout() {
+        "no answer in time"
+    } else {
+        "no connection"
+    }
+    .to_owned();
+    while let Some(cause) = at {
+        text = cause.to_string();
+        at = cause.source();
+    }
+    text
+}
+
+/// What TLS has against the server, or the server against this client.
+fn tls_refusal(error: &reqwest::Error) -> Option<&rustls::Error> {
+    let mut at: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(cause) = at {
+        if let Some(refusal) = cause.downcast_ref::<rustls::Error>() {
+            return Some(refusal);
+        }
+        at = match cause
+            .downcast_ref::<std::io::Error>()
+            .and_then(|io| io.get_ref())
+        {
+            Some(inner) => Some(inner),
+            None => cause.source(),
+        };
+    }
+    None
+}

@@ -1,0 +1,26 @@
+//! Files on servers of HTTP and WebDAV (`http`, `https`, `dav`, `davs`): [`open`], [`stat`], [`exists`] and [`list`].
+//!
+//! Ranges are single ones, many in flight at once; a file that changes while it is read is an error. Knows nothing of
+//! ROOT. `address`, `answer`, `conversation`, `listing` and `version` are pure; `carrier`, `engine` and `calls` drive.
+#![forbid(unsafe_code)]
+
+mod address;
+mod answer;
+mod calls;
+mod carrier;
+mod conversation;
+mod engine;
+mod limits;
+mod listing;
+mod tls;
+mod version;
+
+pub use calls::{HttpSource, Stat, exists, list, open, stat};
+pub use listing::Entry;
+
+/// For the fuzz targets: what parses bytes from outside.
+#[doc(hidden)]
+pub mod parsing {
+    pub use crate::answer::ContentRange;
+    pub use crate::listing::{index_page, multistatus};
+}

@@ -1,0 +1,33 @@
+//! The crate's policy in numbers. Knows no code that obeys it.
+
+use std::time::Duration;
+
+/// Bounds the redirects that one request follows.
+pub(crate) const MOST_REDIRECTS: usize = 10;
+
+/// Bounds the time to connect to a server, TLS included.
+pub(crate) const CONNECT: Duration = Duration::from_secs(8);
+
+/// How long a connection is kept that nothing uses.
+pub(crate) const IDLE: Duration = Duration::from_secs(60);
+
+/// Idle connections to one server that are kept at most: as many as may be busy.
+pub(crate) const MOST_IDLE: usize = 32;
+
+/// Connections to one server of HTTP/2, at most.
+pub(crate) const LANES: usize = 4;
+
+/// Requests that share a connection of HTTP/2 before another one is used.
+pub(crate) const PER_LANE: usize = 8;
+
+/// What one answer of HTTP/2 may bring before it is read, in bytes: 1 Gbit/s over 137 ms.
+pub(crate) const STREAM_WINDOW: u32 = 16 << 20;
+
+/// What all answers of a connection of HTTP/2 may bring before they are read, in bytes.
+pub(crate) const CONNECTION_WINDOW: u32 = 64 << 20;
+
+/// Bounds the answer to a request for a listing, in bytes.
+pub(crate) const MOST_LISTING: usize = 64 << 20;
+
+/// How old a file's last change must be, by the server's own clock, before the time identifies its content.
+pub(crate) const SETTLED: Duration = Duration::from_secs(2);

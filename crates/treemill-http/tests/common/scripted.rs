@@ -1,0 +1,164 @@
+//! A server that does what a test's function says with each request: faults that real servers do not show on demand.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// What to do with one request.
+pub enum Act {
+    /// Status line and headers, then the body. The length is told by the headers given.
+    Say(String, Vec<u8>),
+    /// The same, and the connection is closed after it.
+    SayAndClose(String, Vec<u8>),
+    /// The connection is closed without a word.
+    Close,
+    /// Nothing is sent, ever; the connection stays.
+    Hang,
+    /// Headers and some bytes are sent, and then nothing.
+    SayAndHang(String, Vec<u8>),
+}
+
+/// One request as it came.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub method: String,
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+    /// How many requests the server has had before.
+    pub before: usize,
+}
+
+impl Seen {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self
+            .headers
+            .iter()
+            .find(|(own, _)| own.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The range that is asked for.
+    pub fn range(&self) -> Range<usize> {
+        let text = self
+            .header("range")
+            .unwrap()
+            .strip_prefix("bytes=")
+            .unwrap();
+        let (first, last) = text.split_once('-').unwrap();
+        first.parse().unwrap()..last.parse::<usize>().unwrap() + 1
+    }
+}
+
+pub struct Scripted {
+    pub port: u16,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Scripted {
+    pub fn start(act: impl Fn(&Seen) -> Act + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (act, log) = (Arc::new(act), Arc::clone(&seen));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (act, log) = (Arc::clone(&act), Arc::clone(&log));
+                thread::spawn(move || serve(stream, &*act, &log));
+            }
+        });
+        Scripted { port, seen }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn serve(stream: TcpStream, act: &(dyn Fn(&Seen) -> Act + Send + Sync), log: &Mutex<Vec<Seen>>) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut writer = stream;
+    while let Some(request) = request(&mut reader, log) {
+        let (text, body, then) = match act(&request) {
+            Act::Say(text, body) => (text, body, "on"),
+            Act::SayAndClose(text, body) => (text, body, "close"),
+            Act::SayAndHang(text, body) => (text, body, "hang"),
+            Act::Close => (String::new(), Vec::new(), "close"),
+            Act::Hang => (String::new(), Vec::new(), "hang"),
+        };
+        if !text.is_empty()
+            && writer
+                .write_all(format!("HTTP/1.1 {text}\r\n\r\n").as_bytes())
+                .is_err()
+        {
+            return;
+        }
+        if writer.write_all(&body).is_err() {
+            return;
+        }
+        match then {
+            "close" => {
+                let _ = writer.shutdown(Shutdown::Both);
+                return;
+            }
+            "hang" => {
+                // Until the client gives up.
+                let _ = reader.read(&mut [0; 1]);
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn request(reader: &mut BufReader<TcpStream>, log: &Mutex<Vec<Seen>>) -> Option<Seen> {
+    let mut line = String::new();
+    reader.read_line(&mut line).ok().filter(|&n| n > 0)?;
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let (method, path) = (words.next()?, words.next()?);
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok().filter(|&n| n > 0)?;
+        let Some((name, value)) = line.trim().split_once(": ") else {
+            break;
+        };
+        headers.push((name.to_owned(), value.to_owned()));
+    }
+    let mut seen = Seen {
+        method,
+        path,
+        headers,
+        before: 0,
+    };
+    let length: usize = seen
+        .header("content-length")
+        .map_or(0, |n| n.parse().unwrap());
+    reader.read_exact(&mut vec![0; length]).ok()?;
+    let mut log = log.lock().unwrap();
+    seen.before = log.len();
+    log.push(seen.clone());
+    Some(seen)
+}
+
+/// Status line and headers of a range, as a sound server sends them.
+pub fn part(range: &Range<usize>, size: usize) -> String {
+    format!(
+        "206 Partial Content\r\nContent-Range: bytes {}-{}/{size}\r\nContent-Length: {}\r\nETag: \"one\"",
+        range.start,
+        range.end - 1,
+        range.len()
+    )
+}
+
+/// As a sound server answers: the range that was asked for, as far as there is one.
+pub fn sound(request: &Seen, content: &[u8]) -> Act {
+    let range = request.range();
+    let range = range.start.min(content.len())..range.end.min(content.len());
+    Act::Say(part(&range, content.len()), content[range].to_vec())
+}

@@ -1,0 +1,287 @@
+//! Servers that fail: the right bytes, or an error that names server and file, within 30 s, without a credential.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::single_range_in_vec_init
+)]
+
+mod common;
+
+use common::bytes;
+use common::scripted::{Act, Scripted, Seen, part, sound};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use treemill_http::open;
+use treemill_source::{Source, SourceError};
+
+const SIZE: usize = 3_000_000;
+const SECRET: &str = "/f.root?authz=secret";
+
+/// Opens a file of a server that is sound for the first request, and reads its second half.
+fn half(
+    content: &Arc<Vec<u8>>,
+    act: impl Fn(&Seen, &[u8]) -> Act + Send + Sync + 'static,
+) -> (Scripted, Result<(), SourceError>) {
+    let held = Arc::clone(content);
+    let server = Scripted::start(move |request| match request.before {
+        0 => sound(request, &held),
+        _ => act(request, &held),
+    });
+    let source = open(&server.url(SECRET)).unwrap();
+    let begun = Instant::now();
+    let middle = SIZE / 2;
+    let got = source.submit(vec![middle as u64..SIZE as u64])[0].wait();
+    assert!(
+        begun.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        begun.elapsed()
+    );
+    let got = got.map(|bytes| assert!(bytes == content[middle..], "wrong bytes"));
+    if let Err(error) = &got {
+        named(error, &server);
+        assert_eq!(error.range, Some(middle as u64..SIZE as u64));
+    }
+    (server, got)
+}
+
+fn named(error: &SourceError, server: &Scripted) {
+    assert_eq!(error.name, server.url("/f.root"));
+    let text = format!("{error} {error:?}");
+    assert!(!text.contains("secret"), "{text}");
+}
+
+fn content() -> Arc<Vec<u8>> {
+    Arc::new(bytes(SIZE))
+}
+
+/// What a sound server says, cut after `most` bytes.
+fn cut(request: &Seen, content: &[u8], most: usize) -> (String, Vec<u8>) {
+    let range = request.range();
+    let body = content[range.clone()].iter().take(most).copied().collect();
+    (part(&range, content.len()), body)
+}
+
+#[test]
+fn answers_that_end_early_are_continued() {
+    let (server, got) = half(&content(), |request, content| {
+        let (head, body) = cut(request, content, 200_000);
+        Act::SayAndClose(head, body)
+    });
+    got.unwrap();
+    let starts: Vec<_> = server
+        .seen()
+        .iter()
+        .skip(1)
+        .map(|seen| seen.range().start)
+        .collect();
+    assert!(starts.is_sorted() && starts.len() >= 8, "{starts:?}");
+}
+
+#[test]
+fn connections_that_break_are_made_again() {
+    let (_, got) = half(&content(), |request, content| match request.before % 3 {
+        0 => sound(request, content),
+        1 => Act::Close,
+        _ => Act::Say(
+            "503 Service Unavailable\r\nContent-Length: 0".into(),
+            vec![],
+        ),
+    });
+    got.unwrap();
+}
+
+#[test]
+fn a_server_that_is_gone_is_given_up() {
+    let (_, got) = half(&content(), |_, _| Act::Close);
+    let error = got.unwrap_err();
+    assert!(error.is_transient, "{error:?}");
+}
+
+#[test]
+fn a_server_that_hangs_is_given_up_for_all_that_wait() {
+    let content = content();
+    let held = Arc::clone(&content);
+    let server = Scripted::start(move |request| match request.before {
+        0 => sound(request, &held),
+        n if n % 2 == 0 => Act::Hang,
+        _ => Act::SayAndHang(part(&request.range(), SIZE), vec![]),
+    });
+    let source = open(&server.url(SECRET)).unwrap();
+    let begun = Instant::now();
+    let ranges = (0..200).map(|i| 10_000 * i + 9_000..10_000 * i + 9_100);
+    for ticket in source.submit(ranges.collect()) {
+        let error = ticket.wait().unwrap_err();
+        named(&error, &server);
+        assert!(
+            error.is_transient && error.what.contains("nothing for 10 s"),
+            "{error}"
+        );
+    }
+    assert!(
+        begun.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
+#[test]
+fn a_hung_server_is_given_up_when_a_file_is_opened() {
+    let server = Scripted::start(|_| Act::Hang);
+    let begun = Instant::now();
+    let error = open(&server.url(SECRET)).unwrap_err();
+    named(&error, &server);
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn wrong_answers_are_errors() {
+    type Wrong = (fn(&Seen, &[u8]) -> Act, &'static str);
+    let wrong: [Wrong; 7] = [
+        (
+            |_, _| Act::Say("206 Partial Content\r\nContent-Length: 0".into(), vec![]),
+            "which range",
+        ),
+        (
+            |_, content| Act::Say(part(&(0..10), SIZE), content[..10].to_vec()),
+            "instead of",
+        ),
+        (
+            |request, content| sound(request, &content[..SIZE - 1]),
+            "changed",
+        ),
+        (
+            |_, _| {
+                Act::Say(
+                    "412 Precondition Failed\r\nContent-Length: 0".into(),
+                    vec![],
+                )
+            },
+            "changed",
+        ),
+        (
+            |_, _| {
+                Act::Say(
+                    "416 Range Not Satisfiable\r\nContent-Length: 0".into(),
+                    vec![],
+                )
+            },
+            "changed",
+        ),
+        (|_, _| Act::Say("204 No Content".into(), vec![]), "204"),
+        (
+            |request, content| match sound(request, content) {
+                Act::Say(head, body) => Act::Say(head.replace("\"one\"", "\"two\""), body),
+                act => act,
+            },
+            "changed",
+        ),
+    ];
+    for (act, words) in wrong {
+        let (_, got) = half(&content(), act);
+        let error = got.unwrap_err();
+        assert!(error.what.contains(words), "{error} has no '{words}'");
+        assert!(!error.is_transient, "{error}");
+    }
+}
+
+#[test]
+fn a_server_that_forgets_ranges_serves_small_files() {
+    let whole = |content: &[u8]| {
+        let head = format!(
+            "200 OK\r\nETag: \"one\"\r\nContent-Length: {}",
+            content.len()
+        );
+        Act::Say(head, content.to_vec())
+    };
+    let (_, got) = half(&content(), move |_, content| whole(content));
+    got.unwrap();
+
+    let small = bytes(100_000);
+    let held = small.clone();
+    let server = Scripted::start(move |_| whole(&held));
+    let source = open(&server.url(SECRET)).unwrap();
+    assert_eq!(
+        source.submit(vec![90_000..100_000])[0].wait().unwrap(),
+        &small[90_000..]
+    );
+    assert_eq!(server.seen().len(), 1, "the whole file is here");
+
+    let server = Scripted::start(|_| {
+        Act::SayAndClose(
+            "200 OK\r\nContent-Length: 99999999999".into(),
+            vec![0; 1000],
+        )
+    });
+    let error = open(&server.url(SECRET)).unwrap_err();
+    named(&error, &server);
+    assert!(error.what.contains("does not do ranges"), "{error}");
+
+    let server = Scripted::start(|_| Act::SayAndClose("200 OK".into(), vec![0; (16 << 20) + 1]));
+    let error = open(&server.url(SECRET)).unwrap_err();
+    assert!(error.what.contains("more than"), "{error}");
+}
+
+#[test]
+fn a_file_that_is_lost_behind_a_redirect_may_be_elsewhere() {
+    let door = Scripted::start(move |request| match request.path.starts_with("/gone") {
+        true => Act::Say("404 Not Found\r\nContent-Length: 0".into(), vec![]),
+        false => {
+            let port = request.header("host").unwrap().split(':').nth(1).unwrap();
+            Act::Say(
+                format!(
+                    "302 Found\r\nLocation: http://localhost:{port}/gone?key=secret\r\nContent-Length: 0"
+                ),
+                vec![],
+            )
+        }
+    });
+    let error = open(&door.url(SECRET)).unwrap_err();
+    named(&error, &door);
+    assert!(error.is_transient && !error.is_missing, "{error:?}");
+    assert!(
+        error.what.contains("localhost") && error.what.contains("redirects"),
+        "{error}"
+    );
+}
+
+#[test]
+fn credentials_do_not_follow_redirects() {
+    let held = bytes(100);
+    let pool = Arc::new(Scripted::start(move |request| sound(request, &held[..])));
+    let there = pool.url("/f");
+    let door = Scripted::start(move |_| {
+        Act::Say(
+            format!("307 Temporary Redirect\r\nLocation: {there}\r\nContent-Length: 0"),
+            vec![],
+        )
+    });
+    let url = door.url("/f").replace("http://", "http://me:secret@");
+    // A range beyond the end is answered with what there is.
+    open(&url).unwrap();
+    assert!(door.seen()[0].header("authorization").is_some());
+    assert!(pool.seen()[0].header("authorization").is_none());
+}
+
+#[test]
+fn redirects_in_a_circle_end() {
+    let server = Scripted::start(|_| {
+        Act::Say(
+            "302 Found\r\nLocation: /again\r\nContent-Length: 0".into(),
+            vec![],
+        )
+    });
+    let error = open(&server.url(SECRET)).unwrap_err();
+    named(&error, &server);
+    assert!(error.what.contains("circle"), "{error}");
+}
+
+#[test]
+fn no_server_at_all() {
+    let error = open("http://me:secret@127.0.0.1:1/f?token=secret").unwrap_err();
+    assert!(
+        error.is_transient && !error.to_string().contains("secret"),
+        "{error}"
+    );
+    assert!(error.to_string().contains("127.0.0.1:1"), "{error}");
+}

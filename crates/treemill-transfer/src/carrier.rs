@@ -1,0 +1,36 @@
+//! What a protocol must be able to do. Knows no protocol.
+
+use crate::trouble::Trouble;
+use bytes::Bytes;
+use std::ops::Range;
+
+/// Asks one server for ranges of one file.
+pub trait Carrier: Send + Sync + 'static {
+    /// The bytes of an answer as they come.
+    type Body: Body;
+
+    /// The server's name, which all of its files share.
+    fn server(&self) -> &str;
+
+    /// Asks for `range`, once. The future ends with the first byte of the answer. Bytes of a version of the file other
+    /// than that which was opened are an error.
+    fn ask(
+        &self,
+        range: Range<u64>,
+    ) -> impl Future<Output = Result<Part<Self::Body>, Trouble>> + Send;
+}
+
+/// The bytes of an answer as they come.
+pub trait Body: Send {
+    /// The next bytes; `None` at the end.
+    fn chunk(&mut self) -> impl Future<Output = Result<Option<Bytes>, Trouble>> + Send;
+}
+
+/// An answer. It may begin before the range that was asked for, or end early; not begin after it.
+#[derive(Debug)]
+pub struct Part<B> {
+    /// Where in the file the body's first byte is.
+    pub start: u64,
+    /// The bytes.
+    pub body: B,
+}

@@ -1,0 +1,27 @@
+//! Ranges of a distant file, many in flight at once: a [`Remote`] is a `Source` around a [`Carrier`], which asks one
+//! server for one range. This crate splits ranges, bounds and orders requests, tries again, measures, and has the
+//! process's runtime. Knows no protocol: treemill-http and treemill-objects are carriers.
+#![forbid(unsafe_code)]
+
+mod carrier;
+mod delivery;
+mod gate;
+mod limits;
+mod meter;
+mod parts;
+mod process;
+mod remote;
+mod runtime;
+mod trial;
+mod trouble;
+
+pub use carrier::{Body, Carrier, Part};
+pub use delivery::{insist, soon};
+pub use limits::{HEAD, SILENCE, WHOLE};
+pub use meter::Meter;
+pub use parts::parts;
+pub use process::PerProcess;
+pub use remote::{Opened, Remote};
+pub use runtime::{runtime, wait};
+pub use trial::Trial;
+pub use trouble::{Kind, Trouble};

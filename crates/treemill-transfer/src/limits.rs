@@ -1,0 +1,53 @@
+//! The crate's policy in numbers. Knows no code that obeys it.
+
+use std::time::Duration;
+
+/// The first bytes of a file, which the request that opens it brings along: they fit the first window of a TCP
+/// connection, and hold the header and the first key of a ROOT file.
+pub const HEAD: u64 = 8 << 10;
+
+/// Bounds a file that is read whole from a server that does not know ranges, in bytes.
+pub const WHOLE: u64 = 16 << 20;
+
+/// Bytes of one request at most: larger ranges are asked for in parts, over several connections. Storage services
+/// recommend 8 to 16 MB; smaller parts share a few connections better.
+pub(crate) const PART: u64 = 4 << 20;
+
+/// Bounds the requests that are in flight to one server.
+pub(crate) const IN_FLIGHT: usize = 32;
+
+/// Bounds the time without a byte while an answer is due.
+pub const SILENCE: Duration = Duration::from_secs(10);
+
+/// Bounds the time that a range is tried for without a byte that is new. Below 30 s, with the last attempt's silence.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(28);
+
+/// The wait before the second attempt; each further one waits three times as long.
+pub(crate) const BACK_OFF: Duration = Duration::from_millis(100);
+
+/// Bounds the wait before an attempt.
+pub(crate) const MOST_BACK_OFF: Duration = Duration::from_secs(3);
+
+/// Bounds the wait that a server may ask for (`Retry-After`).
+pub(crate) const MOST_ASKED: Duration = Duration::from_secs(10);
+
+/// Bounds the attempts that fail one after the other without a new byte.
+pub(crate) const MOST_FAILURES: u32 = 5;
+
+/// Bounds the attempts of one part in all: a server that ends every answer early sends a few bytes with each.
+pub(crate) const MOST_ATTEMPTS: u32 = 1000;
+
+/// Threads of the runtime: one decrypts while the other one sends requests.
+pub(crate) const THREADS: usize = 2;
+
+/// Threads that look up names of hosts, at most.
+pub(crate) const LOOK_UPS: usize = 4;
+
+/// Bytes that have flowed before a speed is told.
+pub(crate) const ENOUGH: f64 = 1e6;
+
+/// What has flowed counts half after this many seconds of flowing.
+pub(crate) const MEMORY: f64 = 4.0;
+
+/// The round trip of a source that has not answered yet.
+pub(crate) const UNKNOWN_ROUND_TRIP: Duration = Duration::from_millis(100);

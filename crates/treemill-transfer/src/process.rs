@@ -1,0 +1,54 @@
+//! A value of which each process has its own. Knows no value.
+
+use std::sync::{Mutex, PoisonError};
+
+/// A value that a process makes when it first needs it. A child that finds its parent's after a fork makes its own: of
+/// threads and connections only the memory survives a fork. Nothing is freed, for other threads may still use it.
+///
+/// ```
+/// use treemill_transfer::PerProcess;
+///
+/// static NUMBER: PerProcess<u32> = PerProcess::new();
+/// assert_eq!(NUMBER.get(|| Ok::<_, ()>(7)), Ok(&7));
+/// assert_eq!(NUMBER.get(|| Err(())), Ok(&7), "it is there");
+/// ```
+pub struct PerProcess<T: 'static>(Mutex<Option<(u32, &'static T)>>);
+
+impl<T> PerProcess<T> {
+    /// Nothing yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        PerProcess(Mutex::new(None))
+    }
+
+    /// This process's value. The lock is held for no longer than a look, so that a fork in between is unlikely; of two
+    /// threads that make the first value at once, one makes it in vain.
+    ///
+    /// # Errors
+    /// Why there can be no value.
+    pub fn get<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<&'static T, E> {
+        let process = std::process::id();
+        let look = |held: &Option<(u32, &'static T)>| match held {
+            Some((owner, value)) if *owner == process => Some(*value),
+            _ => None,
+        };
+        let found = look(&self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(value) = found {
+            return Ok(value);
+        }
+        let made = make()?;
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = look(&held) {
+            return Ok(value);
+        }
+        let value: &'static T = Box::leak(Box::new(made));
+        *held = Some((process, value));
+        Ok(value)
+    }
+}
+
+impl<T> Default for PerProcess<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

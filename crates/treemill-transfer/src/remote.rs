@@ -1,0 +1,253 @@
+//! A source around a carrier: ranges become parts, parts are asked for in order, answers are put together.
+
+use crate::carrier::Carrier;
+use crate::delivery::{Watch, deliver};
+use crate::gate::gate;
+use crate::limits::PART;
+use crate::meter::Meter;
+use crate::parts::parts;
+use crate::runtime::runtime;
+use crate::trouble::{Kind, Trouble};
+use bytes::{Bytes, BytesMut};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use treemill_source::{
+    Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
+};
+
+/// What the request that opened a file has told.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// The file's name for messages, without credentials.
+    pub name: String,
+    /// Bytes in all.
+    pub size: u64,
+    /// Which file it is, and in which state, if that is certain.
+    pub identity: Option<Identity>,
+    /// The first bytes of the file.
+    pub head: Bytes,
+    /// Time from the request to its first byte.
+    pub latency: Duration,
+}
+
+/// A file on a server. Clones share what has been measured.
+pub struct Remote<C> {
+    opened: Opened,
+    shared: Arc<Shared<C>>,
+}
+
+struct Shared<C> {
+    carrier: C,
+    name: String,
+    watch: Watch,
+}
+
+impl<C> Clone for Remote<C> {
+    fn clone(&self) -> Self {
+        Remote {
+            opened: self.opened.clone(),
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<C> std::fmt::Debug for Remote<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remote")
+            .field("name", &self.opened.name)
+            .field("size", &self.opened.size)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<C: Carrier> Remote<C> {
+    /// A file that `carrier` has opened.
+    #[must_use]
+    pub fn new(carrier: C, opened: Opened) -> Self {
+        let mut meter = Meter::default();
+        meter.answered(opened.latency);
+        let shared = Shared {
+            carrier,
+            name: opened.name.clone(),
+            watch: Watch::new(meter),
+        };
+        Remote {
+            opened,
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// An answer that needs no request; `None` if one is needed.
+    fn at_once(&self, range: &Range<u64>) -> Option<Result<Bytes, SourceError>> {
+        if range.end > self.opened.size || range.start > range.end {
+            let what = format!("the source has {} bytes", self.opened.size);
+            return Some(Err(self
+                .shared
+                .error(&Trouble::new(Kind::Final, what), range)));
+        }
+        if range.is_empty() {
+            return Some(Ok(Bytes::new()));
+        }
+        let start = usize::try_from(range.start).ok()?;
+        let end = usize::try_from(range.end).ok()?;
+        let bytes = self.opened.head.get(start..end)?;
+        Some(Ok(self.opened.head.slice_ref(bytes)))
+    }
+}
+
+impl<C: Carrier> Source for Remote<C> {
+    fn name(&self) -> &str {
+        &self.opened.name
+    }
+
+    fn size(&self) -> u64 {
+        self.opened.size
+    }
+
+    fn costs(&self) -> Costs {
+        self.shared.watch.meter().costs()
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        self.opened.identity
+    }
+
+    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+        read_by_tickets(self, requests)
+    }
+
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        let mut queue = Vec::new();
+        let mut one = |range: Range<u64>| {
+            if let Some(answer) = self.at_once(&range) {
+                return Ticket::ready(answer);
+            }
+            let (ticket, promise) = Ticket::new(&self.opened.name, range.clone());
+            queue.extend(pieces(range, promise));
+            ticket
+        };
+        let tickets = ranges.into_iter().map(&mut one).collect();
+        if !queue.is_empty() {
+            launch(&self.shared, queue);
+        }
+        tickets
+    }
+}
+
+/// Sends the pieces in order, as the server's gate lets them in.
+fn launch<C: Carrier>(shared: &Arc<Shared<C>>, queue: Vec<Piece>) {
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(trouble) => {
+            for piece in queue {
+                piece.end(shared, Err(trouble.clone()));
+            }
+            return;
+        }
+    };
+    let gate = gate(shared.carrier.server());
+    let shared = Arc::clone(shared);
+    let asked = shared.watch.now();
+    runtime.spawn(async move {
+        for piece in queue {
+            // The gate is never closed.
+            let permit = Arc::clone(&gate).acquire_owned().await;
+            if let Some(trouble) = shared.watch.given_up_since(asked) {
+                piece.end(&shared, Err(trouble));
+                continue;
+            }
+            let shared = Arc::clone(&shared);
+            tokio::spawn(async move {
+                piece.bring(&shared).await;
+                drop(permit);
+            });
+        }
+    });
+}
+
+/// One part of a range that was asked for.
+struct Piece {
+    range: Range<u64>,
+    place: usize,
+    buffer: BytesMut,
+    whole: Arc<Whole>,
+}
+
+/// A range that was asked for: its parts that are here, and the promise.
+struct Whole {
+    range: Range<u64>,
+    state: Mutex<(Vec<Option<BytesMut>>, Option<Promise>)>,
+}
+
+/// The parts of a range, which share one allocation.
+fn pieces(range: Range<u64>, promise: Promise) -> Vec<Piece> {
+    let parts = parts(range.clone(), PART);
+    let length = range.end.saturating_sub(range.start);
+    let mut rest = BytesMut::with_capacity(usize::try_from(length).unwrap_or(0));
+    let state = Mutex::new((parts.iter().map(|_| None).collect(), Some(promise)));
+    let whole = Arc::new(Whole { range, state });
+    let piece = |(place, part): (usize, Range<u64>)| {
+        let length = usize::try_from(part.end.saturating_sub(part.start)).unwrap_or(usize::MAX);
+        let after = rest.split_off(length.min(rest.capacity()));
+        Piece {
+            range: part,
+            place,
+            buffer: std::mem::replace(&mut rest, after),
+            whole: Arc::clone(&whole),
+        }
+    };
+    parts.into_iter().enumerate().map(piece).collect()
+}
+
+impl Piece {
+    async fn bring<C: Carrier>(mut self, shared: &Shared<C>) {
+        let buffer = std::mem::take(&mut self.buffer);
+        let got = deliver(&shared.carrier, &shared.watch, self.range.clone(), buffer).await;
+        self.end(shared, got);
+    }
+
+    fn end<C>(self, shared: &Shared<C>, got: Result<BytesMut, Trouble>) {
+        let mut state = self
+            .whole
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let (parts, promise) = &mut *state;
+        match got {
+            Err(trouble) => {
+                let error = shared.error(&trouble, &self.whole.range);
+                if let Some(promise) = promise.take() {
+                    promise.keep(Err(error));
+                }
+                parts.clear();
+            }
+            Ok(bytes) => {
+                if let Some(part) = parts.get_mut(self.place) {
+                    *part = Some(bytes);
+                }
+                if !parts.is_empty() && parts.iter().all(Option::is_some) {
+                    let bytes = joined(parts.drain(..).flatten());
+                    if let Some(promise) = promise.take() {
+                        promise.keep(Ok(bytes));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The parts as one; without a copy, for they come from one allocation.
+fn joined(mut parts: impl Iterator<Item = BytesMut>) -> Bytes {
+    let mut whole = parts.next().unwrap_or_default();
+    for part in parts {
+        whole.unsplit(part);
+    }
+    whole.freeze()
+}
+
+impl<C> Shared<C> {
+    fn error(&self, trouble: &Trouble, range: &Range<u64>) -> SourceError {
+        trouble.error(&self.name, Some(range.clone()))
+    }
+}

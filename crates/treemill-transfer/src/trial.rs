@@ -1,0 +1,147 @@
+//! Whether to try again, and when: the attempts at one range as a state machine. Time comes in as durations since the
+//! first attempt began. Knows no clock.
+
+use crate::limits::{
+    BACK_OFF, MOST_ASKED, MOST_ATTEMPTS, MOST_BACK_OFF, MOST_FAILURES, PATIENCE, SILENCE,
+};
+use crate::trouble::{Kind, Trouble};
+use std::ops::Range;
+use std::time::Duration;
+
+/// The attempts at one range. An attempt that fails after it has brought bytes is continued from there, and counts as
+/// progress.
+///
+/// ```
+/// use std::time::Duration;
+/// use treemill_transfer::{Kind, Trial, Trouble};
+///
+/// let reset = Trouble::new(Kind::Transient, "connection reset");
+/// let mut trial = Trial::new(0..10);
+/// trial.gained(4, Duration::from_secs(1));
+/// assert_eq!(trial.failed(&reset, Duration::from_secs(1)), Some(Duration::ZERO));
+/// assert_eq!(trial.left(), 4..10);
+/// // Nothing new since: the next attempt waits.
+/// assert_eq!(trial.failed(&reset, Duration::from_secs(1)), Some(Duration::from_millis(100)));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Trial {
+    left: Range<u64>,
+    progress: Duration,
+    gained: bool,
+    failures: u32,
+    attempts: u32,
+}
+
+impl Trial {
+    /// The first attempt at `range`.
+    #[must_use]
+    pub fn new(range: Range<u64>) -> Self {
+        Trial {
+            left: range,
+            progress: Duration::ZERO,
+            gained: false,
+            failures: 0,
+            attempts: 1,
+        }
+    }
+
+    /// The bytes that are still to come.
+    #[must_use]
+    pub fn left(&self) -> Range<u64> {
+        self.left.clone()
+    }
+
+    /// The next bytes have come.
+    pub fn gained(&mut self, bytes: u64, now: Duration) {
+        if bytes > 0 {
+            self.left.start = self.left.start.saturating_add(bytes).min(self.left.end);
+            self.progress = now;
+            self.gained = true;
+        }
+    }
+
+    /// The attempt has failed. The wait before the next one; `None` if there should be none.
+    pub fn failed(&mut self, trouble: &Trouble, now: Duration) -> Option<Duration> {
+        let gained = std::mem::take(&mut self.gained);
+        self.failures = if gained {
+            0
+        } else {
+            self.failures.saturating_add(1)
+        };
+        self.attempts = self.attempts.saturating_add(1);
+        let hopeless = trouble.kind != Kind::Transient
+            || self.failures > MOST_FAILURES
+            || self.attempts > MOST_ATTEMPTS;
+        if hopeless {
+            return None;
+        }
+        let wait = self
+            .back_off()
+            .max(trouble.after.unwrap_or_default().min(MOST_ASKED));
+        let end = now.saturating_add(wait).saturating_add(SILENCE);
+        (end.saturating_sub(self.progress) <= PATIENCE).then_some(wait)
+    }
+
+    fn back_off(&self) -> Duration {
+        let Some(times) = self.failures.checked_sub(1) else {
+            return Duration::ZERO;
+        };
+        BACK_OFF
+            .saturating_mul(3_u32.saturating_pow(times))
+            .min(MOST_BACK_OFF)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn transient() -> Trouble {
+        Trouble::new(Kind::Transient, "reset")
+    }
+
+    #[test]
+    fn what_is_final_is_not_tried_again() {
+        for kind in [Kind::Final, Kind::Missing, Kind::Elsewhere] {
+            let mut trial = Trial::new(0..1);
+            assert_eq!(trial.failed(&Trouble::new(kind, ""), Duration::ZERO), None);
+        }
+    }
+
+    #[test]
+    fn a_silent_server_is_given_up_within_thirty_seconds() {
+        let (mut trial, mut now) = (Trial::new(0..1), SILENCE);
+        while let Some(wait) = trial.failed(&transient(), now) {
+            now += wait + SILENCE;
+        }
+        assert!(now < Duration::from_secs(30), "{now:?}");
+        assert!(now > SILENCE, "it is tried twice");
+    }
+
+    proptest! {
+        /// However attempts end, the last one ends within the patience since the last new byte.
+        #[test]
+        fn without_progress_it_ends(
+            attempts in proptest::collection::vec((0..10_000_u64, 0..3_u64, 0..100_u64), 1..50),
+        ) {
+            let (mut trial, mut now, mut progress) = (Trial::new(0..1000), Duration::ZERO, Duration::ZERO);
+            for (milliseconds, bytes, after) in attempts {
+                now += Duration::from_millis(milliseconds);
+                trial.gained(bytes, now);
+                if bytes > 0 {
+                    progress = now;
+                }
+                let trouble = Trouble { after: Some(Duration::from_secs(after)), ..transient() };
+                match trial.failed(&trouble, now) {
+                    None => break,
+                    Some(wait) => {
+                        prop_assert!(now + wait + SILENCE - progress < Duration::from_secs(30));
+                        now += wait;
+                    }
+                }
+            }
+        }
+    }
+}
