@@ -48,12 +48,16 @@ pub(crate) const SAMPLE: u64 = 1 << 20;
 /// How old a file's last change must be before its time identifies its content: servers tell whole seconds.
 pub(crate) const SETTLED: Duration = Duration::from_secs(2);
 
-/// Bounds how often one piece of a file is asked for in vain.
+/// Bounds how often servers may refuse one piece of a file.
 pub(crate) const MOST_TRIES: u32 = 4;
 
 /// For how long after the last progress a file is opened again. An attempt that begins in time may take as long as a
 /// connection and a silence, so that an answer or an error is there within 30 s of the server's last byte.
 pub(crate) const RECOVERY: Duration = Duration::from_secs(8);
+
+/// For how long after the last progress a file that could be opened again, and then brought nothing, is still given
+/// another chance: a second server that hangs ends within it, a third one does not.
+pub(crate) const FUTILE: Duration = Duration::from_secs(14);
 
 /// How long the second attempt to open a file again waits; each further one waits twice as long,
 /// up to a bound.

@@ -17,7 +17,7 @@ pub(crate) struct Piece {
     pub(crate) place: usize,
     pub(crate) offset: u64,
     pub(crate) length: u32,
-    /// How often it was asked for in vain.
+    /// How often servers refused it.
     pub(crate) tries: u32,
     /// Whether it must be asked for alone.
     pub(crate) is_plain: bool,

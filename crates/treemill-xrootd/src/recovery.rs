@@ -20,6 +20,17 @@ pub(crate) enum Step {
     GiveUp(Vec<Piece>),
 }
 
+/// How pieces were lost.
+#[derive(Debug, Clone)]
+pub(crate) struct Loss {
+    /// The opening of the file in which they were asked for.
+    pub(crate) generation: u64,
+    /// Whom they were asked of.
+    pub(crate) host: String,
+    /// Whether the server refused these pieces; else the connection was lost with all that was in flight.
+    pub(crate) is_refusal: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Requests may be sent.
@@ -87,20 +98,17 @@ impl Recovery {
         self.avoid.clear();
     }
 
-    /// Pieces that were asked for in a generation, of `host`, will not come.
-    pub(crate) fn lost(
-        &mut self,
-        pieces: Vec<Piece>,
-        generation: u64,
-        host: &str,
-        now: Duration,
-    ) -> Vec<Step> {
+    /// Pieces that were asked for will not come.
+    pub(crate) fn lost(&mut self, pieces: Vec<Piece>, loss: &Loss, now: Duration) -> Vec<Step> {
         let tried = pieces.into_iter().map(|piece| Piece {
-            tries: piece.tries.saturating_add(1),
+            tries: piece.tries.saturating_add(u32::from(loss.is_refusal)),
             ..piece
         });
+        // Openings that succeed and bring nothing end, too.
+        let waited = self.since.map(|since| now.saturating_sub(since));
+        let is_late = waited.is_some_and(|waited| waited >= limits::FUTILE);
         let (again, hopeless): (Vec<_>, Vec<_>) =
-            tried.partition(|piece| piece.tries < limits::MOST_TRIES);
+            tried.partition(|piece| piece.tries < limits::MOST_TRIES && !is_late);
         let mut steps = Vec::new();
         if !hopeless.is_empty() {
             steps.push(Step::GiveUp(hopeless));
@@ -108,14 +116,14 @@ impl Recovery {
         if again.is_empty() {
             return steps;
         }
-        if self.phase != Phase::Open || generation != self.generation {
+        if self.phase != Phase::Open || loss.generation != self.generation {
             steps.extend(self.wanted(again, now));
             return steps;
         }
         self.waiting.extend(again);
         self.since.get_or_insert(now);
-        if !self.avoid.iter().any(|known| known == host) {
-            self.avoid.push(host.to_owned());
+        if !self.avoid.contains(&loss.host) {
+            self.avoid.push(loss.host.clone());
         }
         steps.extend(self.open(self.delay()));
         steps

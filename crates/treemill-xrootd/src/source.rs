@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::file::File;
 use crate::limits;
 use crate::pieces::{Asked, Piece, Wants, pack, unpack};
-use crate::recovery::{Recovery, Step};
+use crate::recovery::{Loss, Recovery, Step};
 use crate::refusal;
 use crate::stream::Outcome;
 use crate::ticket::{Answer, Sink};
@@ -186,6 +186,7 @@ impl Core {
     /// Runs on the connection's thread: it waits for nothing.
     fn answered(self: &Arc<Self>, asked: Asked, place: Place, answer: Answer) {
         let is_refused = matches!(answer, Ok(Outcome::Refused { .. }));
+        let is_refusal = answer.is_ok();
         let data = answer.and_then(refusal::data).map(Bytes::from);
         let error = match data.and_then(|data| unpack(&asked, data)) {
             Ok(filled) => return self.fill(filled),
@@ -204,7 +205,7 @@ impl Core {
             asked if error.kind() == ErrorKind::Changed => {
                 self.give_up(&asked.into_pieces(), Some(&error));
             }
-            asked => self.lost(asked.into_pieces(), place, error),
+            asked => self.lost(asked.into_pieces(), place, is_refusal, error),
         }
     }
 
@@ -221,11 +222,16 @@ impl Core {
         }
     }
 
-    fn lost(self: &Arc<Self>, pieces: Vec<Piece>, place: Place, error: Error) {
+    fn lost(self: &Arc<Self>, pieces: Vec<Piece>, place: Place, is_refusal: bool, error: Error) {
         let (generation, server) = place;
+        let loss = Loss {
+            generation,
+            host: server.host.clone(),
+            is_refusal,
+        };
         let now = self.now();
         let mut state = self.state();
-        let steps = state.recovery.lost(pieces, generation, &server.host, now);
+        let steps = state.recovery.lost(pieces, &loss, now);
         drop(state);
         self.perform(steps, Some(&error.at(server).of(&self.url.path)));
     }

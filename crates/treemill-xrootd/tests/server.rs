@@ -6,6 +6,7 @@
     clippy::cast_possible_truncation
 )]
 
+#[allow(dead_code)]
 mod common;
 
 use common::{Xrootd, content};

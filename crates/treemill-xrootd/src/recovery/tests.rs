@@ -22,6 +22,14 @@ fn at(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
+fn loss(generation: u64, host: &str, is_refusal: bool) -> Loss {
+    Loss {
+        generation,
+        host: host.to_owned(),
+        is_refusal,
+    }
+}
+
 fn open(after: u64, avoid: &[&str]) -> Step {
     let (after, avoid) = (at(after), avoid.iter().map(ToString::to_string).collect());
     Step::Open { after, avoid }
@@ -31,7 +39,7 @@ fn open(after: u64, avoid: &[&str]) -> Step {
 enum Act {
     Want,
     Answer(prop::sample::Index),
-    Lose(prop::sample::Index),
+    Lose(prop::sample::Index, bool),
     Opened,
     NotOpened(bool),
     Time(u64),
@@ -41,7 +49,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
         2 => Just(Act::Want),
         2 => any::<prop::sample::Index>().prop_map(Act::Answer),
-        4 => any::<prop::sample::Index>().prop_map(Act::Lose),
+        4 => any::<(prop::sample::Index, bool)>().prop_map(|(which, is_refusal)| Act::Lose(which, is_refusal)),
         2 => Just(Act::Opened),
         2 => any::<bool>().prop_map(Act::NotOpened),
         1 => (0_u64..9000).prop_map(Act::Time),
@@ -98,9 +106,11 @@ impl Driver {
                 self.recovery.progressed();
                 self.end(&piece);
             }
-            Act::Lose(which) if !self.flying.is_empty() => {
+            Act::Lose(which, is_refusal) if !self.flying.is_empty() => {
                 let (generation, piece) = self.flying.remove(which.index(self.flying.len()));
-                let steps = self.recovery.lost(vec![piece], generation, "host", now);
+                let steps =
+                    self.recovery
+                        .lost(vec![piece], &loss(generation, "host", *is_refusal), now);
                 self.perform(steps);
             }
             Act::Opened if self.openings > 0 => {
@@ -138,7 +148,7 @@ proptest! {
             driver.act(&Act::NotOpened(true));
             let all: Vec<_> = std::mem::take(&mut driver.flying);
             for (generation, piece) in all {
-                let steps = driver.recovery.lost(vec![piece], generation, "host", at(driver.now));
+                let steps = driver.recovery.lost(vec![piece], &loss(generation, "host", false), at(driver.now));
                 driver.perform(steps);
             }
         }
@@ -150,10 +160,10 @@ proptest! {
 #[test]
 fn a_lost_server_is_avoided_until_there_is_no_other() {
     let mut recovery = Recovery::new();
-    let lost = recovery.lost(pieces(2), 0, "s1", at(0));
+    let lost = recovery.lost(pieces(2), &loss(0, "s1", false), at(0));
     assert_eq!(lost, [open(0, &["s1"])]);
     assert_eq!(
-        recovery.lost(pieces(1), 0, "s1", at(1)),
+        recovery.lost(pieces(1), &loss(0, "s1", false), at(1)),
         [],
         "one opening at a time"
     );
@@ -163,15 +173,15 @@ fn a_lost_server_is_avoided_until_there_is_no_other() {
     };
     assert_eq!((again.len(), recovery.generation()), (3, 1));
     // What fails of the older generation is asked again at once.
-    let late = recovery.lost(pieces(1), 0, "s1", at(3));
-    assert!(matches!(&late[..], [Step::Send(pieces)] if pieces[0].tries == 1));
+    let late = recovery.lost(pieces(1), &loss(0, "s1", false), at(3));
+    assert!(matches!(&late[..], [Step::Send(pieces)] if pieces[0].tries == 0));
 }
 
 #[test]
 fn openings_wait_longer_each_time_and_end() {
     let mut recovery = Recovery::new();
     let (mut now, mut waits) = (0, Vec::new());
-    let mut steps = recovery.lost(pieces(1), 0, "s", at(now));
+    let mut steps = recovery.lost(pieces(1), &loss(0, "s", false), at(now));
     while let [Step::Open { after, .. }] = &steps[..] {
         let wait = u64::try_from(after.as_millis()).unwrap();
         now += wait;
@@ -192,13 +202,42 @@ fn a_piece_that_is_always_refused_is_given_up() {
     let mut recovery = Recovery::new();
     let mut piece = pieces(1);
     for generation in 0..u64::from(limits::MOST_TRIES) - 1 {
-        assert_eq!(recovery.lost(piece, generation, "s", at(0)).len(), 1);
+        assert_eq!(
+            recovery
+                .lost(piece, &loss(generation, "s", true), at(0))
+                .len(),
+            1
+        );
         let Some(Step::Send(again)) = recovery.reopened().pop() else {
             panic!("nothing is sent");
         };
         piece = again;
         recovery.progressed(); // of other requests
     }
-    let last = recovery.lost(piece, u64::from(limits::MOST_TRIES) - 1, "s", at(0));
+    let last = recovery.lost(
+        piece,
+        &loss(u64::from(limits::MOST_TRIES) - 1, "s", true),
+        at(0),
+    );
+    assert!(matches!(&last[..], [Step::GiveUp(_)]), "{last:?}");
+}
+
+#[test]
+fn servers_that_open_the_file_and_bring_nothing_are_given_up() {
+    let mut recovery = Recovery::new();
+    let mut piece = pieces(1);
+    for seconds in [0, 8] {
+        let steps = recovery.lost(
+            piece,
+            &loss(recovery.generation(), "s", false),
+            at(seconds * 1000),
+        );
+        assert!(matches!(&steps[..], [Step::Open { .. }]), "{steps:?}");
+        let Some(Step::Send(again)) = recovery.reopened().pop() else {
+            panic!("nothing is sent");
+        };
+        piece = again;
+    }
+    let last = recovery.lost(piece, &loss(2, "s", false), at(16_000));
     assert!(matches!(&last[..], [Step::GiveUp(_)]), "{last:?}");
 }

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+pub mod relay;
+pub mod scripted;
+
 use std::fs::{self, Permissions};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -16,6 +19,26 @@ pub struct Xrootd {
     process: Child,
     folder: PathBuf,
     pub port: u16,
+}
+
+/// Starts the program in a folder that is laid out.
+fn launch(folder: &Path) -> std::io::Result<Child> {
+    let root =
+        fs::metadata("/proc/self").is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0);
+    let mut command = if root {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "xrootd"]);
+        command
+    } else {
+        Command::new("xrootd")
+    };
+    command
+        .args(["-c", "solo.cfg", "-n", "solo", "-l"])
+        .arg(folder.join("log"))
+        .current_dir(folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
 }
 
 impl Xrootd {
@@ -42,23 +65,7 @@ impl Xrootd {
             .unwrap()
             .port();
         lay_out(&folder, port, files, more);
-        let root = fs::metadata("/proc/self")
-            .is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0);
-        let mut command = if root {
-            let mut command = Command::new("setpriv");
-            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "xrootd"]);
-            command
-        } else {
-            Command::new("xrootd")
-        };
-        let log = folder.join("log");
-        let started = command
-            .args(["-c", "solo.cfg", "-n", "solo", "-l"])
-            .arg(&log)
-            .current_dir(&folder)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
+        let started = launch(&folder);
         let process = match started {
             Ok(process) => process,
             Err(error) => {
@@ -98,6 +105,14 @@ impl Xrootd {
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+    }
+
+    /// Starts it anew, at the same port.
+    #[allow(dead_code)]
+    pub fn restart(&mut self) {
+        self.kill();
+        self.process = launch(&self.folder).unwrap();
+        self.accepts().unwrap();
     }
 
     /// As `kill -STOP`: the connections stay, and nothing answers.

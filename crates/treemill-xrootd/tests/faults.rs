@@ -1,0 +1,176 @@
+//! Servers that are killed, frozen or cut off in the middle of reads: real `xrootd` behind a scripted manager or a relay.
+//! Skipped, with the reason printed, where there is none.
+#![allow(
+    clippy::single_range_in_vec_init,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+
+#[allow(dead_code)]
+mod common;
+
+use common::relay::Relay;
+use common::scripted::{redirect, serve};
+use common::{Xrootd, content};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+use treemill_source::{Source, Ticket};
+use treemill_xrootd::stream::Deadlines;
+use treemill_xrootd::{Client, Options, XrootdSource};
+
+const SIZE: usize = 8 << 20;
+
+/// As the default, but for how long nothing may come.
+fn client(silence: u64) -> Arc<Client> {
+    let deadlines = Deadlines {
+        silence: Duration::from_secs(silence),
+        ..Deadlines::default()
+    };
+    Arc::new(Client::new(Options {
+        deadlines,
+        ..Options::default()
+    }))
+}
+
+/// A manager that names the first server, and the second one when the first is to be avoided.
+fn manager(first: u16, second: u16) -> u16 {
+    serve(move |path| match path.split_once("tried=") {
+        // The hosts differ so that `tried` can tell them apart, as it does in a federation.
+        Some((_, tried)) if tried.contains("127.0.0.1") => redirect("localhost", second, ""),
+        _ => redirect("127.0.0.1", first, ""),
+    })
+}
+
+fn url(port: u16) -> String {
+    format!("root://127.0.0.1:{port}//a.root")
+}
+
+/// Small and large ranges: 1,500 vectored and 256 MB of plain reads, more than sockets hold.
+fn ranges() -> Vec<Range<u64>> {
+    let small = (0..1500).map(|i| i * 5000..i * 5000 + 100 + i % 50);
+    let large = std::iter::repeat_n(0..SIZE as u64, 32);
+    small.chain(large).collect()
+}
+
+fn check(bytes: &[u8], ranges: &[Range<u64>], tickets: &[Ticket]) {
+    for (range, ticket) in ranges.iter().zip(tickets) {
+        let expected = &bytes[range.start as usize..range.end as usize];
+        assert!(ticket.wait().unwrap() == expected, "{range:?}");
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_is_replaced_by_another() {
+    let bytes = content(SIZE);
+    let start = |name| Xrootd::start(name, &[("a.root", &bytes)]);
+    let (Some(mut first), Some(second)) = (start("killed-1"), start("killed-2")) else {
+        return;
+    };
+    let source = XrootdSource::open(&client(30), &url(manager(first.port, second.port))).unwrap();
+    assert!(source.server().ends_with(&first.port.to_string()));
+    let ranges = ranges();
+    let tickets = source.submit(ranges.clone());
+    tickets[0].wait().unwrap();
+    first.kill();
+    check(&bytes, &ranges, &tickets);
+    assert!(source.server().ends_with(&second.port.to_string()));
+    assert!(source.submit(vec![3..9])[0].wait().unwrap() == bytes[3..9]);
+}
+
+#[test]
+fn a_server_that_hangs_is_replaced_by_another() {
+    let bytes = content(SIZE);
+    let start = |name| Xrootd::start(name, &[("a.root", &bytes)]);
+    let (Some(first), Some(second)) = (start("hung-1"), start("hung-2")) else {
+        return;
+    };
+    let source = XrootdSource::open(&client(3), &url(manager(first.port, second.port))).unwrap();
+    let ranges = ranges();
+    let tickets = source.submit(ranges.clone());
+    tickets[0].wait().unwrap();
+    first.freeze();
+    check(&bytes, &ranges, &tickets);
+    assert!(source.server().ends_with(&second.port.to_string()));
+}
+
+#[test]
+fn a_server_that_comes_back_goes_on() {
+    let bytes = content(SIZE);
+    let Some(mut server) = Xrootd::start("restarted", &[("a.root", &bytes)]) else {
+        return;
+    };
+    let source = XrootdSource::open(&client(30), &server.address("/a.root")).unwrap();
+    let ranges = ranges();
+    let tickets = source.submit(ranges.clone());
+    tickets[0].wait().unwrap();
+    server.restart();
+    check(&bytes, &ranges, &tickets);
+}
+
+#[test]
+fn connections_that_break_again_and_again_are_made_anew() {
+    let bytes = content(SIZE);
+    let Some(server) = Xrootd::start("cut", &[("a.root", &bytes)]) else {
+        return;
+    };
+    let relay = Relay::start(server.port, 20 << 20);
+    let source = XrootdSource::open(&client(30), &url(relay.port)).unwrap();
+    let ranges = ranges();
+    check(&bytes, &ranges, &source.submit(ranges.clone()));
+    assert!(relay.connections() > 12, "{}", relay.connections());
+}
+
+#[test]
+fn a_server_that_is_gone_for_good_is_an_error_that_names_it() {
+    let bytes = content(SIZE);
+    let Some(mut server) = Xrootd::start("gone", &[("a.root", &bytes)]) else {
+        return;
+    };
+    let source = XrootdSource::open(&client(30), &server.address("/a.root")).unwrap();
+    let tickets = source.submit(ranges());
+    tickets[0].wait().unwrap();
+    server.kill();
+    let error = tickets
+        .iter()
+        .find_map(|ticket| ticket.wait().err())
+        .unwrap();
+    assert!(error.is_transient && error.range.is_some(), "{error}");
+    let (text, place) = (error.to_string(), format!("127.0.0.1:{}", server.port));
+    assert!(text.contains(&place) && text.contains("/a.root"), "{text}");
+    server.restart();
+    assert!(
+        source.submit(vec![3..9])[0].wait().unwrap() == bytes[3..9],
+        "it is tried again"
+    );
+}
+
+#[test]
+fn a_server_that_hangs_for_good_is_an_error_that_names_it() {
+    let bytes = content(SIZE);
+    let Some(server) = Xrootd::start("hung", &[("a.root", &bytes)]) else {
+        return;
+    };
+    let source = XrootdSource::open(&client(2), &server.address("/a.root")).unwrap();
+    server.freeze();
+    let error = source.submit(vec![0..10])[0].wait().unwrap_err();
+    assert!(error.is_transient, "{error}");
+    let (text, place) = (error.to_string(), format!("127.0.0.1:{}", server.port));
+    assert!(text.contains(&place) && text.contains("/a.root"), "{text}");
+}
+
+#[test]
+fn another_content_behind_the_same_name_is_an_error() {
+    let (bytes, other) = (content(SIZE), content(SIZE / 2));
+    let first = Xrootd::start("content-1", &[("a.root", &bytes)]);
+    let second = Xrootd::start("content-2", &[("a.root", &other)]);
+    let (Some(mut first), Some(second)) = (first, second) else {
+        return;
+    };
+    let source = XrootdSource::open(&client(30), &url(manager(first.port, second.port))).unwrap();
+    first.kill();
+    let error = source.submit(vec![0..10])[0].wait().unwrap_err();
+    assert!(error.to_string().contains("changed"), "{error}");
+}
