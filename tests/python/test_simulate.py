@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 from treemill.bench.simulation import STRATEGIES, load, shipped, simulate
 from treemill.bench.simulation.cluster import Node, Read
+from treemill.bench.simulation.distance import Connection, Distance
 from treemill.cli.main import cli
-from treemill.packetizer import Span, Timeline
+from treemill.packetizer import Packet, Span, Timeline
 
 
 def seeds(name, nodes, strategy, count=3):
@@ -145,7 +146,7 @@ def test_without_noise_and_costs_equal_workers_take_the_ideal_time(strategy):
 
 
 def test_scenarios_are_checked(tmp_path):
-    with pytest.raises(ValueError, match="there are deaths, farm"):
+    with pytest.raises(ValueError, match="there are campus, deaths, farm"):
         load("nonsense")
     path = tmp_path / "x.toml"
     path.write_text("title = 'x'\nspeed = 3\ngenerations = []\n[files]\nper_node = 1\n")
@@ -167,3 +168,66 @@ def test_the_command(tmp_path):
     assert done.output.count("\n") == 1 + 2 * 4 + 1
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert run(cli, ["bench", "simulate", "nonsense"]).exit_code == 2
+
+
+def waiting(outcome):
+    """Seconds beyond the ideal time, as so many round trips of 137 ms."""
+    return (outcome.seconds - outcome.ideal) / 0.137
+
+
+def test_promises_hide_the_way_across_an_ocean():
+    ours, cold = (seeds("ocean", 1, strategy) for strategy in ("treemill", "cold"))
+    assert max(waiting(o) for o in ours) < 20
+    assert median(o.seconds for o in ours) < 0.85 * median(o.seconds for o in cold)
+    assert all(o.entries == o.expected for o in ours)
+    small, cold = (seeds("ocean100", 1, strategy) for strategy in ("treemill", "cold"))
+    assert max(waiting(o) for o in small) < 20
+    assert median(o.seconds for o in small) < 0.4 * median(o.seconds for o in cold)
+
+
+def test_promises_cost_nothing_where_nothing_is_to_be_hidden():
+    scenario = load("campus")
+    scenario = replace(scenario, faults=replace(scenario.faults, noise=0.0))
+    # Half a second of work is promised ahead although it would come at once.
+    next_door = replace(scenario.distance, round_trip=1e-6, depth=1e4)
+    assert next_door.ahead(scenario.files.event_kb / 1000) == 100_000
+    for distance in (scenario.distance, next_door):
+        there = replace(scenario, distance=distance)
+        for seed in range(3):
+            ours, cold = (
+                simulate(replace(there, seed=seed), strategy) for strategy in ("treemill", "cold")
+            )
+            assert ours.seconds < 1.002 * cold.seconds
+
+
+def test_far_files_and_workers_that_die():
+    scenario = load("ocean100")
+    faults = replace(scenario.faults, deaths=40, deaths_until=15.0, rejoin=0.2)
+    outcome = simulate(replace(scenario, faults=faults))
+    assert outcome.entries == outcome.expected
+    assert len(outcome.thrown_away) > 10
+
+
+def packet(number, start, stop, file=0):
+    return Packet(number, file, start, stop)
+
+
+def test_a_connection_answers_one_request_after_another():
+    wire = Connection(Distance(round_trip=1.0, stream=10.0), 0.1, lambda seconds: seconds)
+    assert wire.open(0, 0.0) == 4.0
+    # 100 events are 10 MB: a round trip, and a second.
+    assert wire.process(packet(0, 0, 100), 4.0, 0.5) == 6.0
+    wire.ask(packet(1, 100, 200), 4.0)
+    wire.ask(packet(2, 200, 300), 4.0)
+    assert wire.process(packet(1, 100, 200), 6.0, 0.5) == 7.0
+    assert wire.process(packet(2, 200, 300), 7.0, 5.0) == 12.0, "its bytes came while it computed"
+
+
+def test_what_is_forgotten_in_time_is_not_sent():
+    wire = Connection(Distance(round_trip=1.0, stream=10.0), 0.1, lambda seconds: seconds)
+    wire.open(0, -4.0)
+    wire.ask(packet(0, 0, 100), 0.0)  # comes from 1 to 2
+    wire.ask(packet(1, 100, 1100), 0.0)  # comes from 2 to 12
+    wire.forget(packet(1, 100, 1100), 3.0)
+    wire.ask(packet(2, 0, 100), 3.0)
+    assert wire.process(packet(2, 0, 100), 4.0, 0.0) == 5.0

@@ -107,6 +107,7 @@ class Worker:
     ahead: int = 0  # entries that are worth a promise, as it said last; 0: its files are near
     coming: list[File] = field(default_factory=list)  # files that it opens beside its order
     ready: deque[File] = field(default_factory=deque)  # files that it has opened so, to be read
+    opened: set[int] = field(default_factory=set)  # far files that it has read from or opened
 
     def process(self, packet: Packet, now: float, copied: bool = False) -> Process:
         """Notes that the worker gets the packet, and makes the order."""

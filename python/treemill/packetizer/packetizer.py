@@ -201,8 +201,7 @@ class Packetizer:
             worker.ready.append(file)
         else:
             worker.opening = False
-        self._far = self._far or event.ahead > 0
-        worker.ahead = event.ahead
+        self._note_ahead(worker, file.number, event.ahead)
         if file.entries is None:
             self._state.opening -= 1
             file.entries, file.cuts = event.entries, event.cuts
@@ -211,6 +210,12 @@ class Packetizer:
         if not event.beside or worker.number in self._state.idle:
             self._feeding.feed(worker, now, actions)
         self._feeding.feed_idle(now, actions)
+
+    def _note_ahead(self, worker: Worker, file: int, ahead: int) -> None:
+        worker.ahead = ahead
+        if ahead:
+            self._far = True
+            worker.opened.add(file)
 
     def _not_opened(self, event: FileFailed, now: float, actions: list[Action]) -> None:
         worker, file = self._state.workers[event.worker], self._state.files[event.file]
@@ -232,14 +237,15 @@ class Packetizer:
         if worker.tainted:
             actions.append(Discard(worker.number))
             return
-        self._far = self._far or event.ahead > 0
-        worker.ahead = event.ahead
         packet = state.ledger.working(event.worker)
+        self._note_ahead(worker, packet.file, event.ahead)
         losers = state.ledger.other_holders(worker.number, event.packet)
         if losers and event.stop < packet.stop and state.ending.reason is not None:
             if event.stop == packet.start:  # the others will do all of the packet
                 state.ledger.release(worker.number)
                 worker.packet = None
+                for number in losers:
+                    state.workers[number].copied = False
                 self._feeding.feed(worker, now, actions)
                 return
             if self._loses_less(worker, losers):

@@ -37,23 +37,27 @@ class Promises:
             return
         promised = state.ledger.promises.get(worker.number, ())
         count, held = len(promised), _entries(promised)
+        # No more is promised before the packet is done: until then that must be enough.
+        wanted = worker.ahead + worker.packet.stop - worker.packet.start
         while count < PROMISES:
-            # No more than its share of what is left, so that others need not take it back.
-            if held and held >= min(worker.ahead, state.left / state.sharing):
+            # No more than its share of what is not begun: others need not take it back.
+            share = (state.left + state.ledger.promised_entries) / state.sharing
+            if held and held >= min(wanted, share):
                 break
             packet = self._assignment.promise(worker)
             if packet is None:
                 break
             count, held = count + 1, held + packet.stop - packet.start
             actions.append(Prefetch(worker.number, packet))
-        self._open_ahead(worker, held, actions)
+        self._open_ahead(worker, held, wanted + (OPENING - 1) * worker.ahead, actions)
 
-    def _open_ahead(self, worker: Worker, held: int, actions: list[Action]) -> None:
+    def _open_ahead(self, worker: Worker, held: int, wanted: int, actions: list[Action]) -> None:
+        """Has files opened until `wanted` entries are held, or near in files that are open."""
         state = self._state
         near = float(held) + sum(self._left_in(file) for file in worker.coming)
         near += sum(file.left for file in worker.ready)
         near += worker.file.left if worker.file is not None else 0
-        while len(worker.coming) < OPENINGS and near < OPENING * worker.ahead:
+        while len(worker.coming) < OPENINGS and near < wanted:
             if 0 < state.nodes.unknown <= state.sharing - len(state.workers):
                 return  # those that have not joined yet will want a file each
             file = state.nodes.pick(worker.host, state.totals.mean)
@@ -80,7 +84,8 @@ class Promises:
             if packet not in state.ledger.promises.get(number, ()):
                 self._last.pop()
                 continue
-            entries = packet.stop - packet.start + state.workers[number].ahead
+            rounds = 1 if packet.file in helper.opened else OPENING
+            entries = packet.stop - packet.start + rounds * state.workers[number].ahead
             if now + seconds_of(state.rates, helper, entries) >= done:
                 return None
             self._last.pop()

@@ -55,13 +55,14 @@ class State:
 
     @property
     def unassigned(self) -> int:
-        """The entries of files of known size that no worker has begun."""
-        return self.nodes.left + self.again.entries + self.ledger.promised_entries
+        """The entries of files of known size that are neither done nor any worker's, not even by a
+        promise."""
+        return self.nodes.left + self.again.entries
 
     @property
     def left(self) -> float:
-        """The entries of all files that no worker has begun; a file of unknown size counts as many
-        as the others on average."""
+        """The unassigned entries of all files; a file of unknown size counts as many as the others
+        on average."""
         return self.unassigned + self.totals.rest
 
     @property

@@ -20,12 +20,16 @@ from ...packetizer import (
     Event,
     FileOpened,
     Finish,
+    Forget,
+    Hint,
     MergerJoined,
     MergerLost,
+    OpenAhead,
     OpenFile,
     Order,
     Packet,
     PacketDone,
+    Prefetch,
     Process,
     Refuse,
     Refused,
@@ -36,9 +40,10 @@ from ...packetizer import (
     WorkerLost,
 )
 from .cluster import Cluster, Read
+from .distance import Connection
 from .outcome import Outcome
 from .scenario import Scenario
-from .strategies import STRATEGIES, Strategy
+from .strategies import OURS, STRATEGIES, Strategy
 
 __all__ = ["Outcome", "simulate"]
 
@@ -52,6 +57,7 @@ class _Worker:
     began: float = 0.0
     packet: Packet | None = None
     read: Read | None = None
+    connection: Connection | None = None  # if all files are far
     computed: float = 0.0  # when its CPU will have done the packet
     partial: int = 0  # events
 
@@ -80,6 +86,8 @@ class _Simulation:
         self._chance = random.Random(scenario.seed + 1)
         self._noise = scenario.faults.noise
         self._mb = scenario.files.event_kb / 1000.0
+        distance = scenario.distance
+        self._ahead = 0 if distance is None else distance.ahead(self._mb)
         self._workers: list[_Worker] = []
         self._mergers: list[_Merger] = []
         self._queue: list[tuple[float, int, Callable[[], None]]] = []
@@ -91,7 +99,7 @@ class _Simulation:
         self._trace = Trace()
 
     def run(self, strategy: str) -> Outcome:
-        ours = strategy == "treemill"
+        ours = strategy in OURS
         for _ in range(self._scenario.mergers if ours else 0):
             self._join_merger()
         for machine in range(len(self._cluster.machines)):
@@ -162,10 +170,10 @@ class _Simulation:
                 self._finished = self._now
             elif isinstance(action, Collect | Refuse):
                 self._at(self._now + self._scenario.master.latency, partial(self._obey, action))
-            elif isinstance(action, Order):
+            elif isinstance(action, Order | Hint):
                 self._send(action)
 
-    def _send(self, action: Order) -> None:
+    def _send(self, action: Order | Hint) -> None:
         worker = self._workers[action.worker]
         self._at(self._now + self._scenario.master.latency, lambda: self._perform(worker, action))
 
@@ -213,7 +221,10 @@ class _Simulation:
     def _join(self, machine: int) -> None:
         worker = _Worker(len(self._workers), machine)
         self._workers.append(worker)
-        node = self._cluster.nodes[self._cluster.machines[machine].node].name
+        node: str | None = self._cluster.nodes[self._cluster.machines[machine].node].name
+        if self._scenario.distance is not None:
+            worker.connection = Connection(self._scenario.distance, self._mb, self._varied)
+            node = None  # no file is nearer than another
         self._tell(WorkerJoined(worker.number, node))
 
     def _die(self) -> None:
@@ -227,7 +238,9 @@ class _Simulation:
     def _perform(self, worker: _Worker, action: Action) -> None:
         if not worker.alive:
             return
-        if isinstance(action, Process):
+        if worker.connection is not None and not isinstance(action, Commit | Discard):
+            self._perform_far(worker, worker.connection, action)
+        elif isinstance(action, Process):
             wait = 0.0
             if worker.opened != action.packet.file:
                 worker.opened = action.packet.file
@@ -253,6 +266,28 @@ class _Simulation:
         elif isinstance(action, Discard):
             worker.partial = 0
             self._tell(Discarded(worker.number))
+
+    def _perform_far(self, worker: _Worker, connection: Connection, action: Action) -> None:
+        if isinstance(action, Process):
+            worker.packet, worker.began = action.packet, self._now
+            rate = self._cluster.machines[worker.machine].rate
+            compute = self._varied((action.packet.stop - action.packet.start) / rate)
+            ended = connection.process(action.packet, self._now, compute)
+            self._at(ended, lambda: self._packet_done(worker))
+        elif isinstance(action, OpenFile | OpenAhead):
+            file = self._cluster.files[action.file]
+            beside = isinstance(action, OpenAhead)
+            opened = FileOpened(
+                worker.number, action.file, file.events, file.cuts, self._ahead, beside
+            )
+            self._at(
+                connection.open(action.file, self._now),
+                lambda: self._tell(opened) if worker.alive else None,
+            )
+        elif isinstance(action, Prefetch):
+            connection.ask(action.packet, self._now)
+        elif isinstance(action, Forget):
+            connection.forget(action.packet, self._now)
 
     def _begin(self, worker: _Worker, packet: Packet) -> None:
         if not worker.alive:
@@ -293,17 +328,21 @@ class _Simulation:
         worker.packet = None
         events = packet.stop - packet.start
         worker.partial += events
-        self._tell(PacketDone(worker.number, packet.number, packet.stop, self._now - worker.began))
+        seconds = self._now - worker.began
+        self._tell(PacketDone(worker.number, packet.number, packet.stop, seconds, self._ahead))
 
 
 def _ideal(scenario: Scenario, cluster: Cluster) -> float:
-    """The seconds of the query if every worker read from its own node and none ever waited."""
+    """The seconds of the query if every worker read from its own node, or from far at the full
+    speed of its connection, and none ever waited."""
     rate = 0.0
     for generation in scenario.generations:
         workers = generation.workers
-        disk = generation.disk / (1.0 + scenario.seek * (workers - 1))
-        reading = scenario.files.event_kb / 1000.0 / disk * workers
+        disk = generation.disk / (1.0 + scenario.seek * (workers - 1)) / workers
+        speed = disk if scenario.distance is None else scenario.distance.stream
+        reading = scenario.files.event_kb / 1000.0 / speed
         computing = 1.0 / generation.rate
-        each = max(reading, computing) if scenario.overlap else reading + computing
+        overlaps = scenario.overlap or scenario.distance is not None
+        each = max(reading, computing) if overlaps else reading + computing
         rate += generation.nodes * workers / each
     return cluster.events / rate

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from .distance import Distance
+
 __all__ = ["Faults", "Files", "Generation", "Master", "Scenario", "load", "shipped"]
 
 _HERE = Path(__file__).parent / "scenarios"
@@ -90,6 +92,9 @@ class Scenario:
     files: Files
     master: Master = field(default_factory=Master)
     faults: Faults = field(default_factory=Faults)
+    distance: Distance | None = None
+    """The way to the files, if all of them are far from all workers: then the workers' connections
+    are the limit, not disks and links."""
     overlap: bool = True
     """Whether a worker reads ahead while it computes."""
     seek: float = 0.1
@@ -156,6 +161,8 @@ def _scenario(name: str, text: Mapping[str, Any]) -> Scenario:
         key: _made(kind, values.pop(key, {}))
         for key, kind in (("files", Files), ("master", Master), ("faults", Faults))
     }
+    if "distance" in values:
+        values["distance"] = _made(Distance, values["distance"])
     sweep = tuple(values.pop("sweep", ()))
     made: Scenario = _made(
         Scenario, {"name": name, "generations": generations, "sweep": sweep, **parts, **values}

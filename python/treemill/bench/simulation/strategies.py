@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 from ...packetizer import (
@@ -32,7 +33,7 @@ from ...packetizer import (
 from .cluster import Cluster
 from .scenario import Scenario
 
-__all__ = ["STRATEGIES", "Strategy"]
+__all__ = ["OURS", "STRATEGIES", "Strategy"]
 
 
 class Strategy(Protocol):
@@ -53,7 +54,7 @@ def treemill(scenario: Scenario, cluster: Cluster) -> Strategy:
             collect_seconds=scenario.collect_seconds,
             speculate=True,
         ),
-        nodes=[cluster.nodes[f.node].name for f in cluster.files],
+        nodes=None if scenario.distance else [cluster.nodes[f.node].name for f in cluster.files],
         max_foreign=scenario.max_foreign,
         sizing=Sizing(
             first=scenario.files.cluster,
@@ -62,6 +63,20 @@ def treemill(scenario: Scenario, cluster: Cluster) -> Strategy:
             merge=scenario.master.commit,
         ),
     )
+
+
+class Cold:
+    """The packetizer that the sessions use, which is not told that files are far: it promises
+    nothing, so that each packet begins without any of its bytes."""
+
+    def __init__(self, scenario: Scenario, cluster: Cluster) -> None:
+        self._inner = treemill(scenario, cluster)
+
+    def handle(self, event: Event, now: float) -> list[Action]:
+        """See Strategy."""
+        if isinstance(event, FileOpened | PacketDone):
+            event = replace(event, ahead=0)
+        return self._inner.handle(event, now)
 
 
 class _Store:
@@ -261,8 +276,11 @@ def _partition(cluster: Cluster, parts: int, grain: int) -> list[deque[tuple[int
     return shares
 
 
+OURS = ("treemill", "cold")
+"""The strategies that handle faults and know mergers."""
 STRATEGIES: dict[str, Callable[[Scenario, Cluster], Strategy]] = {
     "treemill": treemill,
+    "cold": Cold,
     "adaptive": Adaptive,
     "base": Base,
     "static": Static,
