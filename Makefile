@@ -8,6 +8,7 @@
 #   make bench   treemill beside its rivals, with tables in bench/results/ (BENCH=adl: only the tasks
 #                of the analysis description benchmark)
 #   make bench-types  every kind of branch beside uproot, and the metadata of 1,800 branches
+#   make bench-io  remote reading over an emulated link beside its rivals (root; half an hour)
 #   make fuzz    every fuzz target for some seconds (FUZZ_SECONDS=5 FUZZ="header basket"): fuzz/README.md
 #   make lock    choose new versions for requirements/*.txt and Cargo.lock
 PYTHON ?= python3
@@ -22,7 +23,7 @@ UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --g
 TEST_PROCESSES ?= 2
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo test test-rust test-python soak lint bench bench-types fuzz build lock clean
+.PHONY: compare demo test test-rust test-python servers soak lint bench bench-types bench-io fuzz build lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -45,6 +46,29 @@ $(VENV)/.oracle: requirements/oracle.txt $(VENV)/.packages
 		|| echo "no wheel of ROOT for this platform: its tests will be skipped"
 	@touch $@
 
+# Remote reading's rivals.
+$(VENV)/.remote: requirements/remote.txt $(VENV)/.packages
+	$(PIP) --require-hashes --only-binary :all: -r requirements/remote.txt \
+		|| echo "no wheel of xrootd for this platform: measurements go without it"
+	@touch $@
+
+# The S3 server for tests, in an environment of its own: pyproject.toml says why.
+$(VENV)/servers/.packages: requirements/servers.txt | $(BIN)/python
+	$(PYTHON) -m venv $(VENV)/servers
+	$(VENV)/servers/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		-r requirements/servers.txt || echo "no S3 server: its tests will be skipped"
+	@touch $@
+
+# Servers for the tests of remote reading, which skip without them, and say so.
+SERVERS := nginx-light xrootd-server xrootd-server-plugins xrootd-plugins xrootd-client iproute2
+servers:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { \
+		command -v xrootd && command -v cmsd && command -v xrdcp && command -v ip \
+		&& PATH=$$PATH:/usr/sbin command -v nginx; } >/dev/null 2>&1; then \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
+			--no-install-recommends $(SERVERS) >/dev/null; } \
+		|| echo "no servers from Debian's packages: their tests will be skipped"; fi
+
 $(VENV)/.core: $(RUST_SOURCES) pyproject.toml $(VENV)/.packages
 	PATH=$(CURDIR)/$(BIN):$$PATH MATURIN_PEP517_ARGS=--locked \
 		$(PIP) --no-deps --no-build-isolation --editable .
@@ -60,7 +84,7 @@ test: test-rust test-python
 test-rust:
 	cargo test --workspace --exclude treemill-py --locked --quiet
 
-test-python: build $(VENV)/.oracle
+test-python: build $(VENV)/.oracle $(VENV)/servers/.packages servers
 	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile
 
 soak: build
@@ -86,6 +110,9 @@ bench-types: build $(VENV)/.oracle
 	$(BIN)/python -m bench types $(BENCH)
 	$(BIN)/python -W ignore -m bench metadata
 
+bench-io: build servers $(VENV)/.oracle $(VENV)/.remote
+	$(BIN)/python -m bench io $(BENCH)
+
 FUZZ ?= header streamer tree basket open zlib old_deflate lzma lz4 zstd rntuple file
 FUZZ_SECONDS ?= 5
 # Sanitizers are for nightly compilers; a stable one fuzzes without.
@@ -103,6 +130,8 @@ lock: | $(BIN)/python
 	$(UV_COMPILE) --extra arrow --extra plot --group dev --output-file requirements/dev.txt
 	$(UV_COMPILE) --prerelease if-necessary-or-explicit --constraint requirements/dev.txt --group oracle \
 		--output-file requirements/oracle.txt
+	$(UV_COMPILE) --constraint requirements/dev.txt --group remote --output-file requirements/remote.txt
+	$(subst pyproject.toml,,$(UV_COMPILE)) --group servers --output-file requirements/servers.txt
 	cargo update
 
 clean:

@@ -1,0 +1,1 @@
+"""Files on servers: real servers, and what treemill reads from them."""

@@ -1,0 +1,138 @@
+"""Real servers with the same small files, and what is in the files. A test of a server that cannot
+be started here is skipped and says why.
+"""
+
+import shutil
+
+import pytest
+
+from tests.corpus_files import corpus
+from tools.link.link import Link
+from tools.link.link import missing as link_missing
+from tools.servers import certificates
+from tools.servers.nginx import Nginx
+from tools.servers.s3 import S3
+from tools.servers.xrootd import Federation, XRootD
+
+TOKEN = "eyJhbGciOiJub25lIn0.a-secret-of-the-user.x"
+NTUPLE = "test_split_3e4_rntuple_v1-0-0-0.root"
+"""Of the corpus, written by ROOT."""
+
+
+def skip_without(reason):
+    if reason is not None:
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def core():
+    return pytest.importorskip("treemill._core", reason="the native core is not built")
+
+
+@pytest.fixture(scope="session")
+def files(core, tmp_path_factory):
+    """Trees of different sizes and an RNTuple, by the path that they have on each server."""
+    from treemill.bench.generate import write
+
+    folder = tmp_path_factory.mktemp("files")
+    made = {f"store/trees/events_{i}.root": folder / f"events_{i}.root" for i in range(3)}
+    for i, (path, events) in enumerate(zip(made.values(), (5000, 1, 7321), strict=True)):
+        write(path, events=events, index=i, cluster=1000, codec="zstd")
+    made["store/ntuples/split.root"] = ntuple = folder / "split.root"
+    shutil.copyfile(corpus(NTUPLE), ntuple)
+    return made
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory):
+    """`ca.pem` of the authority that signs the servers' certificates."""
+    skip_without(certificates.missing())
+    return certificates.make_authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="session")
+def certificate(authority, tmp_path_factory):
+    """Folder with the certificate and key of a server on this machine."""
+    folder = tmp_path_factory.mktemp("certificate")
+    return certificates.make_certificate(authority, folder, "IP:127.0.0.1", "DNS:localhost")
+
+
+def serve(server, files):
+    for path, source in files.items():
+        server.put(source, path)
+    return server
+
+
+@pytest.fixture(scope="session")
+def xrootd(files):
+    skip_without(XRootD.missing())
+    with XRootD() as server:
+        yield serve(server, files)
+
+
+@pytest.fixture(scope="session")
+def nginx(files):
+    skip_without(Nginx.missing())
+    with Nginx() as server:
+        yield serve(server, files)
+
+
+@pytest.fixture(scope="session")
+def nginx_tls(files, certificate):
+    skip_without(Nginx.missing())
+    with Nginx(certificate=certificate, token=TOKEN) as server:
+        yield serve(server, files)
+
+
+@pytest.fixture(scope="session")
+def s3(files):
+    skip_without(S3.missing())
+    with S3() as server:
+        yield serve(server, files)
+
+
+@pytest.fixture(scope="session")
+def link():
+    """A client, which is this process, and hosts for a federation, without any delay."""
+    skip_without(link_missing())
+    with Link(["client", "r", "s1", "s2"], here="client") as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def federation(link, files):
+    skip_without(Federation.missing())
+    hosts = link.hosts
+    with Federation(hosts["r"], [hosts["s1"], hosts["s2"]]) as made:
+        yield serve(made, files)
+
+
+@pytest.fixture
+def trusting(authority, monkeypatch):
+    """This process trusts the tests' authority, and has a token."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+    monkeypatch.setenv("X509_CERT_FILE", str(authority))
+    monkeypatch.setenv("BEARER_TOKEN", TOKEN)
+
+
+@pytest.fixture
+def paths(files):
+    """Local paths of the trees."""
+    return [str(path) for name, path in sorted(files.items()) if "/trees/" in name]
+
+
+@pytest.fixture
+def ntuple(files):
+    """The local path of the RNTuple."""
+    return str(files["store/ntuples/split.root"])
+
+
+@pytest.fixture
+def nothing_remembered(core):
+    """Each query reads its files."""
+    import treemill as tm
+
+    before = tm.cache.limit
+    tm.cache.limit = 0
+    yield
+    tm.cache.limit = before

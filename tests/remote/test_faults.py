@@ -1,0 +1,222 @@
+"""What goes wrong between a server and us, brought about with real servers: the right result, or a
+SourceError that names the server and the file, in bounded time; never a wrong number, and no
+credential in any message.
+"""
+
+import threading
+
+import numpy as np
+import pytest
+import treemill as tm
+
+from tests.remote.conftest import TOKEN, skip_without
+from tests.remote.test_reading import supported
+from tools.link.link import Wire
+from tools.servers.nginx import Nginx
+from tools.servers.xrootd import XRootD
+
+PATIENCE = 60
+"""Seconds after which a read counts as hung; what is promised is 30."""
+
+
+@pytest.fixture(params=["root", "http"])
+def server(request, files, nothing_remembered):
+    """A server of the test's own, which it may break."""
+    kind = {"root": XRootD, "http": Nginx}[request.param]
+    skip_without(kind.missing())
+    supported(f"{request.param}://127.0.0.1/")
+    with kind() as made:
+        for path, source in files.items():
+            made.put(source, path)
+        yield made
+
+
+def outcome(action):
+    """What an action gives or raises, in a thread, so that one that hangs is seen."""
+    found = []
+
+    def run():
+        try:
+            found.append(action())
+        except tm.TreemillError as error:
+            found.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    assert found, f"nothing within {PATIENCE} s"
+    return found[0]
+
+
+def assert_names(error, server, file):
+    assert isinstance(error, tm.SourceError), error
+    assert f"{server.host.address}:{server.ports[0]}" in str(error)
+    assert file in str(error)
+
+
+def url(server, number=2):
+    return f"{server.url(f'store/trees/events_{number}.root')}:Events"
+
+
+def total(events):
+    return events.hist("Jet_pt", bins=(10, 0, 100))
+
+
+def test_a_server_that_is_dead(server):
+    server.kill()
+    assert_names(outcome(lambda: len(tm.dataset(url(server)))), server, "events_2.root")
+
+
+def test_a_server_that_dies_after_the_file_is_open(server):
+    events = tm.dataset(url(server))
+    assert events.num_entries == 7321
+    server.kill()
+    assert_names(outcome(lambda: events.arrays("Jet_pt")), server, "events_2.root")
+
+
+def test_a_server_that_comes_back(server, paths):
+    events = tm.dataset(url(server))
+    assert events.num_entries == 7321
+    server.kill()
+    server.restart()
+    expected = tm.dataset(paths[2], "Events").arrays("Jet_pt").Jet_pt
+    found = outcome(lambda: events.arrays("Jet_pt"))
+    assert found.Jet_pt.to_list() == expected.to_list()
+
+
+def test_a_server_that_dies_during_a_pass(server, paths):
+    """The selector kills it with the first chunk, when later files are not open yet."""
+
+    class Kills(tm.Selector):
+        def begin_worker(self, inputs):
+            self.output["entries"] = 0
+
+        def process(self, events):
+            server.kill()
+            self.output["entries"] += len(events)
+
+    with tm.connect(workers=1, mode="threads") as session:
+        files = [url(server, 0), url(server, 2)]
+        done = outcome(lambda: session.run(Kills(), tm.dataset(files)))
+    if isinstance(done, Exception):
+        assert_names(done, server, ".root")
+    else:  # all of it had been read ahead
+        assert done["entries"] == 5000 + 7321
+
+
+@pytest.mark.slow
+def test_a_server_that_sleeps(server):
+    events = tm.dataset(url(server))
+    assert events.num_entries == 7321
+    server.freeze()
+    try:
+        assert_names(outcome(lambda: events.arrays("Jet_pt")), server, "events_2.root")
+    finally:
+        server.thaw()
+
+
+def test_bytes_that_are_wrong(server, paths):
+    """A stretch of the file is zeros: what is read from there is refused or not needed, and not
+    counted."""
+    path = server.data / "store/trees/events_2.root"
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2
+    content[middle - 20_000 : middle + 20_000] = bytes(40_000)
+    path.write_bytes(content)
+    expected = tm.dataset(paths[2], "Events")
+    for name in ("MET_pt", "Jet_pt", "Muon_pt"):
+        found = outcome(lambda name=name: tm.dataset(url(server)).hist(name, bins=(9, 0, 90)).value)
+        if not isinstance(found, Exception):
+            right = expected.hist(name, bins=(9, 0, 90)).value
+            assert np.array_equal(found.view(flow=True), right.view(flow=True))
+
+
+def test_a_file_that_was_cut_short(server):
+    path = server.data / "store/trees/events_2.root"
+    path.write_bytes(path.read_bytes()[:50_000])
+    found = outcome(lambda: tm.dataset(url(server)).arrays("Jet_pt"))
+    assert isinstance(found, tm.SourceError | tm.FormatError), found
+    assert "events_2.root" in str(found)
+
+
+def test_a_file_that_is_replaced_by_another_is_no_mixture(server, paths):
+    """The dataset knows the first file's baskets: to find them in the second would be chance."""
+    events = tm.dataset(url(server, 2))
+    assert events.num_entries == 7321
+    server.put(paths[0], "store/trees/events_2.root")
+    found = outcome(lambda: total(events).value)
+    if not isinstance(found, Exception):
+        expected = [total(tm.dataset(path, "Events")).value for path in (paths[0], paths[2])]
+        assert any(np.array_equal(found.view(flow=True), e.view(flow=True)) for e in expected)
+
+
+@pytest.fixture
+def guarded(files, certificate):
+    """A server that wants a token, by TLS."""
+    skip_without(Nginx.missing())
+    supported("https://127.0.0.1/")
+    with Nginx(certificate=certificate, token=TOKEN) as made:
+        for path, source in files.items():
+            made.put(source, path)
+        yield made
+
+
+@pytest.mark.parametrize("token", [None, "a-wrong-secret"])
+def test_no_token_or_a_wrong_one(guarded, trusting, monkeypatch, tmp_path, token):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.delenv("BEARER_TOKEN")
+    if token is not None:
+        monkeypatch.setenv("BEARER_TOKEN", token)
+    error = outcome(lambda: len(tm.dataset(url(guarded))))
+    assert_names(error, guarded, "events_2.root")
+    assert "a-wrong-secret" not in str(error)
+
+
+def test_a_password_in_a_url_is_not_shown(guarded, trusting):
+    secret = url(guarded).replace("https://", "https://someone:hunter2@")
+    guarded.kill()
+    error = outcome(lambda: len(tm.dataset(secret)))
+    assert isinstance(error, tm.SourceError | tm.UnsupportedError), error
+    assert "hunter2" not in str(error)
+    assert "hunter2" not in repr(error)
+
+
+def test_a_certificate_that_is_not_trusted(guarded, monkeypatch):
+    monkeypatch.setenv("BEARER_TOKEN", TOKEN)
+    error = outcome(lambda: len(tm.dataset(url(guarded))))
+    assert_names(error, guarded, "events_2.root")
+    assert TOKEN not in str(error)
+    assert not any("GET" in line for line in guarded.requests())
+
+
+@pytest.fixture
+def replicas(federation, link):
+    """A federation whose wires are whole afterwards."""
+    supported("root://r/")
+    yield federation
+    for name in ("s1", "s2"):
+        link.set(name, Wire())
+
+
+def federated(federation):
+    return f"{federation.url('store/trees/events_2.root')}:Events"
+
+
+def test_a_redirector_leads_past_a_cut_wire(replicas, link, paths, nothing_remembered):
+    """Either replica will do, and one is out of reach."""
+    link.set("s1", Wire(loss=100))
+    found = outcome(lambda: total(tm.dataset(federated(replicas))).value)
+    if isinstance(found, Exception):
+        assert isinstance(found, tm.SourceError)
+        assert "events_2.root" in str(found)
+    else:
+        right = total(tm.dataset(paths[2], "Events")).value
+        assert np.array_equal(found.view(flow=True), right.view(flow=True))
+
+
+def test_a_link_that_loses_packets(replicas, link, paths, nothing_remembered):
+    for name in ("s1", "s2"):
+        link.set(name, Wire(delay_ms=1, loss=2))
+    found = outcome(lambda: total(tm.dataset(federated(replicas))).value)
+    right = total(tm.dataset(paths[2], "Events")).value
+    assert np.array_equal(found.view(flow=True), right.view(flow=True))

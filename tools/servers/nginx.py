@@ -1,0 +1,113 @@
+"""nginx: the plainest of HTTP servers, with ranges; TLS and passwords or tokens if wanted. Debian:
+`nginx-light`.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from ..link.host import HERE, Host, give
+from .process import Server
+
+__all__ = ["Nginx"]
+
+# One process, so that a signal reaches all of it.
+_CONFIGURATION = """\
+daemon off;
+master_process off;
+pid {folder}/pid;
+error_log stderr;
+events {{ worker_connections 1024; }}
+http {{
+  log_format requests
+    '$status $request_method $request_uri range=$http_range sent=$body_bytes_sent';
+  access_log {folder}/access.log requests;
+  types {{ }}
+  default_type application/octet-stream;
+  sendfile on;
+  client_body_temp_path {folder}/tmp;
+  proxy_temp_path {folder}/tmp;
+  fastcgi_temp_path {folder}/tmp;
+  uwsgi_temp_path {folder}/tmp;
+  scgi_temp_path {folder}/tmp;
+  large_client_header_buffers 8 64k;
+  server {{
+    listen {listen}{tls};
+    root {data};
+    {lines}
+    location / {{ }}
+    location /listed/ {{ alias {data}/; autoindex on; }}
+    location ~ ^/moved/(?<path>.*)$ {{ return 302 $scheme://$http_host/$path$is_args$args; }}
+  }}
+}}
+"""
+_CERTIFICATE = """\
+ssl_certificate {folder}/certificate.pem;
+    ssl_certificate_key {folder}/key.pem;
+    ssl_session_cache none;"""
+_TOKEN = """\
+if ($http_authorization != "Bearer {token}") {{ return {status}; }}"""
+
+
+class Nginx(Server):
+    """A server of HTTP. `/moved/PATH` redirects to `/PATH`, `/listed/` lists folders.
+
+    certificate: folder with `certificate.pem` and `key.pem`: the server speaks TLS.
+    token: what clients must bring in `Authorization: Bearer …`; else they get 401.
+    """
+
+    program = "nginx"
+
+    def __init__(
+        self, host: Host = HERE, *, certificate: Path | None = None, token: str | None = None
+    ) -> None:
+        self._certificate = certificate
+        self._token = token
+        super().__init__(host)
+
+    @classmethod
+    def missing(cls) -> str | None:
+        """See Server."""
+        return None if _program() else "nginx is not installed"
+
+    def url(self, path: str) -> str:
+        """`http://`; with TLS `https://`."""
+        scheme = "http" if self._certificate is None else "https"
+        return f"{scheme}://{self.host.address}:{self.ports[0]}/{path}"
+
+    def requests(self) -> list[str]:
+        """What it was asked for: `STATUS METHOD PATH range=… sent=BYTES`, as requests ended."""
+        path = self.folder / "access.log"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def _start(self) -> None:
+        (port,) = self.ports
+        tls, lines = "", []
+        if self._certificate is not None:
+            tls = " ssl"
+            lines.append(_CERTIFICATE.format(folder=self.folder))
+            for name in ("certificate.pem", "key.pem"):
+                shutil.copyfile(self._certificate / name, self.folder / name)
+                give(self.folder / name)
+        if self._token is not None:
+            lines.append(_TOKEN.format(token=self._token, status=401))
+        path = self.folder / "nginx.conf"
+        path.write_text(
+            _CONFIGURATION.format(
+                folder=self.folder,
+                data=self.data,
+                listen=f"{self.host.address}:{port}",
+                tls=tls,
+                lines="\n    ".join(lines),
+            )
+        )
+        program = _program()
+        assert program is not None
+        words = [program, "-p", str(self.folder), "-e", "stderr", "-c", str(path)]
+        self._wait_for_port(self._run(words, "nginx"), port)
+
+
+def _program() -> str | None:
+    """Debian has it where ordinary users do not look."""
+    return shutil.which("nginx") or shutil.which("/usr/sbin/nginx")

@@ -1,0 +1,191 @@
+"""XRootD's own server: one alone, which speaks HTTP too, and a federation of a redirector and data
+servers. Debian: `xrootd-server`, `xrootd-server-plugins`, `xrootd-plugins`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..link.host import HERE, Host, give
+from .process import Process, Server
+
+__all__ = ["Federation", "Member", "XRootD"]
+
+_COMMON = """\
+all.export /
+all.adminpath {run}
+all.pidpath {run}
+xrd.port {port}
+xrd.network nodnr
+"""
+_HTTP = """\
+xrd.protocol http:{port} libXrdHttp.so
+http.listingdeny no
+"""
+_TLS = """\
+xrd.tls {folder}/certificate.pem {folder}/key.pem
+xrd.tlsca noverify
+"""
+_SECURITY: Mapping[str, str] = {
+    "none": "",
+    "host": "xrootd.seclib libXrdSec.so\nsec.protocol host\n",
+    "unix": "xrootd.seclib libXrdSec.so\nsec.protocol unix\n",
+}
+
+
+class XRootD(Server):
+    """One server, without a federation. `http_url` gives the same files by HTTP.
+
+    security: what a client must show: "none", "host" or "unix".
+    certificate: folder with `certificate.pem` and `key.pem`, for TLS.
+    """
+
+    program = "xrootd"
+
+    def __init__(
+        self, host: Host = HERE, *, security: str = "none", certificate: Path | None = None
+    ) -> None:
+        self._security = security
+        self._certificate = certificate
+        super().__init__(host)
+
+    def url(self, path: str) -> str:
+        """`root://`; with TLS `roots://`."""
+        scheme = "root" if self._certificate is None else "roots"
+        return f"{scheme}://{self.host.address}:{self.ports[0]}//{path}"
+
+    def http_url(self, path: str) -> str:
+        """`http://`; with TLS `https://`."""
+        scheme = "http" if self._certificate is None else "https"
+        return f"{scheme}://{self.host.address}:{self.ports[0]}/{path}"
+
+    def _start(self) -> None:
+        (port,) = self.ports
+        parts = [_COMMON.format(run=self.folder, port=port), f"oss.localroot {self.data}\n"]
+        if self._certificate is not None:
+            parts.append(_TLS.format(folder=_private_copy(self._certificate, self.folder)))
+        parts.append(_SECURITY[self._security])
+        parts.append(_HTTP.format(port=port))
+        process = _run(self, "xrootd", "".join(parts))
+        self._wait_for_port(process, port)
+
+
+def _run(server: Server, program: str, configuration: str) -> Process:
+    path = server.folder / f"{program}.cfg"
+    path.write_text(configuration)
+    return server._run([program, "-c", str(path), "-n", "it"], program)
+
+
+def _private_copy(certificate: Path, folder: Path) -> Path:
+    """Keys must be the server's own, and nobody else's to read."""
+    for name in ("certificate.pem", "key.pem"):
+        path = folder / name
+        shutil.copyfile(certificate / name, path)
+        path.chmod(0o600)
+        give(path)
+    return folder
+
+
+_MANAGER_PORT = 1213
+_PORT = 1094
+# A federation has hosts of its own, so that its ports are the usual ones.
+_MANAGER = """\
+all.role manager
+all.manager {manager}
+cms.delay startup 1 servers {servers} lookup 1 qdl 1
+"""
+_SERVER = """\
+all.role server
+all.manager {manager}
+oss.localroot {data}
+"""
+
+
+class Member(Server):
+    """A host of a federation: a program `cmsd` for the federation beside the server."""
+
+    program = "xrootd"
+    ports_needed = 0
+
+    def __init__(self, host: Host, manager: Host, servers: int) -> None:
+        self._manager = f"{manager.name}:{_MANAGER_PORT}"
+        self._is_manager = host is manager
+        self._servers = servers
+        super().__init__(host)
+
+    def url(self, path: str) -> str:
+        """`root://`, of this host."""
+        return f"root://{self.host.address}:{_PORT}//{path}"
+
+    def http_url(self, path: str) -> str:
+        """By the HTTP plug-in; the redirector answers with a redirect."""
+        return f"http://{self.host.address}:{_PORT}/{path}"
+
+    def _start(self) -> None:
+        role = (_MANAGER if self._is_manager else _SERVER).format(
+            manager=self._manager, servers=self._servers, data=self.data
+        )
+        cmsd = _run(self, "cmsd", _COMMON.format(run=self.folder, port="any") + role)
+        # Without its socket xrootd would not find it, and would look again after 10 s.
+        sockets = self.folder / "it" / ".olb"
+        cmsd.wait_until(lambda: any(sockets.glob("olbd.*")), "its socket is there")
+        common = _COMMON.format(run=self.folder, port=_PORT)
+        xrootd = _run(self, "xrootd", common + role + _HTTP.format(port=_PORT))
+        self._wait_for_port(xrootd, _PORT)
+
+
+class Federation:
+    """A redirector and data servers, each on a host of its own: with one address for several
+    servers, a client cannot tell the redirector which of them it has tried."""
+
+    def __init__(self, redirector: Host, servers: Sequence[Host]) -> None:
+        self.servers: list[Member] = []
+        self.redirector = Member(redirector, redirector, len(servers))
+        try:
+            for host in servers:
+                self.servers.append(Member(host, redirector, len(servers)))
+            self._wait_until_whole()
+        except BaseException:
+            self.stop()
+            raise
+
+    @staticmethod
+    def missing() -> str | None:
+        """Why there can be no federation here, hosts apart; None if there can."""
+        absent = [name for name in ("xrootd", "cmsd") if shutil.which(name) is None]
+        return f"{', '.join(absent)}: not installed" if absent else None
+
+    def url(self, path: str) -> str:
+        """Of a file by the redirector."""
+        return self.redirector.url(path)
+
+    def put(self, source: str | os.PathLike[str], path: str, *servers: int) -> str:
+        """Copies a file to the data servers with these numbers (all). Gives its URL."""
+        for number in servers or range(len(self.servers)):
+            self.servers[number].put(source, path)
+        return self.url(path)
+
+    def stop(self) -> None:
+        """Ends all of it."""
+        for member in (*self.servers, self.redirector):
+            member.stop()
+
+    def __enter__(self) -> Federation:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _wait_until_whole(self) -> None:
+        """Until the redirector sends clients to every server."""
+        cmsd = self.redirector.processes[0]
+
+        def is_whole() -> bool:
+            said = cmsd.log.read_text(errors="replace")
+            lines = (f"@{member.host.name}:{_PORT} logged in" for member in self.servers)
+            return "service enabled" in said and all(line in said for line in lines)
+
+        cmsd.wait_until(is_whole, "all servers have logged in")
