@@ -25,7 +25,7 @@ _Axis: TypeAlias = int | tuple[int, float, float]
 class _Lazy(click.Group):
     """A group with further commands, whose modules are imported when the commands are called."""
 
-    COMMANDS: ClassVar = {"demo": ".demo:command", "bench": "..bench.commands:bench"}
+    COMMANDS: ClassVar = {"demo": ".demo:command", "bench": ".bench:bench"}
     HELP: ClassVar = {
         "demo": "Write a dataset, run a query over it on all cores, draw it.",
         "bench": "Measure this machine and treemill on it.",
