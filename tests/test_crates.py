@@ -37,8 +37,15 @@ ALLOWED = {
         "treemill-read",
         "treemill-query",
     },
+    "treemill-remote": {"treemill-source", "treemill-xrootd"},  # addresses to transports
     "treemill-testing": {"treemill-source"},  # what the other crates' tests measure with
-    "treemill-py": {"treemill-source", "treemill-read", "treemill-query", "treemill-engine"},
+    "treemill-py": {
+        "treemill-source",
+        "treemill-remote",
+        "treemill-read",
+        "treemill-query",
+        "treemill-engine",
+    },
 }
 
 # What a crate that must stay pure may not even have in its dependencies.

@@ -4,13 +4,22 @@ use crate::arrow::Column;
 use crate::control::Control;
 use crate::errors::read_error;
 use crate::listing;
+use crate::remote::marks;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::ops::Range;
 use std::sync::Arc;
 use treemill_engine::Catalog;
 use treemill_read::{Counters, ReadError, Reader, Table};
-use treemill_source::Local;
+use treemill_source::{Local, Source, SourceError};
+
+/// A file of this machine, or one on a server.
+fn source(path: &str) -> Result<Arc<dyn Source>, SourceError> {
+    match path.contains("://") {
+        true => treemill_remote::open(path),
+        false => Ok(Arc::new(Local::open(path)?)),
+    }
+}
 
 /// An open ROOT file.
 #[pyclass(frozen)]
@@ -23,8 +32,8 @@ impl File {
     #[new]
     fn new(py: Python<'_>, path: &str) -> PyResult<Self> {
         py.detach(|| {
-            let source = Local::open(path).map_err(ReadError::source)?;
-            treemill_read::File::open(Arc::new(source))
+            let source = source(path).map_err(ReadError::source)?;
+            treemill_read::File::open(source)
         })
         .map(|inner| Self { inner })
         .map_err(|e| read_error(py, &e))
@@ -34,6 +43,13 @@ impl File {
     #[getter]
     fn path(&self) -> &str {
         self.inner.source().name()
+    }
+
+    /// Bytes, and marks of the state in which the file was opened, as `remote_stat` gives them.
+    #[getter]
+    fn state(&self) -> (u64, Option<Vec<u64>>) {
+        let source = self.inner.source();
+        (source.size(), source.identity().map(marks))
     }
 
     /// All trees and RNTuples, those in directories too: dicts of path, cycle, class and title.

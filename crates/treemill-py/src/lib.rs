@@ -14,6 +14,7 @@ mod nodes;
 mod outcome;
 mod partial;
 mod query;
+mod remote;
 
 use mimalloc::MiMalloc;
 use pyo3::prelude::*;
@@ -40,4 +41,6 @@ mod _core {
     use crate::partial::Partial;
     #[pymodule_export]
     use crate::query::{Bound, Query};
+    #[pymodule_export]
+    use crate::remote::{remote_content, remote_list, remote_schemes, remote_stat};
 }

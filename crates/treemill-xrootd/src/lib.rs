@@ -44,5 +44,5 @@ pub use client::Client;
 pub use error::{Error, ErrorKind};
 pub use file::{File, Reading};
 pub use options::Options;
-pub use source::XrootdSource;
+pub use source::{XrootdSource, settled};
 pub use url::{Server, Url};

@@ -316,7 +316,8 @@ fn check(file: &File) -> Result<Status, Error> {
 }
 
 /// The file's identity, unless it changed so lately that it may change again within its time's second.
-fn settled(name: &str, status: Status, now: SystemTime) -> Option<Identity> {
+#[must_use]
+pub fn settled(name: &str, status: Status, now: SystemTime) -> Option<Identity> {
     let seconds = u64::try_from(status.changed)
         .ok()
         .filter(|&time| time > 0)?;

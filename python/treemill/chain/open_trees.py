@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..errors import QueryError, SourceError, TreemillError
 from ..machine.cache import prepare
+from ..tree import source
 from ..tree.defaults import ERROR, Missing
 from ..tree.file_tree import FileTree, Sample
 from ..tree.open_tree import OpenTree, shared
-from ..tree.source import Identity, identity, is_directory
+from ..tree.source import Identity
 from ..tree.uproot_fallback import Known
 from .location import Location
 
@@ -55,7 +56,7 @@ class OpenTrees:
                 return known[1]
         self._check_same(number, now)
         # Opened outside the lock: at worst two threads open the same file at the same time.
-        found = shared(location.path, location.tree, now, lambda: _open(location))
+        found = shared(location.path, location.tree, now, lambda: _open(location, now))
         others = _Others(self, number)
         tree = FileTree(found, location.path, self.missing, others, self._known)
         with self._lock:
@@ -80,7 +81,7 @@ class OpenTrees:
         return _Pinned(self)
 
     def _identity(self, number: int) -> Identity:
-        return identity(self.locations[number].path)
+        return source.recent_identity(self.locations[number].path)
 
     def _check_same(self, number: int, expected: Identity) -> None:
         """Called before a file is opened that must have this identity."""
@@ -91,7 +92,9 @@ class _Pinned(OpenTrees):
 
     def __init__(self, trees: OpenTrees) -> None:
         self.__dict__.update(trees.__dict__)
-        self._identities: dict[int, Identity] = {}
+        far = source.identities(location.path for location in self.locations)
+        paths = ((number, location.path) for number, location in enumerate(self.locations))
+        self._identities = {number: far[path] for number, path in paths if path in far}
 
     def pinned(self) -> OpenTrees:
         return self
@@ -99,14 +102,15 @@ class _Pinned(OpenTrees):
     def _identity(self, number: int) -> Identity:
         known = self._identities.get(number)
         if known is None:
-            known = self._identities.setdefault(number, super()._identity(number))
+            looked = source.identity(self.locations[number].path)
+            known = self._identities.setdefault(number, looked)
         return known
 
     def _check_same(self, number: int, expected: Identity) -> None:
-        # The pass may have closed the file since it looked.
-        if super()._identity(number) != expected:
-            path = self.locations[number].path
-            raise SourceError(f"{path} was written to while it was read: run again", file=path)
+        # The pass may have closed the file since it looked. A far one is compared when it is open.
+        path = self.locations[number].path
+        if not source.is_far(path) and source.identity(path) != expected:
+            raise _changed(path)
 
 
 class _Others:
@@ -143,16 +147,26 @@ class _Others:
             yield tree
 
 
-def _open(location: Location) -> OpenTree:
+def _changed(path: str) -> SourceError:
+    return SourceError(f"{path} was written to while it was read: run again", file=path)
+
+
+def _open(location: Location, expected: Identity) -> OpenTree:
     from treemill import _core  # heavy: core
 
-    if is_directory(location.path):
+    is_far = source.is_far(location.path)
+    if not is_far and source.is_directory(location.path):
         raise SourceError(
             f"{location.path} is a directory; its files are {location.path}/*.root",
             file=location.path,
         )
     prepare()
     file = _core.File(location.path)
+    if is_far:
+        size, marks = file.state
+        # A server that says little of a file has said its size at least.
+        if size != expected.size or (marks is not None and tuple(marks) != expected.marks):
+            raise _changed(location.path)
     name = location.tree
     if name is None:
         name = _only_tree(location.path, tree_names(file))

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from .source import Identity, identity
+from .source import Identity, identity, is_far
 
 if TYPE_CHECKING:
     from .._core import Tree
@@ -66,7 +66,9 @@ def shared(path: str, tree: str | None, now: Identity, make: Callable[[], OpenTr
         return known
     # Made outside the lock: another thread may do the same at the same time, once.
     made = make()
-    if time.time_ns() - now.changed > _SETTLED * 1e9 and identity(path) == now:
+    is_settled = time.time_ns() - now.changed > _SETTLED * 1e9
+    # A file on a server has said its identity when it was opened.
+    if is_settled and (is_far(path) or identity(path) == now):
         with _lock:
             _open[key] = made
     return made

@@ -11,10 +11,12 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Hashable, Mapping
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 from ..errors import SourceError, UnsupportedError
+from .identity import Identity
+from .remote import Remote
 
 __all__ = [
     "Identity",
@@ -23,12 +25,15 @@ __all__ = [
     "beside",
     "content",
     "exists",
+    "identities",
     "identity",
     "is_directory",
+    "is_far",
     "is_glob",
     "is_same",
     "is_url",
     "matching",
+    "recent_identity",
     "server",
 ]
 
@@ -36,27 +41,21 @@ _SERVER = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://[^/]*")
 _GLOB = re.compile(r"[*?\[]")
 
 
-class Identity(NamedTuple):
-    """What tells one state of one file from any other. Two looks at a file that give equal
-    identities saw the same bytes, if the file was settled at the first look."""
-
-    size: int
-    """Bytes."""
-    changed: int
-    """When the file was changed last, in nanoseconds since 1970; 0 if the storage does not say."""
-    marks: tuple[Hashable, ...]
-    """Whatever else the storage tells: device, inode and times of a local file; the entity tag,
-    checksum or version of a remote one."""
-
-
 class Storage(Protocol):
     """What each kind of storage answers. All addresses have the form that `address` gives."""
+
+    is_far: bool
+    """Whether an answer takes a round trip to a server."""
 
     def address(self, text: str) -> str:
         """The form of an address that all other methods, and the core, take."""
 
     def exists(self, path: str) -> bool:
-        """Whether something has this address; also a link that points nowhere."""
+        """Whether something has this address; also a link that points nowhere. A far storage says
+        yes to every address of a file: the opening tells."""
+
+    def is_glob(self, path: str) -> bool:
+        """Whether the address has the signs of a glob."""
 
     def is_directory(self, path: str) -> bool:
         """Whether the address is that of a directory."""
@@ -64,6 +63,12 @@ class Storage(Protocol):
     def identity(self, path: str) -> Identity:
         """The identity of a file as it is now. Raises SourceError if there is no such file, or if
         the storage refuses to tell."""
+
+    def recent_identity(self, path: str) -> Identity:
+        """As `identity`; of a far file it may be some seconds old."""
+
+    def identities(self, paths: Iterable[str]) -> dict[str, Identity]:
+        """The identities of many files, asked for at once; without those that fail."""
 
     def matching(self, pattern: str) -> list[str]:
         """The addresses that a glob matches, sorted. `**` goes through directories."""
@@ -81,11 +86,16 @@ class Storage(Protocol):
 class _Local:
     """Files that the operating system opens by a path. Implements Storage."""
 
+    is_far = False
+
     def address(self, text: str) -> str:
         return text[len("file://") :] if is_url(text) else os.path.expanduser(text)
 
     def exists(self, path: str) -> bool:
         return os.path.lexists(path)
+
+    def is_glob(self, path: str) -> bool:
+        return _GLOB.search(path) is not None
 
     def is_directory(self, path: str) -> bool:
         return os.path.isdir(path)
@@ -98,6 +108,12 @@ class _Local:
         changed = max(found.st_mtime_ns, found.st_ctime_ns)
         marks = found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
         return Identity(found.st_size, changed, marks)
+
+    def recent_identity(self, path: str) -> Identity:
+        return self.identity(path)
+
+    def identities(self, paths: Iterable[str]) -> dict[str, Identity]:
+        return {}  # to ask for each when it is wanted takes no longer
 
     def matching(self, pattern: str) -> list[str]:
         return sorted(glob.glob(pattern, recursive=True))
@@ -123,22 +139,29 @@ def _failed(path: str, error: OSError) -> SourceError:
 
 
 _LOCAL = _Local()
-_STORAGES: Mapping[str, Storage] = {"": _LOCAL, "file": _LOCAL}
-"""By scheme; a path has none. A new kind of storage is a line here."""
+_REMOTE = Remote()
+_NEAR: Mapping[str, Storage] = {"": _LOCAL, "file": _LOCAL}
+"""By scheme; a path has none. The core's table says which other schemes there are."""
 
 
 def _storage(path: str) -> Storage:
     if "://" not in path:  # as most are, and each pass asks for each file's identity
         return _LOCAL
     scheme = server(path).partition("://")[0].lower()
-    found = _STORAGES.get(scheme)
-    if found is None:
+    found = _NEAR.get(scheme)
+    if found is not None:
+        return found
+    from treemill import _core  # heavy: core
+
+    known = _core.remote_schemes()
+    if scheme not in known:
+        all_known = ", ".join(f"{each}://" for each in known)
         raise UnsupportedError(
-            f"{scheme}:// sources come with a later version of treemill; "
-            "this one reads local files",
+            f"{scheme}:// is not supported by this version of treemill; "
+            f"it reads local files and {all_known}",
             file=path,
         )
-    return found
+    return _REMOTE
 
 
 def server(text: str) -> str:
@@ -152,9 +175,14 @@ def is_url(text: str) -> bool:
     return bool(server(text))
 
 
-def is_glob(text: str) -> bool:
-    """Whether a path has the signs of a glob."""
-    return _GLOB.search(text) is not None
+def is_glob(path: str) -> bool:
+    """See Storage."""
+    return _storage(path).is_glob(path)
+
+
+def is_far(path: str) -> bool:
+    """Whether the file is on a server, so that each question takes a round trip."""
+    return _storage(path).is_far
 
 
 def address(text: str) -> str:
@@ -176,6 +204,18 @@ def is_directory(path: str) -> bool:
 def identity(path: str) -> Identity:
     """See Storage."""
     return _storage(path).identity(path)
+
+
+def recent_identity(path: str) -> Identity:
+    """See Storage."""
+    return _storage(path).recent_identity(path)
+
+
+def identities(paths: Iterable[str]) -> dict[str, Identity]:
+    """The identities of the far ones of these files, asked for at once; without those that fail.
+    To ask for a near one when it is wanted takes no longer."""
+    far = [path for path in paths if "://" in path and is_far(path)]
+    return _REMOTE.identities(far) if far else {}
 
 
 def matching(pattern: str) -> list[str]:

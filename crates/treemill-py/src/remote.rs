@@ -1,0 +1,57 @@
+//! Files and folders on servers, as the storage of addresses asks for them.
+
+use crate::errors::read_error;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use treemill_read::ReadError;
+use treemill_source::{Identity, SourceError};
+
+/// Schemes of addresses on servers that can be read.
+#[pyfunction]
+pub fn remote_schemes() -> Vec<&'static str> {
+    treemill_remote::schemes()
+}
+
+/// (size, whether it is a folder, seconds since 1970 of the last change or None, marks of its state or None).
+#[pyfunction]
+#[allow(clippy::type_complexity)] // a tuple for Python
+pub fn remote_stat(
+    py: Python<'_>,
+    url: &str,
+) -> PyResult<(u64, bool, Option<i64>, Option<Vec<u64>>)> {
+    let stat = asked(py, || treemill_remote::stat(url))?;
+    let state = stat.identity.map(marks);
+    Ok((stat.size, stat.is_folder, stat.changed, state))
+}
+
+/// An identity without its size, in numbers.
+pub fn marks(identity: Identity) -> Vec<u64> {
+    let both = identity.place.into_iter().chain(identity.state);
+    both.collect()
+}
+
+/// (name, whether it is a folder) of all that a folder holds.
+#[pyfunction]
+pub fn remote_list(py: Python<'_>, url: &str) -> PyResult<Vec<(String, bool)>> {
+    let entries = asked(py, || treemill_remote::list(url))?;
+    let named = entries
+        .into_iter()
+        .map(|entry| (entry.name, entry.is_folder));
+    Ok(named.collect())
+}
+
+/// All bytes of a small file.
+#[pyfunction]
+pub fn remote_content<'py>(py: Python<'py>, url: &str) -> PyResult<Bound<'py, PyBytes>> {
+    let bytes = asked(py, || treemill_remote::content(url))?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// Asks a server, detached from the GIL.
+fn asked<T: Send>(
+    py: Python<'_>,
+    ask: impl FnOnce() -> Result<T, SourceError> + Send,
+) -> PyResult<T> {
+    py.detach(ask)
+        .map_err(|e| read_error(py, &ReadError::source(e)))
+}

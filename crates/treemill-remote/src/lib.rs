@@ -1,0 +1,116 @@
+//! Files on servers, by their addresses: [`open`], [`stat`], [`list`] and [`content`] look the scheme up in one table of
+//! transports. Knows no protocol and no file format.
+#![forbid(unsafe_code)]
+
+mod limits;
+mod xrootd;
+
+use std::sync::Arc;
+use treemill_source::{Identity, Source, SourceError};
+
+/// What a server says of a file or folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    /// Bytes of a file.
+    pub size: u64,
+    /// Whether it is a folder.
+    pub is_folder: bool,
+    /// When the content was changed last, in seconds since 1970, if the server says it.
+    pub changed: Option<i64>,
+    /// The file's state; `None` if what the server says does not identify it.
+    pub identity: Option<Identity>,
+}
+
+/// One name in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The name, without the folder's.
+    pub name: String,
+    /// Whether it is a folder itself.
+    pub is_folder: bool,
+}
+
+/// The functions of one protocol. Each takes a whole address.
+struct Transport {
+    schemes: &'static [&'static str],
+    open: fn(&str) -> Result<Arc<dyn Source>, SourceError>,
+    stat: fn(&str) -> Result<Stat, SourceError>,
+    list: fn(&str) -> Result<Vec<Entry>, SourceError>,
+}
+
+/// A new transport is a line here.
+const TRANSPORTS: &[Transport] = &[xrootd::TRANSPORT];
+
+/// The schemes of addresses that can be read, without `://`.
+#[must_use]
+pub fn schemes() -> Vec<&'static str> {
+    let all = TRANSPORTS.iter().flat_map(|transport| transport.schemes);
+    all.copied().collect()
+}
+
+/// Opens a file.
+///
+/// ```
+/// let error = treemill_remote::open("gopher://host/file.root").err().unwrap();
+/// assert!(error.what.contains("gopher:// is not supported"), "{error}");
+/// ```
+///
+/// # Errors
+/// If there is no such file, or it cannot be opened; if the scheme is unknown.
+pub fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
+    (transport(url)?.open)(url)
+}
+
+/// Asks for the state of a file or folder.
+///
+/// # Errors
+/// As [`open`].
+pub fn stat(url: &str) -> Result<Stat, SourceError> {
+    (transport(url)?.stat)(url)
+}
+
+/// Asks what a folder holds, in no particular order.
+///
+/// # Errors
+/// As [`open`]; if the protocol or the server cannot list.
+pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
+    (transport(url)?.list)(url)
+}
+
+/// All bytes of a small file, such as a list of others.
+///
+/// # Errors
+/// As [`open`]; if the file is larger than 64 MB.
+pub fn content(url: &str) -> Result<Vec<u8>, SourceError> {
+    let source = open(url)?;
+    let size = source.size();
+    if size > limits::MOST_CONTENT {
+        let what = format!("{size} bytes are too many for a list of files");
+        return Err(SourceError::new(source.name(), what));
+    }
+    let tickets = source.submit(std::iter::once(0..size).collect());
+    match tickets.first() {
+        Some(ticket) if size > 0 => Ok(ticket.wait()?.to_vec()),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn transport(url: &str) -> Result<&'static Transport, SourceError> {
+    let scheme = url
+        .split("://")
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let found = TRANSPORTS
+        .iter()
+        .find(|transport| transport.schemes.contains(&scheme.as_str()));
+    found.ok_or_else(|| {
+        let known: Vec<String> = schemes().iter().map(|s| format!("{s}://")).collect();
+        let what = format!(
+            "{scheme}:// is not supported; these are: {}",
+            known.join(", ")
+        );
+        // The rest of the address may hold credentials.
+        SourceError::new(format!("{scheme}://…"), what)
+    })
+}

@@ -1,0 +1,161 @@
+"""Files on servers, as a kind of storage: asks the core for states, listings and contents by URL.
+
+Knows no protocol, which is the core's, and no dataset.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+import re
+import threading
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from ..errors import SourceError
+from .identity import Identity
+
+__all__ = ["Remote"]
+
+_GLOB = re.compile(r"[*\[]|\?(?!.*=)")
+"""The signs of a glob in a URL; a question mark before an equals sign begins a query."""
+_RECENT = 10.0
+"""Seconds for which a look at a file that is not for a pass takes an earlier look's word."""
+_AT_ONCE = 32
+"""Files that are asked for at once. The core's connections are shared, so this is only threads."""
+
+
+class Remote:
+    """Files of one server or another. Implements source.Storage."""
+
+    is_far = True
+
+    def __init__(self) -> None:
+        self._looks: dict[str, tuple[float, Identity]] = {}
+        self._lock = threading.Lock()
+
+    def address(self, text: str) -> str:
+        """See Storage."""
+        return text
+
+    def exists(self, path: str) -> bool:
+        """See Storage."""
+        # To ask would take a round trip for each file of a dataset: the opening tells.
+        return not self.is_glob(path) and not path.endswith("/")
+
+    def is_glob(self, path: str) -> bool:
+        """See Storage."""
+        return _GLOB.search(path) is not None
+
+    def is_directory(self, path: str) -> bool:
+        """See Storage."""
+        return _stat(path)[1]
+
+    def identity(self, path: str) -> Identity:
+        """See Storage."""
+        size, _, changed, marks = _stat(path)
+        found = made(size, changed, marks)
+        with self._lock:
+            self._looks[path] = time.monotonic(), found
+        return found
+
+    def recent_identity(self, path: str) -> Identity:
+        """See Storage."""
+        with self._lock:
+            known = self._looks.get(path)
+        if known is not None and time.monotonic() - known[0] < _RECENT:
+            return known[1]
+        return self.identity(path)
+
+    def identities(self, paths: Iterable[str]) -> dict[str, Identity]:
+        """See Storage."""
+
+        def one(path: str) -> tuple[str, Identity | None]:
+            try:
+                return path, self.identity(path)
+            except SourceError:
+                return path, None  # raised again when the file is wanted
+
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            found = dict(threads.map(one, dict.fromkeys(paths)))
+        return {path: identity for path, identity in found.items() if identity is not None}
+
+    def matching(self, pattern: str) -> list[str]:
+        """See Storage."""
+        if pattern.endswith("/"):
+            pattern += "*.root"
+        head, query = _without_query(pattern)
+        begin = _SERVER_AND_ROOT.match(head)
+        if begin is None:
+            return []
+        parts = head[begin.end() :].split("/")
+        return sorted(path + query for path in _walk(begin[0], parts, query))
+
+    def beside(self, given: str, file: str) -> str:
+        """See Storage."""
+        head, query = _without_query(file)
+        folder = posixpath.dirname(head)
+        begin = _SERVER_AND_ROOT.match(head)
+        if given.startswith("/") and begin is not None:
+            return begin[0] + given.lstrip("/") + query
+        return f"{folder}/{given}{query}"
+
+    def canonical(self, path: str) -> str:
+        """See Storage."""
+        return path
+
+    def content(self, path: str) -> bytes:
+        """See Storage."""
+        from treemill import _core  # heavy: core
+
+        return _core.remote_content(path)
+
+
+_SERVER_AND_ROOT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]*/+")
+
+
+def made(size: int, changed: int | None, marks: list[int] | None) -> Identity:
+    """The identity of what a server says of a file. One that it says too little of is another file
+    each time."""
+    nanoseconds = 0 if changed is None else changed * 10**9
+    unsure = (time.time_ns(),) if marks is None else tuple(marks)
+    return Identity(size, nanoseconds, unsure)
+
+
+def _stat(url: str) -> tuple[int, bool, int | None, list[int] | None]:
+    from treemill import _core  # heavy: core
+
+    return _core.remote_stat(url)
+
+
+def _without_query(url: str) -> tuple[str, str]:
+    """A URL up to its query, and the query with its question mark; it has an equals sign."""
+    found = re.search(r"\?(?=.*=)", url)
+    return (url, "") if found is None else (url[: found.start()], url[found.start() :])
+
+
+def _walk(folder: str, parts: list[str], query: str) -> Iterable[str]:
+    """The files below a folder, whose URL ends with a slash, that match these parts of a path."""
+    from treemill import _core  # heavy: core
+
+    first, *rest = parts
+    if not _GLOB.search(first):
+        if not rest:
+            yield folder + first
+        else:
+            yield from _walk(f"{folder}{first}/", rest, query)
+        return
+    if first == "**" and rest:
+        yield from _walk(folder, rest, query)
+    for name, is_folder in _core.remote_list(folder + query):
+        if first == "**":
+            if is_folder:
+                yield from _walk(f"{folder}{name}/", parts, query)
+            elif not rest:
+                yield folder + name
+        elif fnmatch.fnmatchcase(name, first):
+            if not rest:
+                yield folder + name
+            elif is_folder:
+                yield from _walk(f"{folder}{name}/", rest, query)
