@@ -37,7 +37,7 @@ ALLOWED = {
         "treemill-read",
         "treemill-query",
     },
-    "treemill-remote": {"treemill-source", "treemill-xrootd"},  # addresses to transports
+    "treemill-remote": {"treemill-source", "treemill-http", "treemill-xrootd"},  # addresses to transports
     "treemill-testing": {"treemill-source"},  # what the other crates' tests measure with
     "treemill-py": {
         "treemill-source",

@@ -2,6 +2,7 @@
 //! transports. Knows no protocol and no file format.
 #![forbid(unsafe_code)]
 
+mod http;
 mod limits;
 mod xrootd;
 
@@ -39,7 +40,7 @@ struct Transport {
 }
 
 /// A new transport is a line here.
-const TRANSPORTS: &[Transport] = &[xrootd::TRANSPORT];
+const TRANSPORTS: &[Transport] = &[xrootd::TRANSPORT, http::TRANSPORT];
 
 /// The schemes of addresses that can be read, without `://`.
 #[must_use]
