@@ -14,7 +14,7 @@ class _Bound:
     def __getattr__(self, name):
         return getattr(self._bound, name)
 
-    def prefetch(self, start, stop):
+    def prefetch(self, start, stop, control):
         asked.append(("prefetch", self._file, start, stop))
 
     def forget(self, start, stop):

@@ -172,6 +172,7 @@ class World:
                 self.promised[action.worker][action.packet.number] = action.packet
             elif isinstance(action, Forget):
                 assert self.promised[action.worker].pop(action.packet.number) == action.packet
+                assert action.to is None or action.to in self.partials
                 self.broken += 1
             elif isinstance(action, Collect | Refuse):
                 assert action.merger in self.mergers, "orders go to mergers that are there"

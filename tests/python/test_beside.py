@@ -71,7 +71,8 @@ class Far:
     def run(self, start, stop, partial, control):
         self.say("run", start, stop)
 
-    def prefetch(self, start, stop):
+    def prefetch(self, start, stop, control):
+        assert isinstance(control, Control), "it counts what is asked for"
         self.say("prefetch", start, stop)
 
     def forget(self, start, stop):
@@ -90,7 +91,7 @@ def far():
 
 
 def test_bytes_are_asked_for_while_somebody_else_works(far):
-    beside = Beside(far)
+    beside = Beside(far, Control())
     beside.prefetch(packet(1))
     far.wait_for("bound", 0)
     far.may_open.set()
@@ -100,7 +101,7 @@ def test_bytes_are_asked_for_while_somebody_else_works(far):
 
 
 def test_what_is_forgotten_before_its_file_is_open_is_not_asked_for(far):
-    beside = Beside(far)
+    beside = Beside(far, Control())
     beside.prefetch(packet(1))
     far.wait_for("bound", 0)
     beside.prefetch(packet(2))
@@ -112,7 +113,7 @@ def test_what_is_forgotten_before_its_file_is_open_is_not_asked_for(far):
 
 
 def test_a_packet_that_has_begun_is_neither_asked_for_nor_forgotten(far):
-    beside = Beside(far)
+    beside = Beside(far, Control())
     for number in (1, 2):
         beside.prefetch(packet(number))
     far.wait_for("bound", 0)
@@ -140,6 +141,17 @@ def test_errors_of_what_is_asked_ahead_are_no_events(far):
     assert told == []
 
 
+@pytest.mark.parametrize("shared", [False, True])
+def test_what_was_fetched_is_kept_for_a_worker_that_has_the_same_workload(far, shared):
+    first = Worker(0, far, Control(), None, None)
+    second = Worker(1, far if shared else Far(), Control(), None, None)
+    far.may_open.set()
+    first.note(Prefetch(0, packet(1)))
+    far.wait_for("prefetch", 10, 20)
+    first.note(Forget(0, packet(1), to=1), second)
+    assert (("forget", 10, 20) in far.said) != shared
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_files_are_opened_beside_a_packet(far, fails):
     told, heard = [], threading.Event()
@@ -163,7 +175,7 @@ def test_files_are_opened_beside_a_packet(far, fails):
 
 
 def test_after_the_pass_nothing_more_is_begun(far):
-    beside = Beside(far)
+    beside = Beside(far, Control())
     for number in range(9):
         beside.prefetch(packet(number))
     far.wait_for("bound", 0)

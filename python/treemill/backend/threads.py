@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from ..errors import UnsupportedError
-from ..packetizer import Event, Hint, Order, Process, Sizing, Tick, WorkerJoined
+from ..packetizer import Event, Forget, Hint, Order, Process, Sizing, Tick, WorkerJoined
 from ..worker.worker import Worker
 from ..worker.workload import Partial
 from .base import Pass, Pool, Request, worker_error
@@ -129,7 +129,7 @@ class ThreadPass(Pass):
         self._inboxes: list[SimpleQueue[Order | None]] = [
             SimpleQueue() for _ in range(self.workers)
         ]
-        self._note: dict[int, Callable[[Hint], None]] = {}
+        self._there: dict[int, Worker[Partial]] = {}  # the workers that have joined
         self._jobs: list[Job] = []
         self._late: list[threading.Thread] = []
 
@@ -150,7 +150,7 @@ class ThreadPass(Pass):
                 workload = task.workload(number)
                 workload.begin()
                 worker = Worker(number, workload, self.control, commit, self._hear)
-                self._note[number] = worker.note
+                self._there[number] = worker
                 self._tell(WorkerJoined(number))
                 has_begun = False
                 while (order := self._next(inbox)) is not None:
@@ -182,7 +182,9 @@ class ThreadPass(Pass):
 
     def _send(self, worker: int, action: Order | Hint) -> None:
         if isinstance(action, Hint):
-            self._note[worker](action)  # the worker's own thread may be at a packet
+            # Not by the inbox: the worker's own thread may be at a packet.
+            to = action.to if isinstance(action, Forget) else None
+            self._there[worker].note(action, None if to is None else self._there[to])
         else:
             self._inboxes[worker].put(action)
 
@@ -198,7 +200,7 @@ class ThreadPass(Pass):
             left = [number for number in range(self.workers) if number not in there]
             left += [number for number in self._given_up if number in there]
             self._late = self._pool.leave([self._jobs[number] for number in left])
-        self._jobs, self._note = [], {}  # they hold this pass
+        self._jobs, self._there = [], {}  # they hold this pass
 
     def _lose_patience(self, reason: str) -> None:
         super()._lose_patience(reason)

@@ -156,9 +156,9 @@ class Collecting:
                 return reached
             at = reached
 
-    def prefetch(self, start: int, stop: int) -> None:
+    def prefetch(self, start: int, stop: int, control: _core.Control) -> None:
         """See Bound."""
-        self._bound.prefetch(start, stop)
+        self._bound.prefetch(start, stop, control)
 
     def forget(self, start: int, stop: int) -> None:
         """See Bound."""

@@ -222,10 +222,12 @@ class Prefetch:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """The packet is not promised to the worker any more: what was fetched of it is of no use."""
+    """The packet is not promised to the worker any more: what was fetched of it is of no use to it.
+    `to`: the worker that has got its entries instead, if one has."""
 
     worker: int
     packet: Packet
+    to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

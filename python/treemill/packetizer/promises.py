@@ -90,7 +90,7 @@ class Promises:
                 return None
             self._last.pop()
             state.ledger.break_promise(number, packet)
-            actions.append(Forget(number, packet))
+            actions.append(Forget(number, packet, helper.number))
             state.nodes.move(helper, state.files[packet.file])
             span = (packet.start, packet.stop)
             mine = state.ledger.hand_out(helper.number, packet.file, span, packet.attempt)

@@ -108,7 +108,7 @@ class _BoundSelector:
             self._bookings.run(start, reached, partial.bookings, self._uncounted)
         return ended
 
-    def prefetch(self, start: int, stop: int) -> None:
+    def prefetch(self, start: int, stop: int, control: Control) -> None:
         """Nothing: see SelectorWorkload.ahead."""
 
     def forget(self, start: int, stop: int) -> None:

@@ -14,6 +14,8 @@ from ..packetizer import Packet
 from .workload import P, Workload
 
 if TYPE_CHECKING:
+    from treemill._core import Control
+
     from .workload import Bound
 
 __all__ = ["Beside"]
@@ -25,8 +27,10 @@ _AT_ONCE = 3
 class Beside(Generic[P]):
     """The promises to one worker, and what is done for them. Thread-safe."""
 
-    def __init__(self, workload: Workload[P]) -> None:
+    def __init__(self, workload: Workload[P], control: Control) -> None:
+        """`control` counts what is asked for."""
         self._workload = workload
+        self._control = control
         self._lock = threading.Lock()
         self._tasks: deque[Callable[[], None]] = deque()
         self._threads = 0
@@ -66,7 +70,7 @@ class Beside(Generic[P]):
             bound = self._workload.bound(packet.file)  # may have to open the file
             with self._lock:  # so that it cannot be forgotten before it is asked for
                 if packet.number in self._promised:
-                    bound.prefetch(packet.start, packet.stop)
+                    bound.prefetch(packet.start, packet.stop, self._control)
                     self._promised[packet.number] = bound
         except Exception:  # the packet itself will meet it again
             return
@@ -79,7 +83,8 @@ class Beside(Generic[P]):
                 bound.forget(packet.start, packet.stop)
 
     def begin(self, packet: Packet) -> None:
-        """Notes that the packet is no promise any more: the worker begins it."""
+        """Notes that the packet is no promise any more: this worker begins it, or another one that
+        has the same workload, and so what was fetched."""
         if self._promised:
             with self._lock:
                 self._promised.pop(packet.number, None)

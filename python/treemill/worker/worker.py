@@ -59,7 +59,7 @@ class Worker(Generic[P]):
         self._control = control
         self._commit = commit
         self._tell = tell
-        self._beside = Beside(workload)
+        self._beside = Beside(workload, control)
         self._partial: P | None = None
 
     def perform(self, order: Order) -> Event | None:
@@ -76,13 +76,17 @@ class Worker(Generic[P]):
             return Discarded(self.number)
         raise TypeError(f"not an order for a worker: {order!r}")
 
-    def note(self, hint: Hint) -> None:
+    def note(self, hint: Hint, to: Worker[P] | None = None) -> None:
         """Takes a hint, on any thread and at any time. What it asks for is done beside the order;
-        only OpenAhead is answered, by `tell`."""
+        only OpenAhead is answered, by `tell`. `to`: the worker that gets the entries of a Forget
+        instead, if it is of this process: with the same workload it has what was fetched."""
         if isinstance(hint, Prefetch):
             self._beside.prefetch(hint.packet)
         elif isinstance(hint, Forget):
-            self._beside.forget(hint.packet)
+            if to is not None and to._workload is self._workload:
+                self._beside.begin(hint.packet)
+            else:
+                self._beside.forget(hint.packet)
         elif isinstance(hint, OpenAhead):
             self._beside.do(lambda: self._tell(self._open(hint.file, beside=True)))
         else:

@@ -41,9 +41,10 @@ class Bound(Protocol[P]):
         """Adds the entries `[start, stop)` to the partial. Gives the entry before which it ended if
         it ended early, for instance because `control` is stopped; else None or `stop`."""
 
-    def prefetch(self, start: int, stop: int) -> None:
-        """Asks for the bytes of entries that will be run later, and does not wait for them. Asking
-        again changes nothing. Does nothing if the file is near."""
+    def prefetch(self, start: int, stop: int, control: Control) -> None:
+        """Asks for the bytes of entries that will be run later, in one go, and does not wait for
+        them. Asking again changes nothing. Does nothing if the file is near. `control` counts what
+        is asked for."""
 
     def forget(self, start: int, stop: int) -> None:
         """Drops the bytes that were prefetched for these entries and not used."""
@@ -162,8 +163,8 @@ class _Shifted(Generic[P]):
         ended = self._bound.run(start + first, stop + first, partial, control)
         return None if ended is None else ended - first
 
-    def prefetch(self, start: int, stop: int) -> None:
-        self._bound.prefetch(start + self._first, stop + self._first)
+    def prefetch(self, start: int, stop: int, control: Control) -> None:
+        self._bound.prefetch(start + self._first, stop + self._first, control)
 
     def forget(self, start: int, stop: int) -> None:
         self._bound.forget(start + self._first, stop + self._first)
