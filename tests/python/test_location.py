@@ -87,11 +87,14 @@ def test_split(text, parts):
     assert split_tree(text) == parts
 
 
-@pytest.mark.parametrize("scheme", ["root", "https", "http", "s3", "xrootd"])
-def test_urls_come_later(scheme):
-    with pytest.raises(UnsupportedError, match="later version") as caught:
-        expand(f"{scheme}://host//file.root:Events")
-    assert scheme in str(caught.value)
+def test_urls_are_taken_at_their_word():
+    (found,) = expand("root://nowhere.invalid//file.root:Events")
+    assert found == Location("root://nowhere.invalid//file.root", "Events")
+
+
+def test_unknown_schemes_are_refused():
+    with pytest.raises(UnsupportedError, match="gopher:// is not supported"):
+        expand("gopher://host//file.root:Events")
 
 
 def test_nothing_there(folder):

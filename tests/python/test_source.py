@@ -19,8 +19,9 @@ def test_addresses(monkeypatch):
     assert source.address("~/a.root") == "/home/me/a.root"
     assert source.address("a/b.root") == "a/b.root"
     assert source.address("file:///a/b.root") == "/a/b.root"
-    with pytest.raises(UnsupportedError, match="later version"):
-        source.address("root://host//a.root")
+    assert source.address("root://host//a.root") == "root://host//a.root"
+    with pytest.raises(UnsupportedError, match="not supported"):
+        source.address("gopher://host//a.root")
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ QUESTIONS = [source.exists, source.is_directory, source.identity, source.matchin
 
 @pytest.mark.parametrize("ask", QUESTIONS)
 def test_every_question_refuses_a_scheme_that_has_no_storage_yet(ask):
-    with pytest.raises(UnsupportedError, match="gopher:// sources come") as caught:
+    with pytest.raises(UnsupportedError, match=r"gopher:// is not supported.*root://") as caught:
         ask("gopher://host/a.root")
     assert caught.value.file == "gopher://host/a.root"
 
@@ -91,6 +92,34 @@ def test_what_is_not_there_says_so(tmp_path):
     assert source.matching(str(tmp_path / "*.root")) == []
     with pytest.raises(SourceError, match="directory"):
         source.content(str(tmp_path))
+
+
+def test_addresses_on_servers_are_not_asked_for_before_they_are_opened():
+    assert source.is_far("root://host//a.root") and not source.is_far("/a.root")
+    assert source.exists("root://nowhere.invalid//a.root")
+    assert not source.exists("root://nowhere.invalid//*.root")
+    assert not source.exists("root://nowhere.invalid//folder/")
+
+
+@pytest.mark.parametrize(
+    ("address", "is_glob"),
+    [
+        ("root://host//a*.root", True),
+        ("root://host//a?.root", True),
+        ("root://host//a.root?xrd.wantprot=unix", False),
+        ("https://host/a.root?X-Amz-Signature=1", False),
+        ("https://host/[ab].root", True),
+    ],
+)
+def test_globs_and_queries_of_addresses(address, is_glob):
+    assert source.is_glob(address) is is_glob
+
+
+def test_beside_on_servers():
+    file = "root://host//data/a.root?token=1"
+    assert source.beside("b.root", file) == "root://host//data/b.root?token=1"
+    assert source.beside("/other/b.root", file) == "root://host//other/b.root?token=1"
+    assert source.beside("root://there//b.root", file) == "root://there//b.root"
 
 
 def test_beside(monkeypatch):

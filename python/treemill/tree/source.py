@@ -140,7 +140,7 @@ def _failed(path: str, error: OSError) -> SourceError:
 
 _LOCAL = _Local()
 _REMOTE = Remote()
-_NEAR: Mapping[str, Storage] = {"": _LOCAL, "file": _LOCAL}
+_STORAGES: Mapping[str, Storage] = {"": _LOCAL, "file": _LOCAL}
 """By scheme; a path has none. The core's table says which other schemes there are."""
 
 
@@ -148,7 +148,7 @@ def _storage(path: str) -> Storage:
     if "://" not in path:  # as most are, and each pass asks for each file's identity
         return _LOCAL
     scheme = server(path).partition("://")[0].lower()
-    found = _NEAR.get(scheme)
+    found = _STORAGES.get(scheme)
     if found is not None:
         return found
     from treemill import _core  # heavy: core
