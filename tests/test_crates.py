@@ -22,6 +22,7 @@ ALLOWED = {
     },  # a client of one protocol; it knows no file format
     "treemill-transfer": {"treemill-source"},  # ranges in flight; it knows no protocol
     "treemill-http": {"treemill-source", "treemill-transfer", "treemill-credentials"},
+    "treemill-objects": {"treemill-source", "treemill-transfer", "treemill-http"},
     "treemill-names": set(),  # how far two names are apart
     "treemill-query": {"treemill-names"},
     "treemill-offsets": set(),  # one function, with the one `unsafe` that is not for tests
@@ -89,6 +90,7 @@ def test_testing_is_for_tests_only(packages):
         "treemill-xrootd",
         "treemill-transfer",
         "treemill-http",
+        "treemill-objects",
     ],
 )
 def test_parsing_crates_forbid_unsafe(packages, name):

@@ -163,8 +163,9 @@ fn changed() -> Trouble {
     Trouble::new(Kind::Final, "the file changed while it was read")
 }
 
-/// What a status means that brings no bytes.
-pub(crate) fn refused(status: StatusCode, headers: &HeaderMap, server: &str) -> Trouble {
+/// What a status means that brings no bytes. `server` is for the message.
+#[must_use]
+pub fn refused(status: StatusCode, headers: &HeaderMap, server: &str) -> Trouble {
     let kind = match status.as_u16() {
         404 | 410 => Kind::Missing,
         408 | 425 | 429 | 500 | 502 | 503 | 504 => Kind::Transient,

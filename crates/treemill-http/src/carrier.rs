@@ -4,13 +4,12 @@
 use crate::address::{Address, server};
 use crate::answer::{Accepted, Known, judge, refused};
 use crate::conversation::{Conversation, Route, Turn};
-use crate::engine::{Engine, trouble};
+use crate::engine::{Flight, Line, trouble};
 use bytes::Bytes;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, IF_MATCH, LOCATION, RANGE};
-use reqwest::{Method, RequestBuilder, Response, Version};
+use reqwest::{Method, RequestBuilder, Response};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use treemill_credentials::bearer_token;
 use treemill_transfer::{Body, Carrier, Kind, Part, Trouble};
 
@@ -19,8 +18,7 @@ pub(crate) struct File {
     pub(crate) address: Address,
     server: String,
     route: Mutex<Route>,
-    is_multiplexed: AtomicBool,
-    in_flight: Arc<AtomicUsize>,
+    line: Line,
 }
 
 /// What is asked of a server.
@@ -40,23 +38,13 @@ pub(crate) struct Reply {
     _flight: Flight,
 }
 
-/// Counts a request while it is in flight.
-struct Flight(Arc<AtomicUsize>);
-
-impl Drop for Flight {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl File {
     pub(crate) fn new(address: Address) -> Self {
         File {
             server: server(&address.url),
             address,
             route: Mutex::default(),
-            is_multiplexed: AtomicBool::new(false),
-            in_flight: Arc::default(),
+            line: Line::default(),
         }
     }
 
@@ -70,13 +58,7 @@ impl File {
         loop {
             let at = talk.url().clone();
             let name = server(&at);
-            let flight = Flight(Arc::clone(&self.in_flight));
-            let others = self.in_flight.fetch_add(1, Ordering::Relaxed);
-            let client =
-                Engine::here()?.client(others, self.is_multiplexed.load(Ordering::Relaxed));
-            let Some(client) = client else {
-                return Err(Trouble::new(Kind::Final, "there is no client of HTTP"));
-            };
+            let (client, flight) = self.line.client()?;
             let mut request = client
                 .request(ask.method.clone(), at.clone())
                 .headers(ask.headers.clone())
@@ -91,8 +73,7 @@ impl File {
                     return Err(trouble(&error, &name));
                 }
             };
-            self.is_multiplexed
-                .store(response.version() == Version::HTTP_2, Ordering::Relaxed);
+            self.line.answered(response.version());
             let location = response
                 .headers()
                 .get(LOCATION)

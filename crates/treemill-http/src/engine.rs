@@ -2,37 +2,76 @@
 
 use crate::limits::{CONNECT, CONNECTION_WINDOW, IDLE, LANES, MOST_IDLE, PER_LANE, STREAM_WINDOW};
 use crate::tls;
-use reqwest::{Client, redirect};
+use reqwest::{Client, Version, redirect};
 use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use treemill_transfer::{Kind, PerProcess, Trouble};
 
 static ENGINE: PerProcess<Engine> = PerProcess::new();
 
 /// Clients, each with connections of its own. With HTTP/1 the first one has them all; with HTTP/2, which puts all
 /// requests of a client into one connection, busy servers get several.
-pub(crate) struct Engine {
+struct Engine {
     lanes: Vec<Client>,
 }
 
-impl Engine {
-    /// This process's own.
-    pub(crate) fn here() -> Result<&'static Engine, Trouble> {
-        ENGINE.get(|| {
-            let tls =
-                tls::client().map_err(|e| Trouble::new(Kind::Final, format!("no TLS: {e}")))?;
-            let lanes: Result<_, _> = (0..LANES).map(|_| client(tls.clone())).collect();
-            let lanes = lanes.map_err(|e| trouble(&e, "the network"))?;
-            Ok(Engine { lanes })
-        })
+/// This process's own.
+fn engine() -> Result<&'static Engine, Trouble> {
+    ENGINE.get(|| {
+        let tls = tls::client().map_err(|e| Trouble::new(Kind::Final, format!("no TLS: {e}")))?;
+        let lanes: Result<_, _> = (0..LANES).map(|_| client(tls.clone())).collect();
+        let lanes = lanes.map_err(|e| trouble(&e, "the network"))?;
+        Ok(Engine { lanes })
+    })
+}
+
+/// The connections to one server, as far as a file must know of them: how many requests are in flight.
+#[derive(Debug, Default)]
+pub struct Line {
+    is_multiplexed: AtomicBool,
+    in_flight: Arc<AtomicUsize>,
+}
+
+/// A request in flight, until it is dropped.
+#[derive(Debug)]
+pub struct Flight(Arc<AtomicUsize>);
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Line {
+    /// The client for one more request.
+    ///
+    /// # Errors
+    /// If this process can have no connections.
+    pub fn client(&self) -> Result<(&'static Client, Flight), Trouble> {
+        let flight = Flight(Arc::clone(&self.in_flight));
+        let others = self.in_flight.fetch_add(1, Ordering::Relaxed);
+        let lane = lane(others, self.is_multiplexed.load(Ordering::Relaxed));
+        let client = engine()?.lanes.get(lane);
+        let client =
+            client.ok_or_else(|| Trouble::new(Kind::Final, "there is no client of HTTP"))?;
+        Ok((client, flight))
     }
 
-    /// The client for a request beside `in_flight` others to the same server.
-    pub(crate) fn client(&self, in_flight: usize, is_multiplexed: bool) -> Option<&Client> {
-        let lane = in_flight
-            .checked_div(PER_LANE)
-            .unwrap_or(0)
-            .min(LANES.saturating_sub(1));
-        self.lanes.get(if is_multiplexed { lane } else { 0 })
+    /// An answer has come by this version of the protocol.
+    pub fn answered(&self, version: Version) {
+        let is_multiplexed = version == Version::HTTP_2;
+        self.is_multiplexed.store(is_multiplexed, Ordering::Relaxed);
+    }
+}
+
+/// Which client takes a request beside `others`.
+fn lane(others: usize, is_multiplexed: bool) -> usize {
+    let busy = others.checked_div(PER_LANE).unwrap_or(0);
+    if is_multiplexed {
+        busy.min(LANES.saturating_sub(1))
+    } else {
+        0
     }
 }
 
@@ -52,7 +91,8 @@ fn client(tls: rustls::ClientConfig) -> reqwest::Result<Client> {
 }
 
 /// A failure of the network in words, without the URL, which may have credentials.
-pub(crate) fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
+#[must_use]
+pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
     if let Some(refusal) = tls_refusal(error) {
         let what = format!("the server {server} cannot be trusted, or does not trust: {refusal}");
         return Trouble::new(Kind::Final, what);

@@ -18,6 +18,12 @@ mod version;
 pub use calls::{HttpSource, Stat, exists, list, open, stat};
 pub use listing::Entry;
 
+/// For other protocols over HTTP: this process's connections, and how failures are told.
+pub mod network {
+    pub use crate::answer::refused;
+    pub use crate::engine::{Line, trouble};
+}
+
 /// For the fuzz targets: what parses bytes from outside.
 #[doc(hidden)]
 pub mod parsing {

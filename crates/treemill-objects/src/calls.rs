@@ -1,0 +1,218 @@
+//! What callers ask for: an object's bytes, its state, the names in a folder.
+
+use crate::address::Address;
+use crate::carrier::{Object, Stream, get};
+use crate::failure::trouble;
+use crate::store::{bucket, owner};
+use bytes::BytesMut;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+use treemill_source::{Costs, Identity, Request, Source, SourceError, Ticket};
+use treemill_transfer::{Body, HEAD, Kind, Opened, Remote, Trouble, insist, soon, wait};
+
+/// An object in a bucket.
+#[derive(Debug, Clone)]
+pub struct ObjectSource(Remote<Object>);
+
+/// An object as its service describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    /// Bytes.
+    pub size: u64,
+    /// Which object it is, and in which state, if the service names its version.
+    pub identity: Option<Identity>,
+    /// When it was written.
+    pub modified: Option<SystemTime>,
+}
+
+/// A name in a folder: keys are grouped by their slashes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// The last part of its key.
+    pub name: String,
+    /// Whether other keys begin with it and a slash.
+    pub is_folder: bool,
+}
+
+/// Opens an object: one request, which brings the first bytes along. Blocks until it is answered. Credentials come from
+/// the environment (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`, `AWS_REGION`, `GOOGLE_APPLICATION_CREDENTIALS`,
+/// `AZURE_STORAGE_ACCOUNT_NAME` …); without any, requests are not signed.
+///
+/// # Errors
+/// Why the object cannot be read; no later than 30 s after the service's last byte.
+pub fn open(url: &str) -> Result<ObjectSource, SourceError> {
+    let (object, opened) = waited(url, opening)?;
+    Ok(ObjectSource(Remote::new(object, opened)))
+}
+
+/// Size, identity and time of an object, which is not opened.
+///
+/// # Errors
+/// As [`open`].
+pub fn stat(url: &str) -> Result<Stat, SourceError> {
+    waited(url, |address, store| async move {
+        let meta = insist(|| soon(head(&*store, &address))).await?;
+        Ok(Stat {
+            size: meta.size,
+            identity: identity(&address, &meta),
+            modified: Some(meta.last_modified.into()),
+        })
+    })
+}
+
+/// Whether there is such an object.
+///
+/// # Errors
+/// As [`open`], if the service is not certain of it.
+pub fn exists(url: &str) -> Result<bool, SourceError> {
+    match stat(url) {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_missing => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The names in a folder, sorted. A folder that no key is in is empty: buckets have no others.
+///
+/// # Errors
+/// As [`open`].
+pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
+    let folder = url.strip_suffix('/').unwrap_or(url);
+    waited(folder, |address, store| async move {
+        let prefix = Some(&address.key);
+        let one = || async {
+            store
+                .list_with_delimiter(prefix)
+                .await
+                .map_err(|e| trouble(&e))
+        };
+        let found = insist(|| soon(one())).await?;
+        let entry = |path: &object_store::path::Path, is_folder| {
+            let name = path.filename()?.to_owned();
+            Some(Entry { name, is_folder })
+        };
+        let folders = found
+            .common_prefixes
+            .iter()
+            .filter_map(|path| entry(path, true));
+        let objects = found
+            .objects
+            .iter()
+            .filter_map(|meta| entry(&meta.location, false));
+        let mut entries: Vec<Entry> = folders.chain(objects).collect();
+        entries.sort();
+        Ok(entries)
+    })
+}
+
+/// Does `what` with the bucket of a URL on the runtime, and waits for it.
+fn waited<T: Send + 'static, F: Future<Output = Result<T, Trouble>> + Send + 'static>(
+    url: &str,
+    what: impl FnOnce(Address, Arc<dyn ObjectStore>) -> F + Send + 'static,
+) -> Result<T, SourceError> {
+    let address = Address::parse(url)?;
+    let name = address.name.clone();
+    let done = wait(async move {
+        let store = bucket(&address)?;
+        what(address, store).await
+    });
+    done.map_err(|trouble| trouble.error(&name, None))
+}
+
+async fn head(store: &dyn ObjectStore, address: &Address) -> Result<ObjectMeta, Trouble> {
+    store
+        .head(&address.key)
+        .await
+        .map_err(|error| trouble(&error))
+}
+
+async fn opening(
+    address: Address,
+    store: Arc<dyn ObjectStore>,
+) -> Result<(Object, Opened), Trouble> {
+    let first = insist(|| first(&*store, &address)).await;
+    let (known, mut opened) = match first {
+        Ok(first) => first,
+        Err(trouble) if trouble.kind != Kind::Final => return Err(trouble),
+        // An object without bytes has no range to send.
+        Err(refused) => match insist(|| soon(head(&*store, &address))).await {
+            Ok(meta) if meta.size == 0 => (meta, empty(&address)),
+            _ => return Err(refused),
+        },
+    };
+    opened.identity = identity(&address, &known);
+    let object = Object {
+        store,
+        server: address.server(),
+        key: address.key,
+        known,
+    };
+    Ok((object, opened))
+}
+
+/// The request that opens an object.
+async fn first(
+    store: &dyn ObjectStore,
+    address: &Address,
+) -> Result<(ObjectMeta, Opened), Trouble> {
+    let sent = Instant::now();
+    let result = soon(get(store, &address.key, 0..HEAD, None)).await?;
+    let latency = sent.elapsed();
+    let meta = result.meta.clone();
+    let mut body = Stream::of(result);
+    let mut head = BytesMut::new();
+    while let Some(chunk) = soon(body.chunk()).await? {
+        head.extend_from_slice(&chunk);
+    }
+    let opened = Opened {
+        size: meta.size,
+        head: head.freeze(),
+        latency,
+        ..empty(address)
+    };
+    Ok((meta, opened))
+}
+
+fn empty(address: &Address) -> Opened {
+    Opened {
+        name: address.name.clone(),
+        size: 0,
+        identity: None,
+        head: bytes::Bytes::new(),
+        latency: treemill_transfer::SILENCE,
+    }
+}
+
+fn identity(address: &Address, meta: &ObjectMeta) -> Option<Identity> {
+    let tag = meta.e_tag.as_ref().filter(|tag| !tag.starts_with("W/"))?;
+    let place = format!("{} {}", owner(address.service), address.name);
+    Some(Identity::of_remote(&place, meta.size, tag))
+}
+
+impl Source for ObjectSource {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.0.size()
+    }
+
+    fn costs(&self) -> Costs {
+        self.0.costs()
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        self.0.identity()
+    }
+
+    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+        self.0.read(requests)
+    }
+
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        self.0.submit(ranges)
+    }
+}

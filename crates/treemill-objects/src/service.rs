@@ -1,0 +1,86 @@
+//! What object_store sends its requests with: this process's connections. What answers mean is decided by treemill-http.
+
+use crate::failure::Passed;
+use async_trait::async_trait;
+use object_store::ClientOptions;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
+};
+use reqwest::StatusCode;
+use treemill_http::network::{Line, refused};
+use treemill_transfer::{Kind, Trouble};
+
+/// Gives every store a line of its own.
+#[derive(Debug)]
+pub(crate) struct Connector {
+    /// For messages.
+    pub(crate) server: String,
+}
+
+impl HttpConnector for Connector {
+    fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let server = self.server.clone();
+        Ok(HttpClient::new(Sender {
+            server,
+            line: Line::default(),
+        }))
+    }
+}
+
+/// Sends requests. It holds no connection: those are the process's own, also after a fork.
+#[derive(Debug)]
+struct Sender {
+    server: String,
+    line: Line,
+}
+
+#[async_trait]
+impl HttpService for Sender {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let (client, _flight) = self.line.client().map_err(passed)?;
+        let response = HttpService::call(client, request).await.map_err(|error| {
+            let what = format!(
+                "the server of {} cannot be reached: {}",
+                self.server,
+                innermost(&error)
+            );
+            passed(Trouble::new(Kind::Transient, what))
+        })?;
+        self.line.answered(response.version());
+        match response.status() {
+            // object_store knows these.
+            StatusCode::NOT_FOUND | StatusCode::PRECONDITION_FAILED | StatusCode::NOT_MODIFIED => {
+                Ok(response)
+            }
+            status if status.is_success() => Ok(response),
+            status => Err(passed(self.refusal(status, &response))),
+        }
+    }
+}
+
+impl Sender {
+    fn refusal(&self, status: StatusCode, response: &HttpResponse) -> Trouble {
+        let mut trouble = refused(status, response.headers(), &self.server);
+        let region = response.headers().get("x-amz-bucket-region");
+        if let Some(region) = region.and_then(|region| region.to_str().ok())
+            && (status.is_redirection() || status == StatusCode::BAD_REQUEST)
+        {
+            trouble.what = format!("the bucket is in the region {region}: set AWS_REGION={region}");
+        }
+        trouble
+    }
+}
+
+fn passed(trouble: Trouble) -> HttpError {
+    HttpError::new(HttpErrorKind::Unknown, Passed(trouble))
+}
+
+fn innermost(error: &HttpError) -> String {
+    let mut text = "no connection".to_owned();
+    let mut at = std::error::Error::source(error);
+    while let Some(cause) = at {
+        text = cause.to_string();
+        at = cause.source();
+    }
+    text
+}
