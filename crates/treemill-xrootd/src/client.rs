@@ -3,7 +3,6 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::file::File;
-use crate::limits;
 use crate::options::Options;
 use crate::refusal::{self, broken};
 use crate::route::Route;
@@ -12,16 +11,22 @@ use crate::stream::Outcome;
 use crate::url::{Server, Url};
 use crate::wire::bodies::{Entry, Location, Opened, Status, values};
 use crate::wire::{Request, WireError};
+use crate::{limits, tls};
+use rustls::ClientConfig;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The session of one server, once it is made. One thread makes it, the others wait.
 type Place = Arc<Mutex<Option<Arc<Session>>>>;
 
+/// Whose session it is: the server, the user, and whether it must be encrypted.
+type Key = (Server, String, bool);
+
 /// A client: its sessions, shared by all that it opens. Threads may share it.
 pub struct Client {
     options: Options,
-    sessions: Mutex<HashMap<(Server, String), Place>>,
+    tls: OnceLock<Result<Arc<ClientConfig>, Error>>,
+    sessions: Mutex<HashMap<Key, Place>>,
 }
 
 impl Client {
@@ -30,6 +35,7 @@ impl Client {
     pub fn new(options: Options) -> Self {
         Client {
             options,
+            tls: OnceLock::new(),
             sessions: Mutex::default(),
         }
     }
@@ -159,7 +165,11 @@ impl Client {
 
     /// A session to the route's server, and whether it was made for this.
     fn session(&self, route: &Route, user: &str) -> Result<(Arc<Session>, bool), Error> {
-        let key = (route.server().clone(), user.to_owned());
+        let key = (
+            route.server().clone(),
+            user.to_owned(),
+            route.is_encrypted(),
+        );
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Arc::clone(sessions.entry(key).or_default());
         drop(sessions);
@@ -171,8 +181,25 @@ impl Client {
             user: user.to_owned(),
             token: route.token().to_owned(),
         };
-        let made = Session::open(route.server(), &identity, &self.options)?;
+        let open = |tls| Session::open(route.server(), &identity, tls, &self.options);
+        let made = match route.is_encrypted() {
+            true => open(Some(self.tls()?))?,
+            // A server that wants TLS says so in the clear; it takes another connection then.
+            false => match open(None) {
+                Err(error) if error.kind() == ErrorKind::TlsRequired => open(Some(self.tls()?))?,
+                made => made?,
+            },
+        };
         Ok((Arc::clone(place.insert(Arc::new(made))), true))
+    }
+
+    /// What TLS needs: found when it is needed first, since systems have many authorities.
+    fn tls(&self) -> Result<&Arc<ClientConfig>, Error> {
+        let configured = self.tls.get_or_init(|| {
+            let trusted = self.options.trusted.clone();
+            tls::configure(trusted.unwrap_or_else(|| Arc::new(treemill_credentials::trusted())))
+        });
+        configured.as_ref().map_err(Clone::clone)
     }
 }
 

@@ -6,10 +6,12 @@ use crate::meter::Meter;
 use crate::options::Options;
 use crate::stream::{Event, Outcome, Stream};
 use crate::ticket::{Sink, Ticket};
+use crate::tls::Tls;
 use crate::transport::Transport;
 use crate::url::Server;
 use crate::wire::Request;
 use crate::{limits, refusal};
+use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -125,8 +127,15 @@ impl Connection {
         self.post(self.state(), Vec::new(), all);
     }
 
-    /// Has the writing thread send what a layer below has to say (TLS).
-    pub(crate) fn flush(&self) {
+    /// Encrypts all that follows. No answer may be due.
+    pub(crate) fn encrypt(&self, config: &Arc<ClientConfig>) -> Result<(), Error> {
+        self.transport.encrypt(Tls::begin(config, &self.server)?);
+        self.flush();
+        Ok(())
+    }
+
+    /// Has the writing thread send what TLS itself has to say.
+    fn flush(&self) {
         if let Some(outbox) = &self.state().outbox {
             outbox.send(Vec::new()).ok();
         }
@@ -214,13 +223,17 @@ impl Connection {
     fn take(&self, bytes: &[u8]) -> Result<(), Error> {
         let mut state = self.state();
         let now = self.began.elapsed();
-        let mut events = state.stream.take(bytes, now).map_err(refusal::broken)?;
-        events.extend(state.stream.tick(now));
+        let mut events = Vec::new();
+        let taken = state.stream.take(bytes, now, &mut events);
+        let mut end = taken.map_err(refusal::broken);
+        if end.is_ok() {
+            events.extend(state.stream.tick(now));
+        }
         if !bytes.is_empty() {
             let is_idle = state.stream.in_flight() == 0;
             state.meter.received(bytes.len(), now, is_idle);
         }
-        let (mut done, mut end) = (Vec::<(Sink, Outcome)>::new(), Ok(()));
+        let mut done: Vec<(Sink, Outcome)> = Vec::new();
         for event in events {
             match event {
                 Event::Done { stream, outcome } => {

@@ -6,8 +6,11 @@
 //! measures. Thin parts do: `transport` is a socket, `connection` has its threads, `session` logs in; [`Client`],
 //! [`File`] and [`XrootdSource`] are what callers hold.
 //!
-//! Not done yet: TLS (and so the authentication `ztn`), other authentications than `unix` and `host`, checksums of
-//! pages (`kXR_pgread`), several connections for one session (`kXR_bind`), and writing. A server that insists on any of these is an error that says so.
+//! `root` addresses are spoken to in the clear, and by TLS where the server wants it; `roots` by TLS only. Bearer tokens
+//! (the authentication `ztn`) are sent by TLS only.
+//!
+//! Not done yet: other authentications than `ztn`, `unix` and `host`, checksums of pages (`kXR_pgread`), several
+//! connections for one session (`kXR_bind`), and writing. A server that insists on any of these is an error that says so.
 //!
 //! ```no_run
 //! use treemill_xrootd::{Client, Options, Url};
@@ -35,6 +38,7 @@ mod session;
 mod source;
 pub mod stream;
 mod ticket;
+mod tls;
 mod transport;
 mod url;
 pub mod vector;

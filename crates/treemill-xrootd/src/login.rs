@@ -2,12 +2,20 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::wire::{Request, bodies, codes};
+use treemill_credentials::Token;
 
-/// Makes the credentials of a user.
-type Credentials = fn(&str) -> Vec<u8>;
+/// What a login may use.
+pub struct Means<'a, F> {
+    /// The user's name.
+    pub user: &'a str,
+    /// Whether the connection is encrypted.
+    pub is_encrypted: bool,
+    /// Finds the user's bearer token. It is asked for only if the server takes one and the connection is encrypted.
+    pub token: F,
+}
 
-/// Authentications that this client can do, by the server's names for them.
-const KNOWN: [(&str, Credentials); 2] = [("unix", unix), ("host", |_| b"host\0".to_vec())];
+/// The authentications that this client can do, for messages.
+const KNOWN: &str = "ztn (a bearer token), unix and host";
 
 /// The user's name as a login has it: 8 bytes, cut or padded with NUL.
 #[must_use]
@@ -24,51 +32,95 @@ pub fn user_bytes(user: &str) -> [u8; 8] {
 /// Whether this client may go on without TLS.
 ///
 /// # Errors
-/// `Unsupported` if the server demands TLS.
+/// `TlsRequired` if the server demands TLS.
 pub fn check(protocol: bodies::Protocol) -> Result<(), Error> {
     let tls = codes::TLS_FOR_LOGIN | codes::TLS_FOR_SESSION | codes::TLS_FOR_DATA;
     if protocol.flags & tls == 0 {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::Unsupported,
-        "the server demands TLS, which this client does not do yet",
-    ))
+    let what = "the server demands TLS";
+    Err(Error::new(ErrorKind::TlsRequired, what))
+}
+
+/// Whether the server goes on by TLS, as it was asked to.
+///
+/// # Errors
+/// `Unsupported` if it does not.
+pub fn check_encrypted(protocol: bodies::Protocol) -> Result<(), Error> {
+    if protocol.flags & codes::TLS_FOLLOWS != 0 {
+        return Ok(());
+    }
+    let what = "the server does no TLS: a root:// address would reach it in the clear";
+    Err(Error::new(ErrorKind::Unsupported, what))
 }
 
 /// The requests that would authenticate, in the server's order; none if it wants no authentication.
 ///
 /// # Errors
-/// `Denied` if the server takes only authentications that this client does not do; it names them.
-pub fn offers(login: &bodies::Login, user: &str) -> Result<Vec<Request>, Error> {
+/// `TlsRequired` if nothing but a token would do, which is not sent in the clear. `Denied` if there is no token, or if
+/// the server takes only authentications that this client does not do; it names them and the ways out.
+pub fn offers<F>(login: &bodies::Login, means: Means<F>) -> Result<Vec<Request>, Error>
+where
+    F: FnOnce() -> Result<Option<Token>, Error>,
+{
     let wanted: Vec<&str> = login
         .security
         .split('&')
         .filter_map(|part| part.strip_prefix("P="))
         .map(|part| part.split(',').next().unwrap_or_default())
         .collect();
-    let offers: Vec<Request> = wanted
-        .iter()
-        .filter_map(|name| KNOWN.iter().find(|known| known.0 == *name))
-        .map(|(name, credentials)| {
-            let mut kind = [0; 4];
-            kind.iter_mut()
-                .zip(name.bytes())
-                .for_each(|(to, from)| *to = from);
-            Request::Auth {
-                kind,
-                credentials: credentials(user),
-            }
-        })
-        .collect();
-    if offers.is_empty() && !wanted.is_empty() {
-        let what = format!(
-            "the server takes authentication by {} only; this client does unix and host",
-            wanted.join(", ")
-        );
-        return Err(Error::new(ErrorKind::Denied, what));
+    let takes_token = wanted.contains(&"ztn");
+    let token = match takes_token && means.is_encrypted {
+        true => (means.token)()?,
+        false => None,
+    };
+    let offer = |name: &&str| match *name {
+        "unix" => Some(auth(*b"unix", unix(means.user))),
+        "host" => Some(auth(*b"host", b"host\0".to_vec())),
+        "ztn" => Some(auth(*b"ztn\0", bearer(token.as_ref()?)?)),
+        _ => None,
+    };
+    let offers: Vec<Request> = wanted.iter().filter_map(offer).collect();
+    if !offers.is_empty() || wanted.is_empty() {
+        return Ok(offers);
     }
-    Ok(offers)
+    if takes_token && !means.is_encrypted {
+        let what = "the server takes a bearer token, which is sent by TLS only";
+        return Err(Error::new(ErrorKind::TlsRequired, what));
+    }
+    Err(Error::new(ErrorKind::Denied, ways_out(&wanted)))
+}
+
+/// What to do where no authentication is at hand.
+fn ways_out(wanted: &[&str]) -> String {
+    let names = wanted.join(", ");
+    let mut what =
+        format!("the server takes authentication by {names} only; this client does {KNOWN}");
+    if wanted.contains(&"ztn") {
+        what.push_str(". No bearer token was found: set BEARER_TOKEN or BEARER_TOKEN_FILE");
+    }
+    if wanted.contains(&"gsi") {
+        what.push_str(
+            ". For a certificate or proxy, use the site's davs:// address, which takes it (X509_USER_PROXY), or read \
+             through the official Python package, xrootd",
+        );
+    }
+    what
+}
+
+fn auth(kind: [u8; 4], credentials: Vec<u8>) -> Request {
+    Request::Auth { kind, credentials }
+}
+
+/// A token as `ztn` has it: name, version, kind, length, characters, NUL. None if it is too long for its length.
+fn bearer(token: &Token) -> Option<Vec<u8>> {
+    let token = token.reveal().as_bytes();
+    let length = u16::try_from(token.len()).ok()?.checked_add(1)?;
+    let mut bytes = b"ztn\0\0T\0\0".to_vec();
+    bytes.extend(length.to_be_bytes());
+    bytes.extend(token);
+    bytes.push(0);
+    Some(bytes)
 }
 
 fn unix(user: &str) -> Vec<u8> {
@@ -78,8 +130,9 @@ fn unix(user: &str) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::panic)]
     use super::*;
+    use treemill_credentials::Places;
 
     fn login(security: &str) -> bodies::Login {
         bodies::Login {
@@ -87,44 +140,96 @@ mod tests {
         }
     }
 
+    /// Offers to a server, with a token if there is one.
+    fn offered(
+        security: &str,
+        is_encrypted: bool,
+        token: Option<&str>,
+    ) -> Result<Vec<Request>, Error> {
+        let places = Places {
+            token: token.map(Into::into),
+            ..Places::default()
+        };
+        let token = || {
+            assert!(is_encrypted, "a token is asked for in the clear");
+            Ok(token.and_then(|_| places.find().unwrap()))
+        };
+        offers(
+            &login(security),
+            Means {
+                user: "me",
+                is_encrypted,
+                token,
+            },
+        )
+    }
+
+    fn kinds(offers: &[Request]) -> Vec<[u8; 4]> {
+        let kind = |offer: &Request| match offer {
+            Request::Auth { kind, .. } => *kind,
+            _ => [0; 4],
+        };
+        offers.iter().map(kind).collect()
+    }
+
     #[test]
     fn servers_order_is_kept_and_unknown_ones_are_left_out() {
-        let offers = offers(&login("&P=gsi,v:10000&P=host&P=unix"), "me").unwrap();
-        let expected = [
-            Request::Auth {
-                kind: *b"host",
-                credentials: b"host\0".to_vec(),
-            },
-            Request::Auth {
-                kind: *b"unix",
-                credentials: b"unix\0me\0".to_vec(),
-            },
-        ];
-        assert!(offers == expected);
+        let offers = offered("&P=gsi,v:10000&P=host&P=unix", false, None).unwrap();
+        let credentials = [b"host\0".to_vec(), b"unix\0me\0".to_vec()];
+        let [host, unix] = credentials;
+        assert!(offers == [auth(*b"host", host), auth(*b"unix", unix)]);
     }
 
     #[test]
-    fn no_authentication_is_wanted_or_none_is_known() {
-        assert!(offers(&login(""), "me").unwrap().is_empty());
-        let error = offers(&login("&P=gsi,v:1&P=ztn"), "me").unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Denied);
-        assert!(error.to_string().contains("gsi, ztn"));
-    }
-
-    #[test]
-    fn tls_is_refused() {
-        assert!(
-            check(bodies::Protocol {
-                version: 0x520,
-                flags: 1
-            })
-            .is_ok()
+    fn tokens_are_offered_by_tls_only() {
+        let both = "&P=ztn,0:4096:&P=unix";
+        assert_eq!(
+            kinds(&offered(both, true, Some("abc")).unwrap()),
+            [*b"ztn\0", *b"unix"]
         );
-        let error = check(bodies::Protocol {
+        assert_eq!(
+            kinds(&offered(both, false, Some("abc")).unwrap()),
+            [*b"unix"]
+        );
+        assert_eq!(kinds(&offered(both, true, None).unwrap()), [*b"unix"]);
+        let only = "&P=ztn,0:4096:";
+        let error = offered(only, false, Some("abc")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TlsRequired);
+        let error = offered(only, true, None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Denied);
+        assert!(error.to_string().contains("BEARER_TOKEN_FILE"), "{error}");
+        let Request::Auth { credentials, .. } = offered(only, true, Some("abc")).unwrap().remove(0)
+        else {
+            panic!("no authentication");
+        };
+        assert_eq!(credentials, b"ztn\0\0T\0\0\0\x04abc\0");
+    }
+
+    #[test]
+    fn sites_that_need_certificates_get_both_ways_out() {
+        assert!(offered("", false, None).unwrap().is_empty());
+        let error = offered("&P=gsi,v:1&P=krb5", true, None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Denied);
+        let text = error.to_string();
+        assert!(
+            ["gsi, krb5", "davs://", "xrootd"]
+                .iter()
+                .all(|part| text.contains(part)),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn tls_is_seen() {
+        let protocol = |flags| bodies::Protocol {
             version: 0x520,
-            flags: codes::TLS_FOR_SESSION,
-        });
-        assert_eq!(error.unwrap_err().kind(), ErrorKind::Unsupported);
+            flags,
+        };
+        assert!(check(protocol(1)).is_ok());
+        let error = check(protocol(codes::TLS_FOR_SESSION)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TlsRequired);
+        assert!(check_encrypted(protocol(1)).is_err());
+        assert!(check_encrypted(protocol(codes::TLS_FOLLOWS)).is_ok());
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use crate::limits;
 use crate::stream::Deadlines;
+use rustls::RootCertStore;
+use std::sync::Arc;
 use std::time::Duration;
+use treemill_credentials::Places;
 
 /// How a client behaves.
 #[derive(Debug, Clone)]
@@ -13,6 +16,10 @@ pub struct Options {
     pub connect: Duration,
     /// How long answers may take.
     pub deadlines: Deadlines,
+    /// Whose certificates count for TLS; if `None`, those of [`treemill_credentials::trusted`].
+    pub trusted: Option<Arc<RootCertStore>>,
+    /// Where bearer tokens are looked for; if `None`, where this process's environment says.
+    pub tokens: Option<Places>,
 }
 
 impl Default for Options {
@@ -22,6 +29,8 @@ impl Default for Options {
             user: "treemill".to_owned(),
             connect,
             deadlines,
+            trusted: None,
+            tokens: None,
         }
     }
 }

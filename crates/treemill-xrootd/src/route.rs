@@ -9,6 +9,7 @@ use crate::url::{Server, Url};
 pub struct Route {
     path: String,
     opaque: String,
+    is_encrypted: bool,
     /// The server to ask now.
     at: Server,
     /// What the redirect to `at` adds to the opaque part.
@@ -28,6 +29,7 @@ impl Route {
         Route {
             path: url.path.clone(),
             opaque: url.opaque.clone(),
+            is_encrypted: url.is_encrypted,
             at: url.server.clone(),
             extra: String::new(),
             token: String::new(),
@@ -48,6 +50,12 @@ impl Route {
     #[must_use]
     pub fn server(&self) -> &Server {
         &self.at
+    }
+
+    /// Whether it must be spoken to by TLS. Once this is so, it stays so.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.is_encrypted
     }
 
     /// The token for a login at that server.
@@ -114,6 +122,7 @@ impl Route {
             None => {
                 let url = Url::parse(host).map_err(bad)?;
                 self.path = url.path;
+                self.is_encrypted |= url.is_encrypted;
                 (url.server, url.opaque)
             }
         };
@@ -190,6 +199,10 @@ mod tests {
         route.redirected("[::1]", Some(9), "", "").unwrap();
         assert_eq!(route.server().to_string(), "[::1]:9");
         assert!(route.redirected("http://s", None, "", "").is_err());
+        assert!(!route.is_encrypted());
+        route.redirected("roots://s//b", None, "", "").unwrap();
+        route.redirected("root://s//b", None, "", "").unwrap();
+        assert!(route.is_encrypted(), "no redirect leads back out of TLS");
         assert!(route.redirected("", Some(1), "", "").is_err());
     }
 }

@@ -11,9 +11,11 @@ use crate::url::Server;
 use crate::vector::Most;
 use crate::wire::{Request, bodies};
 use crate::{limits, login};
+use rustls::ClientConfig;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use treemill_credentials::{Places, Token, TokenError};
 
 /// Who logs in, and how.
 #[derive(Debug, Clone)]
@@ -32,10 +34,14 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Connects, greets and logs in.
+    /// Connects, greets and logs in; by TLS if it is given.
+    ///
+    /// # Errors
+    /// `TlsRequired` if the server wants TLS and none is given; any kind.
     pub(crate) fn open(
         server: &Server,
         identity: &Identity,
+        tls: Option<&Arc<ClientConfig>>,
         options: &Options,
     ) -> Result<Self, Error> {
         let session = Session {
@@ -43,8 +49,33 @@ impl Session {
             most: Arc::default(),
             is_most_asked: AtomicBool::new(false),
         };
-        begin(&session.connection, identity).map_err(|error| error.at(server))?;
+        let done = session.log_in(identity, tls, options);
+        done.map_err(|error| error.at(server))?;
         Ok(session)
+    }
+
+    fn log_in(
+        &self,
+        identity: &Identity,
+        tls: Option<&Arc<ClientConfig>>,
+        options: &Options,
+    ) -> Result<(), Error> {
+        let connection = &self.connection;
+        let login = Request::Login {
+            process: std::process::id(),
+            user: login::user_bytes(&identity.user),
+            token: identity.token.as_bytes().to_vec(),
+        };
+        let login = match tls {
+            None => begin(connection, login)?,
+            Some(tls) => begin_encrypted(connection, login, tls)?,
+        };
+        let means = login::Means {
+            user: &identity.user,
+            is_encrypted: tls.is_some(),
+            token: || token(options),
+        };
+        authenticate(connection, login::offers(&login, means)?)
     }
 
     /// Sends requests, in one piece, without waiting. Each sink is called once: at once if the connection is broken.
@@ -117,25 +148,38 @@ impl Drop for Session {
     }
 }
 
-/// Begins the session. Handshake, protocol and login leave in one piece: the server answers them in their order.
-///
-/// # Errors
-/// Any kind.
-fn begin(connection: &Connection, identity: &Identity) -> Result<(), Error> {
-    let login = Request::Login {
-        process: std::process::id(),
-        user: login::user_bytes(&identity.user),
-        token: identity.token.as_bytes().to_vec(),
-    };
-    let mut answers = connection.greet(vec![Request::Protocol, login]).into_iter();
-    let mut next = || {
-        let none = || Error::new(ErrorKind::Protocol, "a request has no ticket");
-        refusal::data(answers.next().ok_or_else(none)?.wait()?)
-    };
-    next()?; // the handshake's answer says no more than the protocol's
-    login::check(bodies::Protocol::decode(&next()?).map_err(broken)?)?;
-    let login = bodies::Login::decode(&next()?).map_err(broken)?;
-    authenticate(connection, &login, &identity.user)
+/// Begins a session in the clear. Handshake, protocol and login leave in one piece: the server answers them in their
+/// order.
+fn begin(connection: &Connection, login: Request) -> Result<bodies::Login, Error> {
+    let protocol = Request::Protocol { with_tls: false };
+    let mut answers = connection.greet(vec![protocol, login]).into_iter();
+    next(&mut answers)?; // the handshake's answer says no more than the protocol's
+    login::check(protocol_of(&next(&mut answers)?)?)?;
+    bodies::Login::decode(&next(&mut answers)?).map_err(broken)
+}
+
+/// Begins a session by TLS, which starts behind the answer to the protocol.
+fn begin_encrypted(
+    connection: &Connection,
+    login: Request,
+    tls: &Arc<ClientConfig>,
+) -> Result<bodies::Login, Error> {
+    let protocol = Request::Protocol { with_tls: true };
+    let mut answers = connection.greet(vec![protocol]).into_iter();
+    next(&mut answers)?;
+    login::check_encrypted(protocol_of(&next(&mut answers)?)?)?;
+    connection.encrypt(tls)?;
+    let answer = ask(connection, login).and_then(refusal::data)?;
+    bodies::Login::decode(&answer).map_err(broken)
+}
+
+fn next(answers: &mut impl Iterator<Item = Ticket>) -> Result<Vec<u8>, Error> {
+    let none = || Error::new(ErrorKind::Protocol, "a request has no ticket");
+    refusal::data(answers.next().ok_or_else(none)?.wait()?)
+}
+
+fn protocol_of(body: &[u8]) -> Result<bodies::Protocol, Error> {
+    bodies::Protocol::decode(body).map_err(broken)
 }
 
 fn ask(connection: &Connection, request: Request) -> Answer {
@@ -150,17 +194,22 @@ fn ask(connection: &Connection, request: Request) -> Answer {
 }
 
 /// Tries one authentication after the other, in the server's order.
-fn authenticate(connection: &Connection, login: &bodies::Login, user: &str) -> Result<(), Error> {
+fn authenticate(connection: &Connection, offers: Vec<Request>) -> Result<(), Error> {
     let mut refused = None;
-    for offer in login::offers(login, user)?
-        .into_iter()
-        .take(limits::MOST_ROUNDS)
-    {
+    for offer in offers.into_iter().take(limits::MOST_ROUNDS) {
         match ask(connection, offer).and_then(refusal::data) {
             Ok(_) => return Ok(()),
-            Err(error) if error.is_transient() => return Err(error),
+            // Servers may close the connection after they have refused.
+            Err(error) if error.is_transient() => return Err(refused.unwrap_or(error)),
             Err(error) => refused = Some(Error::new(ErrorKind::Denied, error.to_string())),
         }
     }
     refused.map_or(Ok(()), Err)
+}
+
+/// The user's token, where it may be sent: over TLS only.
+fn token(options: &Options) -> Result<Option<Token>, Error> {
+    let places = options.tokens.clone().unwrap_or_else(Places::of_process);
+    let unreadable = |error: TokenError| Error::new(ErrorKind::Denied, error.to_string());
+    places.find().map_err(unreadable)
 }

@@ -9,65 +9,14 @@ use crate::wire::{Header, Reply, Request, WireError, codes};
 use std::collections::HashMap;
 use std::time::Duration;
 
+mod deadlines;
+mod event;
 mod flight;
 #[cfg(test)]
 mod tests;
 
+pub use event::{Deadlines, Event, Outcome};
 use flight::{Flight, Phase};
-
-/// How a request ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// The whole data of the response.
-    Data(Vec<u8>),
-    /// The server refused it.
-    Refused { code: u32, message: String },
-    /// Another server is to be asked.
-    Redirect {
-        host: String,
-        port: Option<u16>,
-        opaque: String,
-        token: String,
-    },
-    /// The server wants more credentials.
-    MoreAuth(Vec<u8>),
-    /// The server asked for more patience than there is.
-    Busy,
-    /// Neither it nor a request before it got a byte for too long.
-    Neglected,
-}
-
-/// What is to be done about the connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
-    /// A request has ended; its stream may stand for another from now on.
-    Done { stream: u16, outcome: Outcome },
-    /// These bytes are to be sent.
-    Send(Vec<u8>),
-    /// The connection has been silent for too long: close it, every request has failed.
-    Silent,
-}
-
-/// How long things may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deadlines {
-    /// A connection brings no byte, though an answer is due.
-    pub silence: Duration,
-    /// Neither a request nor one sent before it gets a byte.
-    pub neglect: Duration,
-    /// A server makes one request wait, in all.
-    pub patience: Duration,
-}
-
-impl Default for Deadlines {
-    fn default() -> Self {
-        Deadlines {
-            silence: limits::SILENCE,
-            neglect: limits::NEGLECT,
-            patience: limits::PATIENCE,
-        }
-    }
-}
 
 /// What the next byte belongs to.
 #[derive(Debug)]
@@ -157,22 +106,27 @@ impl Stream {
             .count()
     }
 
-    /// Takes bytes that have arrived.
+    /// Takes bytes that have arrived, and adds what they bring about to `out`.
     ///
     /// # Errors
-    /// If they break the protocol: the connection is of no more use then, every request on it has failed.
-    pub fn take(&mut self, mut bytes: &[u8], now: Duration) -> Result<Vec<Event>, WireError> {
+    /// If they break the protocol: the connection is of no more use then, every request on it has failed but those that
+    /// are in `out`.
+    pub fn take(
+        &mut self,
+        mut bytes: &[u8],
+        now: Duration,
+        out: &mut Vec<Event>,
+    ) -> Result<(), WireError> {
         if !bytes.is_empty() {
             self.heard = now;
         }
-        let mut events = Vec::new();
         while !bytes.is_empty() {
             let wanted = self.wanted();
             let (taken, rest) = bytes.split_at(wanted.min(bytes.len()));
             bytes = rest;
-            self.step(taken, now, &mut events)?;
+            self.step(taken, now, out)?;
         }
-        Ok(events)
+        Ok(())
     }
 
     /// Bytes that the present place still wants: never 0, since places that are complete are left at once.
@@ -351,49 +305,5 @@ impl Stream {
             flight.data = Vec::new();
             out.push(Event::Done { stream, outcome });
         }
-    }
-
-    /// What the time alone brings about: requests that have waited are sent again, and deadlines end.
-    pub fn tick(&mut self, now: Duration) -> Vec<Event> {
-        let mut out = Vec::new();
-        let silent = now.saturating_sub(self.heard) >= self.deadlines.silence;
-        if silent
-            && self
-                .flights
-                .values()
-                .any(|f| f.overdue(now, self.deadlines.silence))
-        {
-            return vec![Event::Silent];
-        }
-        for flight in self.flights.values_mut() {
-            out.extend(flight.resume(now).map(Event::Send));
-        }
-        for stream in self.neglected(now) {
-            self.abandon(stream, Outcome::Neglected, &mut out);
-        }
-        out
-    }
-
-    /// Requests that are overdue though nothing moves before them: one that queues behind others which make progress
-    /// is not neglected.
-    fn neglected(&self, now: Duration) -> Vec<u16> {
-        let limit = self.deadlines.neglect;
-        if !self
-            .flights
-            .values()
-            .any(|flight| flight.overdue(now, limit))
-        {
-            return Vec::new();
-        }
-        let mut queue: Vec<_> = self.flights.iter().collect();
-        queue.sort_by_key(|(_, flight)| flight.number);
-        let (mut moved, mut found) = (Duration::ZERO, Vec::new());
-        for (&stream, flight) in queue {
-            moved = moved.max(flight.touched);
-            if flight.overdue(now, limit) && now.saturating_sub(moved) >= limit {
-                found.push(stream);
-            }
-        }
-        found
     }
 }

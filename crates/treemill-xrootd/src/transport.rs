@@ -1,17 +1,20 @@
-//! Bytes to and from a server over TCP. Knows no messages.
+//! Bytes to and from a server over TCP, encrypted from some time on or never. Knows no messages.
 
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::options::Options;
+use crate::tls::Tls;
 use crate::url::Server;
 use std::borrow::Cow;
 use std::io::{ErrorKind as IoErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// A socket. One thread reads, another one writes.
 pub(crate) struct Transport {
     socket: TcpStream,
+    tls: OnceLock<Mutex<Tls>>,
 }
 
 impl Transport {
@@ -19,7 +22,18 @@ impl Transport {
         let socket = connect(server, options.connect)?;
         let silence = options.deadlines.silence.max(limits::TICK);
         prepare(&socket, silence).map_err(|e| lost(&e))?;
-        Ok(Transport { socket })
+        let tls = OnceLock::new();
+        Ok(Transport { socket, tls })
+    }
+
+    /// Encrypts what is written and read from now on. Nothing may be on its way in either direction.
+    pub(crate) fn encrypt(&self, tls: Tls) {
+        self.tls.get_or_init(|| Mutex::new(tls));
+    }
+
+    fn tls(&self) -> Option<MutexGuard<'_, Tls>> {
+        let tls = self.tls.get()?;
+        Some(tls.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Bytes that have arrived; none if none came within a tick.
@@ -29,19 +43,28 @@ impl Transport {
                 let what = "the connection was closed";
                 Err(Error::new(ErrorKind::Connection, what))
             }
-            Ok(count) => Ok(Cow::Borrowed(buffer.get(..count).unwrap_or_default())),
+            Ok(count) => {
+                let arrived = buffer.get(..count).unwrap_or_default();
+                match self.tls() {
+                    Some(mut tls) => tls.open(arrived).map(Cow::Owned),
+                    None => Ok(Cow::Borrowed(arrived)),
+                }
+            }
             Err(e) if is_pause(e.kind()) => Ok(Cow::Borrowed(&[])),
             Err(e) => Err(lost(&e)),
         }
     }
 
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+        // The lock is not held while the socket makes its writer wait: the reading thread needs it.
+        let sealed = self.tls().map(|mut tls| tls.seal(bytes)).transpose()?;
+        let bytes = sealed.as_deref().unwrap_or(bytes);
         (&self.socket).write_all(bytes).map_err(|e| lost(&e))
     }
 
     /// Whether there is something to send that nobody has asked to write.
     pub(crate) fn wants_write(&self) -> bool {
-        false
+        self.tls().is_some_and(|tls| tls.wants_write())
     }
 
     /// Ends the socket: both threads see it at once.

@@ -60,6 +60,8 @@ impl fmt::Display for Server {
 pub struct Url {
     /// The server to ask first.
     pub server: Server,
+    /// Whether all servers must be spoken to by TLS (`roots`).
+    pub is_encrypted: bool,
     /// The user's name, if the address has one.
     pub user: Option<String>,
     /// The path as the server knows it; it starts with `/`.
@@ -69,27 +71,22 @@ pub struct Url {
 }
 
 impl Url {
-    /// Reads an address of scheme `root` or `xroot`.
+    /// Reads an address of scheme `root` or `xroot`, or `roots` or `xroots` for TLS.
     ///
     /// # Errors
     /// `Invalid` for other schemes, for an unreadable host or port, and for a path that does not start with `/` (an
-    /// absolute path follows the server after a slash of its own: `root://host//path`). `Unsupported` for `roots`.
+    /// absolute path follows the server after a slash of its own: `root://host//path`).
     pub fn parse(text: &str) -> Result<Self, Error> {
         let shown = shown(text);
         let wrong = |why: &str| Error::new(ErrorKind::Invalid, format!("{shown}: {why}"));
         let (scheme, rest) = text
             .split_once("://")
             .ok_or_else(|| wrong("write root://host:port//path"))?;
-        match scheme.to_ascii_lowercase().as_str() {
-            "root" | "xroot" => {}
-            "roots" | "xroots" => {
-                return Err(Error::new(
-                    ErrorKind::Unsupported,
-                    format!("{shown}: TLS is not done yet"),
-                ));
-            }
-            _ => return Err(wrong("the scheme must be root or xroot")),
-        }
+        let is_encrypted = match scheme.to_ascii_lowercase().as_str() {
+            "root" | "xroot" => false,
+            "roots" | "xroots" => true,
+            _ => return Err(wrong("the scheme must be root or roots")),
+        };
         let (location, opaque) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = location
             .split_once('/')
@@ -109,6 +106,7 @@ impl Url {
         }
         Ok(Url {
             server: Server::parse(server)?,
+            is_encrypted,
             user,
             path: path.to_owned(),
             opaque: opaque.to_owned(),
@@ -138,7 +136,8 @@ pub(crate) fn shown(text: &str) -> String {
 
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "root://{}/{}", self.server, self.path)
+        let scheme = if self.is_encrypted { "roots" } else { "root" };
+        write!(f, "{scheme}://{}/{}", self.server, self.path)
     }
 }
 
@@ -171,6 +170,12 @@ mod tests {
         );
         assert_eq!(url.to_string(), "root://[::1]:1095//a/b.root");
         assert_eq!(Url::parse("xroot://h//a").unwrap().server.port, 1094);
+        assert!(!url.is_encrypted);
+        let url = Url::parse("xroots://h//a").unwrap();
+        assert_eq!(
+            (url.is_encrypted, url.to_string().as_str()),
+            (true, "roots://h:1094//a")
+        );
     }
 
     #[test]
@@ -184,7 +189,6 @@ mod tests {
             ("root://[::1//a", "host:port"),
             ("root:////a", "host:port"),
             ("/a", "root://"),
-            ("roots://h//a", "TLS"),
         ];
         for (text, why) in cases {
             let error = Url::parse(text).unwrap_err().to_string();

@@ -45,6 +45,18 @@ const DEADLINES: Deadlines = Deadlines {
     patience: Duration::from_secs(120),
 };
 
+/// What bytes bring about.
+trait Taking {
+    fn taken(&mut self, bytes: &[u8], now: Duration) -> Result<Vec<Event>, WireError>;
+}
+
+impl Taking for Stream {
+    fn taken(&mut self, bytes: &[u8], now: Duration) -> Result<Vec<Event>, WireError> {
+        let mut out = Vec::new();
+        self.take(bytes, now, &mut out).map(|()| out)
+    }
+}
+
 /// A stream on which `count` reads of up to 1000 bytes are in flight, as streams 1, 2, ….
 fn reading(count: u16) -> Stream {
     let mut stream = Stream::new(DEADLINES);
@@ -124,7 +136,7 @@ proptest! {
         let (mut events, mut rest, mut pieces) = (Vec::new(), &bytes[..], pieces.iter().cycle());
         while !rest.is_empty() {
             let (piece, after) = rest.split_at((*pieces.next().unwrap()).min(rest.len()));
-            events.extend(stream.take(piece, at(1)).unwrap());
+            events.extend(stream.taken(piece, at(1)).unwrap());
             rest = after;
         }
         prop_assert_eq!(events.len(), expected.len());
@@ -142,7 +154,7 @@ proptest! {
             let head = [0, 1, 0x0f, 0xa0 + bytes[3] % 8, 0, 0, 0, bytes[7]];
             bytes[..8].copy_from_slice(&head);
         }
-        let taken = stream.take(&bytes, at(1));
+        let taken = stream.taken(&bytes, at(1));
         let ended = taken.map_or(0, |events| events.len());
         prop_assert!(ended <= 3);
         let _ = stream.tick(at(1000));
@@ -152,7 +164,7 @@ proptest! {
     #[test]
     fn claims_beyond_the_request_are_refused(length in 1001_u32..=u32::MAX, state in prop_oneof![Just(0_u16), Just(4000)]) {
         let header = Header { stream: 1, state, length };
-        prop_assert!(reading(1).take(&header.encode(), at(0)).is_err());
+        prop_assert!(reading(1).taken(&header.encode(), at(0)).is_err());
     }
 }
 
@@ -160,11 +172,11 @@ proptest! {
 fn parts_together_may_not_exceed_the_request() {
     let mut stream = reading(1);
     stream
-        .take(&response(1, codes::OK_SO_FAR, &[0; 600]), at(0))
+        .taken(&response(1, codes::OK_SO_FAR, &[0; 600]), at(0))
         .unwrap();
     assert!(
         stream
-            .take(&response(1, codes::OK, &[0; 401]), at(0))
+            .taken(&response(1, codes::OK, &[0; 401]), at(0))
             .is_err()
     );
 }
@@ -180,7 +192,7 @@ fn answers_without_requests_are_refused() {
     ] {
         assert!(
             reading(1)
-                .take(&response(2, state, &[0; 8]), at(0))
+                .taken(&response(2, state, &[0; 8]), at(0))
                 .is_err(),
             "{state}"
         );
@@ -198,12 +210,12 @@ fn refusals_and_redirects_end_a_request() {
     };
     assert_eq!(
         stream
-            .take(&response(2, codes::ERROR, &error), at(0))
+            .taken(&response(2, codes::ERROR, &error), at(0))
             .unwrap(),
         [done(2, refused)]
     );
     let events = stream
-        .take(&response(1, codes::REDIRECT, &[0, 0, 0, 9, b'h']), at(0))
+        .taken(&response(1, codes::REDIRECT, &[0, 0, 0, 9, b'h']), at(0))
         .unwrap();
     let (host, opaque, token) = ("h".into(), String::new(), String::new());
     assert_eq!(
@@ -219,7 +231,7 @@ fn refusals_and_redirects_end_a_request() {
         )]
     );
     let more = stream
-        .take(&response(3, codes::MORE_AUTH, b"xy"), at(0))
+        .taken(&response(3, codes::MORE_AUTH, b"xy"), at(0))
         .unwrap();
     assert_eq!(more, [done(3, Outcome::MoreAuth(b"xy".to_vec()))]);
 }
@@ -229,11 +241,11 @@ fn a_wait_sends_the_request_again_when_it_is_over() {
     let mut stream = reading(1);
     let request = READ.encode(1).unwrap();
     let wait = response(1, codes::WAIT, &20_u32.to_be_bytes());
-    assert_eq!(stream.take(&wait, at(0)).unwrap(), []);
+    assert_eq!(stream.taken(&wait, at(0)).unwrap(), []);
     assert_eq!(stream.tick(at(19)), [], "a wait is not silence");
     assert_eq!(stream.tick(at(20)), [Event::Send(request)]);
     assert_eq!(stream.tick(at(21)), [], "it is sent once");
-    let events = stream.take(&response(1, codes::OK, b"x"), at(22)).unwrap();
+    let events = stream.taken(&response(1, codes::OK, b"x"), at(22)).unwrap();
     assert_eq!(events, [done(1, Outcome::Data(b"x".to_vec()))]);
 }
 
@@ -244,7 +256,7 @@ fn waits_end_when_patience_does() {
         let wait = response(1, codes::WAIT, &seconds.to_be_bytes());
         let mut now = 0;
         let waits = (0..1000).find(|_| {
-            let events = stream.take(&wait, at(now)).unwrap();
+            let events = stream.taken(&wait, at(now)).unwrap();
             now += u64::from(seconds.max(1));
             let again = stream.tick(at(now));
             assert_eq!(again.len(), usize::from(events.is_empty()));
@@ -260,18 +272,18 @@ fn a_promise_that_is_too_long_gives_its_request_up_but_keeps_its_stream() {
     let mut stream = reading(1);
     let promise = response(1, codes::WAIT_RESPONSE, &500_u32.to_be_bytes());
     assert_eq!(
-        stream.take(&promise, at(0)).unwrap(),
+        stream.taken(&promise, at(0)).unwrap(),
         [done(1, Outcome::Busy)]
     );
     assert_eq!(stream.tick(at(400)), []);
     assert_eq!(
         stream
-            .take(&promised(1, codes::OK, b"late"), at(450))
+            .taken(&promised(1, codes::OK, b"late"), at(450))
             .unwrap(),
         []
     );
     assert!(
-        stream.take(&response(1, codes::OK, b""), at(450)).is_err(),
+        stream.taken(&response(1, codes::OK, b""), at(450)).is_err(),
         "the stream is free"
     );
 }
@@ -280,7 +292,7 @@ fn a_promise_that_is_too_long_gives_its_request_up_but_keeps_its_stream() {
 fn a_promise_is_not_silence_until_it_is_broken() {
     let mut stream = reading(1);
     stream
-        .take(
+        .taken(
             &response(1, codes::WAIT_RESPONSE, &60_u32.to_be_bytes()),
             at(0),
         )
@@ -294,7 +306,7 @@ fn silence_counts_only_while_an_answer_is_due() {
     let mut stream = reading(1);
     assert_eq!(stream.tick(at(9)), []);
     assert_eq!(stream.tick(at(10)), [Event::Silent]);
-    stream.take(&response(1, codes::OK, b""), at(10)).unwrap();
+    stream.taken(&response(1, codes::OK, b""), at(10)).unwrap();
     assert_eq!(stream.tick(at(1000)), [], "nothing is due");
     stream.send(&READ, 10, at(1000)).unwrap();
     assert_eq!(stream.tick(at(1009)), []);
@@ -305,7 +317,7 @@ fn silence_counts_only_while_an_answer_is_due() {
 fn slow_progress_is_progress() {
     let mut stream = reading(1);
     stream
-        .take(
+        .taken(
             &Header {
                 stream: 1,
                 state: 0,
@@ -316,11 +328,11 @@ fn slow_progress_is_progress() {
         )
         .unwrap();
     for second in 0..99 {
-        assert_eq!(stream.take(b"x", at(second * 9)).unwrap(), []);
+        assert_eq!(stream.taken(b"x", at(second * 9)).unwrap(), []);
         assert_eq!(stream.tick(at(second * 9 + 8)), []);
     }
     assert_eq!(
-        stream.take(b"x", at(900)).unwrap(),
+        stream.taken(b"x", at(900)).unwrap(),
         [done(1, Outcome::Data(vec![b'x'; 100]))]
     );
 }
@@ -330,7 +342,7 @@ fn a_neglected_request_ends_and_its_late_answer_is_dropped() {
     let mut stream = reading(2);
     let part = response(2, codes::OK_SO_FAR, b"x");
     for second in (0..60).step_by(5) {
-        stream.take(&part, at(second)).unwrap();
+        stream.taken(&part, at(second)).unwrap();
         assert_eq!(stream.tick(at(second)), []);
     }
     assert_eq!(stream.tick(at(60)), [done(1, Outcome::Neglected)]);
@@ -339,13 +351,13 @@ fn a_neglected_request_ends_and_its_late_answer_is_dropped() {
     assert_eq!(next, 3);
     assert_eq!(
         stream
-            .take(&response(1, codes::OK_SO_FAR, b"late"), at(61))
+            .taken(&response(1, codes::OK_SO_FAR, b"late"), at(61))
             .unwrap(),
         []
     );
     assert_eq!(
         stream
-            .take(&response(1, codes::OK, b"late"), at(61))
+            .taken(&response(1, codes::OK, b"late"), at(61))
             .unwrap(),
         []
     );
@@ -359,7 +371,7 @@ fn streams_in_use_are_not_given_again() {
         stream.send(&Request::Ping, 0, at(0)).unwrap();
     }
     assert!(stream.send(&Request::Ping, 0, at(0)).is_err());
-    stream.take(&response(777, codes::OK, b""), at(0)).unwrap();
+    stream.taken(&response(777, codes::OK, b""), at(0)).unwrap();
     assert_eq!(stream.send(&Request::Ping, 0, at(0)).unwrap().0, 777);
 }
 
@@ -368,7 +380,7 @@ fn the_handshake_is_answered_on_stream_zero() {
     let mut stream = Stream::new(DEADLINES);
     assert_eq!(stream.greet(at(0)).len(), 20);
     let events = stream
-        .take(&response(0, codes::OK, &[0, 0, 5, 0x20, 0, 0, 0, 1]), at(0))
+        .taken(&response(0, codes::OK, &[0, 0, 5, 0x20, 0, 0, 0, 1]), at(0))
         .unwrap();
     assert_eq!(
         events,
@@ -381,9 +393,22 @@ fn a_request_behind_others_that_make_progress_is_not_neglected() {
     let mut stream = reading(2);
     let part = response(1, codes::OK_SO_FAR, b"x");
     for second in (0..600).step_by(5) {
-        stream.take(&part, at(second)).unwrap();
+        stream.taken(&part, at(second)).unwrap();
         assert_eq!(stream.tick(at(second)), []);
     }
-    stream.take(&response(1, codes::OK, b""), at(600)).unwrap();
+    stream.taken(&response(1, codes::OK, b""), at(600)).unwrap();
     assert_eq!(stream.tick(at(601)), [], "its turn has only come");
+}
+
+#[test]
+fn what_precedes_a_breach_of_the_protocol_counts() {
+    let mut stream = reading(2);
+    let bytes = [
+        response(1, codes::OK, b"x"),
+        response(1, codes::OK, b"again"),
+    ]
+    .concat();
+    let mut out = Vec::new();
+    assert!(stream.take(&bytes, at(0), &mut out).is_err());
+    assert_eq!(out, [done(1, Outcome::Data(b"x".to_vec()))]);
 }

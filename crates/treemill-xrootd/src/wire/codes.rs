@@ -34,7 +34,11 @@ pub const VERSION: u32 = 0x0520;
 pub const SECURITY_WANTED: u8 = 1;
 pub const LOGIN_FOLLOWS: u8 = 3;
 
-/// What a server says of itself: it needs TLS from the login on, or for the whole session.
+/// `kXR_protocol`: this client can do TLS, and wants it.
+pub const TLS_WANTED: u8 = 2 | 4;
+
+/// What a server says of itself: TLS follows; it needs TLS from the login on, or for the whole session.
+pub const TLS_FOLLOWS: u32 = 0x4000_0000;
 pub const TLS_FOR_LOGIN: u32 = 0x0400_0000;
 pub const TLS_FOR_SESSION: u32 = 0x0800_0000;
 pub const TLS_FOR_DATA: u32 = 0x0100_0000;

@@ -7,8 +7,8 @@ use std::fmt;
 /// A request. Paths carry their opaque part after `?`.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Request {
-    /// Which protocol the server speaks, and what security it wants.
-    Protocol,
+    /// Which protocol the server speaks, and what security it wants. With TLS, what follows the answer is encrypted.
+    Protocol { with_tls: bool },
     /// Begins a session: the process and the user's name (8 bytes, padded with NUL), and a token for the server.
     Login {
         process: u32,
@@ -53,7 +53,7 @@ impl Request {
     #[must_use]
     pub fn code(&self) -> u16 {
         match self {
-            Request::Protocol => codes::PROTOCOL,
+            Request::Protocol { .. } => codes::PROTOCOL,
             Request::Login { .. } => codes::LOGIN,
             Request::Auth { .. } => codes::AUTH,
             Request::Open { .. } => codes::OPEN,
@@ -91,9 +91,10 @@ impl Request {
         let zeros = |count: usize| std::iter::repeat_n(0, count);
         let mut bytes = Vec::with_capacity(16);
         match self {
-            Request::Protocol => {
+            Request::Protocol { with_tls } => {
+                let tls = if *with_tls { codes::TLS_WANTED } else { 0 };
                 bytes.extend(codes::VERSION.to_be_bytes());
-                bytes.extend([codes::SECURITY_WANTED, codes::LOGIN_FOLLOWS]);
+                bytes.extend([codes::SECURITY_WANTED | tls, codes::LOGIN_FOLLOWS]);
             }
             Request::Login { process, user, .. } => {
                 bytes.extend(process.to_be_bytes());
@@ -151,9 +152,10 @@ impl Request {
                 }
                 list
             }
-            Request::Protocol | Request::Close { .. } | Request::Read { .. } | Request::Ping => {
-                Vec::new()
-            }
+            Request::Protocol { .. }
+            | Request::Close { .. }
+            | Request::Read { .. }
+            | Request::Ping => Vec::new(),
         }
     }
 
@@ -174,7 +176,12 @@ impl Request {
             String::from_utf8(data.to_vec()).map_err(|_| WireError::new("a path that is no UTF-8"))
         };
         let request = match code {
-            codes::PROTOCOL => Request::Protocol,
+            codes::PROTOCOL => {
+                fixed.u32()?;
+                let [flags, _] = fixed.array()?;
+                let with_tls = flags & codes::TLS_WANTED == codes::TLS_WANTED;
+                Request::Protocol { with_tls }
+            }
             codes::LOGIN => Request::Login {
                 process: fixed.u32()?,
                 user: fixed.array()?,

@@ -13,7 +13,7 @@ fn requests() -> impl Strategy<Value = Request> {
     let path = || "/[a-z]{0,20}(\\?[a-z=&]{0,9})?";
     let bytes = || prop::collection::vec(any::<u8>(), 0..40);
     prop_oneof![
-        Just(Request::Protocol),
+        any::<bool>().prop_map(|with_tls| Request::Protocol { with_tls }),
         Just(Request::Ping),
         (any::<u32>(), any::<[u8; 8]>(), bytes()).prop_map(|(process, user, token)| {
             Request::Login {

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
+pub mod certificates;
 pub mod relay;
 pub mod scripted;
+pub mod tokens;
 
 use std::fs::{self, Permissions};
 use std::net::{TcpListener, TcpStream};
@@ -49,6 +51,17 @@ impl Xrootd {
 
     /// As `start`, with more lines of configuration.
     pub fn start_with(name: &str, files: &[(&str, &[u8])], more: &str) -> Option<Self> {
+        Self::start_in(name, files, more, |_| true)
+    }
+
+    /// As `start_with`; `FOLDER` in the lines is the server's own folder, into which `install` puts what they need; `None` if it
+    /// cannot.
+    pub fn start_in(
+        name: &str,
+        files: &[(&str, &[u8])],
+        more: &str,
+        install: impl FnOnce(&Path) -> bool,
+    ) -> Option<Self> {
         let version = Command::new("xrootd")
             .arg("-v")
             .stdout(Stdio::null())
@@ -64,7 +77,12 @@ impl Xrootd {
             .local_addr()
             .unwrap()
             .port();
-        lay_out(&folder, port, files, more);
+        fs::create_dir_all(&folder).unwrap();
+        if !install(&folder) {
+            return None;
+        }
+        let more = more.replace("FOLDER", &folder.display().to_string());
+        lay_out(&folder, port, files, &more);
         let started = launch(&folder);
         let process = match started {
             Ok(process) => process,
@@ -180,8 +198,11 @@ fn lay_out(folder: &Path, port: u16, files: &[(&str, &[u8])], more: &str) {
     );
     fs::write(folder.join("solo.cfg"), text).unwrap();
     fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
-    for each in [folder, &run] {
-        // Only root can give folders away, and only root needs to.
+    let installed = fs::read_dir(folder)
+        .unwrap()
+        .map(|each| each.unwrap().path());
+    for each in installed.chain([folder.to_owned()]) {
+        // Only root can give files away, and only root needs to.
         chown(each, Some(NOBODY), Some(NOBODY)).ok();
     }
 }

@@ -53,7 +53,7 @@ pub fn converse(mut socket: TcpStream, script: &Script) {
         while let Ok((stream, request, size)) = Request::decode(&bytes) {
             bytes.drain(..size);
             let (state, body) = match &request {
-                Request::Protocol => (codes::OK, vec![0, 0, 5, 0x20, 0, 0, 0, 1]),
+                Request::Protocol { .. } => (codes::OK, vec![0, 0, 5, 0x20, 0, 0, 0, 1]),
                 Request::Login { .. } => (codes::OK, vec![0; 16]),
                 Request::Config { .. } => (codes::OK, b"readv_iov_max\n".to_vec()),
                 Request::Stat { path } | Request::Open { path } => script(path),

@@ -1,0 +1,50 @@
+//! What the time alone brings about on one connection. Knows no bytes that arrive.
+
+use super::{Event, Outcome, Stream};
+use std::time::Duration;
+
+impl Stream {
+    /// What the time alone brings about: requests that have waited are sent again, and deadlines end.
+    pub fn tick(&mut self, now: Duration) -> Vec<Event> {
+        let mut out = Vec::new();
+        let silent = now.saturating_sub(self.heard) >= self.deadlines.silence;
+        if silent
+            && self
+                .flights
+                .values()
+                .any(|f| f.overdue(now, self.deadlines.silence))
+        {
+            return vec![Event::Silent];
+        }
+        for flight in self.flights.values_mut() {
+            out.extend(flight.resume(now).map(Event::Send));
+        }
+        for stream in self.neglected(now) {
+            self.abandon(stream, Outcome::Neglected, &mut out);
+        }
+        out
+    }
+
+    /// Requests that are overdue though nothing moves before them: one that queues behind others which make progress
+    /// is not neglected.
+    fn neglected(&self, now: Duration) -> Vec<u16> {
+        let limit = self.deadlines.neglect;
+        if !self
+            .flights
+            .values()
+            .any(|flight| flight.overdue(now, limit))
+        {
+            return Vec::new();
+        }
+        let mut queue: Vec<_> = self.flights.iter().collect();
+        queue.sort_by_key(|(_, flight)| flight.number);
+        let (mut moved, mut found) = (Duration::ZERO, Vec::new());
+        for (&stream, flight) in queue {
+            moved = moved.max(flight.touched);
+            if flight.overdue(now, limit) && now.saturating_sub(moved) >= limit {
+                found.push(stream);
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,95 @@
+//! One side of TLS: bytes of a socket to bytes of the protocol and back. Knows no socket and no protocol.
+
+use crate::error::{Error, ErrorKind};
+use crate::url::Server;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
+use std::io::{ErrorKind as IoErrorKind, Read, Write};
+use std::sync::Arc;
+
+/// What all connections of a client share: whom it trusts.
+///
+/// # Errors
+/// If the library refuses its own defaults.
+pub(crate) fn configure(
+    trusted: impl Into<Arc<RootCertStore>>,
+) -> Result<Arc<ClientConfig>, Error> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| refused(&error))?
+        .with_root_certificates(trusted)
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+}
+
+/// TLS of one connection.
+pub(crate) struct Tls(ClientConnection);
+
+impl Tls {
+    /// The beginning: [`Tls::seal`] has bytes to send.
+    pub(crate) fn begin(config: &Arc<ClientConfig>, server: &Server) -> Result<Self, Error> {
+        let name = ServerName::try_from(server.host.clone()).map_err(|_| {
+            let what = "the server's name is none that a certificate can have";
+            Error::new(ErrorKind::Invalid, what)
+        })?;
+        let mut connection =
+            ClientConnection::new(Arc::clone(config), name).map_err(|error| refused(&error))?;
+        // Requests may pile up until the handshake is done.
+        connection.set_buffer_limit(None);
+        Ok(Tls(connection))
+    }
+
+    /// Bytes that have arrived, as bytes of the protocol.
+    pub(crate) fn open(&mut self, mut arrived: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut plain = Vec::new();
+        while !arrived.is_empty() {
+            self.0
+                .read_tls(&mut arrived)
+                .map_err(|error| broken(&error))?;
+            self.0
+                .process_new_packets()
+                .map_err(|error| refused(&error))?;
+            match self.0.reader().read_to_end(&mut plain) {
+                Ok(_) => break, // the server has said that nothing follows
+                Err(error) if error.kind() == IoErrorKind::WouldBlock => {}
+                Err(error) => return Err(broken(&error)),
+            }
+        }
+        Ok(plain)
+    }
+
+    /// Bytes of the protocol, and what TLS itself has to say, as bytes to send.
+    pub(crate) fn seal(&mut self, plain: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut sealed = Vec::new();
+        self.0
+            .writer()
+            .write_all(plain)
+            .map_err(|error| broken(&error))?;
+        while self.0.wants_write() {
+            self.0
+                .write_tls(&mut sealed)
+                .map_err(|error| broken(&error))?;
+        }
+        Ok(sealed)
+    }
+
+    /// Whether TLS itself has something to say.
+    pub(crate) fn wants_write(&self) -> bool {
+        self.0.wants_write()
+    }
+}
+
+fn refused(error: &rustls::Error) -> Error {
+    if let rustls::Error::InvalidCertificate(why) = error {
+        let what = format!(
+            "the server's certificate is not trusted: {why}. Authorities are the system's, those of SSL_CERT_FILE, and those in X509_CERT_DIR"
+        );
+        return Error::new(ErrorKind::Denied, what);
+    }
+    Error::new(ErrorKind::Protocol, format!("TLS failed: {error}"))
+}
+
+fn broken(error: &std::io::Error) -> Error {
+    Error::new(ErrorKind::Protocol, format!("TLS failed: {error}"))
+}
