@@ -26,6 +26,15 @@ __all__ = [
 ]
 
 
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)(?:[^/\s@]*@)?([^\s?]*)(?:\?[^\s),;'\"]*)?")
+"""An address on a server: its scheme, its user and password, its path, its query."""
+
+
+def _without_credentials(text: str) -> str:
+    """A text whose addresses have no users, passwords and queries: tokens travel in them."""
+    return _ADDRESS.sub(r"\1\2", text) if "://" in text else text
+
+
 class TreemillError(Exception):
     """Base of all errors that treemill raises on purpose.
 
@@ -42,9 +51,10 @@ class TreemillError(Exception):
         entries: tuple[int, int] | None = None,
         offset: int | None = None,
     ) -> None:
+        message = _without_credentials(message)
         super().__init__(message)
         self.message = message
-        self.file = file
+        self.file = None if file is None else _without_credentials(file)
         self.branch = branch
         self.entries = entries
         self.offset = offset
@@ -59,7 +69,7 @@ class TreemillError(Exception):
         return f"{self.message} ({', '.join(places)})" if places else self.message
 
     def _place(self) -> Iterable[tuple[str, str]]:
-        yield "file", self.file or ""
+        yield "file", _without_credentials(self.file or "")
         yield "branch", self.branch or ""
         yield "entries", "" if self.entries is None else f"{self.entries[0]}..{self.entries[1]}"
         yield "byte", "" if self.offset is None else str(self.offset)

@@ -12,6 +12,7 @@ mod counters;
 mod counts;
 pub mod decode;
 mod driver;
+mod edges;
 mod error;
 mod expand;
 mod faults;

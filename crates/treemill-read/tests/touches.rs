@@ -29,19 +29,24 @@ fn three_branches_of_a_nanoaod_touch_nothing_of_the_rest() {
         let tree = file.tree("Events").unwrap();
         let branches = &tree.tree().branches;
         assert!(branches.len() > 1400, "{} branches", branches.len());
-        let metadata = source.reads().concat();
+        let opening = source.reads();
+        let metadata = opening.concat();
         let all = || branches.iter().flat_map(|b| &b.baskets);
         let touches = |asked: &Range<u64>, basket: &Range<u64>| {
             asked.start < basket.end && basket.start < asked.end
         };
-        // The first read asks for the header and what may lie after it.
-        for asked in &metadata[1..] {
-            assert!(
-                !all().any(|basket| touches(asked, &basket.bytes)),
-                "{asked:?}"
-            );
+        if costs.is_near() {
+            // The first read asks for the header and what may lie after it.
+            for asked in &metadata[1..] {
+                assert!(
+                    !all().any(|basket| touches(asked, &basket.bytes)),
+                    "{asked:?}"
+                );
+            }
+            assert!(metadata.len() <= 5, "{metadata:?}");
+        } else {
+            assert_eq!(opening.len(), 1, "all of it by one request: {opening:?}");
         }
-        assert!(metadata.len() <= 5, "{metadata:?}");
 
         // A counted branch without stored offsets would need its counter as well.
         let chosen = ["MET_pt", "nMuon", "Muon_pt"].map(|name| tree.branch(name).unwrap());
