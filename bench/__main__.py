@@ -9,6 +9,7 @@ Measurements, each with options of its own (`--help`):
   bookings    many bookings in one pass; what filters save
   metadata    opening a file of 1,800 branches, beside ROOT and uproot
   cache       what it costs and gains to remember what was decompressed
+  io          reading over an emulated link, beside ROOT, uproot and xrdcp; root only
   before      treemill as it was at another commit beside treemill as it is now
   packetizer  what a request costs the packetizer: one line, no options but [WORKERS FILES]
 """
@@ -27,6 +28,7 @@ MEASUREMENTS = {
     "bookings": "bench.bookings",
     "metadata": "bench.metadata",
     "cache": "bench.cache",
+    "io": "bench.io.run",
     "before": "bench.before",
     "packetizer": "bench.packetizer",
 }

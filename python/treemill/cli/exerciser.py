@@ -1,4 +1,4 @@
-"""`treemill bench io`: reads as CMSSW's IOExerciser does, through the interface that users have, and
+"""`treemill bench io`: reads as CMSSW's IOExerciser does, through the interface of users, and
 says how long it took and what it cost in bytes, requests and waits.
 """
 

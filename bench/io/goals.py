@@ -1,0 +1,63 @@
+"""What was promised of remote reading: lines of the table from runs. Runs nothing."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..measured import Row
+from . import layouts
+from .field import LINKS, LOCAL, Run
+
+_ONE_FILE = tuple(layouts.CLUSTERS)
+_ALL = (*_ONE_FILE, layouts.MANY)
+_FAR = tuple(name for name in LINKS if name.startswith("137 ms"))
+_SLOW = tuple(name for name in LINKS if name.endswith("20 MB/s"))
+
+
+@dataclass(frozen=True)
+class Goal:
+    """The time of `one` (a contestant's key) over that of `other`."""
+
+    one: str
+    other: str
+    parts: tuple[str, ...]
+    links: tuple[str, ...]
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+
+GOALS = (
+    Goal("treemill", LOCAL, _ONE_FILE, _SLOW, {"below": 1.5}),
+    Goal("treemill-http", LOCAL, _ONE_FILE, _SLOW, {"below": 1.5}),
+    Goal("root", "treemill", _ONE_FILE, _FAR, {"above": 5}),
+    Goal("root-best", "treemill", _ONE_FILE, _FAR),
+    Goal("uproot", "treemill", _ALL, _FAR, {"above": 5}),
+    Goal("uproot-http", "treemill-http", _ALL, _FAR, {"above": 5}),
+    Goal("rdataframe", "treemill", (layouts.MANY,), _FAR),
+    Goal("treemill", "xrdcp", (layouts.MANY,), tuple(LINKS), {"below": 1.3}),
+)
+
+
+def row(what: str, runs: Sequence[Run], patience: float) -> Row:
+    """Seconds. A run that was ended counts as long as it was waited for."""
+    ended = any(run.seconds is None for run in runs)
+    words = f"{what} (ended after {patience:g} s)" if ended else what
+    return Row(words, _seconds(runs, patience), "s")
+
+
+def ratios(
+    part: str, link: str, runs: Mapping[str, Sequence[Run]], patience: float
+) -> Iterator[Row]:
+    """Round by round, of those that ran. Where the upper one was ended, the ratio is at least so
+    large; nothing is said where the lower one was."""
+    for goal in GOALS:
+        one, other = runs.get(goal.one, ()), runs.get(goal.other, ())
+        if part not in goal.parts or link not in goal.links or not one or not other:
+            continue
+        if any(run.error for run in (*one, *other)) or any(r.seconds is None for r in other):
+            continue
+        pairs = zip(_seconds(one, patience), _seconds(other, patience), strict=False)
+        values = tuple(a / b for a, b in pairs)
+        yield Row(f"{part}, {link}: {goal.one} / {goal.other}", values, "x", **goal.limits)
+
+
+def _seconds(runs: Sequence[Run], patience: float) -> tuple[float, ...]:
+    return tuple(patience if run.seconds is None else run.seconds for run in runs)

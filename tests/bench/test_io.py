@@ -1,0 +1,91 @@
+"""The measurement of remote reading: contestants read the same, and the program runs. Tests no
+timings."""
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from treemill.bench.generate import write
+
+from bench.io import field, goals, layouts
+from bench.io.contestants import CONTESTANTS, EXERCISE, FILES, Task
+from bench.io.field import LOCAL, Run
+
+REPOSITORY = Path(__file__).parents[2]
+without_root = pytest.mark.skipif(find_spec("ROOT") is None, reason="ROOT is not installed")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("data")
+
+
+def run(contestant, task):
+    words = [sys.executable, "-W", "ignore", "-m", "bench.io.contestants"]
+    done = subprocess.run(
+        [*words, contestant.key, task.text()],
+        capture_output=True,
+        text=True,
+        cwd=REPOSITORY,
+        timeout=120,
+    )
+    answer = json.loads(done.stdout)
+    assert "error" not in answer, answer
+    assert answer["seconds"] > 0
+    return answer["total"]
+
+
+@without_root
+def test_all_read_the_same_of_a_layout(folder):
+    path = layouts.make("CMS 2013", 60, folder)
+    branches = [f"b{i}" for i in range(layouts.BRANCHES)]
+    task = Task(EXERCISE, (str(path),), tuple(branches[::3]), ("b1", "b199"), 60, 50)
+    totals = [run(each, task) for each in CONTESTANTS if EXERCISE in each.tasks]
+    assert len(totals) >= 4
+    assert totals == pytest.approx([totals[0]] * len(totals), rel=1e-9)
+
+
+def test_all_read_the_same_of_many_files(folder):
+    paths = [folder / f"{i}.root" for i in range(2)]
+    for i, path in enumerate(paths):
+        write(path, events=500, index=i, schema="opendata")
+    task = Task(FILES, tuple(map(str, paths)), ("Muon_pt", "nMuon"))
+    there = [each for each in CONTESTANTS if FILES in each.tasks]
+    if find_spec("ROOT") is None:
+        there = [each for each in there if each.key != "rdataframe"]
+    totals = [run(each, task) for each in there]
+    assert totals == pytest.approx([totals[0]] * len(totals), rel=1e-9)
+
+
+@without_root
+def test_quick_run(tmp_path, folder):
+    if reason := field.missing():
+        pytest.skip(reason)
+    command = [sys.executable, "-m", "bench", "io", "--quick", "--parts", "CMS 2013"]
+    command += ["--links", "0.3 ms", "--contestants", "root-best", "treemill"]
+    folders = ["--data", str(folder), "--output", str(tmp_path)]
+    done = subprocess.run([*command, *folders], cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (written,) = tmp_path.glob("*-io-quick.json")
+    rows = [row["what"] for row in json.loads(written.read_text())["rows"]]
+    assert "CMS 2013, here: treemill" in rows
+    assert "CMS 2013, 0.3 ms: ROOT, TTreeCache set by hand" in rows
+    assert "CMS 2013, 0.3 ms: xrdcp" in rows
+
+
+def test_a_run_that_was_ended_counts_as_long_as_it_was_waited_for():
+    done, ended = [Run(2.0), Run(4.0)], [Run(None)]
+    assert goals.row("x", ended, 60).values == (60,)
+    assert goals.row("x", ended, 60).what == "x (ended after 60 s)"
+    runs = {"treemill": done, "root": ended, "uproot": [Run(None, error="no")], LOCAL: done}
+    (row,) = goals.ratios("modern", "137 ms", runs, 60)
+    assert (row.what, row.values, row.reached) == (
+        "modern, 137 ms: root / treemill",
+        (30.0,),
+        True,
+    )
+    runs["treemill"] = ended
+    assert not list(goals.ratios("modern", "137 ms", runs, 60))
