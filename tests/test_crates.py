@@ -38,7 +38,8 @@ ALLOWED = {
         "treemill-read",
         "treemill-query",
     },
-    "treemill-remote": {"treemill-source", "treemill-http", "treemill-xrootd"},  # addresses to transports
+    # addresses to transports
+    "treemill-remote": {"treemill-source", "treemill-http", "treemill-xrootd"},
     "treemill-testing": {"treemill-source"},  # what the other crates' tests measure with
     "treemill-py": {
         "treemill-source",

@@ -95,7 +95,8 @@ def test_what_is_not_there_says_so(tmp_path):
 
 
 def test_addresses_on_servers_are_not_asked_for_before_they_are_opened():
-    assert source.is_far("root://host//a.root") and not source.is_far("/a.root")
+    assert source.is_far("root://host//a.root")
+    assert not source.is_far("/a.root")
     assert source.exists("root://nowhere.invalid//a.root")
     assert not source.exists("root://nowhere.invalid//*.root")
     assert not source.exists("root://nowhere.invalid//folder/")
