@@ -12,11 +12,12 @@ use std::sync::Arc;
 /// The client's side of TLS: trusts whom the user trusts; shows the user's proxy or certificate to servers that ask for one.
 pub(crate) fn client() -> Result<ClientConfig, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
+    let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|e| e.to_string())?
         .with_root_certificates(treemill_credentials::trusted())
         .with_client_cert_resolver(Arc::new(Shown));
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
 }
 

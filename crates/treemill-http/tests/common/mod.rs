@@ -7,6 +7,7 @@
     clippy::arithmetic_side_effects
 )]
 
+pub mod authority;
 pub mod nginx;
 pub mod scripted;
 
