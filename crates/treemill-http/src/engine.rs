@@ -81,6 +81,8 @@ fn client(tls: rustls::ClientConfig) -> reqwest::Result<Client> {
         .user_agent(concat!("treemill/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
         .referer(false)
+        // xrootd 5 knows `Depth`, and not `depth`.
+        .http1_title_case_headers()
         .retry(reqwest::retry::never())
         .connect_timeout(CONNECT)
         .pool_idle_timeout(IDLE)

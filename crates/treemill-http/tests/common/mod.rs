@@ -10,6 +10,7 @@
 pub mod authority;
 pub mod nginx;
 pub mod scripted;
+pub mod xrootd;
 
 /// Bytes that differ everywhere, so that a wrong place shows.
 pub fn bytes(len: usize) -> Vec<u8> {
