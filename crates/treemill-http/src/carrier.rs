@@ -5,19 +5,22 @@ use crate::address::{Address, server};
 use crate::answer::{Accepted, Known, judge, refused};
 use crate::conversation::{Conversation, Route, Turn};
 use crate::engine::{Flight, Line, trouble};
+use crate::limits::SERVER_SILENCE;
 use bytes::Bytes;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, IF_MATCH, LOCATION, RANGE};
 use reqwest::{Method, RequestBuilder, Response};
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::time::timeout;
 use treemill_credentials::bearer_token;
 use treemill_transfer::{Body, Carrier, Kind, Part, Trouble};
+use url::Url;
 
 /// A file, or a folder, at its server.
 pub(crate) struct File {
     pub(crate) address: Address,
     server: String,
-    route: Mutex<Route>,
+    route: Arc<Mutex<Route>>,
     line: Line,
 }
 
@@ -36,6 +39,49 @@ pub(crate) struct Reply {
     /// Whether another host than the user's has answered.
     is_elsewhere: bool,
     _flight: Flight,
+    doubt: Doubt,
+}
+
+/// A server that has not yet answered to the end. If it does not, it is forgotten that the file was found there: the
+/// file's own server is asked again.
+struct Doubt {
+    route: Arc<Mutex<Route>>,
+    at: Url,
+    is_settled: bool,
+}
+
+impl Doubt {
+    fn new(route: &Arc<Mutex<Route>>, at: &Url) -> Self {
+        Doubt {
+            route: Arc::clone(route),
+            at: at.clone(),
+            is_settled: false,
+        }
+    }
+}
+
+impl Drop for Doubt {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            locked(&self.route).failed(&self.at);
+        }
+    }
+}
+
+fn locked(route: &Mutex<Route>) -> std::sync::MutexGuard<'_, Route> {
+    route.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a server must do before it is silent for too long.
+async fn within<T>(
+    server: &str,
+    what: impl Future<Output = Result<T, Trouble>>,
+) -> Result<T, Trouble> {
+    timeout(SERVER_SILENCE, what).await.unwrap_or_else(|_| {
+        let seconds = SERVER_SILENCE.as_secs_f64();
+        let what = format!("the server {server} has sent nothing for {seconds:.0} s");
+        Err(Trouble::new(Kind::Transient, what))
+    })
 }
 
 impl File {
@@ -43,18 +89,14 @@ impl File {
         File {
             server: server(&address.url),
             address,
-            route: Mutex::default(),
+            route: Arc::default(),
             line: Line::default(),
         }
     }
 
-    fn route(&self) -> MutexGuard<'_, Route> {
-        self.route.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Asks, and follows redirects.
     pub(crate) async fn send(&self, ask: &Ask) -> Result<Reply, Trouble> {
-        let mut talk = Conversation::new(&self.address.url, self.route().target());
+        let mut talk = Conversation::new(&self.address.url, locked(&self.route).target());
         loop {
             let at = talk.url().clone();
             let name = server(&at);
@@ -66,13 +108,9 @@ impl File {
             if talk.is_at_home() {
                 request = self.authorized(request)?;
             }
-            let response = match request.send().await {
-                Ok(response) => response,
-                Err(error) => {
-                    self.route().failed(&at);
-                    return Err(trouble(&error, &name));
-                }
-            };
+            let doubt = Doubt::new(&self.route, &at);
+            let sent = async { request.send().await.map_err(|e| trouble(&e, &name)) };
+            let response = within(&name, sent).await?;
             self.line.answered(response.version());
             let location = response
                 .headers()
@@ -80,14 +118,13 @@ impl File {
                 .and_then(|l| l.to_str().ok());
             match talk.answered(response.status(), location) {
                 Turn::Fail(trouble) => return Err(trouble),
-                Turn::Again => self.route().failed(&at),
+                Turn::Again => drop(doubt),
                 Turn::Take => {
-                    if !response.status().is_success() {
-                        self.route().failed(&at);
-                    } else if talk.is_redirected() {
-                        self.route().found(&at);
+                    if response.status().is_success() && talk.is_redirected() {
+                        locked(&self.route).found(&at);
                     }
                     return Ok(Reply {
+                        doubt,
                         response,
                         server: name,
                         is_elsewhere: at.host() != self.address.url.host(),
@@ -167,14 +204,25 @@ impl Reply {
 
     /// The next bytes of the body.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Trouble> {
-        let chunk = self.response.chunk().await;
-        chunk.map_err(|error| trouble(&error, &self.server))
+        let chunk = async {
+            let chunk = self.response.chunk().await;
+            chunk.map_err(|error| trouble(&error, &self.server))
+        };
+        let chunk = within(&self.server, chunk).await?;
+        if chunk.is_none() && self.response.status().is_success() {
+            self.doubt.is_settled = true;
+        }
+        Ok(chunk)
     }
 }
 
 impl Body for Reply {
     async fn chunk(&mut self) -> Result<Option<Bytes>, Trouble> {
         self.next().await
+    }
+
+    fn satisfied(&mut self) {
+        self.doubt.is_settled = true;
     }
 }
 

@@ -8,6 +8,10 @@ pub(crate) const MOST_REDIRECTS: usize = 10;
 /// Bounds the time to connect to a server, TLS included.
 pub(crate) const CONNECT: Duration = Duration::from_secs(8);
 
+/// Bounds the time without a byte from one server, which is then named: a little below the bound of an attempt, which
+/// may ask several servers.
+pub(crate) const SERVER_SILENCE: Duration = Duration::from_millis(9_800);
+
 /// How long a connection is kept that nothing uses.
 pub(crate) const IDLE: Duration = Duration::from_secs(60);
 

@@ -114,7 +114,7 @@ fn a_server_that_hangs_is_given_up_for_all_that_wait() {
         let error = ticket.wait().unwrap_err();
         named(&error, &server);
         assert!(
-            error.is_transient && error.what.contains("nothing for 10 s"),
+            error.is_transient && error.what.contains("has sent nothing for 10 s"),
             "{error}"
         );
     }
@@ -243,6 +243,30 @@ fn a_file_that_is_lost_behind_a_redirect_may_be_elsewhere() {
         error.what.contains("localhost") && error.what.contains("redirects"),
         "{error}"
     );
+}
+
+#[test]
+fn a_data_server_that_hangs_is_left_for_another_one() {
+    let content = content();
+    let (first, second) = (Arc::clone(&content), Arc::clone(&content));
+    let hanging = Scripted::start(move |request| match request.before {
+        0 => sound(request, &first),
+        1 => Act::SayAndHang(part(&request.range(), SIZE), vec![]),
+        _ => Act::Hang,
+    });
+    let good = Scripted::start(move |request| sound(request, &second));
+    let (hanging, good) = (hanging.url("/f"), good.url("/f"));
+    let door = Scripted::start(move |request| {
+        let there = if request.before == 0 { &hanging } else { &good };
+        Act::Say(
+            format!("302 Found\r\nLocation: {there}\r\nContent-Length: 0"),
+            vec![],
+        )
+    });
+    let source = open(&door.url(SECRET)).unwrap();
+    let got = source.submit(vec![100_000..2_000_000, 2_000_000..SIZE as u64]);
+    assert!(got[0].wait().unwrap() == content[100_000..2_000_000]);
+    assert!(got[1].wait().unwrap() == content[2_000_000..]);
 }
 
 #[test]

@@ -24,6 +24,9 @@ pub trait Carrier: Send + Sync + 'static {
 pub trait Body: Send {
     /// The next bytes; `None` at the end.
     fn chunk(&mut self) -> impl Future<Output = Result<Option<Bytes>, Trouble>> + Send;
+
+    /// All bytes that were asked for have come.
+    fn satisfied(&mut self) {}
 }
 
 /// An answer. It may begin before the range that was asked for, or end early; not begin after it.

@@ -119,6 +119,7 @@ async fn attempt<C: Carrier>(
         buffer.extend_from_slice(&chunk);
         trial.gained(chunk.len() as u64, begun.elapsed());
     }
+    part.body.satisfied();
     // The end of the answer, without which the connection cannot be used again.
     let _ = timeout(Duration::from_millis(1), part.body.chunk()).await;
     Ok(())
