@@ -53,9 +53,10 @@ def dataset(
     Parameters
     ----------
     files
-        A path, a glob, `"path:tree"`, `"@list.txt"` with one of these per line, a mapping of paths
-        or globs to trees, a list of any of these, or a fileset of coffea's. The datasets of a
-        fileset become one; its chunks have the names and metadata of their files (docs/coffea.md).
+        A path, a URL, a glob, `"folder/"` (its `*.root`), `"path:tree"`, `"@list.txt"` with one of
+        these per line, a mapping of paths or globs to trees, a list of any of these, or a fileset
+        of coffea's. The datasets of a fileset become one; its chunks have the names and metadata
+        of their files (docs/coffea.md).
     tree
         The tree, if the files do not name it. Without a name each file must have only one tree; of
         several cycles the newest is taken.

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from treemill.chain.location import expand
 from treemill.errors import SourceError, UnsupportedError
 from treemill.tree import source
 
@@ -140,3 +141,14 @@ def test_one_file_of_several_names(file, tmp_path, monkeypatch):
     assert source.is_same("a.root", file)
     assert not source.is_same("b.root", file)
     assert not source.is_same("root://host//a.root", file)
+
+
+def test_a_folder_with_a_slash_is_the_root_files_in_it(tmp_path):
+    folder = tmp_path / "a[1]"
+    folder.mkdir()
+    for name in ("b.root", "a.root", "notes.txt"):
+        (folder / name).touch()
+    found = [location.path for location in expand(f"{folder}/", "Events")]
+    assert found == [str(folder / "a.root"), str(folder / "b.root")]
+    with pytest.raises(SourceError, match="no file matches"):
+        expand(f"{tmp_path}/", "Events")

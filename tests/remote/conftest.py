@@ -15,8 +15,9 @@ from tools.servers.s3 import S3
 from tools.servers.xrootd import Federation, XRootD
 
 TOKEN = "eyJhbGciOiJub25lIn0.a-secret-of-the-user.x"
-NTUPLE = "test_split_3e4_rntuple_v1-0-0-0.root"
-"""Of the corpus, written by ROOT."""
+NTUPLE = "ntpl001_staff_rntuple_v1-0-1-0.root"
+TINY = "test_split_3e4_rntuple_v1-0-0-0.root"
+"""Of the corpus, written by ROOT: the second is shorter than what opens a file asks for at first."""
 
 
 def skip_without(reason):
@@ -38,16 +39,30 @@ def files(core, tmp_path_factory):
     made = {f"store/trees/events_{i}.root": folder / f"events_{i}.root" for i in range(3)}
     for i, (path, events) in enumerate(zip(made.values(), (5000, 1, 7321), strict=True)):
         write(path, events=events, index=i, cluster=1000, codec="zstd")
-    made["store/ntuples/split.root"] = ntuple = folder / "split.root"
-    shutil.copyfile(corpus(NTUPLE), ntuple)
+    for name, original in (("staff", NTUPLE), ("tiny", TINY)):
+        made[f"store/ntuples/{name}.root"] = folder / f"{name}.root"
+        shutil.copyfile(corpus(original), folder / f"{name}.root")
     return made
 
 
+@pytest.fixture(scope="session", autouse=True)
+def trust(tmp_path_factory):
+    """`ca.pem` of an authority that this process trusts: from the start, since treemill looks once.
+    None if openssl is not here."""
+    if certificates.missing() is not None:
+        yield None
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        made = certificates.make_authority(tmp_path_factory.mktemp("authority"))
+        patch.setenv("SSL_CERT_FILE", str(made))
+        yield made
+
+
 @pytest.fixture(scope="session")
-def authority(tmp_path_factory):
-    """`ca.pem` of the authority that signs the servers' certificates."""
+def authority(trust):
+    """The authority that signs the servers' certificates."""
     skip_without(certificates.missing())
-    return certificates.make_authority(tmp_path_factory.mktemp("authority"))
+    return trust
 
 
 @pytest.fixture(scope="session")
@@ -108,10 +123,8 @@ def federation(link, files):
 
 
 @pytest.fixture
-def trusting(authority, monkeypatch):
-    """This process trusts the tests' authority, and has a token."""
-    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
-    monkeypatch.setenv("X509_CERT_FILE", str(authority))
+def token(monkeypatch):
+    """The user has a token."""
     monkeypatch.setenv("BEARER_TOKEN", TOKEN)
 
 
@@ -124,7 +137,7 @@ def paths(files):
 @pytest.fixture
 def ntuple(files):
     """The local path of the RNTuple."""
-    return str(files["store/ntuples/split.root"])
+    return str(files["store/ntuples/staff.root"])
 
 
 @pytest.fixture

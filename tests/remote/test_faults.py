@@ -12,6 +12,7 @@ import treemill as tm
 from tests.remote.conftest import TOKEN, skip_without
 from tests.remote.test_reading import supported
 from tools.link.link import Wire
+from tools.servers import certificates
 from tools.servers.nginx import Nginx
 from tools.servers.xrootd import XRootD
 
@@ -161,18 +162,18 @@ def guarded(files, certificate):
         yield made
 
 
-@pytest.mark.parametrize("token", [None, "a-wrong-secret"])
-def test_no_token_or_a_wrong_one(guarded, trusting, monkeypatch, tmp_path, token):
+@pytest.mark.parametrize("wrong", [None, "a-wrong-secret"])
+def test_no_token_or_a_wrong_one(guarded, monkeypatch, tmp_path, wrong):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    monkeypatch.delenv("BEARER_TOKEN")
-    if token is not None:
-        monkeypatch.setenv("BEARER_TOKEN", token)
+    monkeypatch.delenv("BEARER_TOKEN", raising=False)
+    if wrong is not None:
+        monkeypatch.setenv("BEARER_TOKEN", wrong)
     error = outcome(lambda: len(tm.dataset(url(guarded))))
     assert_names(error, guarded, "events_2.root")
     assert "a-wrong-secret" not in str(error)
 
 
-def test_a_password_in_a_url_is_not_shown(guarded, trusting):
+def test_a_password_in_a_url_is_not_shown(guarded, token):
     secret = url(guarded).replace("https://", "https://someone:hunter2@")
     guarded.kill()
     error = outcome(lambda: len(tm.dataset(secret)))
@@ -181,12 +182,30 @@ def test_a_password_in_a_url_is_not_shown(guarded, trusting):
     assert "hunter2" not in repr(error)
 
 
-def test_a_certificate_that_is_not_trusted(guarded, monkeypatch):
-    monkeypatch.setenv("BEARER_TOKEN", TOKEN)
-    error = outcome(lambda: len(tm.dataset(url(guarded))))
-    assert_names(error, guarded, "events_2.root")
-    assert TOKEN not in str(error)
-    assert not any("GET" in line for line in guarded.requests())
+def test_a_certificate_of_an_authority_that_is_not_trusted(files, token, tmp_path, authority):
+    skip_without(Nginx.missing())
+    supported("https://127.0.0.1/")
+    stranger = certificates.make_authority(tmp_path / "stranger")
+    assert stranger.read_bytes() != authority.read_bytes()
+    folder = certificates.make_certificate(stranger, tmp_path / "theirs", "IP:127.0.0.1")
+    assert_is_refused(folder, files)
+
+
+def test_a_certificate_for_another_name(files, token, tmp_path, authority):
+    skip_without(Nginx.missing())
+    supported("https://127.0.0.1/")
+    folder = certificates.make_certificate(authority, tmp_path / "other", "DNS:else.where")
+    assert_is_refused(folder, files)
+
+
+def assert_is_refused(certificate, files):
+    """Without a word of the token, to the user or to the server."""
+    with Nginx(certificate=certificate, token=TOKEN) as server:
+        server.put(files["store/trees/events_2.root"], "store/trees/events_2.root")
+        error = outcome(lambda: len(tm.dataset(url(server))))
+        assert_names(error, server, "events_2.root")
+        assert TOKEN not in str(error)
+        assert not any("GET" in line for line in server.requests())
 
 
 @pytest.fixture

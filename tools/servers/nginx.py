@@ -36,8 +36,7 @@ http {{
     listen {listen}{tls};
     root {data};
     {lines}
-    location / {{ }}
-    location /listed/ {{ alias {data}/; autoindex on; }}
+    location / {{ autoindex on; }}
     location ~ ^/moved/(?<path>.*)$ {{ return 302 $scheme://$http_host/$path$is_args$args; }}
   }}
 }}
@@ -51,7 +50,7 @@ if ($http_authorization != "Bearer {token}") {{ return {status}; }}"""
 
 
 class Nginx(Server):
-    """A server of HTTP. `/moved/PATH` redirects to `/PATH`, `/listed/` lists folders.
+    """A server of HTTP. `/moved/PATH` redirects to `/PATH`; folders are listed.
 
     certificate: folder with `certificate.pem` and `key.pem`: the server speaks TLS.
     token: what clients must bring in `Authorization: Bearer …`; else they get 401.

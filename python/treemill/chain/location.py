@@ -93,9 +93,10 @@ def _expand_text(text: str | os.PathLike[str], tree: str | None, depth: int) -> 
     path, own_tree = split_tree(text) if isinstance(text, str) else (os.fspath(text), None)
     tree = _tree(own_tree) or _tree(tree)
     path = source.address(path)
-    if source.exists(path):
+    is_folder = path.endswith("/")
+    if source.exists(path) and not is_folder:
         yield Location(path, tree)
-    elif not source.is_glob(path):
+    elif not source.is_glob(path) and not is_folder:
         yield Location(path, tree, absence=f"no such file: {path}")
     elif matches := source.matching(path):
         for match in matches:

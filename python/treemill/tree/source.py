@@ -71,7 +71,8 @@ class Storage(Protocol):
         """The identities of many files, asked for at once; without those that fail."""
 
     def matching(self, pattern: str) -> list[str]:
-        """The addresses that a glob matches, sorted. `**` goes through directories."""
+        """The addresses that a glob matches, sorted. `**` goes through directories. A directory, with
+        a slash at its end, is all `*.root` in it."""
 
     def beside(self, given: str, file: str) -> str:
         """The address that `given` means in a file: a relative path starts at its directory."""
@@ -116,6 +117,8 @@ class _Local:
         return {}  # to ask for each when it is wanted takes no longer
 
     def matching(self, pattern: str) -> list[str]:
+        if os.path.isdir(pattern):
+            pattern = os.path.join(glob.escape(pattern), "*.root")
         return sorted(glob.glob(pattern, recursive=True))
 
     def beside(self, given: str, file: str) -> str:
