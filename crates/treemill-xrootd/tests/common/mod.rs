@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 pub mod certificates;
+pub mod federation;
 pub mod relay;
 pub mod scripted;
 pub mod tokens;
@@ -136,13 +137,13 @@ impl Xrootd {
     /// As `kill -STOP`: the connections stay, and nothing answers.
     #[allow(dead_code)]
     pub fn freeze(&self) {
-        signal(&self.process, "-STOP");
+        stop(&self.process);
     }
 
     /// As `kill -CONT`.
     #[allow(dead_code)]
     pub fn thaw(&self) {
-        signal(&self.process, "-CONT");
+        go_on(&self.process);
     }
 
     /// Where the server has a file.
@@ -162,6 +163,40 @@ impl Drop for Xrootd {
         self.process.wait().ok();
         fs::remove_dir_all(&self.folder).ok();
     }
+}
+
+/// As `kill -STOP`.
+#[allow(dead_code)]
+pub fn stop(process: &Child) {
+    signal(process, "-STOP");
+    // The signal reaches the threads one after the other.
+    while !is_stopped(process.id()) {
+        std::thread::yield_now();
+    }
+}
+
+/// As `kill -CONT`.
+#[allow(dead_code)]
+pub fn go_on(process: &Child) {
+    signal(process, "-CONT");
+}
+
+/// Whether no thread of a process runs; where there is no `/proc`, it is believed.
+#[allow(dead_code)]
+fn is_stopped(process: u32) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else {
+        return true;
+    };
+    // The state follows the name, which is in brackets and may hold any sign.
+    let state = |text: String| {
+        text.rsplit(')')
+            .next()
+            .is_some_and(|rest| rest.starts_with(" T"))
+    };
+    threads
+        .flatten()
+        .filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok())
+        .all(state)
 }
 
 fn signal(process: &Child, name: &str) {
