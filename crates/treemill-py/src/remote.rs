@@ -12,16 +12,19 @@ pub fn remote_schemes() -> Vec<&'static str> {
     treemill_remote::schemes()
 }
 
-/// (size, whether it is a folder, seconds since 1970 of the last change or None, marks of its state or None).
+/// (size, whether it is a folder, marks of its state or None). `soon`: the file will be opened soon.
 #[pyfunction]
-#[allow(clippy::type_complexity)] // a tuple for Python
+#[pyo3(signature = (url, *, soon=false))]
 pub fn remote_stat(
     py: Python<'_>,
     url: &str,
-) -> PyResult<(u64, bool, Option<i64>, Option<Vec<u64>>)> {
-    let stat = asked(py, || treemill_remote::stat(url))?;
-    let state = stat.identity.map(marks);
-    Ok((stat.size, stat.is_folder, stat.changed, state))
+    soon: bool,
+) -> PyResult<(u64, bool, Option<Vec<u64>>)> {
+    let stat = asked(py, || match soon {
+        true => treemill_remote::look(url),
+        false => treemill_remote::stat(url),
+    })?;
+    Ok((stat.size, stat.is_folder, stat.identity.map(marks)))
 }
 
 /// An identity without its size, in numbers.

@@ -1,6 +1,5 @@
 //! Opens files: from the header to the key lists to the trees; the parser says which bytes each step needs.
 
-use crate::edges::Edges;
 use crate::faults::malformed;
 use crate::fetch::Fetch;
 use crate::first_look;
@@ -42,8 +41,6 @@ type Slot = Arc<Mutex<Option<Table>>>;
 /// ```
 pub struct File {
     source: Arc<dyn Source>,
-    /// The same, with the bytes at hand that its opening has brought.
-    edges: Edges,
     header: FileHeader,
     keys: Keys,
     infos: OnceLock<Arc<StreamerInfos>>,
@@ -68,8 +65,9 @@ impl File {
     pub fn open(source: Arc<dyn Source>) -> Result<Arc<Self>, ReadError> {
         let _span = debug_span!("open", file = source.name()).entered();
         let size = source.size();
-        let edges = Edges::of(Arc::clone(&source)).map_err(ReadError::source)?;
-        let fetch = Fetch { source: &edges };
+        let fetch = Fetch {
+            source: source.as_ref(),
+        };
         let first = fetch.bytes(0..FIRST_BYTES.max(HEADER_BYTES).min(size))?;
         let header = FileHeader::parse(&first, size).map_err(|e| fetch.wrong(&e, Some(0)))?;
         if size < header.end {
@@ -86,7 +84,6 @@ impl File {
         let keys = Keys::read(&fetch, &directory)?;
         Ok(Arc::new(File {
             source,
-            edges,
             header,
             keys,
             infos: OnceLock::new(),
@@ -188,13 +185,13 @@ impl File {
                 ..self.missing(what)
             });
         }
-        NTupleFile::open_by(&self.edges, Arc::clone(&self.source), key)
+        NTupleFile::open(Arc::clone(&self.source), key)
     }
 
     fn read_tree(&self, key: &Key) -> Result<TreeFile, ReadError> {
         let _span = debug_span!("metadata", table = key.name).entered();
         let fetch = Fetch {
-            source: &self.edges,
+            source: self.source.as_ref(),
         };
         let packed = fetch.bytes(key.payload())?;
         let mut unpacked = Vec::new();
@@ -272,7 +269,6 @@ mod tests {
         let source = Arc::new(Probe::default());
         let file = Arc::new(File {
             source: Arc::clone(&source) as Arc<dyn Source>,
-            edges: Edges::bare(Arc::clone(&source) as Arc<dyn Source>),
             header: FileHeader {
                 version: 64_000,
                 begin: 100,

@@ -12,7 +12,6 @@ mod counters;
 mod counts;
 pub mod decode;
 mod driver;
-mod edges;
 mod error;
 mod expand;
 mod faults;

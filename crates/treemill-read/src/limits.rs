@@ -19,12 +19,6 @@ pub(crate) const NESTED_MARGIN: u64 = 16;
 
 /// Bytes of a file that are read first: the header, and in most files the root directory after it.
 pub(crate) const FIRST_BYTES: u64 = 1024;
-/// Bytes from the beginning of a distant file that are read when it is opened: the header, and the header of an
-/// RNTuple.
-pub(crate) const HEAD_BYTES: u64 = 64 << 10;
-/// Bytes up to the end of a distant file that are read with them: key lists, streamer information, the record of a
-/// tree, or the page lists of an RNTuple. At 20 MB/s they take 26 ms, a fifth of the round trip over an ocean.
-pub(crate) const TAIL_BYTES: u64 = 512 << 10;
 /// Depth of directories within directories.
 pub(crate) const DIRECTORY_DEPTH: usize = 64;
 /// Bytes of baskets that are read together for the first look into them.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use treemill_read::{File, Options, Reader};
-use treemill_source::{Costs, Local, Source};
+use treemill_source::{Costs, Edges, Local, Source};
 use treemill_testing::{FAR, Watched};
 
 #[test]
@@ -25,7 +25,8 @@ fn three_branches_of_a_nanoaod_touch_nothing_of_the_rest() {
     };
     for costs in [Costs::NEAR, slow] {
         let source = Arc::new(Watched::new(Local::open(&path).unwrap()).with_costs(costs));
-        let file = File::open(Arc::clone(&source) as Arc<dyn Source>).unwrap();
+        let edges = Edges::of(Arc::clone(&source) as Arc<dyn Source>);
+        let file = File::open(Arc::new(edges)).unwrap();
         let tree = file.tree("Events").unwrap();
         let branches = &tree.tree().branches;
         assert!(branches.len() > 1400, "{} branches", branches.len());
@@ -45,7 +46,11 @@ fn three_branches_of_a_nanoaod_touch_nothing_of_the_rest() {
             }
             assert!(metadata.len() <= 5, "{metadata:?}");
         } else {
-            assert_eq!(opening.len(), 1, "all of it by one request: {opening:?}");
+            assert_eq!(
+                opening.len(),
+                2,
+                "all of it by what is asked for at once: {opening:?}"
+            );
         }
 
         // A counted branch without stored offsets would need its counter as well.

@@ -2,7 +2,6 @@
 
 use crate::{Entry, Stat, Transport};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use treemill_source::{Source, SourceError};
 
 pub(crate) const TRANSPORT: Transport = Transport {
@@ -21,14 +20,8 @@ fn stat(url: &str) -> Result<Stat, SourceError> {
     Ok(Stat {
         size: found.size,
         is_folder: false, // a page is a file, too
-        changed: found.modified.and_then(seconds),
         identity: found.identity,
     })
-}
-
-fn seconds(time: SystemTime) -> Option<i64> {
-    let since = time.duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_secs()).ok()
 }
 
 fn list(url: &str) -> Result<Vec<Entry>, SourceError> {

@@ -4,10 +4,11 @@
 
 mod http;
 mod limits;
+mod ready;
 mod xrootd;
 
 use std::sync::Arc;
-use treemill_source::{Identity, Source, SourceError};
+use treemill_source::{Edges, Identity, Source, SourceError};
 
 /// What a server says of a file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,8 +17,6 @@ pub struct Stat {
     pub size: u64,
     /// Whether it is a folder.
     pub is_folder: bool,
-    /// When the content was changed last, in seconds since 1970, if the server says it.
-    pub changed: Option<i64>,
     /// The file's state; `None` if what the server says does not identify it.
     pub identity: Option<Identity>,
 }
@@ -49,7 +48,7 @@ pub fn schemes() -> Vec<&'static str> {
     all.copied().collect()
 }
 
-/// Opens a file.
+/// Opens a file, or takes the one that [`look`] has opened. Its first and last bytes are on their way.
 ///
 /// ```
 /// let error = treemill_remote::open("gopher://host/file.root").err().unwrap();
@@ -59,7 +58,34 @@ pub fn schemes() -> Vec<&'static str> {
 /// # Errors
 /// If there is no such file, or it cannot be opened; if the scheme is unknown.
 pub fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    (transport(url)?.open)(url)
+    match ready::take(url) {
+        Some(source) => Ok(source),
+        None => open_now(url),
+    }
+}
+
+fn open_now(url: &str) -> Result<Arc<dyn Source>, SourceError> {
+    let source = (transport(url)?.open)(url)?;
+    Ok(Arc::new(Edges::of(source)))
+}
+
+/// As [`stat`], of a file that will be opened soon: it is opened now, which tells its state too, and what it says of
+/// itself is on its way when it is wanted. A file that was looked at before is only asked for its state.
+///
+/// # Errors
+/// As [`open`].
+pub fn look(url: &str) -> Result<Stat, SourceError> {
+    if !ready::is_first(url) {
+        return stat(url);
+    }
+    let source = open_now(url)?;
+    let found = Stat {
+        size: source.size(),
+        is_folder: false,
+        identity: source.identity(),
+    };
+    ready::keep(url, source);
+    Ok(found)
 }
 
 /// Asks for the state of a file or folder.

@@ -46,7 +46,6 @@ fn stat(url: &str) -> Result<Stat, SourceError> {
     Ok(Stat {
         size: status.size,
         is_folder: status.flags & FOLDER != 0,
-        changed: (status.changed > 0).then_some(status.changed),
         identity: settled(&name, status, SystemTime::now()),
     })
 }

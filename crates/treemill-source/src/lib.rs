@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod costs;
+mod edges;
 mod error;
 mod identity;
 mod limits;
@@ -13,6 +14,7 @@ mod ticket;
 
 pub use bytes::Bytes;
 pub use costs::Costs;
+pub use edges::Edges;
 pub use error::SourceError;
 pub use identity::Identity;
 pub use local::Local;

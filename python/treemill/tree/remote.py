@@ -22,6 +22,8 @@ _GLOB = re.compile(r"[*\[]|\?(?!.*=)")
 """The signs of a glob in a URL; a question mark before an equals sign begins a query."""
 _RECENT = 10.0
 """Seconds for which a look at a file that is not for a pass takes an earlier look's word."""
+_FEW = 4
+"""Files that are opened when they are looked at: of many files, other processes may open most."""
 _AT_ONCE = 32
 """Files that are asked for at once. The core's connections are shared, so this is only threads."""
 
@@ -50,12 +52,16 @@ class Remote:
 
     def is_directory(self, path: str) -> bool:
         """See Storage."""
-        return _stat(path)[1]
+        from treemill import _core  # heavy: core
+
+        return _core.remote_stat(path)[1]
 
     def identity(self, path: str) -> Identity:
         """See Storage."""
-        size, _, changed, marks = _stat(path)
-        found = made(size, changed, marks)
+        return self._looked(path, True)
+
+    def _looked(self, path: str, soon: bool) -> Identity:
+        found = _look(path, soon)
         with self._lock:
             self._looks[path] = time.monotonic(), found
         return found
@@ -71,14 +77,17 @@ class Remote:
     def identities(self, paths: Iterable[str]) -> dict[str, Identity]:
         """See Storage."""
 
+        distinct = list(dict.fromkeys(paths))
+        soon = len(distinct) <= _FEW
+
         def one(path: str) -> tuple[str, Identity | None]:
             try:
-                return path, self.identity(path)
+                return path, self._looked(path, soon)
             except SourceError:
                 return path, None  # raised again when the file is wanted
 
         with ThreadPoolExecutor(_AT_ONCE) as threads:
-            found = dict(threads.map(one, dict.fromkeys(paths)))
+            found = dict(threads.map(one, distinct))
         return {path: identity for path, identity in found.items() if identity is not None}
 
     def matching(self, pattern: str) -> list[str]:
@@ -115,18 +124,14 @@ class Remote:
 _SERVER_AND_ROOT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]*/+")
 
 
-def made(size: int, changed: int | None, marks: list[int] | None) -> Identity:
-    """The identity of what a server says of a file. One that it says too little of is another file
-    each time."""
-    nanoseconds = 0 if changed is None else changed * 10**9
-    unsure = (time.time_ns(),) if marks is None else tuple(marks)
-    return Identity(size, nanoseconds, unsure)
-
-
-def _stat(url: str) -> tuple[int, bool, int | None, list[int] | None]:
+def _look(url: str, soon: bool) -> Identity:
+    """The identity of a file that will be opened `soon`, or may be. One of which the server says
+    too little is another file each time."""
     from treemill import _core  # heavy: core
 
-    return _core.remote_stat(url)
+    size, _, marks = _core.remote_stat(url, soon=soon)
+    # The marks tell more than a time of change does, which not all servers say.
+    return Identity(size, 0, (time.time_ns(),) if marks is None else tuple(marks))
 
 
 def _without_query(url: str) -> tuple[str, str]:

@@ -38,19 +38,10 @@ impl NTupleFile {
     /// `Format` if metadata is damaged, `Unsupported` for features of later versions, `Source`
     /// if bytes could not be had.
     pub fn open(source: Arc<dyn Source>, key: &Key) -> Result<Self, ReadError> {
-        Self::open_by(source.as_ref(), Arc::clone(&source), key)
-    }
-
-    /// As [`NTupleFile::open`], with the metadata of `source` read by `by`.
-    pub(crate) fn open_by(
-        by: &dyn Source,
-        source: Arc<dyn Source>,
-        key: &Key,
-    ) -> Result<Self, ReadError> {
         let _span = debug_span!("metadata", table = key.name).entered();
         let name = source.name().to_owned();
         let wrong = |e: &FormatError| ReadError::format(e, &name, None);
-        let [packed] = fetch(by, [key.payload()])?;
+        let [packed] = fetch(source.as_ref(), [key.payload()])?;
         let mut decompressor = Decompressor::new();
         let mut object = Vec::new();
         let object = decompressor
@@ -58,7 +49,7 @@ impl NTupleFile {
             .map_err(|e| ReadError::format(&e, &name, Some(key.payload().start)))?;
         let anchor = Anchor::parse(object).map_err(|e| wrong(&e))?;
         let [header, footer] = fetch(
-            by,
+            source.as_ref(),
             [&anchor.header, &anchor.footer].map(|link| link.locator.bytes()),
         )?;
         let mut unpack = |link: &EnvelopeLink, packed: &[u8]| {
@@ -74,7 +65,7 @@ impl NTupleFile {
             .iter()
             .map(|link| Request::new(link.locator.bytes()))
             .collect();
-        by.read(&mut requests).map_err(ReadError::source)?;
+        source.read(&mut requests).map_err(ReadError::source)?;
         let lists = links
             .iter()
             .zip(&requests)
