@@ -37,6 +37,7 @@ class History:
             skip_errors=fails,
             validates=seed % 4 == 0 or far,
             ahead=aheads.__getitem__,
+            tells=far and self.chance.random() < 0.5,
             expected_workers=self.chance.choice([0, count, 8]) if far else 0,
             **self.options_of_mergers(),
         )

@@ -78,13 +78,15 @@ class World:
         max_foreign=None,
         validates=True,
         ahead=lambda file: 0,
+        tells=False,
         **policy,
     ):
         self.sizes = sizes
         self.choose = choose
         self.now = 0.0
         sizes_known = [
-            FileSize(n, self.cuts(i)) if i in known else None for i, n in enumerate(sizes)
+            FileSize(n, self.cuts(i), tells * ahead(i)) if i in known else None
+            for i, n in enumerate(sizes)
         ]
         self.validates = validates
         self.ahead = ahead  # entries of each file that are worth a promise

@@ -36,7 +36,7 @@ class Query:
         return Bound()
 
 
-def workload_of(path, files=10, workers=1):
+def workload_of(path, files=20, workers=1):
     chain = SimpleNamespace(
         locations=[SimpleNamespace(path=path.format(i)) for i in range(files)],
         trees=range(files),
@@ -112,10 +112,10 @@ def test_two_threads_bind_a_file_once_and_another_file_meanwhile():
 def test_a_promise_does_not_close_the_file_that_is_read():
     workload, query = workload_of(FAR, workers=1)
     first = workload.bound(0)
-    for file in (1, 2):
+    for file in range(1, 13):
         workload.bound(file)
     assert workload.bound(0) is first
-    for file in range(1, 10):
+    for file in range(1, 20):
         workload.bound(file)
     assert workload.bound(0) is not first, "memory does not grow with files"
     near, query = workload_of(NEAR, workers=1)

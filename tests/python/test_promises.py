@@ -254,3 +254,22 @@ def test_files_are_left_for_workers_that_have_not_joined():
     world = World([300] * 3, min, 1, ahead=lambda file: 1000, expected_workers=3)
     world.step()
     assert world.opening == [], "two files, and two workers to come"
+
+
+def test_what_is_known_of_a_file_beforehand_is_believed():
+    world = first_of(tells=True)
+    assert world.promised[0], "while the first packet is done"
+
+
+def test_small_files_are_opened_a_few_at_once():
+    first = lambda options: options[0]  # noqa: E731
+    world = World([50] * 30, first, 1, known={0}, ahead=lambda file: 10_000, tells=True)
+    worker = world.packetizer._state.workers[0]
+    assert len(world.opening) == 8
+    while world.opening:
+        assert len(worker.coming) + len(worker.ready) <= 8, "not all that there are"
+        assert len(world.promised[0]) <= 4
+        world.step_ahead()
+    assert world.opened_ahead == 12
+    world.run()
+    assert world.check_account().missing == []

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
-from ..tree.source import is_url
+from ..tree.source import is_far
 from ..worker.packet_boundaries import PacketBoundaries
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["QueryWorkload"]
 
-_NEXT = 3
-"""Files on servers to which a worker may be bound at once: the one that it reads, and those that
-its promises are in."""
+_NEXT = 13
+"""Files on servers to which a worker may be bound at once: the one that it reads, those that its
+promises are in, and those that it has opened ahead."""
 _LEAST_ENTRY = 1e-3
 """Bytes per entry, at least, if entries that are fetched ahead are counted."""
 
@@ -42,7 +42,7 @@ class QueryWorkload:
         self._binding: dict[int, threading.Lock] = {}  # files that are being bound
         # Of files on servers only it is worth asking what they want ahead.
         self._far = frozenset(
-            number for number, place in enumerate(chain.locations) if is_url(place.path)
+            number for number, place in enumerate(chain.locations) if is_far(place.path)
         )
         self._bytes_per_entry: dict[int, float] = {}
 

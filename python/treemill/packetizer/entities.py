@@ -13,10 +13,12 @@ from .events import Packet, Process
 
 @dataclass(frozen=True)
 class FileSize:
-    """A file's entries and cuts, if they are known before the query starts."""
+    """A file's entries and cuts, if they are known before the query starts. `ahead`: as in
+    FileOpened, if that is known too; it is believed of all files until workers have seen some."""
 
     entries: int
     cuts: tuple[int, ...] = ()
+    ahead: int = 0
 
 
 @dataclass(eq=False, slots=True)

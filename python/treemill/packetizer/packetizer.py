@@ -85,7 +85,8 @@ class Packetizer:
         self._mergers = Mergers(policy.collect_seconds)
         self._promises = Promises(self._state, assignment, self._recovery)
         self._feeding = Feeding(self._state, assignment, self._promises, self._mergers)
-        self._far = False  # whether any file has been far so far
+        self._believed = max((size.ahead for size in files if size is not None), default=0)
+        self._far = self._believed > 0  # whether any file has been far so far
 
     # What others may read.
 
@@ -166,7 +167,7 @@ class Packetizer:
         react(self, event, now, actions)
 
     def _joined(self, event: WorkerJoined, now: float, actions: list[Action]) -> None:
-        worker = Worker(event.worker, host_of(event.node), last_commit=now)
+        worker = Worker(event.worker, host_of(event.node), last_commit=now, ahead=self._believed)
         self._state.workers[event.worker] = worker
         self._feeding.feed(worker, now, actions)
 

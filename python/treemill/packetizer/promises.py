@@ -57,7 +57,7 @@ class Promises:
         near = float(held) + sum(self._left_in(file) for file in worker.coming)
         near += sum(file.left for file in worker.ready)
         near += worker.file.left if worker.file is not None else 0
-        while len(worker.coming) < OPENINGS and near < wanted:
+        while len(worker.coming) + len(worker.ready) < OPENINGS and near < wanted:
             if 0 < state.nodes.unknown <= state.sharing - len(state.workers):
                 return  # those that have not joined yet will want a file each
             file = state.nodes.pick(worker.host, state.totals.mean)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 PROMISES = 4
 """Packets that are promised to one worker, at most."""
-OPENINGS = 3
-"""Files that one worker opens ahead at once, at most."""
+OPENINGS = 8
+"""Files that one worker opens, or has opened, ahead, at most: for small files what counts is how
+many are opened in the five round trips that it takes."""
 OPENING = 3
 """A file is opened ahead when so many times less is left than is worth a promise: opening takes up
 to five round trips, and what is worth a promise is on its way in two."""

@@ -67,10 +67,14 @@ def known_sizes(
     others. Opens no file."""
     numbers = range(len(chain.files)) if parts is None else [file for file, _, _ in parts]
     known: list[FileSize | None] = []
+    ahead: int | None = None  # what the first of them wants: it is open, and the others are alike
     for place, number in enumerate(numbers):
         try:
             unknown = chain.sizes.peek(number) is None
-            size = None if unknown else FileSize(*workload.size(place))
+            size = None
+            if not unknown:
+                ahead = workload.ahead(place) if ahead is None else 0
+                size = FileSize(*workload.size(place), ahead)
         except TreemillError:  # the file has gone: the worker that opens it will say so
             size = None
         known.append(size)

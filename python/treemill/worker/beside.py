@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Beside"]
 
-_AT_ONCE = 3
-"""Threads of one worker, at most: most of them wait for a file to be opened."""
+_AT_ONCE = 10
+"""Threads of one worker, at most: most of them wait for a file to be opened, and the packetizer has
+a worker open eight at once."""
 
 
 class Beside(Generic[P]):
