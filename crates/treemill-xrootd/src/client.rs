@@ -8,16 +8,32 @@ use crate::refusal::{self, broken};
 use crate::route::Route;
 use crate::session::{Identity, Session};
 use crate::stream::Outcome;
+use crate::ticket::Ticket;
 use crate::url::{Server, Url};
 use crate::wire::bodies::{Entry, Location, Opened, Status, values};
-use crate::wire::{Request, WireError};
+use crate::wire::{Request, WireError, codes};
 use crate::{limits, tls};
 use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The session of one server, once it is made. One thread makes it, the others wait.
-type Place = Arc<Mutex<Option<Arc<Session>>>>;
+#[derive(Default)]
+struct Made {
+    made: Option<Arc<Session>>,
+    /// Whether the server wants nothing before the login is done.
+    wants_login_first: bool,
+}
+
+type Place = Arc<Mutex<Made>>;
+
+/// What became of a request while its session was made.
+enum Asked {
+    /// It left with the login.
+    Early(Ticket),
+    /// It is yet to be sent.
+    NotYet { is_new: bool },
+}
 
 /// Whose session it is: the server, the user, and whether it must be encrypted.
 type Key = (Server, String, bool);
@@ -146,7 +162,8 @@ impl Client {
         }
     }
 
-    /// Asks once; twice if the session was an older one, which may have broken while nobody looked.
+    /// Asks once; again if the session was an older one, which may have broken while nobody looked, and if the request
+    /// came too early for the server.
     fn once(
         &self,
         route: &Route,
@@ -154,17 +171,31 @@ impl Client {
         request: impl Fn() -> Request,
     ) -> Result<(Arc<Session>, Outcome), Error> {
         loop {
-            let (session, is_new) = self.session(route, user)?;
-            let answer = session.submit(request(), limits::MOST_CONTROL).wait();
-            match answer {
+            let (session, asked) = self.session(route, user, &request)?;
+            let (ticket, is_early, is_new) = match asked {
+                Asked::Early(ticket) => (ticket, true, true),
+                Asked::NotYet { is_new } => (
+                    session.submit(request(), limits::MOST_CONTROL),
+                    false,
+                    is_new,
+                ),
+            };
+            match ticket.wait() {
                 Err(error) if !is_new && error.kind() == ErrorKind::Connection => {}
+                Ok(Outcome::Refused { code, .. })
+                    if is_early && codes::TOO_EARLY.contains(&code) => {}
                 answer => return Ok((session, answer?)),
             }
         }
     }
 
-    /// A session to the route's server, and whether it was made for this.
-    fn session(&self, route: &Route, user: &str) -> Result<(Arc<Session>, bool), Error> {
+    /// A session with the route's server. A new one may take the request along.
+    fn session(
+        &self,
+        route: &Route,
+        user: &str,
+        request: &impl Fn() -> Request,
+    ) -> Result<(Arc<Session>, Asked), Error> {
         let key = (
             route.server().clone(),
             user.to_owned(),
@@ -174,23 +205,49 @@ impl Client {
         let place = Arc::clone(sessions.entry(key).or_default());
         drop(sessions);
         let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(session) = place.as_ref().filter(|session| !session.is_broken()) {
-            return Ok((Arc::clone(session), false));
+        if let Some(session) = place.made.as_ref().filter(|session| !session.is_broken()) {
+            return Ok((Arc::clone(session), Asked::NotYet { is_new: false }));
         }
         let identity = Identity {
             user: user.to_owned(),
             token: route.token().to_owned(),
         };
-        let open = |tls| Session::open(route.server(), &identity, tls, &self.options);
+        let open = |tls, first| Session::open(route.server(), &identity, tls, first, &self.options);
+        // What follows a path may be a secret, which must not leave before the server could ask for TLS.
+        let is_early =
+            !place.wants_login_first && !route.is_encrypted() && !route.path().contains('?');
+        if is_early {
+            match open(None, Some(request())) {
+                Ok(Some((session, Some(ticket)))) => {
+                    let session = Arc::clone(place.made.insert(Arc::new(session)));
+                    return Ok((session, Asked::Early(ticket)));
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::TlsRequired => {}
+                Err(error) if error.kind() == ErrorKind::Connection => {}
+                Err(error) => return Err(error),
+            }
+            place.wants_login_first = true;
+        }
         let made = match route.is_encrypted() {
-            true => open(Some(self.tls()?))?,
+            true => open(Some(self.tls()?), None)?,
             // A server that wants TLS says so in the clear; it takes another connection then.
-            false => match open(None) {
-                Err(error) if error.kind() == ErrorKind::TlsRequired => open(Some(self.tls()?))?,
+            false => match open(None, None) {
+                Err(error) if error.kind() == ErrorKind::TlsRequired => {
+                    open(Some(self.tls()?), None)?
+                }
                 made => made?,
             },
         };
-        Ok((Arc::clone(place.insert(Arc::new(made))), true))
+        let none = || {
+            Error::new(
+                ErrorKind::Protocol,
+                "a session without a first request has come too early",
+            )
+        };
+        let (session, _) = made.ok_or_else(none)?;
+        let session = Arc::clone(place.made.insert(Arc::new(session)));
+        Ok((session, Asked::NotYet { is_new: true }))
     }
 
     /// What TLS needs: found when it is needed first, since systems have many authorities.

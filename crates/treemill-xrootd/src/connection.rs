@@ -47,6 +47,20 @@ struct Flight {
     sent: Duration,
 }
 
+impl Sending {
+    /// A request whose answer carries no file data, and a ticket for that answer.
+    pub(crate) fn control(request: Request) -> (Self, Ticket) {
+        let (ticket, sink) = Ticket::pair();
+        let most = limits::MOST_CONTROL;
+        let sending = Sending {
+            request,
+            most,
+            sink,
+        };
+        (sending, ticket)
+    }
+}
+
 impl Connection {
     /// Connects, and starts the threads.
     pub(crate) fn open(server: &Server, options: &Options) -> Result<Arc<Self>, Error> {
@@ -100,26 +114,15 @@ impl Connection {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends the handshake, and requests behind it in the same piece; tickets for all of them.
-    pub(crate) fn greet(&self, requests: Vec<Request>) -> Vec<Ticket> {
-        let (first, sink) = Ticket::pair();
+    /// Sends the handshake, and requests behind it in the same piece; a ticket for the handshake's answer.
+    pub(crate) fn greet(&self, all: Vec<Sending>) -> Ticket {
+        let (ticket, sink) = Ticket::pair();
         let mut state = self.state();
         let sent = self.began.elapsed();
         let greeting = state.stream.greet(sent);
         state.flights.insert(0, Flight { sink, sent });
-        let mut tickets = vec![first];
-        let sending = |request| {
-            let (ticket, sink) = Ticket::pair();
-            tickets.push(ticket);
-            Sending {
-                request,
-                most: limits::MOST_CONTROL,
-                sink,
-            }
-        };
-        let all = requests.into_iter().map(sending).collect();
         self.post(state, greeting, all);
-        tickets
+        ticket
     }
 
     /// Sends requests, in one piece, without waiting. Each sink is called once: at once if the connection is broken.

@@ -34,7 +34,9 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Connects, greets and logs in; by TLS if it is given.
+    /// Connects, greets and logs in; by TLS if it is given. Without TLS, `first` leaves together with the login; its
+    /// answer comes by the ticket. `None` if it left too early: the server wants an authentication before it, and ends
+    /// the connection.
     ///
     /// # Errors
     /// `TlsRequired` if the server wants TLS and none is given; any kind.
@@ -42,40 +44,82 @@ impl Session {
         server: &Server,
         identity: &Identity,
         tls: Option<&Arc<ClientConfig>>,
+        first: Option<Request>,
         options: &Options,
-    ) -> Result<Self, Error> {
+    ) -> Result<Option<(Self, Option<Ticket>)>, Error> {
         let session = Session {
             connection: Connection::open(server, options)?,
             most: Arc::default(),
             is_most_asked: AtomicBool::new(false),
         };
-        let done = session.log_in(identity, tls, options);
-        done.map_err(|error| error.at(server))?;
-        Ok(session)
+        let begun = session.log_in(identity, tls, first, options);
+        let begun = begun.map_err(|error| error.at(server))?;
+        Ok(begun.map(|ticket| (session, ticket)))
     }
 
     fn log_in(
         &self,
         identity: &Identity,
         tls: Option<&Arc<ClientConfig>>,
+        first: Option<Request>,
         options: &Options,
-    ) -> Result<(), Error> {
-        let connection = &self.connection;
+    ) -> Result<Option<Option<Ticket>>, Error> {
         let login = Request::Login {
             process: std::process::id(),
             user: login::user_bytes(&identity.user),
             token: identity.token.as_bytes().to_vec(),
         };
-        let login = match tls {
-            None => begin(connection, login)?,
-            Some(tls) => begin_encrypted(connection, login, tls)?,
+        let (login, early) = match tls {
+            None => self.begin(login, first)?,
+            Some(tls) => (self.begin_encrypted(login, tls)?, None),
         };
+        if early.is_some() && !login.security.is_empty() {
+            return Ok(None);
+        }
         let means = login::Means {
             user: &identity.user,
             is_encrypted: tls.is_some(),
             token: || token(options),
         };
-        authenticate(connection, login::offers(&login, means)?)
+        authenticate(&self.connection, login::offers(&login, means)?)?;
+        Ok(Some(early))
+    }
+
+    /// Begins in the clear. Handshake, protocol, login and a first request leave in one piece: the server answers them
+    /// in their order.
+    fn begin(
+        &self,
+        login: Request,
+        first: Option<Request>,
+    ) -> Result<(bodies::Login, Option<Ticket>), Error> {
+        let (protocol, its_answer) = Sending::control(Request::Protocol { with_tls: false });
+        let (login, login_answer) = Sending::control(login);
+        let mut all = vec![protocol, login];
+        let early = first.map(|request| {
+            let (sending, ticket) = Sending::control(request);
+            all.push(sending);
+            self.is_most_asked.store(true, Ordering::Relaxed);
+            all.push(self.ask_most());
+            ticket
+        });
+        refusal::data(self.connection.greet(all).wait()?)?; // says no more than the protocol's answer
+        login::check(protocol_of(its_answer)?)?;
+        let login = refusal::data(login_answer.wait()?)?;
+        Ok((bodies::Login::decode(&login).map_err(broken)?, early))
+    }
+
+    /// Begins by TLS, which starts behind the answer to the protocol.
+    fn begin_encrypted(
+        &self,
+        login: Request,
+        tls: &Arc<ClientConfig>,
+    ) -> Result<bodies::Login, Error> {
+        let (protocol, its_answer) = Sending::control(Request::Protocol { with_tls: true });
+        refusal::data(self.connection.greet(vec![protocol]).wait()?)?;
+        login::check_encrypted(protocol_of(its_answer)?)?;
+        self.connection.encrypt(tls)?;
+        let answer = ask(&self.connection, login).and_then(refusal::data)?;
+        bodies::Login::decode(&answer).map_err(broken)
     }
 
     /// Sends requests, in one piece, without waiting. Each sink is called once: at once if the connection is broken.
@@ -148,48 +192,14 @@ impl Drop for Session {
     }
 }
 
-/// Begins a session in the clear. Handshake, protocol and login leave in one piece: the server answers them in their
-/// order.
-fn begin(connection: &Connection, login: Request) -> Result<bodies::Login, Error> {
-    let protocol = Request::Protocol { with_tls: false };
-    let mut answers = connection.greet(vec![protocol, login]).into_iter();
-    next(&mut answers)?; // the handshake's answer says no more than the protocol's
-    login::check(protocol_of(&next(&mut answers)?)?)?;
-    bodies::Login::decode(&next(&mut answers)?).map_err(broken)
-}
-
-/// Begins a session by TLS, which starts behind the answer to the protocol.
-fn begin_encrypted(
-    connection: &Connection,
-    login: Request,
-    tls: &Arc<ClientConfig>,
-) -> Result<bodies::Login, Error> {
-    let protocol = Request::Protocol { with_tls: true };
-    let mut answers = connection.greet(vec![protocol]).into_iter();
-    next(&mut answers)?;
-    login::check_encrypted(protocol_of(&next(&mut answers)?)?)?;
-    connection.encrypt(tls)?;
-    let answer = ask(connection, login).and_then(refusal::data)?;
-    bodies::Login::decode(&answer).map_err(broken)
-}
-
-fn next(answers: &mut impl Iterator<Item = Ticket>) -> Result<Vec<u8>, Error> {
-    let none = || Error::new(ErrorKind::Protocol, "a request has no ticket");
-    refusal::data(answers.next().ok_or_else(none)?.wait()?)
-}
-
-fn protocol_of(body: &[u8]) -> Result<bodies::Protocol, Error> {
-    bodies::Protocol::decode(body).map_err(broken)
+fn protocol_of(answer: Ticket) -> Result<bodies::Protocol, Error> {
+    let body = refusal::data(answer.wait()?)?;
+    bodies::Protocol::decode(&body).map_err(broken)
 }
 
 fn ask(connection: &Connection, request: Request) -> Answer {
-    let (ticket, sink) = Ticket::pair();
-    let most = limits::MOST_CONTROL;
-    connection.send(vec![Sending {
-        request,
-        most,
-        sink,
-    }]);
+    let (sending, ticket) = Sending::control(request);
+    connection.send(vec![sending]);
     ticket.wait()
 }
 

@@ -95,7 +95,15 @@ fn connect(server: &Server, limit: Duration) -> Result<TcpStream, Error> {
     for address in addresses {
         match TcpStream::connect_timeout(&address, limit) {
             Ok(socket) => return Ok(socket),
-            Err(e) => last = Error::new(ErrorKind::Connection, format!("no connection: {e}")),
+            Err(e) => {
+                let is_late = e.kind() == IoErrorKind::TimedOut;
+                let kind = if is_late {
+                    ErrorKind::Timeout
+                } else {
+                    ErrorKind::Connection
+                };
+                last = Error::new(kind, format!("no connection: {e}"));
+            }
         }
     }
     Err(last)

@@ -17,7 +17,7 @@ use treemill_source::Source;
 use treemill_xrootd::{Client, Options, XrootdSource};
 
 #[test]
-fn opening_costs_two_and_reading_one() {
+fn opening_costs_one_and_reading_one() {
     let bytes = content(1 << 20);
     let Some(server) = Xrootd::start("trips", &[("a.root", &bytes), ("b.root", b"abc")]) else {
         return;
@@ -32,17 +32,40 @@ fn opening_costs_two_and_reading_one() {
     assert_eq!(source.size(), 1 << 20);
     assert_eq!(
         relay.turns(),
-        2,
-        "the session, then the file with its status"
+        1,
+        "the session and the file, with its status"
     );
     let ranges = (0..90).map(|i| i * 1000..i * 1000 + 100).collect();
     let tickets = source.submit(ranges);
     tickets
         .iter()
         .for_each(|ticket| assert!(ticket.wait().is_ok()));
-    assert_eq!(relay.turns(), 3, "many ranges are one request");
+    assert_eq!(relay.turns(), 2, "many ranges are one request");
     let another = open("b.root");
     assert_eq!(another.submit(vec![0..3])[0].wait().unwrap(), "abc");
-    assert_eq!(relay.turns(), 5, "another file of the server");
+    assert_eq!(relay.turns(), 4, "another file of the server");
     assert_eq!(relay.connections(), 1);
+}
+
+#[test]
+fn what_may_be_a_secret_waits_for_the_login() {
+    let Some(server) = Xrootd::start("opaque", &[("a.root", b"abc")]) else {
+        return;
+    };
+    let relay = Relay::start(server.port, u64::MAX);
+    let url = format!("root://127.0.0.1:{}//a.root?authz=secret", relay.port);
+    XrootdSource::open(&Arc::new(Client::new(Options::default())), &url).unwrap();
+    assert_eq!(relay.turns(), 2, "the session, then the file");
+}
+
+#[test]
+fn a_server_that_wants_authentication_is_asked_after_it() {
+    let more = "xrootd.seclib libXrdSec.so\nsec.protocol unix\nsec.protbind * only unix\n";
+    let Some(server) = Xrootd::start_with("early", &[("a.root", b"abc")], more) else {
+        return;
+    };
+    let relay = Relay::start(server.port, u64::MAX);
+    let url = format!("root://127.0.0.1:{}//a.root", relay.port);
+    XrootdSource::open(&Arc::new(Client::new(Options::default())), &url).unwrap();
+    assert_eq!(relay.connections(), 2, "the first one asked too early");
 }

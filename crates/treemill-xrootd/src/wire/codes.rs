@@ -61,6 +61,10 @@ pub const QUERY_CONFIG: u16 = 7;
 pub const IS_FOLDER: u32 = 2;
 pub const IS_OFFLINE: u32 = 8;
 
+/// Errors ("Error Codes") of servers that want a login to be done before anything else is asked: an invalid request, and
+/// one that is not allowed.
+pub const TOO_EARLY: [u32; 2] = [3006, NOT_AUTHORIZED];
+
 /// Errors ("Error Codes") by what they mean to a caller; the others are the server's own trouble.
 pub const ARGUMENT_INVALID: u32 = 3000;
 pub const ARGUMENT_TOO_LONG: u32 = 3002;
