@@ -17,7 +17,7 @@ from tools.servers.xrootd import Federation, XRootD
 TOKEN = "eyJhbGciOiJub25lIn0.a-secret-of-the-user.x"
 NTUPLE = "ntpl001_staff_rntuple_v1-0-1-0.root"
 TINY = "test_split_3e4_rntuple_v1-0-0-0.root"
-"""Of the corpus, written by ROOT: the second is shorter than what opens a file asks for at first."""
+"""Of the corpus, written by ROOT. The second is shorter than the first request for a file."""
 
 
 def skip_without(reason):

@@ -71,8 +71,8 @@ class Storage(Protocol):
         """The identities of many files, asked for at once; without those that fail."""
 
     def matching(self, pattern: str) -> list[str]:
-        """The addresses that a glob matches, sorted. `**` goes through directories. A directory, with
-        a slash at its end, is all `*.root` in it."""
+        """The addresses that a glob matches, sorted. `**` goes through folders. A folder, with a
+        slash at its end, is all `*.root` in it."""
 
     def beside(self, given: str, file: str) -> str:
         """The address that `given` means in a file: a relative path starts at its directory."""
