@@ -36,6 +36,9 @@ pub(crate) const SEGMENT_HEADER: usize = 16;
 /// range of a vectored read.
 pub(crate) const LARGE: u64 = 1 << 20;
 
+/// Bounds how often requests are halved because connections break before they end: 2 MB become 2 KB.
+pub(crate) const MOST_CAUTION: u32 = 10;
+
 /// Bounds one plain read of a large range, in bytes: what has come is kept if the connection breaks later.
 pub(crate) const PART: u64 = 2 << 20;
 

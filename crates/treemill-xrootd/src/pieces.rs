@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::vector::Most;
 use bytes::Bytes;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// A part of a range, which one request carries.
@@ -13,8 +13,6 @@ use std::ops::Range;
 pub(crate) struct Piece {
     /// The range that it is of.
     pub(crate) want: u64,
-    /// Which of its parts.
-    pub(crate) place: usize,
     pub(crate) offset: u64,
     pub(crate) length: u32,
     /// How often servers refused it.
@@ -26,6 +24,15 @@ pub(crate) struct Piece {
 impl Piece {
     fn size(&self) -> usize {
         usize::try_from(self.length).unwrap_or(usize::MAX)
+    }
+
+    /// The piece in smaller ones of `most` bytes.
+    fn cut(self, most: u64) -> impl Iterator<Item = Piece> {
+        cut(self.range(), most).map(move |range| Piece {
+            offset: range.start,
+            length: u32::try_from(range.end.saturating_sub(range.start)).unwrap_or(u32::MAX),
+            ..self.clone()
+        })
     }
 
     pub(crate) fn range(&self) -> Range<u64> {
@@ -53,8 +60,10 @@ impl Asked {
 
 struct Want<P> {
     promise: P,
-    parts: Vec<Option<Bytes>>,
-    missing: usize,
+    /// What is here, by its offset.
+    parts: BTreeMap<u64, Bytes>,
+    /// Bytes that are not.
+    missing: u64,
 }
 
 /// Ranges whose bytes are not all here yet.
@@ -78,52 +87,54 @@ impl<P> Wants<P> {
         self.next = self.next.wrapping_add(1);
         let size = range.end.saturating_sub(range.start);
         let is_plain = size > limits::LARGE;
-        let step = if is_plain {
+        let most = if is_plain {
             limits::PART
         } else {
             limits::LARGE
         };
-        let step = usize::try_from(step).unwrap_or(usize::MAX);
-        let offsets = (range.start..range.end).step_by(step);
-        let piece = |(place, offset): (usize, u64)| {
-            let length = range.end.saturating_sub(offset).min(step as u64);
-            Piece {
-                want,
-                place,
-                offset,
-                length: u32::try_from(length).unwrap_or(u32::MAX),
-                tries: 0,
-                is_plain,
-            }
-        };
-        let pieces: Vec<Piece> = offsets.enumerate().map(piece).collect();
-        let want_now = Want {
+        let open = Want {
             promise,
-            parts: vec![None; pieces.len()],
-            missing: pieces.len(),
+            parts: BTreeMap::new(),
+            missing: size,
         };
-        self.open.insert(want, want_now);
-        pieces
+        self.open.insert(want, open);
+        let piece = |range: Range<u64>| Piece {
+            want,
+            offset: range.start,
+            length: u32::try_from(range.end.saturating_sub(range.start)).unwrap_or(u32::MAX),
+            tries: 0,
+            is_plain,
+        };
+        cut(range.clone(), most).map(piece).collect()
     }
 
     /// A piece's bytes are here: what was given with its range, and the range's bytes, if they are all here now.
     pub(crate) fn fill(&mut self, piece: &Piece, bytes: Bytes) -> Option<(P, Bytes)> {
         let want = self.open.get_mut(&piece.want)?;
-        let part = want.parts.get_mut(piece.place)?;
-        if part.replace(bytes).is_none() {
-            want.missing = want.missing.saturating_sub(1);
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        if want.parts.insert(piece.offset, bytes).is_none() {
+            want.missing = want.missing.saturating_sub(length);
         }
         if want.missing > 0 {
             return None;
         }
         let Want { promise, parts, .. } = self.open.remove(&piece.want)?;
-        Some((promise, joined(parts.into_iter().flatten().collect())))
+        Some((promise, joined(parts.into_values().collect())))
     }
 
     /// The range of a piece will not come: what was given with it, once.
     pub(crate) fn give_up(&mut self, piece: &Piece) -> Option<P> {
         self.open.remove(&piece.want).map(|want| want.promise)
     }
+}
+
+/// A range in parts of `most` bytes.
+fn cut(range: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {
+    let step = usize::try_from(most).unwrap_or(usize::MAX).max(1);
+    let end = range.end;
+    range
+        .step_by(step)
+        .map(move |start| start..start.saturating_add(most).min(end))
 }
 
 /// A single part is shared, several are copied together.
@@ -137,17 +148,18 @@ fn joined(mut parts: Vec<Bytes>) -> Bytes {
 }
 
 /// Puts pieces into as few requests as the server's limits allow, the first ones first. `caution` counts how often
-/// the connection was lost without progress: each time makes vectored reads smaller, so that some of them end.
+/// the connection was lost without progress: each time makes requests smaller, so that some of them end.
 pub(crate) fn pack(pieces: Vec<Piece>, most: Most, caution: u32) -> Vec<Asked> {
-    let room = limits::VECTOR_BYTES >> caution.saturating_mul(2).min(10);
+    let careful = |most: u64| most >> caution.saturating_mul(2).min(limits::MOST_CAUTION);
+    let (room, part) = (careful(limits::VECTOR_BYTES), careful(limits::PART));
     let (mut vectors, mut plain): (Vec<Vec<Piece>>, Vec<Asked>) = (Vec::new(), Vec::new());
     let mut bytes = 0_u64;
     for piece in pieces {
-        if piece.is_plain || piece.length > most.bytes {
-            plain.push(Asked::Plain(piece));
+        let length = u64::from(piece.length);
+        if piece.is_plain || length > part.min(u64::from(most.bytes)) {
+            plain.extend(piece.cut(part).map(Asked::Plain));
             continue;
         }
-        let length = u64::from(piece.length);
         bytes = bytes.saturating_add(length);
         match vectors.last_mut() {
             Some(last) if last.len() < most.ranges && bytes <= room => last.push(piece),

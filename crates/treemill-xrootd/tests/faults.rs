@@ -124,6 +124,18 @@ fn connections_that_break_again_and_again_are_made_anew() {
 }
 
 #[test]
+fn connections_that_break_before_a_request_ends_carry_smaller_ones() {
+    let bytes = content(SIZE);
+    let Some(server) = Xrootd::start("short", &[("a.root", &bytes)]) else {
+        return;
+    };
+    let relay = Relay::start(server.port, 300 << 10);
+    let source = XrootdSource::open(&client(30), &url(relay.port)).unwrap();
+    let ranges = vec![0..2 << 20, 5..900_005, 7..9];
+    check(&bytes, &ranges, &source.submit(ranges.clone()));
+}
+
+#[test]
 fn a_server_that_is_gone_for_good_is_an_error_that_names_it() {
     let bytes = content(SIZE);
     let Some(mut server) = Xrootd::start("gone", &[("a.root", &bytes)]) else {
