@@ -4,7 +4,7 @@ use crate::{Entry, Stat, Transport};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 use treemill_source::{Source, SourceError};
-use treemill_xrootd::{Client, Error, ErrorKind, Options, Url, XrootdSource, settled};
+use treemill_xrootd::{Client, Error, ErrorKind, Options, Url, XrootdSource, settled, shown};
 
 pub(crate) const TRANSPORT: Transport = Transport {
     schemes: &["root", "xroot", "roots", "xroots"],
@@ -64,10 +64,7 @@ fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
 }
 
 fn parsed(url: &str) -> Result<Url, SourceError> {
-    Url::parse(url).map_err(|error| {
-        let shown = url.split(['?', '@']).next().unwrap_or_default();
-        failed(shown, &error)
-    })
+    Url::parse(url).map_err(|error| failed(&shown(url), &error))
 }
 
 fn failed(name: &str, error: &Error) -> SourceError {

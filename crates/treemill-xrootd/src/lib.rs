@@ -49,4 +49,4 @@ pub use error::{Error, ErrorKind};
 pub use file::{File, Reading};
 pub use options::Options;
 pub use source::{XrootdSource, settled};
-pub use url::{Server, Url};
+pub use url::{Server, Url, shown};

@@ -123,8 +123,14 @@ impl Url {
     }
 }
 
-/// An address without its user, password and opaque part, even if it is none that can be read.
-pub(crate) fn shown(text: &str) -> String {
+/// An address without its user, password and opaque part, for messages, even if it is none that can be read.
+///
+/// ```
+/// let shown = treemill_xrootd::shown("root://me:secret@host/one-slash?authz=secret");
+/// assert_eq!(shown, "root://host/one-slash");
+/// ```
+#[must_use]
+pub fn shown(text: &str) -> String {
     let place = text.split('?').next().unwrap_or_default();
     let (scheme, rest) = place.split_once("://").unwrap_or(("", place));
     let rest = rest.rsplit('@').next().unwrap_or_default();
