@@ -1,0 +1,49 @@
+"""Packets that are promised ahead, and files that are opened ahead, on real servers: what is read
+is what is in the files, whatever workers are told before they need it."""
+
+from dataclasses import replace
+
+import pytest
+import treemill as tm
+from treemill.backend.processes.pool import ProcessPool
+from treemill.backend.threads import ThreadPool
+from treemill.packetizer import OpenAhead, Prefetch
+from treemill.session.front import connect
+
+
+@pytest.fixture(params=["root", "http"])
+def urls(request, xrootd, files):
+    of = xrootd.url if request.param == "root" else xrootd.http_url
+    return [of(path) for path in sorted(files) if "/trees/" in path]
+
+
+@pytest.fixture(autouse=True)
+def small_packets(monkeypatch):
+    """Several packets a file, so that something is promised while the first one is done."""
+    for pool in (ThreadPool, ProcessPool):
+        monkeypatch.setattr(pool, "sizing", replace(pool.sizing, first=1000))
+
+
+def booked(events):
+    return events.count(), events.sum("nJet"), events.filter("nMuon >= 2").hist("MET_pt", bins=9)
+
+
+@pytest.mark.usefixtures("nothing_remembered")
+@pytest.mark.parametrize(("mode", "workers"), [("threads", 1), ("threads", 3), ("processes", 2)])
+def test_a_pass_with_promises_reads_what_is_in_the_files(urls, paths, mode, workers):
+    expected = tm.run(*booked(tm.dataset(3 * paths, tree="Events")))
+    with connect(workers=workers, mode=mode, trace=100_000) as session:
+        found = session.run(*booked(tm.dataset(3 * urls, tree="Events")))
+        assert found[:2] == expected[:2]
+        assert (found[2].values(flow=True) == expected[2].values(flow=True)).all()
+        assert session.report.complete
+        actions = [a for record in session.report.trace.records for a in record.actions]
+    for kind in (Prefetch, OpenAhead):
+        assert any(isinstance(action, kind) for action in actions), kind
+
+
+@pytest.mark.usefixtures("nothing_remembered")
+def test_a_file_that_is_gone_when_it_is_opened_ahead_is_named(urls):
+    gone = urls[0].replace("events_0", "events_9")
+    with connect(workers=1) as session, pytest.raises(tm.SourceError, match="events_9"):
+        session.run(tm.dataset([*urls, gone], tree="Events").sum("nJet"))
