@@ -200,6 +200,20 @@ def test_promises_cost_nothing_where_nothing_is_to_be_hidden():
             assert ours.seconds < 1.002 * cold.seconds
 
 
+@pytest.mark.parametrize(("files", "workers"), [(1, 2), (1, 8), (4, 2), (4, 8), (40, 2)])
+def test_promises_do_not_spoil_the_balance_of_slow_queries_on_small_columns(files, workers):
+    scenario = load("ocean")
+    # All bytes of the dataset are on their way in two round trips, and take a minute to compute on.
+    slow = replace(scenario.generations[0], workers=workers, rate=20_000)
+    small = replace(
+        scenario.files, per_node=files, events=1_000_000 // files, event_kb=0.002, cluster=5000
+    )
+    there = replace(scenario, generations=(slow,), files=small)
+    ours, cold = (simulate(there, strategy) for strategy in ("treemill", "cold"))
+    assert ours.entries == ours.expected
+    assert ours.seconds < 1.05 * cold.seconds
+
+
 def test_far_files_and_workers_that_die():
     scenario = load("ocean100")
     faults = replace(scenario.faults, deaths=40, deaths_until=15.0, rejoin=0.2)

@@ -17,7 +17,7 @@ class Assignment:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._speculation = Speculation(state.rates)
+        self._speculation = Speculation(state.rates, state.wait)
 
     def commit_is_due(self, worker: Worker, now: float) -> bool:
         """Whether the worker should hand over its partial before it does anything else."""
@@ -46,7 +46,7 @@ class Assignment:
             again_file = state.files[again.file]
             state.nodes.move(worker, again_file)
             if again.stop is None:
-                return self._open(worker, again_file)
+                return self._open(worker, again_file, now)
             span = (again.start, again.stop)
             return self._hand_out(worker, again_file, span, again.attempt, now)
         file = state.nodes.next_in(worker) or self._ready(worker)
@@ -59,7 +59,7 @@ class Assignment:
             return None
         state.nodes.move(worker, file)
         if file.entries is None:
-            return self._open(worker, file)
+            return self._open(worker, file, now)
         return self._hand_out(worker, file, self._cut(worker, file), 1, now)
 
     def promise(self, worker: Worker) -> Packet | None:
@@ -104,8 +104,8 @@ class Assignment:
         state.nodes.move(worker, state.files[packet.file])
         return worker.process(packet, now, copied=True)
 
-    def _open(self, worker: Worker, file: File) -> OpenFile:
-        worker.opening = True
+    def _open(self, worker: Worker, file: File, now: float) -> OpenFile:
+        worker.opening, worker.began = True, now
         self._state.opening += 1  # only files of unknown size are opened by an order
         return OpenFile(worker.number, file.number)
 
@@ -127,5 +127,8 @@ class Assignment:
         total = state.rates.total(workers)
         entries = packet_entries(state.sizing, rate, total, state.left, workers)
         if worker.ahead:  # a few promises must be enough to keep the link busy
-            entries = max(entries, min(worker.ahead // PROMISES, int(state.left / workers)))
+            most = state.left / (2 * workers)
+            if rate is not None:
+                most = min(most, rate * state.sizing.longest)
+            entries = max(entries, min(worker.ahead // PROMISES, int(most)))
         return entries

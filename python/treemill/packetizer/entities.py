@@ -103,11 +103,13 @@ class Worker:
     opening: bool = False
     last_commit: float = 0.0
     packet: Packet | None = None
-    began: float = 0.0  # when it got that packet
+    began: float = 0.0  # when it got that packet, or was told to open its file
     copied: bool = False  # another worker has that packet too
     tainted: bool = False  # its partial holds, or will hold, a packet that another one did first
     ahead: int = 0  # entries that are worth a promise, as it said last; 0: its files are near
-    coming: list[File] = field(default_factory=list)  # files that it opens beside its order
+    coming: dict[File, float] = field(
+        default_factory=dict
+    )  # files that it opens beside: since when
     ready: deque[File] = field(default_factory=deque)  # files that it has opened so, to be read
     opened: set[int] = field(default_factory=set)  # far files that it has read from or opened
 

@@ -136,7 +136,7 @@ class Packetizer:
                 self._promises.drop_all()
                 actions.append(Halt())
             if self._far:
-                self._promise(event, actions)
+                self._promise(event, now, actions)
             self._finish_if_over(actions)
         return actions
 
@@ -151,14 +151,14 @@ class Packetizer:
             return self._state.ledger.receiver(event.worker) == event.merger
         return event.worker in self._state.workers
 
-    def _promise(self, event: Event, actions: list[Action]) -> None:
+    def _promise(self, event: Event, now: float, actions: list[Action]) -> None:
         """Promises packets to the workers that the event was about, after all that are idle have
         got what they can do."""
         touched = [action.worker for action in actions if isinstance(action, Process)]
         if isinstance(event, FileOpened):
             touched.append(event.worker)
         for number in touched:
-            self._promises.fill(self._state.workers[number], actions)
+            self._promises.fill(self._state.workers[number], now, actions)
 
     def _on(self, event: Event, now: float, actions: list[Action]) -> None:
         react = _REACTIONS.get(type(event))
@@ -198,10 +198,12 @@ class Packetizer:
         if event.beside:
             if file not in worker.coming:
                 return  # it was put back meanwhile
-            worker.coming.remove(file)
+            asked = worker.coming.pop(file)
             worker.ready.append(file)
         else:
-            worker.opening = False
+            asked, worker.opening = worker.began, False
+        if event.ahead:
+            self._state.opened_in(now - asked)
         self._note_ahead(worker, file.number, event.ahead)
         if file.entries is None:
             self._state.opening -= 1

@@ -7,7 +7,7 @@ worker that would be done with it sooner. For near files nothing here has an eff
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from .assignment import Assignment
 from .entities import File, Worker
@@ -30,7 +30,7 @@ class Promises:
         self._made: float | None = None
         self._last: list[tuple[float, int, Packet]] = []  # when it would be done, worker, packet
 
-    def fill(self, worker: Worker, actions: list[Action]) -> None:
+    def fill(self, worker: Worker, now: float, actions: list[Action]) -> None:
         """Promises the worker as much as is worth it, and has files opened for what follows."""
         state = self._state
         if not worker.ahead or worker.packet is None or state.ending.reason is not None:
@@ -49,10 +49,13 @@ class Promises:
                 break
             count, held = count + 1, held + packet.stop - packet.start
             actions.append(Prefetch(worker.number, packet))
-        self._open_ahead(worker, held, wanted + (OPENING - 1) * worker.ahead, actions)
+        wanted += (OPENING - 1) * worker.ahead
+        for file in self._next_files(worker, held, wanted):
+            worker.coming[file] = now
+            actions.append(OpenAhead(worker.number, file.number))
 
-    def _open_ahead(self, worker: Worker, held: int, wanted: int, actions: list[Action]) -> None:
-        """Has files opened until `wanted` entries are held, or near in files that are open."""
+    def _next_files(self, worker: Worker, held: int, wanted: int) -> Iterator[File]:
+        """Files to be opened until `wanted` entries are held, or near in files that are open."""
         state = self._state
         near = float(held) + sum(self._left_in(file) for file in worker.coming)
         near += sum(file.left for file in worker.ready)
@@ -63,10 +66,9 @@ class Promises:
             file = state.nodes.pick(worker.host, state.totals.mean)
             if file is None or file is worker.file or file in worker.coming or file in worker.ready:
                 return
-            worker.coming.append(file)
             state.opening += file.entries is None
             near += self._left_in(file)
-            actions.append(OpenAhead(worker.number, file.number))
+            yield file
 
     def _left_in(self, file: File) -> float:
         return file.left if file.entries is not None else max(self._state.totals.mean, 1.0)
@@ -84,9 +86,9 @@ class Promises:
             if packet not in state.ledger.promises.get(number, ()):
                 self._last.pop()
                 continue
-            rounds = 1 if packet.file in helper.opened else OPENING
-            entries = packet.stop - packet.start + rounds * state.workers[number].ahead
-            if now + seconds_of(state.rates, helper, entries) >= done:
+            entries = packet.stop - packet.start
+            wait = state.wait(helper, packet.file)
+            if now + wait + seconds_of(state.rates, helper, entries) >= done:
                 return None
             self._last.pop()
             state.ledger.break_promise(number, packet)
@@ -123,7 +125,7 @@ class Promises:
     def not_opened(self, worker: Worker, file: File) -> None:
         """Puts a file back that a worker was to open ahead. What may be wrong with it comes again
         when it is opened by an order."""
-        worker.coming.remove(file)
+        del worker.coming[file]
         if file.entries is None:
             self._state.opening -= 1
             self._recovery.reopen(file)

@@ -3,7 +3,7 @@ decides whose result counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from .entities import Worker
 from .sizing import Rates
@@ -19,8 +19,10 @@ PATIENCE = 3.0
 class Speculation:
     """The packets in work, sorted by the expected time of their end."""
 
-    def __init__(self, rates: Rates) -> None:
+    def __init__(self, rates: Rates, wait: Callable[[Worker, int], float]) -> None:
+        """`wait`: the seconds for which a helper would wait for the first bytes of a far file."""
         self._rates = rates
+        self._wait = wait
         self._made: float | None = None
         self._late: list[tuple[float, int, int]] = []  # seconds left, worker, packet
 
@@ -42,8 +44,8 @@ class Speculation:
                 self._late.pop()
                 continue
             entries = worker.packet.stop - worker.packet.start
-            # The helper has none of the bytes yet.
-            if seconds_of(self._rates, helper, entries + helper.ahead) < seconds:
+            wait = self._wait(helper, worker.packet.file) if worker.ahead else 0.0
+            if wait + seconds_of(self._rates, helper, entries) < seconds:
                 self._late.pop()
                 return worker
             return None

@@ -46,6 +46,9 @@ class State:
     """The tainted workers, for which the end does not wait."""
     opening: int = 0
     """The number of files of unknown size that workers are opening, by an order or ahead."""
+    opening_seconds: float = 0.7
+    """How long opening a far file takes, lately; before any was opened, five round trips over an
+    ocean."""
     again: Retries = field(default_factory=Retries)
     """The ranges and files that a worker has had, and that no worker has now. `entries` is the sum
     of the ranges."""
@@ -70,6 +73,15 @@ class State:
         """Whether no work waits for a worker without any, as far as is known: there may be
         promises."""
         return not (self.again.waiting or self.nodes.has_work or self.opening)
+
+    def opened_in(self, seconds: float) -> None:
+        """Notes how long opening a far file has taken."""
+        self.opening_seconds = 0.8 * self.opening_seconds + 0.2 * seconds
+
+    def wait(self, worker: Worker, file: int) -> float:
+        """The seconds for which a worker is expected to wait for the first bytes of a packet of a
+        far file that was not promised to it. Opening a file takes about four round trips."""
+        return self.opening_seconds * (0.25 if file in worker.opened else 1.25)
 
     @property
     def sharing(self) -> int:
