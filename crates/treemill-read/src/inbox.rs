@@ -5,7 +5,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use crate::Counters;
+use crate::{Counters, cache};
 use state::{Found, Policy, State};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,8 +89,10 @@ impl Inbox {
 }
 
 impl Lease {
-    /// Asks for ranges without waiting, those that are needed first coming first.
+    /// Asks for ranges without waiting, those that are needed first coming first. What the cache remembers is left out.
     pub fn ask(&self, ranges: impl IntoIterator<Item = Range<u64>>) {
+        let source = self.inbox.source.as_ref();
+        let ranges = cache::missing(source, ranges.into_iter().collect());
         let mut state = self.inbox.state();
         state.ask(self.number, ranges);
         self.inbox.go_on(&mut state, &self.counters);
