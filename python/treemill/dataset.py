@@ -17,6 +17,7 @@ from .chain.friends import index_names
 from .chain.read_methods import ReadMethods
 from .errors import QueryError
 from .faces import completed, face, short_errors
+from .io_report import IOReport
 from .query.node import Bookable, Node, Origin
 from .query.steps import Params
 from .quoting import near
@@ -322,6 +323,23 @@ class Dataset(ReadMethods, Bookable):
         True
         """
         return Dataset(self.chain.selecting(entries))
+
+    def io_report(self) -> IOReport:
+        """What reading took in the last run of the default session, which `run`, values and
+        `arrays` use. Of other sessions it is `session.report.io`.
+
+        Returns
+        -------
+        IOReport
+            Bytes wanted, read and over-read, requests, and how often and how long threads waited.
+            All zero before the first run.
+
+        Examples
+        --------
+        >>> events.io_report().requests  # the file is a local one
+        0
+        """
+        return SERVICES.io_report()
 
     def __reduce__(self) -> tuple[type[Dataset], tuple[Chain]]:
         return Dataset, (self.chain,)

@@ -21,9 +21,10 @@ MAY_USE = {
     "quoting": "",
     "errors": "quoting",
     "uproot_words": "",
+    "io_report": "",
     "faces": "errors uproot_words",
     "packetizer": "",
-    "monitor": "",
+    "monitor": "io_report",
     "machine": "errors",
     "language": "errors quoting",
     "arrays": "errors",
@@ -33,13 +34,13 @@ MAY_USE = {
     "tree": "arrays errors faces monitor quoting uproot_words",
     "bench": "errors monitor packetizer",
     "chain": "arrays errors faces language machine quoting tree",
-    "backend": "errors machine packetizer worker",
+    "backend": "errors io_report machine packetizer worker",
     "results": "arrays errors faces monitor query tree writing",
     "evaluation": "arrays chain errors language query quoting tree worker writing",
     "selector": "arrays chain errors evaluation language query results tree worker",
-    "session": "arrays backend chain errors evaluation faces language machine monitor packetizer "
-    "query quoting results selector tree worker",
-    "dataset": "chain errors faces monitor query quoting session tree",
+    "session": "arrays backend chain errors evaluation faces io_report language machine monitor "
+    "packetizer query quoting results selector tree worker",
+    "dataset": "chain errors faces io_report monitor query quoting session tree",
     "cli": "bench chain dataset errors language monitor query session",
 }
 GROUND = ("quoting", "errors", "faces")

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
 from ..errors import TreemillError, WorkerError
+from ..io_report import IOReport
 from ..packetizer import (
     Action,
     Coverage,
@@ -76,6 +77,11 @@ class Pass(ABC):
     """One task's way through the data: workers ask for packets until the packetizer says Finish."""
 
     control: Counting
+
+    @property
+    @abstractmethod
+    def io(self) -> IOReport:
+        """What reading has taken so far, in all workers."""
 
     def __init__(self, pool: Pool, request: Request) -> None:
         task = request.task

@@ -15,6 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from ..errors import UnsupportedError
+from ..io_report import IOReport
 from ..packetizer import Event, Forget, Hint, Order, Process, Sizing, Tick, WorkerJoined
 from ..worker.worker import Worker
 from ..worker.workload import Partial
@@ -132,6 +133,11 @@ class ThreadPass(Pass):
         self._there: dict[int, Worker[Partial]] = {}  # the workers that have joined
         self._jobs: list[Job] = []
         self._late: list[threading.Thread] = []
+
+    @property
+    def io(self) -> IOReport:
+        """See Pass."""
+        return IOReport.of(self.control)
 
     def start(self) -> None:
         """Gives the pool one job for each worker. Returns at once."""

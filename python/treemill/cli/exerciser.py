@@ -120,7 +120,7 @@ def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> Outcom
     assert report is not None
     assert isinstance(values, list)
     seconds = time.perf_counter() - start
-    counters = _counters(events, report)
+    counters = _counters(report)
     total = float(sum(values))
     return Outcome(seconds, report.entries, len(names), len(readable), total, counters)
 
@@ -131,9 +131,8 @@ def _refuse_switches(without: frozenset[str]) -> None:
         raise UnsupportedError(f"--without {name}: this version cannot switch it off")
 
 
-def _counters(events: Any, report: Any) -> dict[str, float]:
+def _counters(report: Any) -> dict[str, float]:
     """What was counted, of what there is to count."""
-    ask = getattr(events, "io_report", None)
-    told = report if ask is None else ask()
+    told = report.io
     found = {name: getattr(told, name, getattr(report, name, None)) for name in COUNTERS}
     return {name: float(value) for name, value in found.items() if value is not None}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from ..io_report import IOReport
 
 __all__ = ["Progress"]
 
@@ -26,6 +28,8 @@ class Progress:
     """Since this pass began."""
     bytes_from_cache: int = 0
     """Bytes that earlier passes have decompressed: they are taken from memory, not read."""
+    io: IOReport = field(default_factory=IOReport)
+    """What reading has taken, from servers above all."""
 
     @property
     def events_per_second(self) -> float:

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from ..io_report import IOReport
+
 __all__ = ["MissingEntries", "Report"]
 
 
@@ -55,6 +57,8 @@ class Report:
     workers: int
     bytes_from_cache: int = 0
     """Bytes that were taken from `treemill.cache`, and so neither read nor decompressed."""
+    io: IOReport = field(default_factory=IOReport)
+    """What reading took: requests to servers, bytes that were used or not, time waited."""
     trace: _Trace | None = field(default=None, repr=False)
     """The last events of the workers and the answers to them (`treemill.packetizer.Trace`), if the
     session keeps them (`connect(trace=10_000)`)."""
@@ -82,6 +86,8 @@ class Report:
         ]
         if self.bytes_from_cache:
             lines[0] += f", {self.bytes_from_cache / 1e6:,.1f} MB from memory"
+        if self.io.requests:
+            lines.append(f"from servers: {self.io}")
         if self.missing:
             lines.append("missing:")
             lines += [f"  {each}" for each in self.missing[:20]]

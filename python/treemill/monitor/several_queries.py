@@ -4,8 +4,10 @@ several datasets has one progress bar. Pure."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING
 
+from ..io_report import IOReport
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class SeveralQueries:
             bytes_read=sum(each.bytes_read for each in begun),
             bytes_decompressed=sum(each.bytes_decompressed for each in begun),
             bytes_from_cache=sum(each.bytes_from_cache for each in begun),
+            io=reduce(IOReport.plus, (each.io for each in begun), IOReport()),
             seconds=seconds,
             workers=0 if now is None else now.workers,
             pass_seconds=seconds,

@@ -80,6 +80,7 @@ class Account:
             bytes_read=counters.bytes_read,
             bytes_decompressed=counters.bytes_decompressed,
             bytes_from_cache=counters.bytes_from_cache,
+            io=running.io,
             seconds=seconds,
             workers=0 if self.done else running.workers,
             pass_seconds=now - running.began,
@@ -108,6 +109,7 @@ class Account:
             bytes_read=progress.bytes_read,
             bytes_decompressed=progress.bytes_decompressed,
             bytes_from_cache=progress.bytes_from_cache,
+            io=progress.io,
             workers=0 if running is None else running.workers,
             trace=None if running is None else running.trace,
         )

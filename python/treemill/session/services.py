@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..io_report import IOReport
 from ..query.booking import Booking, Place
 from ..query.node import Node
 from ..query.quantities import named_columns
@@ -36,6 +37,13 @@ class _Services:
 
         entries = None if start is None and stop is None else (start or 0, stop)
         return run(booking, entries=entries, progress=False)
+
+    def io_report(self) -> IOReport:
+        """What reading took in the last run of the default session."""
+        from .front import default_session  # heavy: numpy
+
+        report = default_session().report
+        return IOReport() if report is None else report.io
 
     def explain(self, data: Queried, bookings: Sequence[Booking]) -> str:
         from ..evaluation.explain import explained  # start-up

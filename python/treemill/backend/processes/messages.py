@@ -3,7 +3,9 @@ actions are sent as they are; these are all others. Plain data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from ...io_report import IOReport
 
 __all__ = [
     "Crashed",
@@ -119,6 +121,7 @@ class Pulse:
     bytes_read: int = 0
     bytes_decompressed: int = 0
     bytes_from_cache: int = 0
+    io: IOReport = field(default_factory=IOReport)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ...errors import UnsupportedError, WorkerError
+from ...io_report import IOReport
 from ...packetizer import (
     Action,
     Event,
@@ -127,11 +128,13 @@ class _Sums:
         self.ends: dict[int, _End] = {}
         self.committed: Callable[[], int] = lambda: 0
         self._read = self._decompressed = self._from_cache = 0
+        self._io = IOReport()
 
     def forget(self, end: _End) -> None:
         self._read += end.pulse.bytes_read
         self._decompressed += end.pulse.bytes_decompressed
         self._from_cache += end.pulse.bytes_from_cache
+        self._io = self._io.plus(end.pulse.io)
 
     @property
     def entries(self) -> int:
@@ -147,6 +150,13 @@ class _Sums:
         return self._decompressed + sum(
             e.pulse.bytes_decompressed for e in list(self.ends.values())
         )
+
+    @property
+    def io(self) -> IOReport:
+        found = self._io
+        for end in list(self.ends.values()):
+            found = found.plus(end.pulse.io)
+        return found
 
     @property
     def bytes_from_cache(self) -> int:
@@ -170,6 +180,11 @@ class ProcessPass(Pass):
         self._lost: list[WorkerLost] = []  # handled once another worker has joined
         self._templates = _TEMPLATES
         self._loads = _LOADS
+
+    @property
+    def io(self) -> IOReport:
+        """See Pass."""
+        return self._sums.io
 
     def start(self) -> None:
         """Sends the task to the template. Returns at once. Raises QueryError if the task cannot be

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NoReturn
 
+from ...io_report import IOReport
 from ...machine.cache import turn_off
 from ...machine.private_memory import limit, private_bytes
 from ...packetizer import (
@@ -150,6 +151,7 @@ class _WorkerProcess:
             control.bytes_read,
             control.bytes_decompressed,
             control.bytes_from_cache,
+            IOReport.of(control),
         )
 
     def _listen(self) -> None:
