@@ -12,7 +12,8 @@ use treemill_transfer::{Kind, Trouble};
 /// The value of a `Content-Range` header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentRange {
-    /// The bytes of the body; `None` if no range could be given.
+    /// The bytes of the body; `None` if no range could be given. They may lie beyond the file's end: XRootD 5 repeats
+    /// what it was asked for.
     pub range: Option<Range<u64>>,
     /// Bytes of the file, if they are told.
     pub size: Option<u64>,
@@ -42,11 +43,7 @@ impl ContentRange {
                 Some(first..end)
             }
         };
-        let sound = match (&range, size) {
-            (Some(range), Some(size)) => range.end <= size,
-            (None, None) => false,
-            _ => true,
-        };
+        let sound = range.is_some() || size.is_some();
         (unit.eq_ignore_ascii_case("bytes") && sound).then_some(ContentRange { range, size })
     }
 }
@@ -66,6 +63,8 @@ pub(crate) struct Accepted {
     pub(crate) size: Option<u64>,
     /// Whether the server has sent the whole file.
     pub(crate) is_whole: bool,
+    /// Whether more bytes are announced than the file has, which never come.
+    pub(crate) is_beyond: bool,
     /// The file's version.
     pub(crate) version: Version,
 }
@@ -113,10 +112,15 @@ pub(crate) fn judge(
                     sent.start, sent.end, range.start, range.end
                 )));
             }
+            let is_beyond = size.is_some_and(|size| sent.end > size);
+            if is_beyond && known.is_some() {
+                return Err(changed());
+            }
             Accepted {
                 start: sent.start,
                 size,
                 is_whole: false,
+                is_beyond,
                 version,
             }
         }
@@ -131,6 +135,7 @@ pub(crate) fn judge(
                 start: 0,
                 size,
                 is_whole: true,
+                is_beyond: false,
                 version,
             }
         }
@@ -142,6 +147,7 @@ pub(crate) fn judge(
                 start: 0,
                 size: Some(0),
                 is_whole: false,
+                is_beyond: false,
                 version,
             }
         }

@@ -5,6 +5,7 @@ use crate::answer::Known;
 use crate::carrier::{Ask, File, Ranges, Reply};
 use crate::limits::MOST_LISTING;
 use crate::listing::{Entry, index_page, multistatus};
+use crate::version::Version;
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SERVER};
 use reqwest::{Method, StatusCode};
@@ -108,11 +109,17 @@ async fn opening(file: File) -> Result<(Ranges, Opened), Trouble> {
 }
 
 /// The request that opens a file.
-async fn first(file: &File) -> Result<(Opened, crate::version::Version), Trouble> {
+async fn first(file: &File) -> Result<(Opened, Version), Trouble> {
     let sent = Instant::now();
     let (mut reply, accepted) = soon(file.range(&(0..HEAD), None, WHOLE)).await?;
     let latency = sent.elapsed();
-    let head = body(&mut reply, WHOLE).await?;
+    let head = match accepted.size {
+        Some(size) if accepted.is_beyond => {
+            drop(reply);
+            all(file, size, &accepted.version).await?
+        }
+        _ => body(&mut reply, WHOLE).await?,
+    };
     let size = match accepted.size {
         None if accepted.is_whole => head.len() as u64,
         size => size.ok_or_else(no_size)?,
@@ -121,21 +128,37 @@ async fn first(file: &File) -> Result<(Opened, crate::version::Version), Trouble
         let what = format!("the server sent {} of {size} bytes", head.len());
         return Err(Trouble::new(Kind::Transient, what));
     }
+    let sound = if accepted.is_whole {
+        size
+    } else {
+        size.min(HEAD)
+    };
     let opened = Opened {
         name: file.address.name.clone(),
         size,
         identity: None,
-        head: head.slice(..head.len().min(usize::try_from(size).unwrap_or(usize::MAX))),
+        head: head.slice(..head.len().min(usize::try_from(sound).unwrap_or(usize::MAX))),
         latency,
     };
     Ok((opened, accepted.version))
+}
+
+/// All bytes of a file that is shorter than the range that it was opened by.
+async fn all(file: &File, size: u64, version: &Version) -> Result<Bytes, Trouble> {
+    if size == 0 {
+        return Ok(Bytes::new());
+    }
+    let version = version.clone();
+    let known = Known { size, version };
+    let (mut reply, _) = soon(file.range(&(0..size), Some(&known), WHOLE)).await?;
+    body(&mut reply, WHOLE).await
 }
 
 fn no_size() -> Trouble {
     Trouble::new(Kind::Final, "the server does not say how long the file is")
 }
 
-fn identity(file: &File, version: &crate::version::Version, size: u64) -> Option<Identity> {
+fn identity(file: &File, version: &Version, size: u64) -> Option<Identity> {
     let state = version.state()?;
     Some(Identity::of_remote(&file.address.place, size, &state))
 }

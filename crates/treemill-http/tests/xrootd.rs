@@ -16,7 +16,8 @@ use treemill_source::Source;
 #[test]
 fn ranges_and_listings_of_xrootd() {
     let content = bytes(10_000_000);
-    let files: [(&str, &[u8]); 3] = [
+    let files: [(&str, &[u8]); 4] = [
+        ("empty", b""),
         ("d/f.root", &content),
         ("d/a b&c.root", b"0123456789"),
         ("d/sub/x", b"1"),
@@ -33,6 +34,10 @@ fn ranges_and_listings_of_xrootd() {
         let expected = &content[range.start as usize..range.end as usize];
         assert!(ticket.wait().unwrap() == expected, "{range:?}");
     }
+    // It announces as many bytes as it is asked for, also beyond the end.
+    let short = open(&at("http", "d/a%20b&c.root")).unwrap();
+    assert_eq!(short.submit(vec![0..10])[0].wait().unwrap(), "0123456789");
+    assert_eq!(open(&at("http", "empty")).unwrap().size(), 0);
     let entry = |name: &str, is_folder| Entry {
         name: name.into(),
         is_folder,
