@@ -39,7 +39,7 @@ ALLOWED = {
         "treemill-query",
     },
     # addresses to transports
-    "treemill-remote": {"treemill-source", "treemill-http", "treemill-xrootd"},
+    "treemill-remote": {"treemill-source", "treemill-http", "treemill-objects", "treemill-xrootd"},
     "treemill-testing": {"treemill-source"},  # what the other crates' tests measure with
     "treemill-py": {
         "treemill-source",

@@ -4,6 +4,7 @@
 
 mod http;
 mod limits;
+mod objects;
 mod ready;
 mod xrootd;
 
@@ -39,7 +40,7 @@ struct Transport {
 }
 
 /// A new transport is a line here.
-const TRANSPORTS: &[Transport] = &[xrootd::TRANSPORT, http::TRANSPORT];
+const TRANSPORTS: &[Transport] = &[xrootd::TRANSPORT, http::TRANSPORT, objects::TRANSPORT];
 
 /// The schemes of addresses that can be read, without `://`.
 #[must_use]

@@ -1,0 +1,34 @@
+//! The transport of objects in buckets.
+
+use crate::{Entry, Stat, Transport};
+use std::sync::Arc;
+use treemill_source::{Source, SourceError};
+
+pub(crate) const TRANSPORT: Transport = Transport {
+    schemes: &["s3", "gs", "az"],
+    open,
+    stat,
+    list,
+};
+
+fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
+    Ok(Arc::new(treemill_objects::open(url)?))
+}
+
+fn stat(url: &str) -> Result<Stat, SourceError> {
+    let found = treemill_objects::stat(url)?;
+    Ok(Stat {
+        size: found.size,
+        is_folder: false, // a folder is only what keys have in common
+        identity: found.identity,
+    })
+}
+
+fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
+    let entries = treemill_objects::list(url)?;
+    let one = |entry: treemill_objects::Entry| Entry {
+        name: entry.name,
+        is_folder: entry.is_folder,
+    };
+    Ok(entries.into_iter().map(one).collect())
+}
