@@ -67,5 +67,7 @@ class S3(Server):
         request = urllib.request.Request(f"{self.endpoint}/{path}", body, method=method)
         signed = "AWS4-HMAC-SHA256 Credential=someone/20200101/us-east-1/s3/aws4_request"
         request.add_header("Authorization", signed)
+        # urllib's own is that of a form, which moto parses: the object would be empty.
+        request.add_header("Content-Type", "application/octet-stream")
         with urllib.request.urlopen(request):
             pass
