@@ -101,7 +101,7 @@ def _many_files(_part: str, options: argparse.Namespace, place: Field) -> tuple[
     return Task(FILES, (str(path),) * options.files, _MUONS), wanted
 
 
-_BYTES_OF_AN_EVENT = 480
+_BYTES_OF_AN_EVENT = 205
 """Of the schema "opendata" by zstd, about."""
 
 
