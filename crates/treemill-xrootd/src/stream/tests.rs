@@ -10,6 +10,8 @@
 use super::*;
 use proptest::prelude::*;
 
+mod waits;
+
 const READ: Request = Request::Read {
     handle: [0; 4],
     offset: 0,
@@ -234,133 +236,6 @@ fn refusals_and_redirects_end_a_request() {
         .taken(&response(3, codes::MORE_AUTH, b"xy"), at(0))
         .unwrap();
     assert_eq!(more, [done(3, Outcome::MoreAuth(b"xy".to_vec()))]);
-}
-
-#[test]
-fn a_wait_sends_the_request_again_when_it_is_over() {
-    let mut stream = reading(1);
-    let request = READ.encode(1).unwrap();
-    let wait = response(1, codes::WAIT, &20_u32.to_be_bytes());
-    assert_eq!(stream.taken(&wait, at(0)).unwrap(), []);
-    assert_eq!(stream.tick(at(19)), [], "a wait is not silence");
-    assert_eq!(stream.tick(at(20)), [Event::Send(request)]);
-    assert_eq!(stream.tick(at(21)), [], "it is sent once");
-    let events = stream.taken(&response(1, codes::OK, b"x"), at(22)).unwrap();
-    assert_eq!(events, [done(1, Outcome::Data(b"x".to_vec()))]);
-}
-
-#[test]
-fn waits_end_when_patience_does() {
-    for seconds in [0_u32, 1, 50, 121, u32::MAX] {
-        let mut stream = reading(1);
-        let wait = response(1, codes::WAIT, &seconds.to_be_bytes());
-        let mut now = 0;
-        let waits = (0..1000).find(|_| {
-            let events = stream.taken(&wait, at(now)).unwrap();
-            now += u64::from(seconds.max(1));
-            let again = stream.tick(at(now));
-            assert_eq!(again.len(), usize::from(events.is_empty()));
-            events == [done(1, Outcome::Busy)]
-        });
-        assert_eq!(waits, Some(120 / seconds.max(1) as usize));
-        assert_eq!(stream.in_flight(), 0);
-    }
-}
-
-#[test]
-fn a_promise_that_is_too_long_gives_its_request_up_but_keeps_its_stream() {
-    let mut stream = reading(1);
-    let promise = response(1, codes::WAIT_RESPONSE, &500_u32.to_be_bytes());
-    assert_eq!(
-        stream.taken(&promise, at(0)).unwrap(),
-        [done(1, Outcome::Busy)]
-    );
-    assert_eq!(stream.tick(at(400)), []);
-    assert_eq!(
-        stream
-            .taken(&promised(1, codes::OK, b"late"), at(450))
-            .unwrap(),
-        []
-    );
-    assert!(
-        stream.taken(&response(1, codes::OK, b""), at(450)).is_err(),
-        "the stream is free"
-    );
-}
-
-#[test]
-fn a_promise_is_not_silence_until_it_is_broken() {
-    let mut stream = reading(1);
-    stream
-        .taken(
-            &response(1, codes::WAIT_RESPONSE, &60_u32.to_be_bytes()),
-            at(0),
-        )
-        .unwrap();
-    assert_eq!(stream.tick(at(69)), []);
-    assert_eq!(stream.tick(at(70)), [Event::Silent]);
-}
-
-#[test]
-fn silence_counts_only_while_an_answer_is_due() {
-    let mut stream = reading(1);
-    assert_eq!(stream.tick(at(9)), []);
-    assert_eq!(stream.tick(at(10)), [Event::Silent]);
-    stream.taken(&response(1, codes::OK, b""), at(10)).unwrap();
-    assert_eq!(stream.tick(at(1000)), [], "nothing is due");
-    stream.send(&READ, 10, at(1000)).unwrap();
-    assert_eq!(stream.tick(at(1009)), []);
-    assert_eq!(stream.tick(at(1010)), [Event::Silent]);
-}
-
-#[test]
-fn slow_progress_is_progress() {
-    let mut stream = reading(1);
-    stream
-        .taken(
-            &Header {
-                stream: 1,
-                state: 0,
-                length: 100,
-            }
-            .encode(),
-            at(0),
-        )
-        .unwrap();
-    for second in 0..99 {
-        assert_eq!(stream.taken(b"x", at(second * 9)).unwrap(), []);
-        assert_eq!(stream.tick(at(second * 9 + 8)), []);
-    }
-    assert_eq!(
-        stream.taken(b"x", at(900)).unwrap(),
-        [done(1, Outcome::Data(vec![b'x'; 100]))]
-    );
-}
-
-#[test]
-fn a_neglected_request_ends_and_its_late_answer_is_dropped() {
-    let mut stream = reading(2);
-    let part = response(2, codes::OK_SO_FAR, b"x");
-    for second in (0..60).step_by(5) {
-        stream.taken(&part, at(second)).unwrap();
-        assert_eq!(stream.tick(at(second)), []);
-    }
-    assert_eq!(stream.tick(at(60)), [done(1, Outcome::Neglected)]);
-    assert_eq!(stream.in_flight(), 1);
-    let next = stream.send(&READ, 10, at(60)).unwrap().0;
-    assert_eq!(next, 3);
-    assert_eq!(
-        stream
-            .taken(&response(1, codes::OK_SO_FAR, b"late"), at(61))
-            .unwrap(),
-        []
-    );
-    assert_eq!(
-        stream
-            .taken(&response(1, codes::OK, b"late"), at(61))
-            .unwrap(),
-        []
-    );
 }
 
 #[test]
