@@ -20,6 +20,7 @@ ALLOWED = {
         "treemill-source",
         "treemill-credentials",
     },  # a client of one protocol; it knows no file format
+    "treemill-replicas": {"treemill-source"},  # several sources as one; it knows no protocol
     "treemill-transfer": {"treemill-source"},  # ranges in flight; it knows no protocol
     "treemill-http": {"treemill-source", "treemill-transfer", "treemill-credentials"},
     "treemill-objects": {"treemill-source", "treemill-transfer", "treemill-http"},
@@ -39,7 +40,13 @@ ALLOWED = {
         "treemill-query",
     },
     # addresses to transports
-    "treemill-remote": {"treemill-source", "treemill-http", "treemill-objects", "treemill-xrootd"},
+    "treemill-remote": {
+        "treemill-source",
+        "treemill-replicas",
+        "treemill-http",
+        "treemill-objects",
+        "treemill-xrootd",
+    },
     "treemill-testing": {"treemill-source"},  # what the other crates' tests measure with
     "treemill-py": {
         "treemill-source",
@@ -92,6 +99,7 @@ def test_testing_is_for_tests_only(packages):
         "treemill-transfer",
         "treemill-http",
         "treemill-objects",
+        "treemill-replicas",
     ],
 )
 def test_parsing_crates_forbid_unsafe(packages, name):

@@ -5,6 +5,7 @@ use crate::control::Control;
 use crate::errors::read_error;
 use crate::listing;
 use crate::remote::marks;
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::ops::Range;
@@ -21,6 +22,18 @@ fn source(path: &str) -> Result<Arc<dyn Source>, SourceError> {
     }
 }
 
+/// Warns the user, from any thread; not while Python ends.
+fn warn(message: &str) {
+    let _ = Python::try_attach(|py| {
+        let category = py.get_type::<PyUserWarning>();
+        let text = std::ffi::CString::new(message).unwrap_or_default();
+        // A user who turns warnings into errors gets it printed: no call of the user's is there to raise it.
+        if let Err(error) = PyErr::warn(py, &category, &text, 1) {
+            error.write_unraisable(py, None);
+        }
+    });
+}
+
 /// An open ROOT file.
 #[pyclass(frozen)]
 pub struct File {
@@ -29,10 +42,16 @@ pub struct File {
 
 #[pymethods]
 impl File {
+    /// `replicas`: the addresses of a file that lies at several; `path` is its logical name then.
     #[new]
-    fn new(py: Python<'_>, path: &str) -> PyResult<Self> {
+    #[pyo3(signature = (path, replicas=Vec::new()))]
+    fn new(py: Python<'_>, path: &str, replicas: Vec<String>) -> PyResult<Self> {
         py.detach(|| {
-            let source = source(path).map_err(ReadError::source)?;
+            let source = match replicas.as_slice() {
+                [] => source(path),
+                _ => treemill_remote::open_replicas(path, &replicas, Box::new(warn)),
+            };
+            let source = source.map_err(ReadError::source)?;
             treemill_read::File::open(source)
         })
         .map(|inner| Self { inner })

@@ -1,12 +1,15 @@
 //! Files on servers, by their addresses: [`open`], [`stat`], [`list`] and [`content`] look the scheme up in one table of
-//! transports. Knows no protocol and no file format.
+//! transports; [`open_replicas`] opens a file that lies at several of them. Knows no protocol and no file format.
 #![forbid(unsafe_code)]
 
 mod http;
 mod limits;
 mod objects;
 mod ready;
+mod replicas;
 mod xrootd;
+
+pub use replicas::open_replicas;
 
 use std::sync::Arc;
 use treemill_source::{Edges, Identity, Source, SourceError};
@@ -66,8 +69,12 @@ pub fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
 }
 
 fn open_now(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    let source = (transport(url)?.open)(url)?;
-    Ok(Arc::new(Edges::of(source)))
+    Ok(Arc::new(Edges::of(open_bare(url)?)))
+}
+
+/// Opens a file, and asks for nothing of it.
+fn open_bare(url: &str) -> Result<Arc<dyn Source>, SourceError> {
+    (transport(url)?.open)(url)
 }
 
 /// As [`stat`], of a file that will be opened soon: it is opened now, which tells its state too, and what it says of

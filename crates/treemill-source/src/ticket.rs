@@ -8,15 +8,23 @@ use std::time::Duration;
 /// What became of a request.
 type Answer = Result<Bytes, SourceError>;
 
+/// What is to be done with an answer when it comes.
+type Then = Box<dyn FnOnce(Answer) + Send>;
+
 #[derive(Default)]
 struct Slot {
     answer: Mutex<Option<Answer>>,
     bell: Condvar,
+    then: Mutex<Vec<Then>>,
 }
 
 impl Slot {
     fn answer(&self) -> MutexGuard<'_, Option<Answer>> {
         self.answer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn then(&self) -> MutexGuard<'_, Vec<Then>> {
+        self.then.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -67,7 +75,7 @@ impl Ticket {
     pub fn ready(answer: Answer) -> Self {
         Ticket(Arc::new(Slot {
             answer: Mutex::new(Some(answer)),
-            bell: Condvar::new(),
+            ..Slot::default()
         }))
     }
 
@@ -75,6 +83,32 @@ impl Ticket {
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.0.answer().is_some()
+    }
+
+    /// Calls `then` with the answer: at once if it is here, else on the thread that it comes by, which must not wait.
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    /// use treemill_source::{Bytes, Ticket};
+    ///
+    /// let (ticket, promise) = Ticket::new("a file", 0..3);
+    /// let (sender, receiver) = channel();
+    /// ticket.on_ready(move |answer| sender.send(answer).unwrap());
+    /// promise.keep(Ok(Bytes::from_static(b"abc")));
+    /// assert_eq!(receiver.recv().unwrap()?, "abc");
+    /// # Ok::<(), treemill_source::SourceError>(())
+    /// ```
+    pub fn on_ready(&self, then: impl FnOnce(Result<Bytes, SourceError>) + Send + 'static) {
+        // The answer stays locked meanwhile, so that it cannot come between the look and the note.
+        let answer = self.0.answer();
+        match &*answer {
+            None => self.0.then().push(Box::new(then)),
+            Some(here) => {
+                let here = here.clone();
+                drop(answer);
+                then(here);
+            }
+        }
     }
 
     /// The bytes, when they are here. Sources see to it that an answer comes: their deadlines look at progress.
@@ -126,8 +160,11 @@ impl Promise {
 
     fn give(&mut self, answer: Answer) {
         if let Some(slot) = self.slot.take() {
-            *slot.answer() = Some(answer);
+            *slot.answer() = Some(answer.clone());
             slot.bell.notify_all();
+            // Nothing is locked when the callers are called.
+            let all = std::mem::take(&mut *slot.then());
+            all.into_iter().for_each(|then| then(answer.clone()));
         }
     }
 }
@@ -144,5 +181,41 @@ impl std::fmt::Debug for Promise {
         f.debug_struct("Promise")
             .field("range", &self.broken.range)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    #[test]
+    fn each_caller_is_called_once_before_and_after_the_answer() {
+        let (ticket, promise) = Ticket::new("f", 0..1);
+        let (sender, receiver) = channel();
+        let note = |number: u8| {
+            let sender = sender.clone();
+            move |answer: Answer| sender.send((number, answer.is_ok())).unwrap()
+        };
+        ticket.on_ready(note(1));
+        ticket.clone().on_ready(note(2));
+        assert!(receiver.try_recv().is_err());
+        promise.keep(Ok(Bytes::from_static(b"a")));
+        ticket.on_ready(note(3));
+        drop(sender);
+        let called: Vec<_> = receiver.iter().collect();
+        assert_eq!(called, [(1, true), (2, true), (3, true)]);
+    }
+
+    #[test]
+    fn a_promise_that_is_dropped_calls_with_its_error_and_a_caller_may_ask_the_ticket() {
+        let (ticket, promise) = Ticket::new("f", 0..1);
+        let (sender, receiver) = channel();
+        let same = ticket.clone();
+        ticket.on_ready(move |answer| sender.send((same.is_ready(), answer)).unwrap());
+        drop(promise);
+        let (is_ready, answer) = receiver.recv().unwrap();
+        assert!(is_ready && answer.is_err());
     }
 }

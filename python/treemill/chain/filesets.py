@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..errors import QueryError, SourceError, UnsupportedError
 from ..tree import source
 from .entry_ranges import starts
-from .location import Location, located
+from .location import Location, located, replicated, split_tree
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,8 +63,9 @@ class Fileset:
 def fileset(files: object, tree: str | None = None) -> Fileset | None:
     """Understand a fileset: a mapping of names to lists of files, or to mappings with "files" (and
     "treename", "metadata"); one of these mappings alone; a mapping of files to {"object_path": …,
-    "steps": …}; a path of a JSON file with any of these. None if `files` is no fileset. Raises
-    QueryError if it is one and makes no sense. Its files need not be there."""
+    "steps": …, "replicas": …}; a mapping of names of ROOT files to lists of their replicas; a path
+    of a JSON file with any of these. None if `files` is no fileset. Raises QueryError if it is one
+    and makes no sense. Its files need not be there."""
     given = _plain(files)
     if not isinstance(given, Mapping) or not given:
         return None
@@ -72,7 +73,7 @@ def fileset(files: object, tree: str | None = None) -> Fileset | None:
     parts = {name: _plain(each) for name, each in given.items()}
     if "files" in parts:
         _add(made, None, parts, tree)
-    elif any(isinstance(each, Mapping) and "object_path" in each for each in parts.values()):
+    elif any(_is_file(name, each) for name, each in parts.items()):
         _add(made, None, {"files": parts}, tree)
     elif any(isinstance(each, Mapping | list) for each in parts.values()):
         for name, each in parts.items():
@@ -80,6 +81,14 @@ def fileset(files: object, tree: str | None = None) -> Fileset | None:
     else:
         return None
     return made
+
+
+def _is_file(name: object, each: object) -> bool:
+    """Whether a name is a file's, and not a dataset's. The name of a ROOT file with a list is a
+    file with its replicas; any other name with a list is a dataset with its files."""
+    if isinstance(each, Mapping):
+        return "object_path" in each or "replicas" in each
+    return isinstance(each, list | tuple) and split_tree(str(name))[0].endswith(".root")
 
 
 def _plain(files: object) -> object:
@@ -114,27 +123,41 @@ def _add(made: Fileset, name: str | None, given: object, tree: str | None) -> No
         raise QueryError(f"{of} has metadata {reserved[0]!r}, which chunks have by themselves")
     if name is not None:
         own["dataset"] = name
-    for path, object_path, steps in _files(given["files"], of):
-        for location in located({path: object_path or given.get("treename") or tree}):
+    for path, object_path, steps, replicas in _files(given["files"], of):
+        own_tree = object_path or given.get("treename") or tree
+        if replicas is None:
+            locations = located({path: own_tree})
+        else:
+            locations = (replicated(path, replicas, own_tree),)
+        for location in locations:
             if steps is not None:
                 made.steps[len(made.locations)] = steps
             made.locations.append(replace(location, metadata=own))
 
 
-def _files(files: object, of: str) -> Iterator[tuple[object, str | None, Steps | None]]:
+def _files(
+    files: object, of: str
+) -> Iterator[tuple[object, str | None, Steps | None, list[object] | None]]:
+    """Each file with its tree, its ranges of entries and its replicas, where these are given."""
     if not isinstance(files, Mapping):
         paths: Iterable[object] = [files]
         if isinstance(files, Iterable) and not isinstance(files, str):
             paths = files
         for path in paths:
-            yield path, None, None
+            yield path, None, None, None
         return
     for path, each in files.items():
         each = _plain(each)
         if each is None or isinstance(each, str):
-            yield path, each, None
+            yield path, each, None, None
+        elif isinstance(each, list | tuple):
+            yield path, None, None, list(each)
         elif isinstance(each, Mapping):
-            yield path, each.get("object_path"), _steps(each, of)
+            replicas = each.get("replicas")
+            if replicas is not None and not isinstance(replicas, list | tuple):
+                raise QueryError(f"{of}: replicas are a list of addresses, not {replicas!r:.80}")
+            found = None if replicas is None else list(replicas)
+            yield path, each.get("object_path"), _steps(each, of), found
         else:
             raise QueryError(f"{of}: the tree of {path} is a name, not {each!r}")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from ..errors import QueryError, SourceError
 from ..tree import source
 
-__all__ = ["Location", "expand", "located", "require_present", "split_tree"]
+__all__ = ["Location", "expand", "located", "replicated", "require_present", "split_tree"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,10 @@ class Location:
     `dataset`."""
     absence: str | None = field(default=None, compare=False)
     """The message of the error if there was no such file."""
+    replicas: tuple[str, ...] = ()
+    """All addresses of a file that lies at several, `path` among them; else none."""
+    logical: str | None = None
+    """The name that replicas share."""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.tree}" if self.tree else self.path
@@ -39,7 +43,8 @@ def expand(files: object, tree: str | None = None) -> tuple[Location, ...]:
     """All files of the dataset, in order; the files of a glob are sorted by name.
 
     `files`: a path, a glob, "path:tree", "@file" with one of these per line (# comments), a
-    pathlib.Path, a mapping of these to trees, or a list of any of these. `tree`: the tree of files
+    pathlib.Path, a mapping of these to trees, a mapping of a file's logical name to the list of its
+    replicas, or a list of any of these. `tree`: the tree of files
     that are written without one. Raises SourceError if there is no such file, UnsupportedError for
     URLs.
     """
@@ -68,6 +73,9 @@ def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
         yield from _expand_text(files, tree, depth)
     elif isinstance(files, Mapping):
         for path, own_tree in files.items():
+            if isinstance(own_tree, (list, tuple)):
+                yield replicated(path, own_tree, tree)
+                continue
             if own_tree is not None and not isinstance(own_tree, str):
                 raise QueryError(f"the tree of {path} must be a name, not {own_tree!r}")
             for location in _expand(path, None, depth):
@@ -80,6 +88,24 @@ def _expand(files: object, tree: str | None, depth: int) -> Iterable[Location]:
             yield from _expand(each, tree, depth)
     else:
         raise _no_path(files)
+
+
+def replicated(name: object, addresses: Iterable[object], tree: str | None = None) -> Location:
+    """One file that lies at several addresses, with its logical name, after which `:tree` may
+    follow. Raises QueryError if there is none, or if one is a glob."""
+    logical, own_tree = split_tree(str(name))
+    found: list[str] = []
+    for each in addresses:
+        if not isinstance(each, (str, os.PathLike)):
+            raise _no_path(each)
+        path = source.address(os.fspath(each))
+        if source.is_glob(path) and not source.exists(path):
+            raise QueryError(f"a replica of {logical} is one file, not a pattern: {path}")
+        found.append(path)
+    if not found:
+        raise QueryError(f"{logical} has no replica")
+    named = _tree(own_tree) or _tree(tree)
+    return Location(found[0], named, replicas=tuple(dict.fromkeys(found)), logical=logical)
 
 
 def _no_path(files: object) -> QueryError:

@@ -81,7 +81,10 @@ class OpenTrees:
         return _Pinned(self)
 
     def _identity(self, number: int) -> Identity:
-        return source.recent_identity(self.locations[number].path)
+        location = self.locations[number]
+        if location.replicas:
+            return source.identity_of_any(location.replicas)
+        return source.recent_identity(location.path)
 
     def _check_same(self, number: int, expected: Identity) -> None:
         """Called before a file is opened that must have this identity."""
@@ -92,8 +95,9 @@ class _Pinned(OpenTrees):
 
     def __init__(self, trees: OpenTrees) -> None:
         self.__dict__.update(trees.__dict__)
-        far = source.identities(location.path for location in self.locations)
-        paths = ((number, location.path) for number, location in enumerate(self.locations))
+        single = {n: each.path for n, each in enumerate(self.locations) if not each.replicas}
+        far = source.identities(single.values())
+        paths = single.items()
         self._identities = {number: far[path] for number, path in paths if path in far}
 
     def pinned(self) -> OpenTrees:
@@ -102,14 +106,21 @@ class _Pinned(OpenTrees):
     def _identity(self, number: int) -> Identity:
         known = self._identities.get(number)
         if known is None:
-            looked = source.identity(self.locations[number].path)
+            location = self.locations[number]
+            if location.replicas:
+                looked = source.identity_of_any(location.replicas)
+            else:
+                looked = source.identity(location.path)
             known = self._identities.setdefault(number, looked)
         return known
 
     def _check_same(self, number: int, expected: Identity) -> None:
         # The pass may have closed the file since it looked. A far one is compared when it is open.
-        path = self.locations[number].path
-        if not source.is_far(path) and source.identity(path) != expected:
+        location = self.locations[number]
+        path = location.path
+        if location.replicas or source.is_far(path):
+            return
+        if source.identity(path) != expected:
             raise _changed(path)
 
 
@@ -154,6 +165,8 @@ def _changed(path: str) -> SourceError:
 def _open(location: Location, expected: Identity) -> OpenTree:
     from treemill import _core  # heavy: core
 
+    if location.replicas:
+        return _open_replicas(location, expected)
     is_far = source.is_far(location.path)
     if not is_far and source.is_directory(location.path):
         raise SourceError(
@@ -167,6 +180,20 @@ def _open(location: Location, expected: Identity) -> OpenTree:
         # A server that says little of a file has said its size at least.
         if size != expected.size or (marks is not None and tuple(marks) != expected.marks):
             raise _changed(location.path)
+    return _tree(file, location)
+
+
+def _open_replicas(location: Location, expected: Identity) -> OpenTree:
+    from treemill import _core  # heavy: core
+
+    prepare()
+    file = _core.File(location.logical or location.path, replicas=location.replicas)
+    if file.state[0] != expected.size:
+        raise _changed(location.path)
+    return _tree(file, location)
+
+
+def _tree(file: File, location: Location) -> OpenTree:
     name = location.tree
     if name is None:
         name = _only_tree(location.path, tree_names(file))

@@ -11,12 +11,13 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from ..errors import SourceError, UnsupportedError
 from .identity import Identity
 from .remote import Remote
+from .replicas import first_answer
 
 __all__ = [
     "Identity",
@@ -27,6 +28,7 @@ __all__ = [
     "exists",
     "identities",
     "identity",
+    "identity_of_any",
     "is_directory",
     "is_far",
     "is_glob",
@@ -212,6 +214,16 @@ def identity(path: str) -> Identity:
 def recent_identity(path: str) -> Identity:
     """See Storage."""
     return _storage(path).recent_identity(path)
+
+
+def identity_of_any(replicas: Sequence[str]) -> Identity:
+    """The identity of a file that lies at all of these addresses, as the first of them that answers
+    says it. Raises the first one's SourceError if none does.
+
+    Only the size counts: replicas have times and tags of their own, and the one that answers may be
+    another one each time. The core compares their first and last bytes when it opens them."""
+    size = first_answer(replicas, lambda path: recent_identity(path).size)
+    return Identity(size, 0, ())
 
 
 def identities(paths: Iterable[str]) -> dict[str, Identity]:

@@ -1,0 +1,103 @@
+//! Whether two sources have the same file, and which one it is: by its size and its first and last bytes. Pure; knows no
+//! file format.
+
+use crate::limits::SAMPLE;
+use bytes::Bytes;
+use std::ops::Range;
+use treemill_source::Identity;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// What was seen of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Look {
+    pub(crate) size: u64,
+    /// The bytes of [`sample`], one after the other.
+    pub(crate) bytes: Vec<Bytes>,
+    /// What the source itself says.
+    pub(crate) identity: Option<Identity>,
+}
+
+/// The ranges of a file of `size` bytes in which sources must agree.
+pub(crate) fn sample(size: u64) -> Vec<Range<u64>> {
+    let head = 0..size.min(SAMPLE);
+    let tail = size.saturating_sub(SAMPLE).max(head.end)..size;
+    [head, tail].into_iter().filter(|r| !r.is_empty()).collect()
+}
+
+/// How a source differs from the file that was opened first, in words.
+pub(crate) fn difference(first: &Look, other: &Look) -> Option<String> {
+    if first.size != other.size {
+        let (size, expected) = (other.size, first.size);
+        return Some(format!(
+            "it has {size} bytes there, and {expected} elsewhere"
+        ));
+    }
+    if first.bytes != other.bytes {
+        return Some("its first or last bytes differ from those elsewhere".to_owned());
+    }
+    let both = first.identity.zip(other.identity);
+    if both.is_some_and(|(one, other)| one.place == other.place && one != other) {
+        return Some("it has changed since it was opened first".to_owned());
+    }
+    None
+}
+
+/// The identity of a file by its logical name and what was seen of it: the same at all of its places.
+pub(crate) fn identity(name: &str, look: &Look) -> Identity {
+    let sampled = look.bytes.concat();
+    let state = format!("sample {:032x}", xxh3_128(&sampled));
+    Identity::of_remote(name, look.size, &state)
+}
+
+/// A number for a file's draws, which differs between files.
+pub(crate) fn seed(name: &str) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(name.as_bytes())
+}
+
+#[cfg(test)]
+#[allow(clippy::single_range_in_vec_init)]
+mod tests {
+    use super::*;
+
+    fn look(size: u64, bytes: &'static [u8], identity: Option<Identity>) -> Look {
+        let bytes = vec![Bytes::from_static(bytes)];
+        Look {
+            size,
+            bytes,
+            identity,
+        }
+    }
+
+    #[test]
+    fn samples_are_the_ends_and_do_not_overlap() {
+        assert_eq!(sample(0), []);
+        assert_eq!(sample(10), [0..10]);
+        assert_eq!(sample(1500), [0..1024, 1024..1500]);
+        assert_eq!(sample(5000), [0..1024, 3976..5000]);
+    }
+
+    #[test]
+    fn sizes_bytes_and_states_of_one_place_must_agree() {
+        let at = |url, state| Some(Identity::of_remote(url, 3, state));
+        let first = look(3, b"abc", at("root://a//f", "1"));
+        let differs = |other| difference(&first, &other);
+        assert_eq!(differs(look(3, b"abc", None)), None);
+        assert_eq!(differs(look(3, b"abc", at("root://b//f", "2"))), None);
+        assert!(differs(look(4, b"abc", None)).is_some_and(|why| why.contains("4 bytes")));
+        assert!(differs(look(3, b"abd", None)).is_some_and(|why| why.contains("last bytes")));
+        let changed = differs(look(3, b"abc", at("root://a//f", "2")));
+        assert!(changed.is_some_and(|why| why.contains("changed")));
+    }
+
+    #[test]
+    fn the_identity_is_that_of_the_content_and_not_of_the_place() {
+        let one = look(3, b"abc", Some(Identity::of_remote("a", 3, "1")));
+        let other = look(3, b"abc", None);
+        assert_eq!(identity("lfn", &one), identity("lfn", &other));
+        assert_ne!(
+            identity("lfn", &one),
+            identity("lfn", &look(3, b"abd", None))
+        );
+        assert_ne!(identity("lfn", &one), identity("other", &one));
+    }
+}

@@ -1,0 +1,358 @@
+//! What a file's sources share with its reader and its threads: hands what happens to the state, and does what it decides.
+//! Answers come by the sources' own threads; one more looks for late ones while any are due.
+
+use crate::agreement::{self, Look};
+use crate::limits::{FIRST, LEAST_LOOK, LINGER};
+use crate::members::{Number, Standing};
+use crate::opening::{self, Opener};
+use crate::state::{AskId, Decision, PartId, State};
+use crate::whole::{Place, places};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use treemill_source::{Bytes, Identity, Promise, Source, SourceError, Ticket};
+
+/// Gets a message about a replica that is left out because it has another file. It is called from any thread.
+pub type Warn = Box<dyn Fn(&str) + Send + Sync>;
+
+/// What the source shares with its threads and with the requests in flight.
+pub(crate) struct Core {
+    pub(crate) name: String,
+    openers: Vec<Opener>,
+    warn: Warn,
+    pub(crate) size: u64,
+    /// The sample of the source that was opened first, and its number.
+    first: (Number, Option<Identity>, Vec<Ticket>),
+    began: Instant,
+    inner: Mutex<Inner>,
+    bell: Condvar,
+}
+
+struct Inner {
+    state: State,
+    sources: Vec<Option<Arc<dyn Source>>>,
+    parts: HashMap<PartId, Place>,
+    /// Why sources failed last, for the errors of ranges that cannot be had.
+    reasons: Vec<Option<String>>,
+    reference: Option<Look>,
+    watches: bool,
+    has_ended: bool,
+}
+
+impl Core {
+    /// The core of a file of which one source is open; those before it could not be opened, for these reasons.
+    pub(crate) fn start(
+        name: String,
+        openers: Vec<Opener>,
+        warn: Warn,
+        (number, source): (Number, Arc<dyn Source>),
+        errors: &[SourceError],
+    ) -> Arc<Self> {
+        let began = Instant::now();
+        let count = openers.len();
+        let mut state = State::new(count, agreement::seed(&name));
+        for failed in 0..number {
+            state.members.failed(failed, Duration::ZERO);
+        }
+        state.members.opened(number, source.costs().round_trip);
+        let mut sources = vec![None; count];
+        let mut reasons: Vec<Option<String>> = errors.iter().map(|e| Some(e.to_string())).collect();
+        reasons.resize(count, None);
+        let tickets = source.submit(agreement::sample(source.size()));
+        let (size, identity) = (source.size(), source.identity());
+        if let Some(place) = sources.get_mut(number) {
+            *place = Some(source);
+        }
+        let core = Arc::new(Core {
+            name,
+            openers,
+            warn,
+            size,
+            first: (number, identity, tickets),
+            began,
+            inner: Mutex::new(Inner {
+                state,
+                sources,
+                parts: HashMap::new(),
+                reasons,
+                reference: None,
+                watches: false,
+                has_ended: false,
+            }),
+            bell: Condvar::new(),
+        });
+        for ticket in &core.first.2 {
+            let core = Arc::downgrade(&core);
+            ticket.on_ready(move |_| {
+                if let Some(core) = core.upgrade() {
+                    core.settle_first();
+                }
+            });
+        }
+        core.act(|state, now| state.tick(now));
+        core
+    }
+
+    /// Asks for ranges that lie within the file and are not empty, and keeps the promises when they are here.
+    pub(crate) fn want(self: &Arc<Self>, wanted: Vec<Range<u64>>, promises: Vec<Promise>) {
+        let mut inner = self.inner();
+        let (parts, decisions) = inner.state.wanted(&wanted, self.now());
+        for ((range, parts), promise) in wanted.into_iter().zip(parts).zip(promises) {
+            let places = places(range, parts.len(), promise);
+            inner.parts.extend(parts.into_iter().zip(places));
+        }
+        drop(inner);
+        self.perform(decisions);
+    }
+
+    /// The file's identity, when the sample is here.
+    pub(crate) fn identity(self: &Arc<Self>) -> Option<Identity> {
+        for ticket in &self.first.2 {
+            ticket.wait().ok()?;
+        }
+        self.settle_first();
+        let inner = self.inner();
+        let look = inner.reference.as_ref()?;
+        Some(agreement::identity(&self.name, look))
+    }
+
+    /// The reader has gone: the thread that looks for late answers ends.
+    pub(crate) fn end(&self) {
+        self.inner().has_ended = true;
+        self.bell.notify_all();
+    }
+
+    /// The names of the sources that are read from.
+    pub(crate) fn active_names(&self) -> Vec<String> {
+        let active = self
+            .inner()
+            .state
+            .members
+            .with(Standing::Active)
+            .into_iter();
+        active
+            .filter_map(|number| Some(self.openers.get(number)?.name.clone()))
+            .collect()
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Tells the state of an event and does what it decides.
+    fn act(self: &Arc<Self>, event: impl FnOnce(&mut State, Duration) -> Vec<Decision>) {
+        let decisions = event(&mut self.inner().state, self.now());
+        self.perform(decisions);
+    }
+
+    /// The sources that are read from.
+    pub(crate) fn active(&self) -> Vec<Arc<dyn Source>> {
+        let inner = self.inner();
+        let active = inner.state.members.with(Standing::Active).into_iter();
+        active
+            .filter_map(|number| inner.sources.get(number)?.clone())
+            .collect()
+    }
+
+    fn perform(self: &Arc<Self>, decisions: Vec<Decision>) {
+        for decision in decisions {
+            match decision {
+                Decision::Ask(number, asks) => self.ask(number, asks),
+                Decision::Open(number) => self.start_opening(number),
+                Decision::GiveUp(part) => self.give_up(part),
+            }
+        }
+        self.watch();
+    }
+
+    fn ask(self: &Arc<Self>, number: Number, asks: Vec<(AskId, Range<u64>)>) {
+        let source = self.inner().sources.get(number).cloned().flatten();
+        let (ids, ranges): (Vec<AskId>, Vec<_>) = asks.into_iter().unzip();
+        let Some(source) = source else {
+            let error = SourceError::new(&self.name, "the replica is not open");
+            ids.into_iter()
+                .for_each(|id| self.answered(number, id, Err(error.clone())));
+            return;
+        };
+        for (id, ticket) in ids.into_iter().zip(source.submit(ranges)) {
+            let core = Arc::clone(self);
+            ticket.on_ready(move |answer| core.answered(number, id, answer));
+        }
+    }
+
+    /// Runs on the source's thread, or on the caller's: it waits for nothing.
+    fn answered(self: &Arc<Self>, number: Number, id: AskId, answer: Result<Bytes, SourceError>) {
+        let mut inner = self.inner();
+        let now = self.now();
+        let (filled, decisions) = match answer {
+            Ok(bytes) => {
+                let (part, decisions) = inner.state.answered(id, now);
+                let place = part.and_then(|part| inner.parts.remove(&part));
+                (place.map(|place| (place, bytes)), decisions)
+            }
+            Err(error) => {
+                inner.reason(number, &error);
+                (None, inner.state.failed(id, now))
+            }
+        };
+        drop(inner);
+        if let Some((place, bytes)) = filled {
+            place.fill(bytes);
+        }
+        self.perform(decisions);
+    }
+
+    fn give_up(&self, part: PartId) {
+        let mut inner = self.inner();
+        let place = inner.parts.remove(&part);
+        let reasons: Vec<&str> = inner.reasons.iter().flatten().map(String::as_str).collect();
+        let what = format!("all replicas have failed: {}", reasons.join("; "));
+        drop(inner);
+        if let Some(place) = place {
+            let is_transient = true;
+            place.fail(SourceError {
+                is_transient,
+                ..SourceError::new(&self.name, what)
+            });
+        }
+    }
+
+    /// Opens on a thread that ends with that: to open may take as long as a server is silent, and late answers are
+    /// looked for meanwhile.
+    fn start_opening(self: &Arc<Self>, number: Number) {
+        let core = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("replica-open".to_owned());
+        let started = thread.spawn(move || {
+            let missing = || Err(SourceError::new(&core.name, "there is no such replica"));
+            let opened = core.openers.get(number).map_or_else(missing, opening::open);
+            core.wait_for_first();
+            core.opened(number, opened);
+        });
+        if let Err(error) = started {
+            let what = format!("no thread can be started: {error}");
+            self.opened(number, Err(SourceError::new(&self.name, what)));
+        }
+    }
+
+    /// A source is open and was looked at, or could not be opened.
+    fn opened(
+        self: &Arc<Self>,
+        number: Number,
+        opened: Result<(Arc<dyn Source>, Look), SourceError>,
+    ) {
+        let (source, look) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                self.inner().reason(number, &error);
+                return self.act(|state, now| state.refused(number, now));
+            }
+        };
+        if let Some(why) = self.settle(look) {
+            return self.leave_out(number, &why);
+        }
+        let round_trip = source.costs().round_trip;
+        let mut inner = self.inner();
+        let place = inner.sources.get_mut(number);
+        let older = place.and_then(|place| place.replace(source));
+        drop(inner);
+        drop(older); // when nothing is locked: it may wait for its server
+        self.act(|state, now| state.opened(number, round_trip, now));
+    }
+
+    fn leave_out(self: &Arc<Self>, number: Number, why: &str) {
+        let place = self.openers.get(number).map_or("", |opener| &opener.name);
+        let message = format!("{}: {place} is left out: {why}", self.name);
+        let error = SourceError::new(place, why);
+        self.inner().reason(number, &error);
+        self.act(|state, now| state.left_out(number, now));
+        (self.warn)(&message);
+    }
+
+    /// How what was seen differs from what was seen first, if it does.
+    fn settle(&self, look: Look) -> Option<String> {
+        let size = self.size;
+        let mut inner = self.inner();
+        if look.size != size {
+            let of_size = Look {
+                size,
+                ..look.clone()
+            };
+            return agreement::difference(&of_size, &look);
+        }
+        agreement::difference(inner.reference.get_or_insert_with(|| look.clone()), &look)
+    }
+
+    /// Looks at the sample of the first source, when it is here.
+    fn settle_first(self: &Arc<Self>) {
+        let (number, identity, tickets) = &self.first;
+        let here = tickets.iter().map(|ticket| ticket.wait_for(Duration::ZERO));
+        let Some(Ok(bytes)) = here.collect::<Option<Result<Vec<Bytes>, _>>>() else {
+            return;
+        };
+        let look = Look {
+            size: self.size,
+            bytes,
+            identity: *identity,
+        };
+        if let Some(why) = self.settle(look) {
+            self.leave_out(*number, &why);
+        }
+    }
+
+    /// Waits for the sample of the first source, but not for long.
+    fn wait_for_first(&self) {
+        for ticket in &self.first.2 {
+            if ticket.wait_for(FIRST).is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Starts the thread that looks for late answers, unless it is there or nothing is due.
+    fn watch(self: &Arc<Self>) {
+        let mut inner = self.inner();
+        if inner.watches || inner.state.is_idle() || self.openers.len() < 2 {
+            return;
+        }
+        inner.watches = true;
+        drop(inner);
+        let core = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("replicas".to_owned());
+        if thread.spawn(move || core.look()).is_err() {
+            self.inner().watches = false; // late answers are waited for then
+        }
+    }
+
+    fn look(self: Arc<Self>) {
+        loop {
+            let mut inner = self.inner();
+            let idle = inner.state.is_idle();
+            let due = inner.state.due();
+            let wait = due.map_or(LINGER, |due| due.saturating_sub(self.now()));
+            let woken = self
+                .bell
+                .wait_timeout(inner, wait.clamp(LEAST_LOOK, LINGER))
+                .unwrap_or_else(PoisonError::into_inner);
+            inner = woken.0;
+            if inner.state.is_idle() && (idle || inner.has_ended) {
+                inner.watches = false;
+                return;
+            }
+            drop(inner);
+            self.act(|state, now| state.tick(now));
+        }
+    }
+}
+
+impl Inner {
+    fn reason(&mut self, number: Number, error: &SourceError) {
+        if let Some(reason) = self.reasons.get_mut(number) {
+            *reason = Some(error.to_string());
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Several sources of one file as one source: two are read from at once, each as much as it is good for; the others stand
+//! in when one fails, is late or gets worse. `state.rs` decides, on scripted time; `core.rs` does. Knows no protocol
+//! and no file format.
+#![forbid(unsafe_code)]
+
+mod agreement;
+mod core;
+mod limits;
+mod members;
+mod opening;
+mod quality;
+mod random;
+mod replicas;
+mod share;
+mod split;
+mod state;
+mod whole;
+
+pub use crate::core::Warn;
+pub use crate::opening::Opener;
+pub use crate::replicas::Replicas;

@@ -1,0 +1,77 @@
+//! The crate's policy in numbers. Knows no code that obeys it.
+
+use std::time::Duration;
+
+/// Bounds the sources that are read from at once. CMSSW has two, too: more would seldom be faster and cost servers more.
+pub(crate) const ACTIVE: usize = 2;
+
+/// What is measured is kept for this long in one mean; [`WEIGHTS`] says how many of these count.
+pub(crate) const INTERVAL: Duration = Duration::from_secs(60);
+
+/// What the intervals count, the present one first.
+pub(crate) const WEIGHTS: [f64; 5] = [16.0, 8.0, 4.0, 2.0, 1.0];
+
+/// Bytes up to which an answer tells the round trip and not the speed.
+pub(crate) const SMALL: u64 = 64 << 10;
+
+/// Seconds per byte of a source of which nothing is known: 10 MB/s.
+pub(crate) const BLIND: f64 = 1e-7;
+
+/// Seconds per byte at least: no memory is faster by far, and nothing is divided by zero.
+pub(crate) const FASTEST: f64 = 1e-11;
+
+/// Bytes of a share at least: less is not worth a request to the second source.
+pub(crate) const SHARE: u64 = 64 << 10;
+
+/// Bounds the bytes in flight from a source whose speed was never seen, beside another one.
+pub(crate) const TRIAL: u64 = 8 << 20;
+
+/// Two sources are as good as one another if the worse one takes at most this many times as long.
+pub(crate) const ALIKE: f64 = 1.25;
+
+/// An active source leaves its place if it takes this many times as long as an inactive one.
+pub(crate) const WORSE: f64 = 1.5;
+
+/// Bytes of the request by which sources are compared.
+pub(crate) const TYPICAL: u64 = 1 << 20;
+
+/// How often places are compared.
+pub(crate) const COMPARE: Duration = Duration::from_secs(5);
+
+/// A request is asked for elsewhere, too, when it takes this many times as long as expected.
+pub(crate) const HEDGE: f64 = 4.0;
+
+/// Bounds the time before a request is asked for elsewhere: answers of near servers are late by more at times.
+pub(crate) const LEAST_HEDGE: Duration = Duration::from_millis(500);
+
+/// Bytes that a source in order may take as one before it shows any of them.
+pub(crate) const UNSEEN: u64 = 8 << 20;
+
+/// Bytes between two draws of whether an inactive source is tried with one request.
+pub(crate) const PROBE_BYTES: u64 = 10_000_000;
+
+/// How often a draw says yes.
+pub(crate) const PROBE: f64 = 0.01;
+
+/// How long a source that failed is left alone; each further failure doubles it.
+pub(crate) const DISABLED: Duration = Duration::from_secs(60);
+
+/// Bounds how long a source is left alone, and the time between two looks at sources that are not open.
+pub(crate) const LONGEST: Duration = Duration::from_secs(960);
+
+/// When sources that are not open are looked at first; each further look comes after twice the time.
+pub(crate) const DISCOVERY: Duration = Duration::from_secs(60);
+
+/// Bytes at the beginning and at the end of the file in which sources must agree. A ROOT file's first bytes hold its
+/// UUID.
+pub(crate) const SAMPLE: u64 = 1024;
+
+/// How long the thread that looks for late answers stays when none is due.
+pub(crate) const LINGER: Duration = Duration::from_secs(5);
+
+/// Bounds how often it looks.
+pub(crate) const LEAST_LOOK: Duration = Duration::from_millis(20);
+
+/// How long the bytes of the source that was opened first are waited for, to compare another one's with. After that the
+/// other one's count.
+pub(crate) const FIRST: Duration = Duration::from_secs(3);

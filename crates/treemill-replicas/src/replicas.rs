@@ -1,0 +1,145 @@
+//! The source around the others. Knows no decision: `state.rs` has them, and `core.rs` does them.
+
+use crate::core::{Core, Warn};
+use crate::opening::Opener;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+use treemill_source::{
+    Bytes, Costs, Identity, Request, Source, SourceError, Ticket, read_by_tickets,
+};
+
+/// A file that lies at several places.
+///
+/// ```
+/// use std::sync::Arc;
+/// use treemill_replicas::{Opener, Replicas};
+/// use treemill_source::{Costs, Memory, Source, SourceError};
+///
+/// let gone = Opener {
+///     name: "root://here//file.root".to_owned(),
+///     open: Box::new(|| Err(SourceError::new("root://here//file.root", "the server does not answer"))),
+/// };
+/// let there = Opener {
+///     name: "root://there//file.root".to_owned(),
+///     open: Box::new(|| Ok(Arc::new(Memory::new("there", b"0123456789".to_vec(), Costs::NEAR)))),
+/// };
+/// let file = Replicas::open("/store/file.root", vec![gone, there], Box::new(|warning| eprintln!("{warning}")))?;
+/// assert_eq!(file.name(), "/store/file.root");
+/// assert_eq!(file.submit(vec![2..5])[0].wait()?, "234");
+/// # Ok::<(), SourceError>(())
+/// ```
+pub struct Replicas {
+    core: Arc<Core>,
+}
+
+impl Replicas {
+    /// Opens a file by the first of its replicas that can be opened; the second one is opened meanwhile. `name`: the
+    /// file's logical name, which is that of its errors and of its identity.
+    ///
+    /// # Errors
+    /// If none can be opened: the error names each.
+    pub fn open(
+        name: impl Into<String>,
+        openers: Vec<Opener>,
+        warn: Warn,
+    ) -> Result<Self, SourceError> {
+        let name = name.into();
+        let mut errors: Vec<SourceError> = Vec::new();
+        for (number, opener) in openers.iter().enumerate() {
+            match (opener.open)() {
+                Ok(source) => {
+                    let core = Core::start(name, openers, warn, (number, source), &errors);
+                    return Ok(Replicas { core });
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        Err(all_failed(&name, &errors))
+    }
+
+    /// The names of the replicas that are read from now: two at most.
+    #[must_use]
+    pub fn active(&self) -> Vec<String> {
+        self.core.active_names()
+    }
+}
+
+/// An error that names each replica that failed.
+fn all_failed(name: &str, errors: &[SourceError]) -> SourceError {
+    let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let what = match reasons.as_slice() {
+        [] => "no replica is given".to_owned(),
+        _ => format!("no replica can be opened: {}", reasons.join("; ")),
+    };
+    SourceError {
+        is_missing: !errors.is_empty() && errors.iter().all(|error| error.is_missing),
+        is_transient: errors.iter().any(|error| error.is_transient),
+        ..SourceError::new(name, what)
+    }
+}
+
+impl Source for Replicas {
+    fn name(&self) -> &str {
+        &self.core.name
+    }
+
+    fn size(&self) -> u64 {
+        self.core.size
+    }
+
+    /// Of the active sources together: the longer round trip, the sum of the speeds.
+    fn costs(&self) -> Costs {
+        let costs: Vec<Costs> = self.core.active().iter().map(|s| s.costs()).collect();
+        let both = |one: Costs, other: Costs| Costs {
+            round_trip: one.round_trip.max(other.round_trip),
+            bytes_per_second: one
+                .bytes_per_second
+                .zip(other.bytes_per_second)
+                .map(|(one, other)| one + other),
+            range: one.range.max(other.range),
+            most_bytes: one.most_bytes.min(other.most_bytes),
+        };
+        let unknown = Costs::far(Duration::from_millis(100));
+        costs.into_iter().reduce(both).unwrap_or(unknown)
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        self.core.identity()
+    }
+
+    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+        read_by_tickets(self, requests)
+    }
+
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        let mut tickets = Vec::with_capacity(ranges.len());
+        let (mut wanted, mut promises) = (Vec::new(), Vec::new());
+        for range in ranges {
+            if range.end > self.core.size || range.start > range.end {
+                let what = format!("the source has {} bytes", self.core.size);
+                tickets.push(Ticket::ready(Err(SourceError {
+                    range: Some(range),
+                    ..SourceError::new(&self.core.name, what)
+                })));
+            } else if range.is_empty() {
+                tickets.push(Ticket::ready(Ok(Bytes::new())));
+            } else {
+                let (ticket, promise) = Ticket::new(&self.core.name, range.clone());
+                tickets.push(ticket);
+                wanted.push(range);
+                promises.push(promise);
+            }
+        }
+        if !wanted.is_empty() {
+            self.core.want(wanted, promises);
+        }
+        tickets
+    }
+}
+
+impl Drop for Replicas {
+    fn drop(&mut self) {
+        self.core.end();
+    }
+}

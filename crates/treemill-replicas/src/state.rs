@@ -1,0 +1,398 @@
+//! What is asked of which source, and what to do when it comes, fails or is late. Pure: events with their times come in,
+//! decisions go out. Knows no thread, no clock and no bytes.
+
+use crate::limits::{PROBE, PROBE_BYTES, SHARE, UNSEEN};
+use crate::members::{Members, Next, Number, Standing};
+use crate::quality::patience;
+use crate::random::Random;
+use crate::share::{Share, share};
+use crate::split::{Piece, split};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::time::Duration;
+
+/// The number of a part: a range that was wanted, or one of its two pieces.
+pub(crate) type PartId = u64;
+/// The number of a request for a part.
+pub(crate) type AskId = u64;
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// Ask a source for these; then say [`State::answered`] or [`State::failed`] for each.
+    Ask(Number, Vec<(AskId, Range<u64>)>),
+    /// Open a source; then say [`State::opened`], [`State::refused`] or [`State::left_out`].
+    Open(Number),
+    /// The part cannot be had: all sources have failed.
+    GiveUp(PartId),
+}
+
+#[derive(Debug)]
+struct Part {
+    range: Range<u64>,
+    /// The sources that failed it.
+    tried: BTreeSet<Number>,
+    /// Its requests that are in flight.
+    live: Vec<AskId>,
+}
+
+#[derive(Debug)]
+struct Ask {
+    member: Number,
+    part: PartId,
+    bytes: u64,
+    /// When it is late.
+    due: Duration,
+}
+
+/// The state of one file's sources.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) members: Members,
+    parts: BTreeMap<PartId, Part>,
+    asks: BTreeMap<AskId, Ask>,
+    next: u64,
+    random: Random,
+    /// Bytes since the last draw of a probe.
+    unprobed: u64,
+    /// Whether the next request goes to an inactive source.
+    probes: bool,
+}
+
+fn length(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
+}
+
+impl State {
+    /// As many closed sources; `seed` is for the draws of probes.
+    pub(crate) fn new(sources: usize, seed: u64) -> Self {
+        State {
+            members: Members::new(sources),
+            parts: BTreeMap::new(),
+            asks: BTreeMap::new(),
+            next: 0,
+            random: Random::new(seed),
+            unprobed: 0,
+            probes: false,
+        }
+    }
+
+    /// Whether nothing is wanted.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Ranges are wanted, none of them empty: the parts of each, and what is to be done.
+    pub(crate) fn wanted(
+        &mut self,
+        ranges: &[Range<u64>],
+        now: Duration,
+    ) -> (Vec<Vec<PartId>>, Vec<Decision>) {
+        let mut decisions = self.tend(now);
+        let mut parts = vec![Vec::new(); ranges.len()];
+        let active = self.members.punctual();
+        let shares = match *active.as_slice() {
+            [one, other] => self.shares(ranges, [one, other], now),
+            [one] => vec![(Some(one), whole(ranges))],
+            _ => vec![(None, whole(ranges))],
+        };
+        let mut homeless = Vec::new();
+        for (member, pieces) in shares {
+            let mut ids = Vec::with_capacity(pieces.len());
+            for (place, range) in pieces {
+                let id = self.number();
+                let (tried, live) = (BTreeSet::new(), Vec::new());
+                self.parts.insert(id, Part { range, tried, live });
+                parts.get_mut(place).into_iter().for_each(|of| of.push(id));
+                ids.push(id);
+            }
+            match member {
+                Some(member) => {
+                    decisions.extend(self.probe(&mut ids, now));
+                    decisions.extend(self.ask(member, &ids, now));
+                }
+                None => homeless.extend(ids),
+            }
+        }
+        decisions.extend(self.place(homeless, now));
+        (parts, decisions)
+    }
+
+    /// An answer has come: the part that it is the first answer of, and what is to be done.
+    pub(crate) fn answered(
+        &mut self,
+        ask: AskId,
+        now: Duration,
+    ) -> (Option<PartId>, Vec<Decision>) {
+        let Some(ask) = self.asks.remove(&ask) else {
+            return (None, Vec::new());
+        };
+        if let Some(member) = self.members.get_mut(ask.member) {
+            member.quality.answered(ask.bytes, now);
+        }
+        self.members.succeeded(ask.member);
+        let part = self.parts.remove(&ask.part).map(|_| ask.part);
+        (part, self.tend(now))
+    }
+
+    /// A request failed.
+    pub(crate) fn failed(&mut self, id: AskId, now: Duration) -> Vec<Decision> {
+        let Some(ask) = self.asks.remove(&id) else {
+            return Vec::new();
+        };
+        if let Some(member) = self.members.get_mut(ask.member) {
+            member.quality.failed(ask.bytes, now);
+        }
+        self.members.failed(ask.member, now);
+        let mut decisions = self.tend(now);
+        if let Some(part) = self.parts.get_mut(&ask.part) {
+            part.live.retain(|live| *live != id);
+            part.tried.insert(ask.member);
+            if part.live.is_empty() {
+                decisions.extend(self.place(vec![ask.part], now));
+            }
+        }
+        decisions
+    }
+
+    /// A source is open. `round_trip`: what its opening tells.
+    pub(crate) fn opened(
+        &mut self,
+        member: Number,
+        round_trip: Duration,
+        now: Duration,
+    ) -> Vec<Decision> {
+        self.members.opened(member, round_trip);
+        self.place_waiting(now)
+    }
+
+    /// A source could not be opened.
+    pub(crate) fn refused(&mut self, member: Number, now: Duration) -> Vec<Decision> {
+        self.members.failed(member, now);
+        for part in self.parts.values_mut().filter(|part| part.live.is_empty()) {
+            part.tried.insert(member);
+        }
+        self.place_waiting(now)
+    }
+
+    /// A source has another file: it is never asked.
+    pub(crate) fn left_out(&mut self, member: Number, now: Duration) -> Vec<Decision> {
+        self.members.left_out(member);
+        self.place_waiting(now)
+    }
+
+    /// Looks for requests that are late.
+    pub(crate) fn tick(&mut self, now: Duration) -> Vec<Decision> {
+        let mut decisions = self.tend(now);
+        let late = self.late(now);
+        for member in late.values().flatten().copied().collect::<BTreeSet<_>>() {
+            if let Some(found) = self.members.get_mut(member)
+                && !std::mem::replace(&mut found.is_late, true)
+            {
+                found.quality.wasted(now);
+            }
+            if self.members.with(Standing::Active).contains(&member) {
+                self.members.step_back(member, now);
+            }
+        }
+        let mut again: BTreeMap<Number, Vec<PartId>> = BTreeMap::new();
+        for &part in late.keys() {
+            if let Some(other) = self.other(part, now) {
+                again.entry(other).or_default().push(part);
+            }
+        }
+        for (member, parts) in again {
+            decisions.extend(self.ask(member, &parts, now));
+        }
+        decisions
+    }
+
+    /// When [`State::tick`] may have something to do, if nothing happens before.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        self.parts
+            .values()
+            .filter_map(|part| self.late_from(part))
+            .min()
+    }
+
+    /// When all requests for a part are late; `None` if there is none.
+    fn late_from(&self, part: &Part) -> Option<Duration> {
+        let asks = part.live.iter().filter_map(|id| self.asks.get(id));
+        asks.map(|ask| ask.due.min(self.silent_from(ask))).max()
+    }
+
+    /// When a source that owes this answer counts as silent.
+    fn silent_from(&self, ask: &Ask) -> Duration {
+        let silent = || {
+            let quality = &self.members.get(ask.member)?.quality;
+            let since = quality.since()?;
+            let unseen = quality.owed_bytes().min(UNSEEN).max(ask.bytes);
+            Some(since.saturating_add(patience(quality.expected(unseen, since))))
+        };
+        silent().unwrap_or(Duration::MAX)
+    }
+
+    /// Parts of which all requests are late, and the sources that owe them.
+    fn late(&self, now: Duration) -> BTreeMap<PartId, BTreeSet<Number>> {
+        let late = self.parts.iter().filter(|(_, part)| {
+            let from = self.late_from(part);
+            from.is_some_and(|from| from <= now)
+        });
+        late.map(|(&id, part)| (id, self.owing(part))).collect()
+    }
+
+    /// The sources that a part is asked of.
+    fn owing(&self, part: &Part) -> BTreeSet<Number> {
+        let asks = part.live.iter().filter_map(|id| self.asks.get(id));
+        asks.map(|ask| ask.member).collect()
+    }
+
+    /// Another active source that has not failed the part, if it is not late itself.
+    fn other(&self, part: PartId, now: Duration) -> Option<Number> {
+        let part = self.parts.get(&part)?;
+        let owing = self.owing(part);
+        let is_fit = |other: &Number| {
+            let is_late = self.members.get(*other).is_none_or(|found| found.is_late);
+            !is_late && !owing.contains(other) && !part.tried.contains(other)
+        };
+        let takes = |n: &Number| {
+            let found = self.members.get(*n);
+            found.map_or(f64::MAX, |found| {
+                found.quality.finish(length(&part.range), now)
+            })
+        };
+        let active = self.members.with(Standing::Active).into_iter();
+        active
+            .filter(is_fit)
+            .min_by(|a, b| takes(a).total_cmp(&takes(b)))
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next = self.next.wrapping_add(1);
+        self.next
+    }
+
+    fn tend(&mut self, now: Duration) -> Vec<Decision> {
+        let open = self.members.tend(now);
+        open.into_iter().map(Decision::Open).collect()
+    }
+
+    /// The ranges in two halves, such that both sources finish at the same time; or all for one of them.
+    fn shares(
+        &self,
+        ranges: &[Range<u64>],
+        active: [Number; 2],
+        now: Duration,
+    ) -> Vec<(Option<Number>, Vec<Piece>)> {
+        let bytes = ranges.iter().map(length).fold(0, u64::saturating_add);
+        let takes = |number: &Number| {
+            let found = self.members.get(*number);
+            found.map_or(f64::MAX, |found| found.quality.finish(bytes, now))
+        };
+        // The better one takes the front, which is needed first.
+        let [one, other] = match takes(&active[1]) < takes(&active[0]) {
+            true => [active[1], active[0]],
+            false => active,
+        };
+        let (Some(first), Some(second)) = (self.members.get(one), self.members.get(other)) else {
+            return vec![(None, whole(ranges))];
+        };
+        match share(bytes, &first.quality, &second.quality, now) {
+            Share::Both(boundary) => {
+                let (front, back) = split(ranges, boundary, SHARE);
+                vec![(Some(one), front), (Some(other), back)]
+            }
+            Share::Either if second.given < first.given => vec![(Some(other), whole(ranges))],
+            Share::Either | Share::First => vec![(Some(one), whole(ranges))],
+        }
+    }
+
+    /// Now and then the last of the parts goes to an inactive source, to see how good it is.
+    fn probe(&mut self, parts: &mut Vec<PartId>, now: Duration) -> Option<Decision> {
+        let bytes = parts
+            .iter()
+            .filter_map(|id| Some(length(&self.parts.get(id)?.range)));
+        self.unprobed = bytes.fold(self.unprobed, u64::saturating_add);
+        while self.unprobed >= PROBE_BYTES {
+            self.unprobed = self.unprobed.saturating_sub(PROBE_BYTES);
+            self.probes |= self.random.draw() < PROBE;
+        }
+        let inactive = self.members.with(Standing::Inactive);
+        if !self.probes || inactive.is_empty() || parts.is_empty() {
+            return None;
+        }
+        self.probes = false;
+        let member = *inactive.get(self.random.below(inactive.len()))?;
+        let last = parts.pop()?;
+        self.ask(member, &[last], now)
+    }
+
+    /// Asks a source for parts.
+    fn ask(&mut self, member: Number, parts: &[PartId], now: Duration) -> Option<Decision> {
+        let mut asked = Vec::with_capacity(parts.len());
+        for &part in parts {
+            let id = self.number();
+            let Some(found) = self.parts.get_mut(&part) else {
+                continue;
+            };
+            let bytes = length(&found.range);
+            let Some(source) = self.members.get_mut(member) else {
+                continue;
+            };
+            let expected = source.quality.finish(bytes, now);
+            source.given += source.quality.expected(bytes, now);
+            source.quality.asked(bytes, now);
+            found.live.push(id);
+            asked.push((id, found.range.clone()));
+            let due = now.saturating_add(patience(expected));
+            self.asks.insert(
+                id,
+                Ask {
+                    member,
+                    part,
+                    bytes,
+                    due,
+                },
+            );
+        }
+        (!asked.is_empty()).then_some(Decision::Ask(member, asked))
+    }
+
+    fn place_waiting(&mut self, now: Duration) -> Vec<Decision> {
+        let mut decisions = self.tend(now);
+        let waiting = self.parts.iter().filter(|(_, part)| part.live.is_empty());
+        let waiting = waiting.map(|(&id, _)| id).collect();
+        decisions.extend(self.place(waiting, now));
+        decisions
+    }
+
+    /// Asks for parts that no request is in flight for, where that can be done.
+    fn place(&mut self, parts: Vec<PartId>, now: Duration) -> Vec<Decision> {
+        let (mut asks, mut decisions) = (BTreeMap::<Number, Vec<PartId>>::new(), Vec::new());
+        for id in parts {
+            let Some(part) = self.parts.get(&id) else {
+                continue;
+            };
+            match self.members.next(&part.tried, length(&part.range), now) {
+                Next::Ask(member) => asks.entry(member).or_default().push(id),
+                Next::Open(member) => decisions.push(Decision::Open(member)),
+                Next::Wait => {}
+                Next::Nowhere => {
+                    self.parts.remove(&id);
+                    decisions.push(Decision::GiveUp(id));
+                }
+            }
+        }
+        for (member, parts) in asks {
+            decisions.extend(self.ask(member, &parts, now));
+        }
+        decisions
+    }
+}
+
+fn whole(ranges: &[Range<u64>]) -> Vec<Piece> {
+    ranges.iter().cloned().enumerate().collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,361 @@
+//! Histories of servers that fail, hang, slow down and come back, on scripted time.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_precision_loss
+)]
+
+use super::*;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+const MB: u64 = 1_000_000;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Health {
+    Well,
+    /// Everything is refused.
+    Down,
+    /// Nothing comes; the source gives up after [`PATIENCE`].
+    Hung,
+}
+
+/// How long a source waits for a server that is silent.
+const PATIENCE: Duration = Duration::from_secs(28);
+
+#[derive(Debug, Clone)]
+struct Server {
+    round_trip: Duration,
+    /// Bytes per second.
+    speed: f64,
+    health: Health,
+    is_other: bool,
+    /// When all that was asked for is sent.
+    free: Duration,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+enum Event {
+    Want(Vec<u64>),
+    Health(Number, Health),
+    Answer(AskId),
+    Fail(AskId, Number, PartId),
+    Opened(Number),
+    Refused(Number),
+}
+
+struct Simulation {
+    state: State,
+    servers: Vec<Server>,
+    now: Duration,
+    queue: BTreeMap<(Duration, u64), Event>,
+    order: u64,
+    /// What was wanted and is neither here nor given up, and who failed it.
+    open: BTreeMap<PartId, BTreeSet<Number>>,
+    answered: u64,
+    given_up: u64,
+    asked: BTreeMap<PartId, BTreeSet<Number>>,
+}
+
+fn server(millis: u64, speed: f64) -> Server {
+    Server {
+        round_trip: Duration::from_millis(millis),
+        speed,
+        health: Health::Well,
+        is_other: false,
+        free: Duration::ZERO,
+        bytes: 0,
+    }
+}
+
+impl Simulation {
+    fn new(servers: Vec<Server>, seed: u64) -> Self {
+        let mut state = State::new(servers.len(), seed);
+        state.members.opened(0, servers[0].round_trip);
+        let mut made = Simulation {
+            state,
+            servers,
+            now: Duration::ZERO,
+            queue: BTreeMap::new(),
+            order: 0,
+            open: BTreeMap::new(),
+            answered: 0,
+            given_up: 0,
+            asked: BTreeMap::new(),
+        };
+        let decisions = made.state.tick(made.now);
+        made.perform(decisions);
+        made
+    }
+
+    fn later(&mut self, after: Duration, event: Event) {
+        self.order += 1;
+        self.queue.insert((self.now + after, self.order), event);
+    }
+
+    /// Handles all events up to a time.
+    fn run(&mut self, until: Duration) {
+        loop {
+            let next = self.queue.first_key_value().map(|(key, _)| key.0);
+            let tick = self
+                .state
+                .due()
+                .map(|due| due.max(self.now + Duration::from_millis(20)));
+            let first = [next, tick].into_iter().flatten().min();
+            let Some(first) = first.filter(|first| *first <= until) else {
+                self.now = until;
+                return;
+            };
+            self.now = first;
+            let decisions = if next == Some(first) {
+                let event = self.queue.pop_first().unwrap().1;
+                self.handle(event)
+            } else {
+                self.state.tick(self.now)
+            };
+            self.perform(decisions);
+            let active = self.state.members.with(Standing::Active);
+            assert!(active.len() <= 2, "{active:?}");
+        }
+    }
+
+    fn handle(&mut self, event: Event) -> Vec<Decision> {
+        let now = self.now;
+        match event {
+            Event::Want(lengths) => {
+                let ranges: Vec<_> = lengths.iter().map(|length| 0..*length).collect();
+                let (parts, decisions) = self.state.wanted(&ranges, now);
+                for (length, parts) in lengths.iter().zip(parts) {
+                    assert!((1..=2).contains(&parts.len()), "one or two pieces");
+                    let covered = parts.iter().filter_map(|id| self.state.parts.get(id));
+                    let sum: u64 = covered.map(|part| part.range.end - part.range.start).sum();
+                    let given_up = |id| decisions.contains(&Decision::GiveUp(id));
+                    assert!(sum == *length || parts.iter().any(|id| given_up(*id)));
+                    for part in parts {
+                        self.open.insert(part, BTreeSet::new());
+                    }
+                }
+                decisions
+            }
+            Event::Health(number, health) => {
+                self.servers[number].health = health;
+                Vec::new()
+            }
+            Event::Answer(ask) => {
+                let (part, decisions) = self.state.answered(ask, now);
+                if let Some(part) = part {
+                    assert!(self.open.remove(&part).is_some(), "answered once");
+                    self.answered += 1;
+                }
+                decisions
+            }
+            Event::Fail(ask, number, part) => {
+                if let Some(tried) = self.open.get_mut(&part) {
+                    tried.insert(number);
+                }
+                self.state.failed(ask, now)
+            }
+            Event::Opened(number) if self.servers[number].is_other => {
+                self.state.left_out(number, now)
+            }
+            Event::Opened(number) => {
+                self.state
+                    .opened(number, self.servers[number].round_trip, now)
+            }
+            Event::Refused(number) => {
+                for tried in self.open.values_mut() {
+                    tried.insert(number);
+                }
+                self.state.refused(number, now)
+            }
+        }
+    }
+
+    fn perform(&mut self, decisions: Vec<Decision>) {
+        for decision in decisions {
+            match decision {
+                Decision::Open(number) => {
+                    let round_trip = self.servers[number].round_trip;
+                    match self.servers[number].health {
+                        Health::Well => self.later(3 * round_trip, Event::Opened(number)),
+                        Health::Down => self.later(round_trip, Event::Refused(number)),
+                        Health::Hung => self.later(PATIENCE, Event::Refused(number)),
+                    }
+                }
+                Decision::GiveUp(part) => {
+                    let tried = self.open.remove(&part).unwrap();
+                    for (number, server) in self.servers.iter().enumerate() {
+                        let known = self.state.members.get(number).unwrap().standing;
+                        let is_out = server.is_other && known == Standing::LeftOut;
+                        assert!(is_out || tried.contains(&number), "{number} was not tried");
+                    }
+                    self.given_up += 1;
+                }
+                Decision::Ask(number, asks) => {
+                    for (id, range) in asks {
+                        self.ask(number, id, length(&range));
+                    }
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, number: Number, id: AskId, bytes: u64) {
+        let part = self.state.asks[&id].part;
+        let is_new = self.asked.entry(part).or_default().insert(number);
+        assert!(is_new, "{number} is asked for part {part} again");
+        let server = &mut self.servers[number];
+        assert!(!server.is_other, "it has another file");
+        let fail = Event::Fail(id, number, part);
+        match server.health {
+            Health::Well => {
+                let taken = Duration::from_secs_f64(bytes as f64 / server.speed);
+                let begin = server.free.max(self.now + server.round_trip);
+                server.free = begin + taken;
+                server.bytes += bytes;
+                let after = server.free - self.now;
+                self.later(after, Event::Answer(id));
+            }
+            Health::Down => {
+                let after = server.round_trip;
+                self.later(after, fail);
+            }
+            Health::Hung => self.later(PATIENCE, fail),
+        }
+    }
+
+    /// Reads until this is here, each time when the last is; how long it took.
+    fn read(&mut self, bytes: u64, each: u64) -> Duration {
+        let (begun, mut left) = (self.now, bytes);
+        while left > 0 {
+            let lengths = vec![MB.min(each); usize::try_from((each / MB).max(1)).unwrap()];
+            left = left.saturating_sub(each);
+            self.later(Duration::ZERO, Event::Want(lengths));
+            self.run(self.now);
+            while !self.open.is_empty() {
+                let next = self.queue.first_key_value().map(|(key, _)| key.0);
+                let due = self
+                    .state
+                    .due()
+                    .map(|due| due.max(self.now + Duration::from_millis(20)));
+                self.run([next, due].into_iter().flatten().min().unwrap());
+            }
+        }
+        self.now - begun
+    }
+}
+
+#[test]
+fn two_servers_are_nearly_twice_as_fast_as_one() {
+    let alone = Simulation::new(vec![server(137, 20e6)], 1).read(2000 * MB, 50 * MB);
+    let both = vec![server(137, 20e6), server(137, 20e6)];
+    let together = Simulation::new(both, 1).read(2000 * MB, 50 * MB);
+    let gain = alone.as_secs_f64() / together.as_secs_f64();
+    assert!(gain > 1.8, "{gain}");
+}
+
+#[test]
+fn a_server_of_a_quarter_of_the_speed_helps() {
+    let alone = Simulation::new(vec![server(137, 20e6)], 1).read(2000 * MB, 50 * MB);
+    let both = vec![server(137, 20e6), server(137, 5e6)];
+    let together = Simulation::new(both, 1).read(2000 * MB, 50 * MB);
+    let gain = alone.as_secs_f64() / together.as_secs_f64();
+    assert!(gain > 1.15, "{gain}");
+}
+
+#[test]
+fn a_server_that_falls_silent_costs_less_than_three_seconds() {
+    let servers = || vec![server(137, 20e6), server(137, 20e6)];
+    let mut simulation = Simulation::new(servers(), 1);
+    simulation.read(500 * MB, 50 * MB);
+    simulation.servers[0].health = Health::Hung;
+    let read = simulation.read(50 * MB, 50 * MB);
+    let alone = Simulation::new(vec![server(137, 20e6)], 1).read(50 * MB, 50 * MB);
+    let lost = read.as_secs_f64() - alone.as_secs_f64();
+    assert!(lost < 3.0, "{lost}");
+    assert_eq!(simulation.given_up, 0);
+}
+
+#[test]
+fn small_requests_are_shared_by_servers_that_are_alike() {
+    let servers = vec![server(10, 20e6), server(10, 21e6)];
+    let mut simulation = Simulation::new(servers, 1);
+    simulation.read(20 * MB, 10_000);
+    let [one, other] = [0, 1].map(|number| simulation.servers[number].bytes);
+    assert!(3 * one > other && 3 * other > one, "{one} {other}");
+}
+
+#[test]
+fn an_inactive_server_is_probed_now_and_then_and_taken_if_it_is_better() {
+    let servers = vec![server(137, 2e6), server(137, 2e6), server(137, 50e6)];
+    let mut simulation = Simulation::new(servers, 1);
+    simulation.read(20_000 * MB, 20 * MB);
+    let active = simulation.state.members.with(Standing::Active);
+    assert!(active.contains(&2), "{active:?}");
+    assert!(simulation.servers[2].bytes > 5000 * MB);
+}
+
+#[test]
+fn a_server_that_comes_back_is_read_from_again() {
+    let mut simulation = Simulation::new(vec![server(10, 20e6), server(10, 20e6)], 1);
+    simulation.read(100 * MB, 10 * MB);
+    simulation.servers[0].health = Health::Down;
+    simulation.read(100 * MB, 10 * MB);
+    assert_eq!(simulation.state.members.with(Standing::Active), [1]);
+    let before = simulation.servers[0].bytes;
+    simulation.servers[0].health = Health::Well;
+    simulation.read(4000 * MB, 10 * MB);
+    assert!(simulation.servers[0].bytes > before + 500 * MB);
+    assert_eq!(simulation.given_up, 0);
+}
+
+/// What happens when, in milliseconds.
+fn history() -> impl Strategy<Value = Vec<(u64, Event)>> {
+    let health = prop_oneof![Just(Health::Well), Just(Health::Down), Just(Health::Hung)];
+    let event = prop_oneof![
+        3 => prop::collection::vec(1_u64..3 * MB, 1..6).prop_map(Event::Want),
+        1 => (0_usize..4, health).prop_map(|(number, health)| Event::Health(number, health)),
+    ];
+    prop::collection::vec((0_u64..20_000, event), 1..40)
+}
+
+fn servers() -> impl Strategy<Value = Vec<Server>> {
+    let one = (1_u64..300, 1e5..1e8, prop::bool::weighted(0.15));
+    let made = one.prop_map(|(millis, speed, is_other)| Server {
+        is_other,
+        ..server(millis, speed)
+    });
+    prop::collection::vec(made, 1..5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 3000, failure_persistence: None, rng_seed: RngSeed::Fixed(15), ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn every_part_is_answered_once_or_all_sources_have_failed_it(
+        mut servers in servers(), history in history(), seed in any::<u64>(),
+    ) {
+        servers[0].is_other = false; // the first one says what the file is
+        let count = servers.len();
+        let mut simulation = Simulation::new(servers, seed);
+        for (pause, event) in history {
+            if matches!(event, Event::Health(number, _) if number >= count) {
+                continue;
+            }
+            simulation.later(Duration::from_millis(pause), event);
+            simulation.run(simulation.now + Duration::from_millis(pause));
+        }
+        simulation.run(simulation.now + Duration::from_secs(5000));
+        prop_assert!(simulation.open.is_empty(), "{:?} are left", simulation.open);
+        prop_assert!(simulation.state.is_idle() && simulation.state.asks.is_empty());
+        // When all servers are well again, so is the file.
+        simulation.servers.iter_mut().for_each(|server| server.health = Health::Well);
+        let before = simulation.given_up;
+        simulation.read(5 * MB, MB);
+        prop_assert_eq!(simulation.given_up, before);
+    }
+}

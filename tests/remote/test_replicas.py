@@ -1,0 +1,93 @@
+"""Files that lie on several real servers, read as one: one server dies before or while it is read,
+or has another file.
+"""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+import treemill as tm
+
+from tests.remote.conftest import skip_without
+from tests.remote.test_faults import outcome
+from tools.servers.nginx import Nginx
+from tools.servers.xrootd import XRootD
+
+PATHS = [f"store/trees/events_{i}.root" for i in range(3)]
+
+
+@pytest.fixture
+def servers(files, nothing_remembered):
+    """Two servers of the test's own with the same files."""
+    skip_without(XRootD.missing())
+    with XRootD() as one, XRootD() as two:
+        for path, source in files.items():
+            one.put(source, path)
+            two.put(source, path)
+        yield one, two
+
+
+def fileset(*servers):
+    return {f"/{path}": [server.url(path) for server in servers] for path in PATHS}
+
+
+def read(files):
+    """Sums over all events, in one pass."""
+    events = tm.dataset(files, tree="Events")
+    good = events.filter("nMuon >= 1")
+    return tm.run(good.count(), events.hist("MET_pt", bins=(20, 0, 100)))
+
+
+def assert_same(found, paths):
+    count, met = found
+    expected_count, expected_met = read(paths)
+    assert count == expected_count
+    np.testing.assert_array_equal(met.values(), expected_met.values())
+
+
+def test_replicas_are_read_as_the_file_is(servers, paths):
+    assert_same(read(fileset(*servers)), paths)
+
+
+def test_a_file_has_its_logical_name_in_errors(servers):
+    one, two = servers
+    files = {"/store/none.root": [one.url("store/none.root"), two.url("store/none.root")]}
+    with pytest.raises(tm.SourceError, match=r"none\.root"):
+        tm.dataset(files, tree="Events").arrays(["MET_pt"])
+
+
+@pytest.mark.parametrize("dead", [0, 1])
+def test_a_server_that_is_dead_is_left_alone(servers, paths, dead):
+    servers[dead].kill()
+    assert_same(outcome(lambda: read(fileset(*servers))), paths)
+
+
+def test_a_server_that_dies_while_it_is_read_changes_nothing(servers, paths):
+    files = fileset(*servers)
+    assert tm.dataset(files, tree="Events").branches
+    killer = threading.Thread(target=servers[0].kill)
+    killer.start()
+    found = outcome(lambda: read(files))
+    killer.join()
+    assert_same(found, paths)
+
+
+def test_a_place_with_another_file_is_left_out(servers, files, paths):
+    one, two = servers
+    two.put(files[PATHS[0]], PATHS[2])
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        assert_same(read(fileset(one, two)), paths)
+
+
+def test_protocols_may_differ(servers, files, paths):
+    skip_without(Nginx.missing())
+    with Nginx() as nginx:
+        for path, source in files.items():
+            nginx.put(source, path)
+        both = {f"/{path}": [nginx.url(path), servers[0].url(path)] for path in PATHS}
+        servers[1].kill()
+        assert_same(read(both), paths)
+        nginx.kill()
+        assert_same(outcome(lambda: read(both)), paths)
