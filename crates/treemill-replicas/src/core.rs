@@ -230,7 +230,9 @@ impl Core {
         let started = thread.spawn(move || {
             let missing = || Err(SourceError::new(&core.name, "there is no such replica"));
             let opened = core.openers.get(number).map_or_else(missing, opening::open);
-            core.wait_for_first();
+            if opened.is_ok() {
+                core.wait_for_first();
+            }
             core.opened(number, opened);
         });
         if let Err(error) = started {
