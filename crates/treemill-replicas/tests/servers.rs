@@ -1,6 +1,8 @@
 //! Two real `xrootd`, of which one is killed in the middle of reads. Skipped, with the reason printed, where there is none.
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
+    clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
     clippy::cast_possible_truncation
 )]
