@@ -138,7 +138,7 @@ BAD = [
     (["draw", "good.root:Events", "MET_pt", "-o", "x.xyz"], [".png", "x.xyz"]),
     (["draw", "good.root:Events", "MET_pt", "-o", "no/such/dir.json"], ["no/such/dir.json"]),
     (["draw", "good.root:Events", "MET_pt", "--bins", "3,5,5"], ["lo < hi"]),
-    (["draw", "root://host//f.root:T", "x"], ["not supported"]),
+    (["draw", "gopher://host//f.root:T", "x"], ["not supported"]),
     (["draw", "z*.root:T", "x"], ["no file matches"]),
 ]
 
