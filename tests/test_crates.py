@@ -31,6 +31,7 @@ ALLOWED = {
         "treemill-format",
         "treemill-names",
         "treemill-offsets",
+        "treemill-disk",
         "treemill-source",
     },
     "treemill-engine": {
@@ -39,6 +40,7 @@ ALLOWED = {
         "treemill-read",
         "treemill-query",
     },
+    "treemill-disk": {"treemill-source"},  # ranges that are kept; it knows no file format
     # addresses to transports
     "treemill-remote": {
         "treemill-source",
@@ -50,6 +52,7 @@ ALLOWED = {
     "treemill-testing": {"treemill-source"},  # what the other crates' tests measure with
     "treemill-py": {
         "treemill-source",
+        "treemill-disk",
         "treemill-remote",
         "treemill-read",
         "treemill-query",

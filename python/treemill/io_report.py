@@ -20,6 +20,9 @@ class IOReport(NamedTuple):
     """Bytes that were asked for: from servers and from local files."""
     bytes_from_cache: int = 0
     """Bytes, decompressed by earlier queries, that came from `treemill.cache` instead."""
+    bytes_from_disk: int = 0
+    """Bytes of files on servers, as they are stored there, that came from the folder
+    `treemill.cache.directory` instead."""
     requests: int = 0
     """Ranges that servers were asked for; a message to a server may have many."""
     round_trips: int = 0
@@ -41,6 +44,7 @@ class IOReport(NamedTuple):
             bytes_wanted=control.bytes_wanted,
             bytes_read=control.bytes_read,
             bytes_from_cache=control.bytes_from_cache,
+            bytes_from_disk=control.bytes_from_disk,
             requests=control.requests,
             round_trips=waits,
             seconds_waited=seconds,
@@ -56,6 +60,7 @@ class IOReport(NamedTuple):
             self.bytes_wanted + other.bytes_wanted,
             self.bytes_read + other.bytes_read,
             self.bytes_from_cache + other.bytes_from_cache,
+            self.bytes_from_disk + other.bytes_from_disk,
             self.requests + other.requests,
             self.round_trips + other.round_trips,
             self.seconds_waited + other.seconds_waited,
@@ -70,6 +75,8 @@ class IOReport(NamedTuple):
             told.append(f"{megabytes(self.bytes_wanted)} of them used")
             told.append(f"{self.requests:,} ranges asked for")
             told.append(f"{self.round_trips:,} waits, {self.seconds_waited:.1f} s in all threads")
+        if self.bytes_from_disk:
+            told.append(f"{megabytes(self.bytes_from_disk)} from disk")
         if self.bytes_from_cache:
             told.append(f"{megabytes(self.bytes_from_cache)} from memory")
         return ", ".join(told)

@@ -21,8 +21,9 @@ pub(crate) const MEMBER_DEPTH: usize = 4;
 
 // Distant files.
 
-/// Packets whose bytes one bound query keeps ready. More are asked for only if their packets went elsewhere.
-pub(crate) const MOST_PROMISED: usize = 16;
+/// Packets whose bytes one bound query keeps ready: workers share it, and each is promised a few. More are asked for only
+/// if their packets went elsewhere.
+pub(crate) const MOST_PROMISED: usize = 256;
 /// Bytes per second that a distant source is believed to give before it has been seen: 20 MB/s, as one stream over an
 /// ocean.
 pub(crate) const BLIND_SPEED: f64 = 20e6;

@@ -36,11 +36,10 @@ impl Stages {
         let mut early = Vec::with_capacity(origins.columns.len());
         for (index, origin) in origins.columns.iter().enumerate() {
             let filter = filters.get(index).copied().unwrap_or(0);
-            let Origin::Own(branch, _) = origin else {
-                early.push(false); // comes from elsewhere
-                continue;
-            };
             early.push(filter == 0);
+            let Origin::Own(branch, _) = origin else {
+                continue; // comes from elsewhere
+            };
             let Some(&column) = origins.branches.get(*branch) else {
                 continue;
             };

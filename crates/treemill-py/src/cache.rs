@@ -1,6 +1,8 @@
 //! What the process remembers of the files that it read: how much, and its limit.
 
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use std::path::PathBuf;
 use treemill_read::cache;
 
 /// How many bytes may be remembered.
@@ -25,4 +27,12 @@ pub fn cache_held() -> u64 {
 #[pyfunction]
 pub fn clear_cache(py: Python<'_>) {
     py.detach(cache::clear);
+}
+
+/// Names the folder of the cache on disk and the bytes that it may hold; None or 0: there is none.
+#[pyfunction]
+pub fn set_disk_cache(py: Python<'_>, folder: Option<PathBuf>, limit: u64) -> PyResult<()> {
+    let place = folder.as_deref().map(|folder| (folder, limit));
+    py.detach(|| treemill_disk::set(place))
+        .map_err(|error| PyOSError::new_err(error.to_string()))
 }

@@ -48,6 +48,12 @@ impl Control {
         self.0.counters.bytes_read()
     }
 
+    /// Bytes of distant files that came from the cache on disk.
+    #[getter]
+    fn bytes_from_disk(&self) -> u64 {
+        self.0.counters.bytes_from_disk()
+    }
+
     /// Ranges that distant sources were asked for.
     #[getter]
     fn requests(&self) -> u64 {

@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use crate::arrow::Column;
     #[pymodule_export]
-    use crate::cache::{cache_held, cache_limit, clear_cache, set_cache_limit};
+    use crate::cache::{cache_held, cache_limit, clear_cache, set_cache_limit, set_disk_cache};
     #[pymodule_export]
     use crate::control::Control;
     #[pymodule_export]

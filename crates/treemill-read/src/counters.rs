@@ -14,6 +14,7 @@ pub struct Counters {
     bytes_read: AtomicU64,
     bytes_decompressed: AtomicU64,
     bytes_from_cache: AtomicU64,
+    bytes_from_disk: AtomicU64,
     requests: AtomicU64,
     bytes_wanted: AtomicU64,
     waits: AtomicU64,
@@ -40,6 +41,11 @@ impl Counters {
     /// Bytes, decompressed long ago, that were taken from memory instead.
     pub fn bytes_from_cache(&self) -> u64 {
         self.bytes_from_cache.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of distant files, as they are stored there, that were taken from the cache on disk instead.
+    pub fn bytes_from_disk(&self) -> u64 {
+        self.bytes_from_disk.load(Ordering::Relaxed)
     }
 
     /// Ranges that distant sources were asked for, each counted once however many messages it takes.
@@ -84,6 +90,10 @@ impl Counters {
     pub(crate) fn add_sent(&self, ranges: u64, bytes: u64) {
         self.requests.fetch_add(ranges, Ordering::Relaxed);
         self.bytes_read.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add_bytes_from_disk(&self, n: u64) {
+        self.bytes_from_disk.fetch_add(n, Ordering::Relaxed);
     }
 
     pub(crate) fn add_wanted(&self, n: u64) {

@@ -12,11 +12,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tracing::trace_span;
+use treemill_disk::Shelf;
 use treemill_source::{Bytes, Source, SourceError, Ticket};
 
 /// The bytes that readers of one file have asked for.
 pub struct Inbox {
     source: Arc<dyn Source>,
+    /// What is kept of the file on disk.
+    shelf: Option<Arc<Shelf>>,
     state: Mutex<State<Ticket>>,
     leases: AtomicU64,
 }
@@ -36,6 +39,9 @@ impl Inbox {
         is_far.then(|| {
             Arc::new(Inbox {
                 source: Arc::clone(source),
+                shelf: source
+                    .identity()
+                    .and_then(|identity| treemill_disk::shelf(&identity)),
                 state: Mutex::default(),
                 leases: AtomicU64::new(0),
             })
@@ -89,10 +95,14 @@ impl Inbox {
 }
 
 impl Lease {
-    /// Asks for ranges without waiting, those that are needed first coming first. What the cache remembers is left out.
+    /// Asks for ranges without waiting, those that are needed first coming first. What a cache has,
+    /// in memory or on disk, is left out.
     pub fn ask(&self, ranges: impl IntoIterator<Item = Range<u64>>) {
         let source = self.inbox.source.as_ref();
-        let ranges = cache::missing(source, ranges.into_iter().collect());
+        let mut ranges = cache::missing(source, ranges.into_iter().collect());
+        if let Some(shelf) = &self.inbox.shelf {
+            ranges.retain(|range| !shelf.has(range));
+        }
         let mut state = self.inbox.state();
         state.ask(self.number, ranges);
         self.inbox.go_on(&mut state, &self.counters);
@@ -110,6 +120,20 @@ impl Lease {
     /// # Errors
     /// Why they could not be had.
     pub fn take(&self, range: &Range<u64>) -> Result<Bytes, SourceError> {
+        let shelf = self.inbox.shelf.as_ref();
+        if let Some(kept) = shelf.and_then(|shelf| shelf.get(range)) {
+            self.counters.add_bytes_from_disk(kept.len() as u64);
+            return Ok(kept);
+        }
+        let bytes = self.receive(range)?;
+        if let Some(shelf) = shelf {
+            shelf.put(range, &bytes);
+        }
+        Ok(bytes)
+    }
+
+    /// The bytes of a range from the source.
+    fn receive(&self, range: &Range<u64>) -> Result<Bytes, SourceError> {
         let (number, flown, ticket) = self.ticket(range)?;
         let answer = match ticket.is_ready() {
             true => ticket.wait(),

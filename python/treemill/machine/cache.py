@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 
-from ..errors import QueryError
+from ..errors import QueryError, SourceError
 from .memory import available
 
 __all__ = ["Cache", "cache", "prepare", "size_of", "turn_off"]
@@ -19,11 +19,15 @@ _SHARE = 16
 _MOST = 2 << 30
 """The default limit: a sixteenth of the memory that the process may use, at most 2 GiB."""
 _VARIABLE = "TREEMILL_CACHE"
+_DIRECTORY = "TREEMILL_CACHE_DIRECTORY"
+_DISK_LIMIT = "TREEMILL_CACHE_DISK_LIMIT"
+_DISK = "10 GB"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {f"{prefix}i": 1 << 10 * power for power, prefix in enumerate("kmgt", 1)}
 _SIZE = re.compile(r"\s*([0-9.]+)\s*([kmgt]?i?)b?\s*", re.IGNORECASE)
 
 _is_set = False
+_is_disk_set = False
 
 
 class Cache:
@@ -32,7 +36,10 @@ class Cache:
     `cache.limit = "500 MB"` sets the limit; it may also be a number of bytes, and 0 switches the
     cache off. The limit is at first the value of the environment variable TREEMILL_CACHE, in the
     same form. Without that variable it is a sixteenth of the memory that the process may use, at
-    most 2 GiB. `cache.held` is the size of what is held, and `cache.clear()` frees it."""
+    most 2 GiB. `cache.held` is the size of what is held, and `cache.clear()` frees it.
+
+    `cache.directory = "~/.cache/treemill"` keeps bytes of files on servers on disk, too, up to
+    `cache.disk_limit`: later runs and other processes read them there."""
 
     __slots__ = ()
 
@@ -55,8 +62,29 @@ class Cache:
 
         return _core.cache_held()
 
+    @property
+    def directory(self) -> str | None:
+        """The folder in which bytes of files on servers are kept for later runs and other
+        processes; None: they are not kept. At first the value of the environment variable
+        TREEMILL_CACHE_DIRECTORY. Worker processes that are started later use the same folder."""
+        return os.environ.get(_DIRECTORY) or None
+
+    @directory.setter
+    def directory(self, folder: str | os.PathLike[str] | None) -> None:
+        _set_disk(None if folder is None else os.path.abspath(os.path.expanduser(folder)), None)
+
+    @property
+    def disk_limit(self) -> int:
+        """The number of bytes that the folder may hold: 10 GB, or the value of the environment
+        variable TREEMILL_CACHE_DISK_LIMIT. What was used longest ago is removed first."""
+        return size_of(os.environ.get(_DISK_LIMIT) or _DISK)
+
+    @disk_limit.setter
+    def disk_limit(self, size: int | str) -> None:
+        _set_disk(self.directory, size_of(size))
+
     def clear(self) -> None:
-        """Frees all that is held. The limit stays."""
+        """Frees all that is held in memory. The limit stays, and so does the folder."""
         from treemill import _core  # heavy: core
 
         _core.clear_cache()
@@ -86,9 +114,13 @@ def size_of(size: int | str) -> int:
 
 
 def prepare() -> None:
-    """Sets the default limit if none was set. Called before the first file is opened."""
+    """Sets the default limits if none were set. Called before the first file is opened."""
+    global _is_disk_set
     if not _is_set:
         _set(_default())
+    if not _is_disk_set:
+        _is_disk_set = True
+        _use_disk()
 
 
 def turn_off() -> None:
@@ -104,6 +136,34 @@ def _default() -> int:
         return size_of(said)
     except QueryError as error:
         raise QueryError(f"environment variable {_VARIABLE}: {error}") from None
+
+
+def _set_disk(folder: str | None, limit: int | None) -> None:
+    """Notes the folder and its limit in the environment, where worker processes find them."""
+    global _is_disk_set
+    before = {name: os.environ.get(name) for name in (_DIRECTORY, _DISK_LIMIT)}
+    os.environ[_DIRECTORY] = folder or ""
+    if limit is not None:
+        os.environ[_DISK_LIMIT] = str(limit)
+    try:
+        _use_disk()
+    except SourceError:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        raise
+    _is_disk_set = True
+
+
+def _use_disk() -> None:
+    from treemill import _core  # heavy: core
+
+    folder = cache.directory
+    try:
+        _core.set_disk_cache(folder, cache.disk_limit)
+    except OSError as error:
+        raise SourceError(f"cannot keep bytes in {folder}: {error}", file=folder) from error
 
 
 def _set(limit: int) -> None:

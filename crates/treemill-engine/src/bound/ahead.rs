@@ -154,7 +154,7 @@ impl Bound {
         let mut batches = state
             .reader
             .batches(asked.entries.clone(), Options::default())?;
-        let mut blocks = Blocks::new(0);
+        let mut blocks = Blocks::new(self.origins.blocks());
         let mut passed: Vec<(Range<u64>, Vec<Rows>)> = Vec::new();
         while let Some(batch) = batches.look_at_next() {
             if control.stopped() {
@@ -164,7 +164,7 @@ impl Bound {
             let mut columns = PacketColumns {
                 batch,
                 table: &self.table,
-                foreign: None,
+                foreign: self.foreign.as_ref(),
                 rescue: None,
                 origins: &self.origins,
                 blocks: &mut blocks,

@@ -1,0 +1,83 @@
+//! Keeps the folder within its limit: segments that were used longest ago are removed first. Knows no records.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The ending of segments' names. Nothing else in the folder is touched.
+pub(crate) const ENDING: &str = ".treemill";
+
+/// A segment as it lies in the folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lying {
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+    pub(crate) used: SystemTime,
+}
+
+/// The segments to remove, so that the others have nine tenths of the limit at most. Pure.
+pub(crate) fn doomed(mut all: Vec<Lying>, limit: u64) -> Vec<PathBuf> {
+    let mut held = all.iter().map(|s| s.bytes).fold(0, u64::saturating_add);
+    if held <= limit {
+        return Vec::new();
+    }
+    let goal = limit.saturating_sub(limit / 10);
+    all.sort_by(|a, b| (a.used, &a.path).cmp(&(b.used, &b.path)));
+    let mut gone = Vec::new();
+    for segment in all {
+        if held <= goal {
+            break;
+        }
+        held = held.saturating_sub(segment.bytes);
+        gone.push(segment.path);
+    }
+    gone
+}
+
+/// Removes what is too much. Processes that have a segment open go on reading it.
+pub(crate) fn sweep(folder: &Path, limit: u64) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    let lying = entries.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let is_segment = path.file_name()?.to_str()?.ends_with(ENDING);
+        let metadata = path.metadata().ok().filter(|_| is_segment)?;
+        Some(Lying {
+            bytes: metadata.len(),
+            used: metadata.modified().ok()?,
+            path,
+        })
+    });
+    for path in doomed(lying.collect(), limit) {
+        let _ = std::fs::remove_file(path); // another process may have been faster
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    proptest! {
+        #[test]
+        fn what_stays_is_within_the_limit_and_newer_than_what_goes(
+            sizes in prop::collection::vec((0_u64..1000, 0_u64..50), 0..30), limit in 0_u64..5000,
+        ) {
+            let all: Vec<Lying> = (0..).zip(&sizes).map(|(i, (bytes, used)): (u32, _)| Lying {
+                path: PathBuf::from(i.to_string()),
+                bytes: *bytes,
+                used: SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(*used)).unwrap_or(SystemTime::UNIX_EPOCH),
+            }).collect();
+            let gone = doomed(all.clone(), limit);
+            let stays: Vec<_> = all.iter().filter(|s| !gone.contains(&s.path)).collect();
+            let held: u64 = stays.iter().map(|s| s.bytes).sum();
+            prop_assert!(held <= limit);
+            for removed in all.iter().filter(|s| gone.contains(&s.path)) {
+                prop_assert!(stays.iter().all(|s| s.used >= removed.used));
+            }
+            let all_fit = sizes.iter().map(|(bytes, _)| bytes).sum::<u64>() <= limit;
+            prop_assert!(!all_fit || gone.is_empty());
+        }
+    }
+}

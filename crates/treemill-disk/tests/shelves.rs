@@ -1,0 +1,130 @@
+//! The cache in a real folder: other shelves of the same file see what one has kept, damage is seen, and the limit holds.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
+
+use std::fs;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use treemill_disk::{set, shelf};
+use treemill_source::Identity;
+
+/// The cache is one for the process: its tests run one after the other.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn folder(test: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("treemill-disk-{}-{test}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    folder
+}
+
+fn file(state: &str) -> Identity {
+    Identity::of_remote("root://host//a.root", 1 << 40, state)
+}
+
+fn bytes(range: &Range<u64>) -> Vec<u8> {
+    range.clone().map(|at| (at % 251) as u8).collect()
+}
+
+fn segments(folder: &PathBuf) -> Vec<PathBuf> {
+    let mut found: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn what_one_has_kept_others_find_and_another_state_of_the_file_does_not() {
+    let _turn = TURN.lock();
+    let folder = folder("kept");
+    set(Some((&folder, 1 << 20))).unwrap();
+    let one = shelf(&file("1")).unwrap();
+    let ranges = [0..100, 5000..9000, 100..101];
+    for range in &ranges {
+        assert!(!one.has(range));
+        one.put(range, &bytes(range));
+        one.put(range, &bytes(range)); // once is enough
+    }
+    let length: u64 = segments(&folder)
+        .iter()
+        .map(|p| p.metadata().unwrap().len())
+        .sum();
+    assert_eq!(length, 100 + 4000 + 1 + 3 * 24);
+    for found in [one, shelf(&file("1")).unwrap()] {
+        for range in &ranges {
+            assert_eq!(found.get(range).unwrap(), bytes(range));
+        }
+        assert!(found.get(&(0..99)).is_none());
+    }
+    assert!(!shelf(&file("2")).unwrap().has(&ranges[0]));
+    set(None).unwrap();
+    assert!(shelf(&file("1")).is_none());
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn damage_and_records_in_part_are_as_if_nothing_was_kept() {
+    let _turn = TURN.lock();
+    let folder = folder("damage");
+    set(Some((&folder, 1 << 20))).unwrap();
+    let ranges = [0..1000, 2000..3000];
+    let one = shelf(&file("1")).unwrap();
+    for range in &ranges {
+        one.put(range, &bytes(range));
+    }
+    let path = &segments(&folder)[0];
+    let whole = fs::read(path).unwrap();
+    for length in [0, 10, 24, 500, 1024, 1030, 2000] {
+        fs::write(path, &whole[..length]).unwrap();
+        let found = shelf(&file("1")).unwrap();
+        assert_eq!(found.get(&ranges[0]).is_some(), length >= 1024);
+        assert!(found.get(&ranges[1]).is_none());
+    }
+    for place in [0, 9, 20, 500] {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 1;
+        fs::write(path, damaged).unwrap();
+        let found = shelf(&file("1")).unwrap();
+        assert!(found.get(&ranges[0]).is_none(), "{place}");
+        found.put(&ranges[0], &bytes(&ranges[0]));
+        assert_eq!(found.get(&ranges[0]).unwrap(), bytes(&ranges[0]));
+        for other in segments(&folder).iter().filter(|other| *other != path) {
+            fs::remove_file(other).unwrap();
+        }
+    }
+    set(None).unwrap();
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn the_folder_stays_within_its_limit_and_other_files_stay() {
+    let _turn = TURN.lock();
+    let folder = folder("limit");
+    set(Some((&folder, 100_000))).unwrap();
+    fs::write(folder.join("notes.txt"), [0; 1000]).unwrap();
+    for state in 0..50 {
+        let shelf = shelf(&file(&state.to_string())).unwrap();
+        let range = 0..10_000;
+        shelf.put(&range, &bytes(&range));
+    }
+    let held: u64 = segments(&folder)
+        .iter()
+        .map(|p| p.metadata().unwrap().len())
+        .sum();
+    assert!(held <= 100_000 + 10_000 + 1000, "{held}");
+    assert!(folder.join("notes.txt").exists());
+    assert!(shelf(&file("49")).unwrap().has(&(0..10_000)));
+    set(None).unwrap();
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error() {
+    let _turn = TURN.lock();
+    assert!(set(Some((&PathBuf::from("/proc/none"), 1000))).is_err());
+}
