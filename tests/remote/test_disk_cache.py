@@ -1,0 +1,70 @@
+"""Bytes of files on servers that are kept on disk: the second pass asks the server for nothing but
+the file's state, whichever process makes it."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import treemill as tm
+from treemill.errors import SourceError
+
+_QUERY = """
+import sys, treemill as tm
+tm.cache.limit = 0
+tm.cache.directory = sys.argv[2]
+events = tm.dataset(sys.argv[1])
+with tm.connect(workers=2, mode="threads") as session:
+    total = session.run(events.sum(sys.argv[3]), progress=False)
+    io = session.report.io
+print(float(total), io.bytes_wanted, io.bytes_from_disk, io.requests)
+"""
+
+
+def _run(url, folder, column):
+    command = [sys.executable, "-c", _QUERY, url, str(folder), column]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    total, *counted = done.stdout.split()
+    return float(total), *map(int, counted)
+
+
+@pytest.mark.parametrize("protocol", ["xrootd", "nginx"])
+def test_the_second_process_reads_from_disk(request, protocol, core, files, tmp_path):
+    path = "store/trees/events_2.root"
+    url, column = request.getfixturevalue(protocol).url(path), "MET_pt"
+    expected = float(tm.dataset(str(files[path])).sum(column).value)
+    until = time.monotonic() + 30
+    while core.remote_stat(url)[-1] is None and time.monotonic() < until:
+        pass  # a file that has just been written has no identity yet
+    folder = tmp_path / "kept"
+    total, wanted, from_disk, requests = _run(url, folder, column)
+    assert (total, from_disk) == (pytest.approx(expected), 0)
+    assert wanted > 0 and requests > 0
+    total, wanted, from_disk, requests = _run(url, folder, column)
+    assert total == pytest.approx(expected)
+    assert (wanted, requests) == (0, 0) and from_disk > 0
+    # Damage is as if nothing was kept.
+    for segment in folder.iterdir():
+        whole = bytearray(segment.read_bytes())
+        whole[len(whole) // 2] ^= 1
+        segment.write_bytes(whole)
+    assert _run(url, folder, column)[0] == pytest.approx(expected)
+
+
+def test_a_folder_that_cannot_be_written_to_is_an_error_that_names_it(monkeypatch):
+    monkeypatch.setenv("TREEMILL_CACHE_DIRECTORY", "")
+    with pytest.raises(SourceError, match="/proc/none"):
+        tm.cache.directory = "/proc/none"
+    assert tm.cache.directory is None
+
+
+def test_the_limit_is_a_size(monkeypatch, tmp_path):
+    monkeypatch.setenv("TREEMILL_CACHE_DIRECTORY", "")
+    monkeypatch.setenv("TREEMILL_CACHE_DISK_LIMIT", "")
+    tm.cache.directory = Path(tmp_path) / "kept"
+    tm.cache.disk_limit = "5 GB"
+    assert tm.cache.disk_limit == 5_000_000_000
+    assert tm.cache.directory == str(tmp_path / "kept")
+    tm.cache.directory = None
+    assert tm.cache.directory is None
