@@ -73,6 +73,11 @@ def test_a_server_that_dies_while_it_is_read_changes_nothing(servers, paths):
     assert_same(found, paths)
 
 
+def test_a_server_that_is_silent_is_not_waited_for(servers, paths):
+    servers[0].freeze()
+    assert_same(outcome(lambda: read(fileset(*servers))), paths)
+
+
 def test_a_place_with_another_file_is_left_out(servers, files, paths):
     one, two = servers
     two.put(files[PATHS[0]], PATHS[2])

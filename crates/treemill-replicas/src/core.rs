@@ -19,7 +19,7 @@ pub type Warn = Box<dyn Fn(&str) + Send + Sync>;
 /// What the source shares with its threads and with the requests in flight.
 pub(crate) struct Core {
     pub(crate) name: String,
-    openers: Vec<Opener>,
+    openers: Arc<Vec<Opener>>,
     warn: Warn,
     pub(crate) size: u64,
     /// The sample of the source that was opened first, and its number.
@@ -41,24 +41,26 @@ struct Inner {
 }
 
 impl Core {
-    /// The core of a file of which one source is open; those before it could not be opened, for these reasons.
+    /// The core of a file of which one source is open; others could not be opened, for these reasons.
     pub(crate) fn start(
         name: String,
-        openers: Vec<Opener>,
+        openers: Arc<Vec<Opener>>,
         warn: Warn,
         (number, source): (Number, Arc<dyn Source>),
-        errors: &[SourceError],
+        errors: Vec<(Number, SourceError)>,
     ) -> Arc<Self> {
         let began = Instant::now();
         let count = openers.len();
         let mut state = State::new(count, agreement::seed(&name));
-        for failed in 0..number {
+        let mut reasons = vec![None; count];
+        for (failed, error) in errors {
             state.members.failed(failed, Duration::ZERO);
+            if let Some(reason) = reasons.get_mut(failed) {
+                *reason = Some(error.to_string());
+            }
         }
         state.members.opened(number, source.costs().round_trip);
         let mut sources = vec![None; count];
-        let mut reasons: Vec<Option<String>> = errors.iter().map(|e| Some(e.to_string())).collect();
-        reasons.resize(count, None);
         let tickets = source.submit(agreement::sample(source.size()));
         let (size, identity) = (source.size(), source.identity());
         if let Some(place) = sources.get_mut(number) {

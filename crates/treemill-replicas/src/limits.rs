@@ -75,3 +75,6 @@ pub(crate) const LEAST_LOOK: Duration = Duration::from_millis(20);
 /// How long the bytes of the source that was opened first are waited for, to compare another one's with. After that the
 /// other one's count.
 pub(crate) const FIRST: Duration = Duration::from_secs(3);
+
+/// How long a replica may be silent while it is opened until the next one is tried, too.
+pub(crate) const SILENT_OPENING: Duration = Duration::from_secs(1);

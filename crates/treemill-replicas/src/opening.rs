@@ -1,7 +1,10 @@
 //! Opens a replica and looks at its file. Waits for the network.
 
 use crate::agreement::{Look, sample};
+use crate::limits::SILENT_OPENING;
+use crate::members::Number;
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 use treemill_source::{Source, SourceError, Ticket};
 
 /// One replica: its address without credentials, and the function that opens it.
@@ -23,4 +26,53 @@ pub(crate) fn open(opener: &Opener) -> Result<(Arc<dyn Source>, Look), SourceErr
         identity: source.identity(),
     };
     Ok((source, look))
+}
+
+/// A source with its number, and why others could not be opened.
+type First = (
+    Option<(Number, Arc<dyn Source>)>,
+    Vec<(Number, SourceError)>,
+);
+
+/// Opens the first replica that can be opened. The next one is tried when one has failed, or when nothing was said for
+/// a while: each on a thread, since one that is silent is not waited for when another one answers.
+pub(crate) fn first(openers: &Arc<Vec<Opener>>) -> First {
+    let (sender, receiver) = channel();
+    let mut errors: Vec<(Number, SourceError)> = Vec::new();
+    let mut tried = 0;
+    while errors.len() < openers.len() {
+        if tried < openers.len() {
+            start(openers, tried, sender.clone());
+            tried = tried.saturating_add(1);
+        }
+        let heard = match tried < openers.len() {
+            true => receiver.recv_timeout(SILENT_OPENING).ok(),
+            false => receiver.recv().ok(),
+        };
+        match heard {
+            Some((number, Ok(source))) => return (Some((number, source)), errors),
+            Some((number, Err(error))) => errors.push((number, error)),
+            None => {}
+        }
+    }
+    errors.sort_by_key(|(number, _)| *number);
+    (None, errors)
+}
+
+type Opened = (Number, Result<Arc<dyn Source>, SourceError>);
+
+fn start(openers: &Arc<Vec<Opener>>, number: Number, sender: Sender<Opened>) {
+    let (shared, back) = (Arc::clone(openers), sender.clone());
+    let work = move || {
+        if let Some(opener) = shared.get(number) {
+            // Nobody listens any more if another one was faster.
+            let _ = sender.send((number, (opener.open)()));
+        }
+    };
+    let thread = std::thread::Builder::new().name("replica-open".to_owned());
+    if let Err(error) = thread.spawn(work) {
+        let what = format!("no thread can be started: {error}");
+        let name = openers.get(number).map_or("", |opener| &opener.name);
+        let _ = back.send((number, Err(SourceError::new(name, what))));
+    }
 }

@@ -1,7 +1,7 @@
 //! The source around the others. Knows no decision: `state.rs` has them, and `core.rs` does them.
 
 use crate::core::{Core, Warn};
-use crate::opening::Opener;
+use crate::opening::{self, Opener};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,8 +34,9 @@ pub struct Replicas {
 }
 
 impl Replicas {
-    /// Opens a file by the first of its replicas that can be opened; the second one is opened meanwhile. `name`: the
-    /// file's logical name, which is that of its errors and of its identity.
+    /// Opens a file by the first of its replicas that can be opened: each is tried when the one before has failed, or
+    /// has said nothing for a second. The next one is opened meanwhile. `name`: the file's logical name, which is that
+    /// of its errors and of its identity.
     ///
     /// # Errors
     /// If none can be opened: the error names each.
@@ -44,18 +45,17 @@ impl Replicas {
         openers: Vec<Opener>,
         warn: Warn,
     ) -> Result<Self, SourceError> {
-        let name = name.into();
-        let mut errors: Vec<SourceError> = Vec::new();
-        for (number, opener) in openers.iter().enumerate() {
-            match (opener.open)() {
-                Ok(source) => {
-                    let core = Core::start(name, openers, warn, (number, source), &errors);
-                    return Ok(Replicas { core });
-                }
-                Err(error) => errors.push(error),
+        let (name, openers) = (name.into(), Arc::new(openers));
+        let (opened, errors) = opening::first(&openers);
+        match opened {
+            Some(first) => Ok(Replicas {
+                core: Core::start(name, openers, warn, first, errors),
+            }),
+            None => {
+                let errors: Vec<SourceError> = errors.into_iter().map(|(_, error)| error).collect();
+                Err(all_failed(&name, &errors))
             }
         }
-        Err(all_failed(&name, &errors))
     }
 
     /// The names of the replicas that are read from now: two at most.

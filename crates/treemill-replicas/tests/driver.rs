@@ -222,6 +222,26 @@ fn if_none_can_be_opened_the_error_names_each() {
 }
 
 #[test]
+fn a_place_that_is_silent_when_it_is_opened_is_not_waited_for() {
+    let bytes = content();
+    let (until, over) = std::sync::mpsc::channel::<()>();
+    let over = Mutex::new(over);
+    let open = move || -> Result<Arc<dyn Source>, SourceError> {
+        over.lock().unwrap().recv().ok(); // until the test ends
+        Err(SourceError::new("silent", "gone"))
+    };
+    let silent = Opener {
+        name: "silent".to_owned(),
+        open: Box::new(open),
+    };
+    let openers = vec![silent, Place::new("two", &bytes).opener()];
+    let file = Replicas::open("/f", openers, quiet()).unwrap();
+    assert_eq!(file.active(), ["two"]);
+    check(&file, &bytes);
+    drop(until);
+}
+
+#[test]
 fn another_file_is_left_out_with_a_warning_that_names_it() {
     let bytes = content();
     let mut changed = bytes.clone();
