@@ -66,6 +66,7 @@ impl Inbox {
         let costs = self.source.costs();
         Policy {
             gap: costs.gap(),
+            over: costs.over_read(),
             most: costs.most_bytes,
             ahead: costs.ahead(),
         }

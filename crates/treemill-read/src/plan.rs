@@ -138,11 +138,12 @@ pub fn batch_end(start: u64, stop: u64, boundaries: &[u64], options: &Options) -
     start.saturating_add(way.div_ceil(pieces))
 }
 
-/// Byte ranges that cover all of `ranges`, in file order. Ranges less than `gap` apart are joined, up to `most`
-/// bytes.
+/// Byte ranges that cover all of `ranges`, in file order. Ranges less than `gap` apart are joined, up to `most` bytes, the
+/// nearest ones first, as long as all gaps between them have `over` bytes at most.
 #[must_use]
-pub fn coalesce(mut ranges: Vec<Range<u64>>, gap: u64, most: u64) -> Vec<Range<u64>> {
+pub fn coalesce(mut ranges: Vec<Range<u64>>, gap: u64, most: u64, over: u64) -> Vec<Range<u64>> {
     ranges.sort_unstable_by_key(|range| range.start);
+    let gap = affordable(&ranges, gap, over);
     let mut joined: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
     for range in ranges {
         match joined.last_mut() {
@@ -156,6 +157,26 @@ pub fn coalesce(mut ranges: Vec<Range<u64>>, gap: u64, most: u64) -> Vec<Range<u
         }
     }
     joined
+}
+
+/// The widest gap, `gap` at most, for which all gaps up to it between sorted ranges have `over` bytes at most.
+fn affordable(ranges: &[Range<u64>], gap: u64, over: u64) -> u64 {
+    let mut gaps = Vec::new();
+    let mut end = ranges.first().map_or(0, |range| range.end);
+    for range in ranges {
+        gaps.push(range.start.saturating_sub(end));
+        end = end.max(range.end);
+    }
+    gaps.retain(|between| (1..=gap).contains(between));
+    gaps.sort_unstable();
+    let mut read = 0_u64;
+    for between in gaps {
+        read = read.saturating_add(between);
+        if read > over {
+            return between.saturating_sub(1);
+        }
+    }
+    gap
 }
 
 #[cfg(test)]
@@ -214,10 +235,17 @@ mod tests {
 
     #[test]
     fn near_ranges_are_joined() {
-        let joined = coalesce(vec![100..150, 0..10, 12..20, 160..200], 10, 1000);
+        let joined = coalesce(vec![100..150, 0..10, 12..20, 160..200], 10, 1000, u64::MAX);
         assert_eq!(joined, [0..20, 100..200]);
-        assert_eq!(coalesce(vec![0..10, 10..20], 10, 15), [0..10, 10..20]);
-        assert_eq!(coalesce(vec![0..10, 2..5, 50..60], 0, 1), [0..10, 50..60]);
+        assert_eq!(coalesce(vec![0..10, 10..20], 10, 15, 9), [0..10, 10..20]);
+        assert_eq!(
+            coalesce(vec![0..10, 2..5, 50..60], 0, 1, 9),
+            [0..10, 50..60]
+        );
+        // Only the nearest are joined where all gaps together would be too much.
+        let three = vec![0..10, 12..20, 25..30, 39..40];
+        assert_eq!(coalesce(three.clone(), 10, 1000, 8), [0..30, 39..40]);
+        assert_eq!(coalesce(three, 10, 1000, 2), [0..20, 25..30, 39..40]);
     }
 
     proptest! {
@@ -245,10 +273,13 @@ mod tests {
         #[test]
         fn every_range_lies_in_one_joined_range(
             starts in proptest::collection::vec((0_u64..10_000, 1_u64..500), 0..50),
-            gap in 0_u64..500, most in 1_u64..3000,
+            gap in 0_u64..500, most in 1_u64..3000, over in 0_u64..2000,
         ) {
             let ranges: Vec<Range<u64>> = starts.iter().map(|(s, n)| *s..s + n).collect();
-            let joined = coalesce(ranges.clone(), gap, most);
+            let joined = coalesce(ranges.clone(), gap, most, over);
+            let covered: std::collections::BTreeSet<u64> = ranges.iter().cloned().flatten().collect();
+            let read: std::collections::BTreeSet<u64> = joined.iter().cloned().flatten().collect();
+            prop_assert!(read.len() - covered.len() <= over as usize);
             for r in ranges {
                 prop_assert!(joined.iter().any(|j| j.start <= r.start && r.end <= j.end));
             }

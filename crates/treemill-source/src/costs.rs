@@ -1,6 +1,6 @@
 //! What it costs to read from a source. Data only.
 
-use crate::limits::{BLIND_GAP, LEAST_AHEAD, MOST_AHEAD};
+use crate::limits::{BLIND_GAP, BLIND_OVER_READ, LEAST_AHEAD, MOST_AHEAD};
 use std::time::Duration;
 
 /// The costs of reading from a source. They decide which ranges are read as one, and how far ahead a reader asks.
@@ -59,6 +59,13 @@ impl Costs {
         self.bytes_per_second
             .map_or(BLIND_GAP, known)
             .min(BLIND_GAP)
+    }
+
+    /// Bytes between ranges of one submission that may be read with them. While the speed is not known, it is not known
+    /// either what they cost.
+    #[must_use]
+    pub fn over_read(&self) -> u64 {
+        self.bytes_per_second.map_or(BLIND_OVER_READ, |_| u64::MAX)
     }
 
     /// Bytes that should be in flight or waiting for their use: two products of bandwidth and delay.

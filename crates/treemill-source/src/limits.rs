@@ -14,6 +14,8 @@ pub(crate) const SETTLED: Duration = Duration::from_secs(2);
 /// Bytes between two ranges of a distant source that are read as one, at most, and while its speed is not known. CMSSW's
 /// rule for links that it does not know.
 pub(crate) const BLIND_GAP: u64 = 32 << 10;
+/// Bytes of all such gaps of one submission, while the source's speed is not known: CMSSW's rule, too.
+pub(crate) const BLIND_OVER_READ: u64 = 256 << 10;
 /// Bytes that are asked for ahead at least: the decompression of less takes shorter than most answers.
 pub(crate) const LEAST_AHEAD: u64 = 16 << 20;
 /// Bytes that are asked for ahead at most, and while the source's speed is not known: 10 Gbit/s over 137 ms would take

@@ -15,6 +15,8 @@ type Place = (u64, u64);
 pub(crate) struct Policy {
     /// Ranges less than this apart are sent as one.
     pub(crate) gap: u64,
+    /// Bytes that may be read between ranges of one submission.
+    pub(crate) over: u64,
     /// Bytes of one range at most, if it is made of several.
     pub(crate) most: u64,
     /// Bytes that may be in flight or wait for their use.
@@ -110,7 +112,7 @@ impl<T: Clone> State<T> {
             }
             self.queue.pop_front();
         }
-        plan::coalesce(chosen, policy.gap, policy.most)
+        plan::coalesce(chosen, policy.gap, policy.most, policy.over)
     }
 
     /// What is to be sent because a reader waits for `range`, room or not.

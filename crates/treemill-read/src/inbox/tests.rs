@@ -49,7 +49,7 @@ proptest! {
     /// bounded, and nothing stays when all leases have ended.
     #[test]
     fn nothing_is_lost_and_nothing_stays(events in events(), ahead in 0_u64..3000, gap in 0_u64..1000) {
-        let policy = Policy { gap, most: 3000, ahead };
+        let policy = Policy { gap, most: 3000, ahead, over: 5000 };
         let mut state: State<u64> = State::default();
         let mut asked: std::collections::HashMap<u64, BTreeSet> = Default::default();
         let mut sent = 0;
