@@ -16,6 +16,8 @@ from typing import Any
 from .layouts import TREE
 
 EXERCISE, FILES = "exercise", "files"
+WITHOUT = "BENCH_IO_WITHOUT"
+"""Variable of a contestant's process: what treemill does without."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,12 @@ def _timed(task: Task, read: Callable[[Task], tuple[float, Mapping[str, float]]]
 
 def _treemill(task: Task) -> dict[str, Any]:
     import treemill as tm
+    from treemill import _core
     from treemill.session.front import connect
 
     workers = len(os.sched_getaffinity(0))
     connect(workers=1)  # imported, as the others are
+    _core.switch_off(os.environ.get(WITHOUT, "").split())
 
     def read(task: Task) -> tuple[float, Mapping[str, float]]:
         events = tm.dataset(list(task.urls), TREE)
@@ -79,9 +83,7 @@ def _treemill(task: Task) -> dict[str, Any]:
             values = session.run(sums, progress=False, **limit)
             told = session.report
         assert isinstance(values, list)
-        known = told.__dict__.items() if told is not None else ()
-        names = ("bytes_", "requests", "round_trips", "seconds_waited")
-        counters = {k: float(v) for k, v in known if k.startswith(names)}
+        counters = {} if told is None else told.io._asdict()
         return float(sum(values)), counters
 
     return _timed(task, read)
@@ -201,6 +203,17 @@ def _xrdcp(task: Task) -> dict[str, Any]:
 CONTESTANTS = (
     Contestant("treemill", "treemill, XRootD", "root", _treemill),
     Contestant("treemill-http", "treemill, HTTP", "http", _treemill),
+    *(
+        Contestant(
+            f"without-{part}",
+            f"treemill without {part}",
+            "root",
+            _treemill,
+            (EXERCISE,),
+            {WITHOUT: part},
+        )
+        for part in ("startup", "trigger", "coalescing", "prefetch")
+    ),
     Contestant("root", "ROOT, TTreeCache as it is", "root", lambda t: _root(t, False), (EXERCISE,)),
     Contestant(
         "root-best", "ROOT, TTreeCache set by hand", "root", lambda t: _root(t, True), (EXERCISE,)

@@ -42,5 +42,5 @@ mod _core {
     #[pymodule_export]
     use crate::query::{Bound, Query};
     #[pymodule_export]
-    use crate::remote::{remote_content, remote_list, remote_schemes, remote_stat};
+    use crate::remote::{remote_content, remote_list, remote_schemes, remote_stat, switch_off};
 }

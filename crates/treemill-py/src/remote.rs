@@ -4,7 +4,7 @@ use crate::errors::read_error;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use treemill_read::ReadError;
-use treemill_source::{Identity, SourceError};
+use treemill_source::{Identity, Part, SourceError};
 
 /// Schemes of addresses on servers that can be read.
 #[pyfunction]
@@ -57,4 +57,18 @@ fn asked<T: Send>(
 ) -> PyResult<T> {
     py.detach(ask)
         .map_err(|e| read_error(py, &ReadError::source(e)))
+}
+
+/// Switches parts of remote reading off in this process, by their names, and all others on: to measure what each gains.
+#[pyfunction]
+pub fn switch_off(parts: Vec<String>) -> PyResult<()> {
+    let one = |name: &String| {
+        let found = Part::ALL.iter().find(|(known, _)| known == name);
+        found.map(|(_, part)| *part).ok_or_else(|| {
+            pyo3::exceptions::PyValueError::new_err(format!("there is no part {name}"))
+        })
+    };
+    let parts = parts.iter().map(one).collect::<PyResult<Vec<Part>>>()?;
+    treemill_source::switch_off(&parts);
+    Ok(())
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tracing::trace_span;
 use treemill_disk::Shelf;
-use treemill_source::{Bytes, Source, SourceError, Ticket};
+use treemill_source::{Bytes, Part, Source, SourceError, Ticket, is_off};
 
 /// The bytes that readers of one file have asked for.
 pub struct Inbox {
@@ -64,8 +64,12 @@ impl Inbox {
 
     fn policy(&self) -> Policy {
         let costs = self.source.costs();
+        let gap = match is_off(Part::Coalescing) {
+            true => 0,
+            false => costs.gap(),
+        };
         Policy {
-            gap: costs.gap(),
+            gap,
             over: costs.over_read(),
             most: costs.most_bytes,
             ahead: costs.ahead(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use treemill_replicas::{Opener, Replicas, Warn};
-use treemill_source::{Edges, Local, Source, SourceError};
+use treemill_source::{Edges, Local, Part, Source, SourceError, is_off};
 
 /// Opens a file that lies at several addresses, some of which may be paths of this machine. Two are read from at once;
 /// the others stand in for what fails, is late or gets worse. `name`: its logical name, for messages and for its
@@ -22,7 +22,15 @@ pub fn open_replicas(
     addresses: &[String],
     warn: Warn,
 ) -> Result<Arc<dyn Source>, SourceError> {
-    let openers = addresses.iter().map(|address| opener(address)).collect();
+    let most = match is_off(Part::Multisource) {
+        true => 1,
+        false => addresses.len(),
+    };
+    let openers = addresses
+        .iter()
+        .take(most)
+        .map(|address| opener(address))
+        .collect();
     let replicas = Replicas::open(name, openers, warn)?;
     Ok(Arc::new(Edges::of(Arc::new(replicas))))
 }

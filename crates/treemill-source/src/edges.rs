@@ -2,7 +2,7 @@
 //! in most formats. Knows ranges, not what lies in them.
 
 use crate::limits::{END_BYTES, HEAD_BYTES, TAIL_BYTES};
-use crate::{Costs, Identity, Request, Source, SourceError, Ticket};
+use crate::{Costs, Identity, Part, Request, Source, SourceError, Ticket, is_off};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -32,7 +32,7 @@ impl Edges {
     pub fn of(source: Arc<dyn Source>) -> Self {
         let size = source.size();
         let mut asked = Vec::new();
-        if !source.costs().is_near() {
+        if !source.costs().is_near() && !is_off(Part::Startup) {
             let head = 0..HEAD_BYTES.min(size);
             let end = size.saturating_sub(END_BYTES).max(head.end)..size;
             let tail = size.saturating_sub(TAIL_BYTES).max(head.end)..end.start;

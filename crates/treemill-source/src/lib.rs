@@ -2,6 +2,7 @@
 //! [`Identity`]), and files of this machine. Knows nothing of ROOT: other crates know what the bytes mean.
 #![forbid(unsafe_code)]
 
+mod ablation;
 mod costs;
 mod edges;
 mod error;
@@ -12,6 +13,7 @@ mod memory;
 mod source;
 mod ticket;
 
+pub use ablation::{Part, is_off, switch_off};
 pub use bytes::Bytes;
 pub use costs::Costs;
 pub use edges::Edges;

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use treemill_query::Rows;
 use treemill_read::{Inbox, Lease, Options};
+use treemill_source::{Part, is_off};
 
 /// A packet whose bytes were asked for.
 pub(crate) struct Asked {
@@ -39,7 +40,7 @@ impl Asked {
 impl Bound {
     /// Asks for the bytes of a packet that will be run later, without waiting. Of near files it does nothing.
     pub fn prefetch(&self, entries: Range<u64>, control: &Control) {
-        let Some(inbox) = self.table.inbox() else {
+        let Some(inbox) = self.table.inbox().filter(|_| !is_off(Part::Prefetch)) else {
             return;
         };
         let is_known = |asked: &Asked| asked.entries == entries;
@@ -67,8 +68,8 @@ impl Bound {
     #[must_use]
     pub fn ahead(&self) -> u64 {
         match self.table.inbox() {
-            Some(_) => self.table.source().costs().ahead(),
-            None => 0,
+            Some(_) if !is_off(Part::Prefetch) => self.table.source().costs().ahead(),
+            _ => 0,
         }
     }
 
@@ -93,9 +94,8 @@ impl Bound {
         let lease = inbox.lease(&control.counters);
         let mut all = self.stages.first(&self.table, &entries);
         let rest = self.stages.rest(&self.table, &entries);
-        let is_complete = self
-            .stages
-            .at_once(bytes(&rest), &self.table.source().costs());
+        let costs = self.table.source().costs();
+        let is_complete = is_off(Part::Trigger) || self.stages.at_once(bytes(&rest), &costs);
         if is_complete {
             all.extend(rest);
             all.sort_by_key(|want| want.entry);
