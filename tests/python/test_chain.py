@@ -8,8 +8,8 @@ import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
-from treemill.chain import open_trees as opened
 from treemill.errors import SourceError
+from treemill.tree import source
 from written import write
 
 N = 1000
@@ -24,13 +24,16 @@ def path(core, tmp_path):
 def looks(monkeypatch):
     """The paths of files whose identity was looked at."""
     seen = []
-    true_identity = opened.identity
 
-    def identity(path):
-        seen.append(path)
-        return true_identity(path)
+    def watched(look):
+        def looked(path):
+            seen.append(path)
+            return look(path)
 
-    monkeypatch.setattr(opened, "identity", identity)
+        return looked
+
+    for name in ("identity", "recent_identity"):
+        monkeypatch.setattr(source, name, watched(getattr(source, name)))
     return seen
 
 
@@ -104,6 +107,6 @@ def test_a_snapshot_does_not_replace_a_file_that_it_reads(path, tmp_path):
 
 def test_a_recorded_friend_on_a_server_is_left_out(path):
     chain = tm.dataset(path).chain
-    tree = SimpleNamespace(core=SimpleNamespace(friends=[("far", "t", "root://host//far.root")]))
-    with pytest.warns(UserWarning, match="its friend far is left out: root:// sources come"):
+    tree = SimpleNamespace(core=SimpleNamespace(friends=[("far", "t", "gopher://host//far.root")]))
+    with pytest.warns(UserWarning, match="its friend far is left out: gopher:// is not supported"):
         assert chain.friends._of_file(chain, 0, tree) == []
