@@ -84,7 +84,7 @@ impl Stages {
             let ranges = batches
                 .iter()
                 .flat_map(|(entries, rows)| match rows.get(*filter) {
-                    Some(Rows::Some(rows)) => around(entries.start, rows),
+                    Some(Rows::Some(rows)) => around(table, entries.start, rows),
                     Some(Rows::All) | None => vec![entries.clone()],
                 });
             found.extend(wants(table, columns, &ranges.collect::<Vec<_>>()));

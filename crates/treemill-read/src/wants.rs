@@ -36,8 +36,12 @@ pub fn wants(table: &Table, columns: &[usize], entries: &[Range<u64>]) -> Vec<Wa
 /// Ranges of entries that hold those at `rows`, which ascend and are counted from entry `first`. They are joined where
 /// readers decode what lies between them.
 #[must_use]
-pub fn around(first: u64, rows: &[u32]) -> Vec<Range<u64>> {
-    stretches(first, rows, GAP_ROWS).0
+pub fn around(table: &Table, first: u64, rows: &[u32]) -> Vec<Range<u64>> {
+    let gap = match table {
+        Table::Tree(_) => 1,
+        Table::NTuple(_) => GAP_ROWS,
+    };
+    stretches(first, rows, gap).0
 }
 
 fn of_branch(file: &TreeFile, branch: usize, entries: &[Range<u64>], found: &mut Vec<Want>) {

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod http;
+mod lanes;
 mod limits;
 mod objects;
 mod ready;

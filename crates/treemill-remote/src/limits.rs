@@ -9,3 +9,14 @@ pub(crate) const MOST_CONTENT: u64 = 64 << 20;
 pub(crate) const MOST_READY: usize = 16;
 /// How long a file stays open without being wanted.
 pub(crate) const READY_FOR: Duration = Duration::from_secs(20);
+
+/// Connections to one server, at most; files are shared out over them.
+pub(crate) const LANES: usize = 4;
+/// The round trip from which on a file is read by several connections: nearer, one has all of the bandwidth.
+pub(crate) const LANE_DISTANCE: Duration = Duration::from_millis(5);
+/// Bytes of a file from which on other connections are opened for it at once.
+pub(crate) const LANE_FILE: u64 = 32 << 20;
+/// Bytes of one submission from which on other connections are opened for the file.
+pub(crate) const LANE_WORTH: u64 = 1 << 20;
+/// Bytes of a range that is made of several ones, at most, so that there are enough of them for all connections.
+pub(crate) const LANE_BYTES: u64 = 1 << 20;

@@ -1,5 +1,7 @@
-//! The transport of XRootD: one client for each process, which keeps its connections.
+//! The transport of XRootD: some clients for each process, which keep their connections.
 
+use crate::lanes::{Lanes, Opening};
+use crate::limits::LANES;
 use crate::{Entry, Stat, Transport};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -16,33 +18,42 @@ pub(crate) const TRANSPORT: Transport = Transport {
 /// A bit of a status: it is a folder ("kXR_stat Request", kXR_isDir).
 const FOLDER: u32 = 2;
 
-/// The client of this process. A forked child finds its parent's, whose threads it has not: it leaves that one alone
-/// and makes its own.
-static CLIENT: Mutex<Option<(u32, Arc<Client>)>> = Mutex::new(None);
+/// The clients of this process, each with connections of its own. A forked child finds its parent's, whose threads it has
+/// not: it leaves those alone and makes its own.
+static CLIENTS: Mutex<Option<(u32, [Arc<Client>; LANES])>> = Mutex::new(None);
 
-fn client() -> Arc<Client> {
-    let mut place = CLIENT.lock().unwrap_or_else(PoisonError::into_inner);
+/// The client for a file's connection of this number. Files are shared out over the clients.
+fn client(url: &str, number: usize) -> Arc<Client> {
+    let mut place = CLIENTS.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
-    if let Some((owner, client)) = &*place
-        && *owner == process
-    {
-        return Arc::clone(client);
+    if place.as_ref().is_some_and(|(owner, _)| *owner != process) {
+        std::mem::forget(place.take()); // its connections belong to the parent
     }
-    let client = Arc::new(Client::new(Options::default()));
-    if let Some((_, of_parent)) = place.replace((process, Arc::clone(&client))) {
-        std::mem::forget(of_parent); // its end would wait for threads that are not here
-    }
-    client
+    let made = || std::array::from_fn(|_| Arc::new(Client::new(Options::default())));
+    let (_, clients) = place.get_or_insert_with(|| (process, made()));
+    let digest = xxhash_rust::xxh3::xxh3_64(url.as_bytes());
+    let [first, ..] = &*clients;
+    let lane = digest.checked_rem(LANES as u64).unwrap_or(0);
+    let lane = usize::try_from(lane).unwrap_or(0);
+    let lane = lane.saturating_add(number) % LANES;
+    Arc::clone(clients.get(lane).unwrap_or(first))
 }
 
 fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    Ok(Arc::new(XrootdSource::open(&client(), url)?))
+    let owned = url.to_owned();
+    let opening: Opening = Arc::new(move |number| {
+        let source = XrootdSource::open(&client(&owned, number), &owned)?;
+        Ok(Arc::new(source))
+    });
+    Ok(Arc::new(Lanes::new(opening(0)?, opening)))
 }
 
 fn stat(url: &str) -> Result<Stat, SourceError> {
     let parsed = parsed(url)?;
     let name = parsed.to_string();
-    let status = client().stat(&parsed).map_err(|e| failed(&name, &e))?;
+    let status = client(url, 0)
+        .stat(&parsed)
+        .map_err(|e| failed(&name, &e))?;
     Ok(Stat {
         size: status.size,
         is_folder: status.flags & FOLDER != 0,
@@ -53,7 +64,9 @@ fn stat(url: &str) -> Result<Stat, SourceError> {
 fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
     let parsed = parsed(url)?;
     let name = parsed.to_string();
-    let entries = client().dirlist(&parsed).map_err(|e| failed(&name, &e))?;
+    let entries = client(url, 0)
+        .dirlist(&parsed)
+        .map_err(|e| failed(&name, &e))?;
     let one = |entry: treemill_xrootd::wire::bodies::Entry| Entry {
         is_folder: entry
             .status
