@@ -77,6 +77,24 @@ def test_parts_as_a_dataset_replace_an_older_one(session, events, truth, tmp_pat
         assert [each.name for each in tmp_path.iterdir()] == ["skim"]
 
 
+def test_a_disk_that_is_full_when_the_first_part_is_begun(events, tmp_path, monkeypatch):
+    rename = os.rename
+
+    def full(source, target):
+        if Path(target).name.startswith(".skim.root"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", full)
+    inputs = {"path": str(tmp_path / "skim.root"), "as_dataset": False}
+    with (
+        tm.connect(workers=2, mode="threads") as session,
+        pytest.raises(tm.SourceError, match=r"No space left on device.*skim\.root"),
+    ):
+        session.run(Skim(), events, inputs=inputs)
+    assert list(tmp_path.iterdir()) == [], "nothing is left over"
+
+
 @pytest.mark.parametrize("as_dataset", [False, True])
 def test_a_disk_that_is_full_when_parts_are_put_together(
     session, events, tmp_path, monkeypatch, as_dataset
@@ -92,6 +110,7 @@ def test_a_disk_that_is_full_when_parts_are_put_together(
     with pytest.raises(tm.SourceError, match=r"No space left on device.*skim\.root"):
         session.run(Skim(), events, inputs={"path": str(path), "as_dataset": as_dataset})
     monkeypatch.undo()
+    session.close()  # a worker that has the same packet as another may still be writing
     assert sorted(each.name for each in [path, *path.glob("*")]) == before
     assert [each.name for each in tmp_path.iterdir()] == ["skim.root"], "nothing is left over"
 

@@ -71,26 +71,34 @@ def hidden_folder(path: str, client: Client | None = None) -> str:
 
 
 def claim(folder: str, client: Client | None = None) -> None:
-    """Makes the folder, and notes its owner in it; removes those beside it whose clients are gone.
-    Raises OSError."""
+    """Makes the folder with a note of its owner in it, unless it is there; removes those beside it
+    whose clients are gone. Raises OSError, and then has made nothing."""
     remove_abandoned(os.path.dirname(folder))
-    os.makedirs(folder, exist_ok=True)
-    mark = f"{folder}/{_OWNER}"
-    if not os.path.exists(mark):
-        client = client or getattr(_local, "client", None) or client_here()
-        made = f"{mark}.{uuid.uuid4().hex}"
-        Path(made).write_text(json.dumps(client.__dict__))
-        os.replace(made, mark)  # other processes see it whole, or not at all
+    client = client or getattr(_local, "client", None) or client_here()
+    made = _unnamed(folder)
+    os.makedirs(made)
+    try:
+        Path(made, _OWNER).write_text(json.dumps(client.__dict__))
+        os.rename(made, folder)  # so a folder of that name has an owner
+    except OSError:
+        shutil.rmtree(made, ignore_errors=True)
+        if not os.path.isdir(folder):
+            raise
 
 
 def remove(folder: str) -> None:
     """Removes the folder with all its files. A thread that still writes there finds no folder."""
-    gone = os.path.join(os.path.dirname(folder), f".{uuid.uuid4().hex[:12]}{_SUFFIX}")
+    gone = _unnamed(folder)
     try:
         os.rename(folder, gone)
     except OSError:
         return
     shutil.rmtree(gone, ignore_errors=True)
+
+
+def _unnamed(folder: str) -> str:
+    """A path beside the folder that nothing else has."""
+    return os.path.join(os.path.dirname(folder), f".{uuid.uuid4().hex[:12]}{_SUFFIX}")
 
 
 def remove_if_empty(folder: str) -> None:
