@@ -32,6 +32,7 @@ MAY_USE = {
     "worker": "errors packetizer",
     "query": "errors faces language monitor quoting uproot_words",
     "tree": "arrays errors faces monitor quoting uproot_words",
+    "submasters": "packetizer",
     "bench": "errors monitor packetizer",
     "chain": "arrays errors faces language machine quoting tree",
     "backend": "errors io_report machine packetizer worker",
@@ -63,8 +64,8 @@ ONLY = {
     "dask": ["backend/dask"],
 }
 # What runs without anything but Python.
-PURE = ["errors", "quoting", "faces", "language", "packetizer", "bench/simulation"]
-NO_CLOCK = ["packetizer", "language", "bench/simulation"]
+PURE = ["errors", "quoting", "faces", "language", "packetizer", "submasters", "bench/simulation"]
+NO_CLOCK = ["packetizer", "submasters", "language", "bench/simulation"]
 
 # Who may ask the operating system about files. What a dataset reads may lie on a server, so that
 # tree/source.py alone asks about it; the others ask about files that they write, or that belong to

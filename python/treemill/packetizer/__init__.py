@@ -1,7 +1,7 @@
 """Decides which worker processes which entries next. Pure: events in, actions out, with the time
 given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill."""
 
-from .entities import FileSize, WorkerGone
+from .entities import WorkerGone
 from .events import (
     Action,
     Collect,
@@ -13,12 +13,17 @@ from .events import (
     Event,
     FileFailed,
     FileOpened,
+    FilesAdded,
+    FileSize,
     Finish,
     Forget,
+    GiveBack,
+    GivenBack,
     Halt,
     Hint,
     MergerJoined,
     MergerLost,
+    NoMoreFiles,
     OpenAhead,
     OpenFile,
     Order,
@@ -34,7 +39,7 @@ from .events import (
     WorkerJoined,
     WorkerLost,
 )
-from .ledger import Coverage, Missing
+from .ledger import Coverage, Missing, News
 from .nodes import node_of
 from .packetizer import Packetizer
 from .policy import Policy
@@ -56,13 +61,18 @@ __all__ = [
     "FileFailed",
     "FileOpened",
     "FileSize",
+    "FilesAdded",
     "Finish",
     "Forget",
+    "GiveBack",
+    "GivenBack",
     "Halt",
     "Hint",
     "MergerJoined",
     "MergerLost",
     "Missing",
+    "News",
+    "NoMoreFiles",
     "OpenAhead",
     "OpenFile",
     "Order",

@@ -27,7 +27,9 @@ class Assignment:
         # Near the end commits are as frequent as their cost allows: a worker that is overtaken with
         # a packet loses all that it has not committed. Not if all commits wait for the end.
         cost = state.sizing.ask + state.sizing.merge
-        if not state.policy.speculate or state.policy.commit_seconds == float("inf"):
+        if state.more or not state.policy.speculate:
+            return False
+        if state.policy.commit_seconds == float("inf"):
             return False
         if since < 2 * cost * len(state.workers):
             return False
@@ -92,7 +94,9 @@ class Assignment:
     def copy(self, worker: Worker, now: float) -> Process | None:
         """Another worker's packet, if all other work is handed out."""
         state = self._state
-        if not state.policy.speculate or state.ending.reason is not None or state.opening:
+        if not state.policy.speculate or state.more:
+            return None
+        if state.ending.reason is not None or state.opening:
             return None
         if not state.everything_handed_out:
             return None

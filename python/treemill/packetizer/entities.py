@@ -8,17 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .events import Packet, Process
-
-
-@dataclass(frozen=True)
-class FileSize:
-    """A file's entries and cuts, if they are known before the query starts. `ahead`: as in
-    FileOpened, if that is known too; it is believed of all files until workers have seen some."""
-
-    entries: int
-    cuts: tuple[int, ...] = ()
-    ahead: int = 0
+from .events import FileSize, Packet, Process
 
 
 @dataclass(eq=False, slots=True)
@@ -30,6 +20,11 @@ class File:
     cuts: tuple[int, ...] = ()
     next: int = 0  # first entry that was never handed out
     attempts: int = 0  # to open it
+
+    @classmethod
+    def of(cls, number: int, size: FileSize | None) -> File:
+        """A file of this size, if it is known."""
+        return cls(number) if size is None else cls(number, size.entries, size.cuts)
 
     @property
     def left(self) -> int:
@@ -80,6 +75,11 @@ class Retries:
         """Adds work that came back."""
         self.waiting.append(again)
         self.entries += again.entries
+
+    def remove(self, again: Again) -> None:
+        """Takes out this work."""
+        self.waiting = deque(each for each in self.waiting if each is not again)
+        self.entries -= again.entries
 
     def pick(self, worker: int, alone: bool, open_files: bool = True) -> Again | None:
         """Takes out the first work that the worker may try: anything if it is alone, else only work
@@ -148,6 +148,13 @@ class Totals:
         self.unknown -= 1
         self.files += 1
         self.known += entries
+
+    def added(self, files: Sequence[File]) -> None:
+        """Notes that there are more files."""
+        more = Totals.of(files)
+        self.known += more.known
+        self.files += more.files
+        self.unknown += more.unknown
 
     @property
     def mean(self) -> float:

@@ -20,6 +20,16 @@ class Packet:
     attempt: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class FileSize:
+    """A file's entries and cuts, if they are known before a worker has opened it. `ahead`: as in
+    FileOpened, if that is known too; it is believed of all files until workers have seen some."""
+
+    entries: int
+    cuts: tuple[int, ...] = ()
+    ahead: int = 0
+
+
 # Events.
 
 
@@ -149,6 +159,30 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class FilesAdded:
+    """There are more files (only if the policy says `growing`). They are numbered on from those
+    before. `nodes`: the node of each, as in Packetizer."""
+
+    files: tuple[FileSize | None, ...]
+    nodes: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoMoreFiles:
+    """No further files are expected, so that idle workers may run what others are late with. If
+    files are added all the same, more are expected again."""
+
+
+@dataclass(frozen=True, slots=True)
+class GiveBack:
+    """About so many entries that no worker has begun are to be given back (only if the policy says
+    `growing`); None: all of them. `among`: of these files only."""
+
+    entries: int | None = None
+    among: frozenset[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """The user ends the query: no new packets are handed out, workers commit what is done."""
 
@@ -169,6 +203,9 @@ Event = (
     | Collected
     | Refused
     | Tick
+    | FilesAdded
+    | NoMoreFiles
+    | GiveBack
     | Stop
 )
 
@@ -256,6 +293,16 @@ class Refuse:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenBack:
+    """Answer to GiveBack: entries `[start, stop)` of the file are not in the dataset any more; stop
+    None: all of a file of unknown size."""
+
+    file: int
+    start: int
+    stop: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Halt:
     """All workers that have a packet end it early and answer PacketDone with the entry that they
     have reached: the query ends early. If Finish follows at once, it ends without their answers."""
@@ -274,4 +321,4 @@ Order = OpenFile | Process | Commit | Discard
 Hint = Prefetch | Forget | OpenAhead
 """An action for a worker that leaves the worker's order alone, and that no order waits for."""
 
-Action = Order | Hint | Collect | Refuse | Halt | Finish
+Action = Order | Hint | Collect | Refuse | GivenBack | Halt | Finish

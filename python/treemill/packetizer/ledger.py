@@ -14,6 +14,7 @@ The ledger only notes what happens; assignment.py decides which worker gets whic
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from .events import Packet
@@ -44,6 +45,14 @@ class Coverage:
     def entries(self) -> int:
         """Number of entries in the result."""
         return sum(stop - start for ranges in self.processed.values() for start, stop in ranges)
+
+
+@dataclass(frozen=True)
+class News:
+    """What has come into the result, by file, and what was given up, since the last look."""
+
+    processed: dict[int, list[Range]]
+    missing: list[Missing]
 
 
 @dataclass
@@ -82,6 +91,10 @@ class Ledger:
     _merged: dict[int, list[_Held]] = field(default_factory=dict)  # by merger
     _committed: dict[int, list[Range]] = field(default_factory=dict)  # by file
     _given_up: list[Missing] = field(default_factory=list)
+    _given_back: dict[int, list[Range]] = field(default_factory=dict)  # by file
+    _told: int = 0  # how many of those given up were news
+    news: dict[int, list[Range]] | None = None
+    """What has come into the result since the last `take_news`, by file, if that is kept."""
     _holders: dict[int, set[int]] = field(default_factory=dict)  # by packet, if there are several
     _failures: dict[int, int] = field(default_factory=dict)  # of copies of packets, by packet
     committed_entries: int = 0
@@ -161,6 +174,7 @@ class Ledger:
         packets += [packet for promised in self.promises.values() for packet in promised]
         spans = [(packet.start, packet.stop) for packet in packets if packet.file == file]
         spans += self._committed.get(file, [])
+        spans += self._given_back.get(file, [])
         return spans + [(m.start, m.stop) for m in self._given_up if m.file == file and m.stop]
 
     def has_done(self, worker: int) -> bool:
@@ -244,6 +258,8 @@ class Ledger:
         for held in done:
             packet = held.finished()
             self._committed.setdefault(packet.file, []).append((packet.start, packet.stop))
+            if self.news is not None:
+                self.news.setdefault(packet.file, []).append((packet.start, packet.stop))
             entries += packet.stop - packet.start
         self.committed_entries += entries
         return entries
@@ -280,22 +296,38 @@ class Ledger:
         """Notes that these entries will not be in the result."""
         self._given_up.append(Missing(file, span[0], span[1], reason, error))
 
+    def give_back(self, file: int, span: Range) -> None:
+        """Notes that this range, which was handed out and is nobody's now, leaves the dataset."""
+        self._given_back.setdefault(file, []).append(span)
+
+    def take_news(self) -> News:
+        """What has changed since the last call, with neighbouring ranges joined."""
+        news, self.news = self.news or {}, {}
+        missing, self._told = self._given_up[self._told :], len(self._given_up)
+        return News({file: joined(news[file]) for file in sorted(news)}, missing)
+
+    @property
+    def has_news(self) -> bool:
+        """Whether `take_news` has anything to tell."""
+        return bool(self.news) or self._told < len(self._given_up)
+
     def coverage(self) -> Coverage:
         """The coverage now, with neighbouring ranges joined."""
-        processed = {file: _joined(self._committed[file]) for file in sorted(self._committed)}
+        processed = {file: joined(self._committed[file]) for file in sorted(self._committed)}
         return Coverage(processed, _joined_missing(self._given_up))
 
 
-def _joined(ranges: list[Range]) -> list[Range]:
-    joined: list[Range] = []
+def joined(ranges: Iterable[Range]) -> list[Range]:
+    """The ranges in their order, neighbours as one. Raises RuntimeError if two overlap."""
+    made: list[Range] = []
     for start, stop in sorted(ranges):
-        if joined and start < joined[-1][1]:
-            raise RuntimeError(f"entries {start}..{joined[-1][1]} were committed twice")
-        if joined and joined[-1][1] == start:
-            joined[-1] = (joined[-1][0], stop)
+        if made and start < made[-1][1]:
+            raise RuntimeError(f"entries {start}..{made[-1][1]} were committed twice")
+        if made and made[-1][1] == start:
+            made[-1] = (made[-1][0], stop)
         else:
-            joined.append((start, stop))
-    return joined
+            made.append((start, stop))
+    return made
 
 
 def _joined_missing(given_up: list[Missing]) -> list[Missing]:

@@ -11,7 +11,7 @@ checked when they come to the top. Knows no packet and no clock.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush, heapreplace
 from urllib.parse import urlsplit
@@ -34,6 +34,9 @@ def host_of(node: str | None) -> str | None:
         return node
     return urlsplit(node).hostname or ""
 
+
+Part = tuple[File, int, int | None]
+"""Entries of a file, or (None) all of a file of unknown size."""
 
 _PREFERENCE = 1.2
 """A worker takes its next file from another node only if that has so many times more left."""
@@ -78,26 +81,34 @@ class Nodes:
         self._of: list[Node] = []  # by file
         self.left = 0  # entries never handed out, over all nodes
         self.unknown = 0  # fresh files of unknown size, over all nodes
-        named: dict[str | None, Node] = {}
+        self._named: dict[str | None, Node] = {}
         for file, name in zip(files, names, strict=True):
-            node = named.get(name)
-            if node is None:
-                node = named[name] = Node(len(self._nodes), host_of(name))
-                self._nodes.append(node)
-                if node.host is not None:
-                    self._by_host.setdefault(node.host, []).append(node)
-            self._of.append(node)
-            if file.entries is None:
-                node.unknown += 1
-                self.unknown += 1
-            node.left += file.left
-            self.left += file.left
-            if file.entries != 0:
-                node.fresh.append(file)
+            self._add(file, name)
         self._mean = 1.0  # expected entries of a file of unknown size
         self._rate: float | None = None  # of all readers, for nodes without readers so far
         self._heap: list[tuple[float, int, int]] = []
         self._weigh_all()
+
+    def add(self, file: File, name: str | None) -> None:
+        """Adds a file, which has the next number."""
+        self._place(self._add(file, name))
+
+    def _add(self, file: File, name: str | None) -> Node:
+        node = self._named.get(name)
+        if node is None:
+            node = self._named[name] = Node(len(self._nodes), host_of(name))
+            self._nodes.append(node)
+            if node.host is not None:
+                self._by_host.setdefault(node.host, []).append(node)
+        self._of.append(node)
+        if file.entries is None:
+            node.unknown += 1
+            self.unknown += 1
+        node.left += file.left
+        self.left += file.left
+        if file.entries != 0:
+            node.fresh.append(file)
+        return node
 
     @property
     def has_work(self) -> bool:
@@ -151,6 +162,44 @@ class Nodes:
         self._of[file.number].left -= stop - span[0]
         self.left -= stop - span[0]
         return span
+
+    def give_back(self, wanted: float, mean: float, among: Set[int] | None) -> list[Part]:
+        """Takes out about so many entries that were never handed out, of the files `among`, from
+        the nodes that have most left. `mean` as in `pick`."""
+        self._mean = max(mean, 1.0)
+        given: list[Part] = []
+        nodes = [node for node in self._nodes if node.has_work]
+        while nodes and wanted > 0:
+            node = max(nodes, key=self._weight)
+            part = self._give_back(node, wanted, among)
+            if part is None:
+                nodes.remove(node)
+                continue
+            given.append(part)
+            wanted -= self._mean if part[2] is None else part[2] - part[1]
+        return given
+
+    def _give_back(self, node: Node, wanted: float, among: Set[int] | None) -> Part | None:
+        for file in reversed(node.fresh):
+            if file.entries is None and (among is None or file.number in among):
+                node.fresh.remove(file)
+                node.unknown -= 1
+                self.unknown -= 1
+                return file, 0, None
+        known = [file for file in node.fresh if file.entries is not None]
+        for file in [*reversed(known), *(file for _, _, file in sorted(node.started))]:
+            if not file.left or (among is not None and file.number not in among):
+                continue
+            stop, keep = file.entries or 0, file.left - int(min(wanted, file.left))
+            start = file.cut(keep) if keep else file.next
+            if start < stop:
+                file.entries = start
+                node.left -= stop - start
+                self.left -= stop - start
+                if not file.left and file in known:
+                    node.fresh.remove(file)
+                return file, start, stop
+        return None
 
     def opened(self, file: File) -> None:
         """Notes that the file's size has become known."""

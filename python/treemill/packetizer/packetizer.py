@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 from .assignment import Assignment
-from .entities import File, FileSize, Totals, Worker, WorkerGone
+from .entities import File, Totals, Worker, WorkerGone
 from .events import (
     Action,
     Collect,
@@ -25,11 +25,15 @@ from .events import (
     Event,
     FileFailed,
     FileOpened,
+    FilesAdded,
+    FileSize,
     Finish,
     Forget,
+    GiveBack,
     Halt,
     MergerJoined,
     MergerLost,
+    NoMoreFiles,
     Packet,
     PacketDone,
     PacketFailed,
@@ -42,7 +46,8 @@ from .events import (
     WorkerLost,
 )
 from .feeding import Feeding
-from .ledger import Coverage
+from .growth import Growth
+from .ledger import Coverage, News
 from .mergers import Mergers
 from .nodes import Nodes, host_of
 from .policy import Policy
@@ -69,22 +74,21 @@ class Packetizer:
         files lie on several. At most `max_foreign` workers of other hosts read from a node at
         once."""
         policy = policy or Policy()
-        made = [
-            File(i) if size is None else File(i, size.entries, size.cuts)
-            for i, size in enumerate(files)
-        ]
+        made = [File.of(i, size) for i, size in enumerate(files)]
         self._state = State(
             policy,
             sizing or Sizing(),
             made,
             Nodes(made, nodes or [None] * len(made), max_foreign),
             Totals.of(made),
+            more=policy.growing,
         )
         assignment = Assignment(self._state)
         self._recovery = Recovery(self._state)
         self._mergers = Mergers(policy.collect_seconds)
         self._promises = Promises(self._state, assignment, self._recovery)
         self._feeding = Feeding(self._state, assignment, self._promises, self._mergers)
+        self._growth = Growth(self._state, self._feeding)
         self._believed = max((size.ahead for size in files if size is not None), default=0)
         self._far = self._believed > 0  # whether any file has been far so far
 
@@ -119,6 +123,16 @@ class Packetizer:
         """Which entries are in the result, which are not, and why. Final once `over`."""
         return self._state.ledger.coverage()
 
+    @property
+    def growth(self) -> Growth:
+        """What there is to do: for callers that add files and have them given back."""
+        return self._growth
+
+    def take_news(self) -> News:
+        """What has come into the result and what was given up since the last call; only if the
+        policy says `growing`."""
+        return self._state.ledger.take_news()
+
     def validate(self) -> None:
         """Raises RuntimeError if the state contradicts itself. For tests: it checks all of it."""
         validate(self._state)
@@ -143,7 +157,7 @@ class Packetizer:
     def _counts(self, event: Event) -> bool:
         """Whether the event has an effect: workers and mergers that were given up may still
         answer."""
-        if isinstance(event, (WorkerJoined, MergerJoined, Stop, Tick)):
+        if isinstance(event, _ALWAYS):
             return True
         if isinstance(event, (MergerLost, Collected, Refused)):
             return event.merger in self._mergers
@@ -190,7 +204,9 @@ class Packetizer:
         self._feeding.feed_idle(now, actions)
 
     def _end_if_alone(self, reason: str) -> None:
-        if not self._state.workers and not self._state.everything_handed_out:
+        if self._state.policy.growing or self._state.workers:
+            return
+        if not self._state.everything_handed_out:
             self._recovery.end(reason, WorkerGone(f"no worker is left: {reason}"))
 
     def _opened(self, event: FileOpened, now: float, actions: list[Action]) -> None:
@@ -350,7 +366,7 @@ class Packetizer:
             return  # the mergers will say whether the partials of lost workers have arrived
         holding = self._state.ledger.holding
         actions += [Collect(merger) for merger in self._mergers.rest(holding)]
-        if holding:
+        if holding or (self._state.policy.growing and self._state.ending.reason is None):
             return
         if self._state.tainted and not self._state.ending.announced:
             actions.append(Halt())
@@ -359,6 +375,8 @@ class Packetizer:
         actions.append(Finish(self._state.ending.error))
 
 
+_ALWAYS = (WorkerJoined, MergerJoined, FilesAdded, NoMoreFiles, GiveBack, Stop, Tick)
+"""Events that no worker or merger tells, or that are its first."""
 _REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] = {
     WorkerJoined: Packetizer._joined,
     WorkerLost: Packetizer._lost,
@@ -373,5 +391,8 @@ _REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] =
     Collected: Packetizer._collected,
     Refused: Packetizer._refused,
     Tick: Packetizer._tick,
+    FilesAdded: lambda packetizer, *about: packetizer._growth.add(*about),
+    NoMoreFiles: lambda packetizer, *about: packetizer._growth.end(*about),
+    GiveBack: lambda packetizer, *about: packetizer._growth.give_back(*about),
     Stop: Packetizer._stop,
 }

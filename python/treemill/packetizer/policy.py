@@ -23,5 +23,8 @@ class Policy:
     speculate: bool = False
     """Whether idle workers run packets that others are late with. This needs a Tick about every
     second."""
+    growing: bool = False
+    """Whether files may be added and given back: then the query only ends by Stop, and is not ended
+    because no worker is left."""
     expected_workers: int = 0
     """The number of workers that will join: the first one must not take the share of all others."""

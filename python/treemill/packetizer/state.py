@@ -44,6 +44,8 @@ class State:
     files ahead."""
     tainted: set[int] = field(default_factory=set)
     """The tainted workers, for which the end does not wait."""
+    more: bool = False
+    """Whether files may still be added: then it is too early to run a packet twice."""
     opening: int = 0
     """The number of files of unknown size that workers are opening, by an order or ahead."""
     opening_seconds: float = 0.7

@@ -1,0 +1,83 @@
+"""What a sub-master has below it: workers (crew.py) or further sub-masters (branch.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..packetizer import FileSize
+from .messages import Part
+
+__all__ = ["Inner", "Progress"]
+
+
+@dataclass
+class Progress:
+    """What has happened below since the last look, apart from what was committed."""
+
+    opened: list[tuple[int, FileSize]] = field(default_factory=list)
+    failures: list[tuple[Part, BaseException]] = field(default_factory=list)
+
+
+class Inner(Protocol):
+    """The distribution of what a sub-master has. Its dataset grows and shrinks."""
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended after `stop`: nothing more will be committed."""
+
+    @property
+    def workers(self) -> int:
+        """The number of workers, at all levels below."""
+
+    @property
+    def rate(self) -> float:
+        """Entries per second of all of them; 0 if nothing is measured."""
+
+    @property
+    def left(self) -> float:
+        """The entries that nobody below has begun or was told to distribute."""
+
+    @property
+    def left_below(self) -> float:
+        """Further entries that no worker has begun."""
+
+    @property
+    def starving(self) -> bool:
+        """Whether those below have nothing more to get, as far as is known."""
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nobody below has anything in hand."""
+
+    @property
+    def has_commits(self) -> bool:
+        """Whether anything was committed since `take_commits`."""
+
+    def handle(self, event: Any, now: float) -> list[Any]:
+        """Handles what somebody below has said. Returns the orders to carry out."""
+
+    def add(self, parts: Sequence[Part], now: float) -> list[Any]:
+        """Adds parts."""
+
+    def no_more(self, now: float) -> list[Any]:
+        """Notes that no further parts are expected."""
+
+    def give_back(
+        self, entries: int | None, among: Set[int] | None, now: float
+    ) -> tuple[list[Part] | None, list[Any]]:
+        """Takes out about so many entries that no worker has begun; without a number, all that
+        nobody below has. None: they will be in `reclaimed`."""
+
+    def reclaimed(self) -> list[Part] | None:
+        """What was promised by `give_back`, once."""
+
+    def stop(self, reason: str, now: float) -> list[Any]:
+        """Ends it early: what is done is committed."""
+
+    def take_progress(self) -> Progress:
+        """What has happened since the last call."""
+
+    def take_commits(self) -> list[tuple[int, int, int]]:
+        """The ranges committed since the last call: file, start, stop."""
