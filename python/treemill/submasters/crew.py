@@ -1,5 +1,5 @@
-"""The workers of a sub-master, led by a packetizer. Its files are the parts that were leased, in the
-order in which they came. Workers know the files of the dataset: this module translates."""
+"""The workers of a sub-master, led by a packetizer. Its files are the parts that were leased, in
+the order in which they came. Workers know the files of the dataset: this module translates."""
 
 from __future__ import annotations
 
@@ -127,10 +127,11 @@ class Crew:
         asked.remove((number, event.file))
         actions = self.packetizer.handle(replace(event, file=number), now)
         part = self._parts[number]
-        if isinstance(event, FileOpened) and part is not None and part.stop is None:
-            if self._growth.entries_of(number) is not None:
-                self._parts[number] = Part(part.file, 0, event.entries, event.cuts)
-                self._opened.append((part.file, FileSize(event.entries, event.cuts)))
+        was_unknown = part is not None and part.stop is None
+        is_known = self._growth.entries_of(number) is not None
+        if was_unknown and is_known and isinstance(event, FileOpened):
+            self._parts[number] = Part(event.file, 0, event.entries, event.cuts)
+            self._opened.append((event.file, FileSize(event.entries, event.cuts)))
         return self._translated(actions)
 
     def add(self, parts: Sequence[Part], now: float) -> list[Action]:
