@@ -75,6 +75,7 @@ ASKS_ABOUT_FILES = {
     "results/parts.py",
     "results/file_output.py",
     "session/packages.py",
+    "backend/dask/pool.py",
     "machine",
     "bench",
     "cli",

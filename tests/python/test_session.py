@@ -223,8 +223,8 @@ def test_wrong_use(session, events):
         session.run()
     with pytest.raises(tm.QueryError, match="on_error"):
         session.run(events.count(), on_error="never")
-    with pytest.raises(tm.UnsupportedError, match="later version"):
-        tm.connect("tcp://scheduler:8786")
+    with pytest.raises(tm.QueryError, match="address"):
+        tm.connect(8786)
     with pytest.raises(tm.QueryError, match="mode"):
         tm.connect(workers=4, mode="fibres")
     with pytest.raises(tm.QueryError, match="workers"):

@@ -1,43 +1,22 @@
-"""The part of a pass that threads and processes share: the coordinator under a lock, and how long
-the end of a pass waits for workers. The part of their pools that prepares passes.
+"""What a pass and a pool of workers are to a session, whatever the workers are.
 
-How actions reach workers, and how partials come back, is in threads.py and processes/pool.py.
+How actions reach workers, and how partials come back, is in threads.py, processes/ and dask/.
 """
 
 from __future__ import annotations
 
-import threading
-import time
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from ..errors import TreemillError, WorkerError
 from ..io_report import IOReport
-from ..packetizer import (
-    Action,
-    Coverage,
-    Event,
-    FileSize,
-    Finish,
-    Halt,
-    Hint,
-    Order,
-    Packetizer,
-    Policy,
-    Sizing,
-    Stop,
-    Trace,
-)
+from ..packetizer import Coverage, FileSize, Sizing, Trace
 from ..worker.task import Task
-from ..worker.workload import Partial
-from .coordinator import Coordinator
-from .merged import Merged
 
-__all__ = ["Pass", "Pool", "Request", "worker_error"]
+__all__ = ["Counting", "Pass", "Pool", "Request", "Results", "worker_error"]
 
 
 class Counting(Protocol):
@@ -73,202 +52,78 @@ class Request:
     """Called once, on any thread, after the last commit."""
 
 
+class Results(Protocol):
+    """What a pass has merged so far."""
+
+    def results(self, within: float | None = None) -> list[object] | None:
+        """The results so far, one per booking. None before there are any, and if getting them takes
+        more than `within` seconds."""
+
+
 class Pass(ABC):
     """One task's way through the data: workers ask for packets until the packetizer says Finish."""
 
     control: Counting
+
+    def __init__(self, request: Request) -> None:
+        self.workers = request.workers
+        self.on_begin: Callable[[], None] = lambda: None
+        """Called once, on any thread, when as many workers as the pass should have got their first
+        packets. Until one of them has done its packet this process has nothing else to do. Not
+        called if fewer workers get a packet."""
 
     @property
     @abstractmethod
     def io(self) -> IOReport:
         """What reading has taken so far, in all workers."""
 
-    def __init__(self, pool: Pool, request: Request) -> None:
-        task = request.task
-        self.workers = request.workers
-        self.on_begin: Callable[[], None] = lambda: None
-        """Called once, on any thread, when as many workers as the pass should have got their first
-        packets. Until one of them has done its packet this process has nothing else to do. Not
-        called if fewer workers get a packet."""
-        self._task: Task | None = task
-        """None after the end of the pass."""
-        self._on_end = request.on_end
-        self._clock = time.monotonic
-        packetizer = Packetizer(
-            request.files,
-            Policy(
-                skip_errors=request.skip_errors,
-                commit_seconds=task.commit_seconds,
-                expected_workers=self.workers,
-                speculate=self.workers > 1,
-            ),
-            sizing=_sizing(pool.sizing, task.least_seconds),
-        )
-        self._coordinator = Coordinator(packetizer, self.workers, self._clock, pool.trace)
-        self._lock = threading.Lock()
-        """Guards the coordinator, and the order in which actions reach workers."""
-        self._patience = pool.patience
-        self._timers: dict[str, threading.Timer] = {}
-        self._given_up: list[int] = []  # workers whose partials take too long to be merged
-        self._stopped = False  # by the user, before the end
-
     @abstractmethod
     def start(self) -> None:
         """Starts the workers. Returns at once."""
 
+    @abstractmethod
     def stop(self, reason: str) -> None:
         """Tells workers to end at their next batch and to commit; `on_end` follows. Workers that
         have not ended after `patience` seconds are given up."""
-        self._stopped = True
-        self._tell(Stop(reason))
-        with self._lock:
-            self._later(self._lose_patience, reason)
 
-    def _later(self, do: Callable[[str], None], reason: str) -> None:
-        """Calls `do` after `patience` seconds, if the pass has not ended by then. Must be called
-        under the lock; the same function is called once at most."""
-        if self.ended is None and do.__name__ not in self._timers:
-            timer = self._timers[do.__name__] = threading.Timer(self._patience, do, [reason])
-            timer.daemon = True
-            timer.start()
-
-    def _lose_patience(self, reason: str) -> None:
-        self.abort(f"{reason}; a worker was not done {self._patience:g} s later")
-
+    @abstractmethod
     def abort(self, reason: str) -> None:
-        """Ends at once with what is merged; the work that is not committed is lost. A merge that is
-        under way may still end within `patience` seconds."""
-        self._stopped = True
-        self._carry_out(lambda: self._coordinator.abort(reason))
-        with self._lock:
-            self._later(self._give_up_merging, reason)
-
-    def _give_up_merging(self, reason: str) -> None:
-        """Ends the pass without a result, because the merged partial holds a part of another one.
-        Merging may call the user's code, which need not end."""
-        with self._lock:
-            if self.ended is not None:
-                return
-            self._given_up = self._coordinator.merging
-        self.merged.give_up()
-        workers = " and ".join(f"worker {number}" for number in self._given_up)
-        what = f"merging what {workers} had handed over" if workers else "the pass"
-        words = f"{what} was not done {self._patience:g} s later, so there is no result"
-        error = WorkerError(f"{reason}; {words}")
-        self._carry_out(lambda: self._coordinator.lose_merged(error))
+        """Ends at once with what is merged; the work that is not committed is lost."""
 
     @property
-    def merged(self) -> Merged:
-        """The merged partial, until the pass has ended."""
-        return self._coordinator.merged
+    @abstractmethod
+    def merged(self) -> Results:
+        """What is merged, until the pass has ended."""
 
     @property
+    @abstractmethod
     def error(self) -> BaseException | None:
         """The error with which the pass ended, for `on_end`."""
-        return self._coordinator.error
 
     @property
+    @abstractmethod
     def trace(self) -> Trace | None:
         """The last events of workers and the actions that answered them, if records are kept."""
-        return self._coordinator.trace
 
     @property
+    @abstractmethod
     def began(self) -> float:
         """The time at which the pass was made."""
-        return self._coordinator.began
 
     @property
-    def ended(self) -> float | None:
-        """The time at which the pass ended; None while it runs."""
-        return self._coordinator.ended
-
-    @property
+    @abstractmethod
     def expected_entries(self) -> int:
         """Entries of the dataset; an estimate until all files have been opened."""
-        with self._lock:
-            return self._coordinator.expected_entries
 
     @property
+    @abstractmethod
     def entries(self) -> int:
         """Entries processed so far. A packet that two workers have counts twice until the pass
         ends."""
-        with self._lock:
-            if self.ended is not None:
-                return self._coordinator.committed_entries
-            return min(self.control.entries, self._coordinator.expected_entries)
 
+    @abstractmethod
     def coverage(self) -> Coverage:
         """Which entries are merged, and which are given up."""
-        with self._lock:
-            return self._coordinator.coverage()
-
-    @abstractmethod
-    def _send(self, worker: int, action: Order | Hint) -> None:
-        """Sends an order or a hint to a worker. Called under the lock: must not block."""
-
-    @abstractmethod
-    def _halt(self) -> None:
-        """Tells all workers to end their packets early. Must not block."""
-
-    @abstractmethod
-    def _dismiss(self) -> None:
-        """Lets the workers go after the end of the pass."""
-
-    def _tell(self, event: Event) -> None:
-        """Handles a worker's event."""
-        self._carry_out(lambda: self._coordinator.handle(event))
-
-    def _commit(self, worker: int, load: Callable[[], Partial]) -> None:
-        """Merges the partial that `load` returns, which a worker commits."""
-        aside = _released(self._lock)
-        self._carry_out(lambda: self._coordinator.commit(worker, load, aside))
-
-    def _begins(self, worker: int) -> None:
-        """Notes that the worker has got its first packet."""
-        with self._lock:
-            all_are = self._coordinator.begins(worker)
-        if all_are:
-            self.on_begin()
-
-    def _crash(self, error: BaseException) -> None:
-        """Ends the pass with an error."""
-        self._carry_out(lambda: self._coordinator.fail(error))
-
-    def _carry_out(self, decide: Callable[[], list[Action]]) -> list[Action]:
-        with self._lock:
-            actions = decide()
-            for action in actions:
-                if isinstance(action, Order | Hint):
-                    self._send(action.worker, action)
-                elif isinstance(action, Halt):
-                    self._halt()
-        if any(isinstance(action, Finish) for action in actions):
-            self._finish()
-        return actions
-
-    def _finish(self) -> None:
-        for timer in list(self._timers.values()):
-            timer.cancel()
-        self._dismiss()
-        # The pass is still asked for its coverage. It must not hold the task or the results.
-        on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
-        on_end(self)
-        self._coordinator.release()
-        self._task = None
-
-
-def _sizing(sizing: Sizing, least: float) -> Sizing:
-    return replace(sizing, least=least) if least else sizing
-
-
-@contextmanager
-def _released(lock: threading.Lock) -> Iterator[None]:
-    """Releases the lock inside the context."""
-    lock.release()
-    try:
-        yield
-    finally:
-        lock.acquire()
 
 
 class Pool(ABC):
@@ -276,6 +131,8 @@ class Pool(ABC):
 
     kind: ClassVar[str]
     """The name of the workers, in the plural."""
+    outlive: ClassVar[bool] = False
+    """Whether queries go on after `close`."""
     remembers: ClassVar[bool]
     """Whether workers have what this process remembers of files."""
     sizing: ClassVar[Sizing]

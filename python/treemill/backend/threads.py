@@ -19,7 +19,8 @@ from ..io_report import IOReport
 from ..packetizer import Event, Forget, Hint, Order, Process, Sizing, Tick, WorkerJoined
 from ..worker.worker import Worker
 from ..worker.workload import Partial
-from .base import Pass, Pool, Request, worker_error
+from .base import Pool, Request, worker_error
+from .led import LedPass
 from .left_behind import leave_behind
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class ThreadPool(Pool):
                 self._outstanding -= 1
 
 
-class ThreadPass(Pass):
+class ThreadPass(LedPass):
     """A pass on threads, each of which has an inbox for its orders."""
 
     def __init__(self, pool: ThreadPool, request: Request) -> None:

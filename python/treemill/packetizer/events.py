@@ -44,10 +44,12 @@ class WorkerJoined:
 
 @dataclass(frozen=True, slots=True)
 class WorkerLost:
-    """A worker is lost, and with it all that it had not committed."""
+    """A worker is lost, and with it all that it had not committed. `fault`: whether its packet may
+    be to blame; it is not if the worker was told to go."""
 
     worker: int
     reason: str = "the worker was lost"
+    fault: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +124,10 @@ class Discarded:
 class MergerJoined:
     """A merger has joined, and holds nothing. It merges partials of workers, so that the owner of
     the result merges a few large partials instead of many small ones. No other merger has or had
-    its number."""
+    its number. `node`: the name of its host, if workers of that host should commit to it."""
 
     merger: int
+    node: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

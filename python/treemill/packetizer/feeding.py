@@ -55,7 +55,7 @@ class Feeding:
                 break
 
     def _commit(self, worker: Worker) -> Commit:
-        merger = self._mergers.next()
+        merger = self._mergers.next(worker.host)
         if merger is not None:
             self._state.ledger.send(worker.number, merger)
         return Commit(worker.number, merger)

@@ -311,9 +311,14 @@ class Ledger:
         """Whether `take_news` has anything to tell."""
         return bool(self.news) or self._told < len(self._given_up)
 
-    def coverage(self) -> Coverage:
-        """The coverage now, with neighbouring ranges joined."""
-        processed = {file: joined(self._committed[file]) for file in sorted(self._committed)}
+    def coverage(self, held: bool = False) -> Coverage:
+        """The coverage now, with neighbouring ranges joined. `held`: what mergers have counts."""
+        ranges = self._committed
+        if held:
+            ranges = {file: list(spans) for file, spans in ranges.items()}
+            for packet in (each.finished() for pile in self._merged.values() for each in pile):
+                ranges.setdefault(packet.file, []).append((packet.start, packet.stop))
+        processed = {file: joined(ranges[file]) for file in sorted(ranges)}
         return Coverage(processed, _joined_missing(self._given_up))
 
 

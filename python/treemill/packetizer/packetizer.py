@@ -119,9 +119,25 @@ class Packetizer:
         """Entries of all files; a file of unknown size counts as many as the others on average."""
         return self._state.totals.expected
 
-    def coverage(self) -> Coverage:
-        """Which entries are in the result, which are not, and why. Final once `over`."""
-        return self._state.ledger.coverage()
+    @property
+    def only_mergers_hold(self) -> bool:
+        """Whether mergers hold all that is not in the result, and no worker will do more."""
+        return not self.over and self._is_done and bool(self._state.ledger.holding)
+
+    @property
+    def idle(self) -> Set[int]:
+        """The workers that have nothing to do and nothing to lose."""
+        return self._state.idle.keys()
+
+    @property
+    def holding(self) -> list[int]:
+        """The mergers that hold something."""
+        return self._state.ledger.holding
+
+    def coverage(self, held: bool = False) -> Coverage:
+        """Which entries are in the result (`held`: or in a merger's partial), which are not, and
+        why. Final once `over`."""
+        return self._state.ledger.coverage(held)
 
     @property
     def growth(self) -> Growth:
@@ -194,9 +210,9 @@ class Packetizer:
         self._state.nodes.move(worker, None)
         if worker.opening and file is not None:
             self._state.opening -= 1
-            self._recovery.retry_file(file, worker, WorkerGone(event.reason), True)
+            self._recovery.retry_file(file, worker, WorkerGone(event.reason), True, event.fault)
         self._promises.drop(worker)
-        self._recovery.take_back(worker, WorkerGone(event.reason), True)
+        self._recovery.take_back(worker, WorkerGone(event.reason), True, event.fault)
         merger = self._state.ledger.receiver(worker.number)
         if merger is not None:  # only the merger knows whether the partial has arrived
             actions.append(Refuse(merger, worker.number))
@@ -320,7 +336,7 @@ class Packetizer:
         self._feeding.feed(worker, now, actions)
 
     def _merger_joined(self, event: MergerJoined, now: float, actions: list[Action]) -> None:
-        self._mergers.join(event.merger, now)
+        self._mergers.join(event.merger, event.node, now)
 
     def _merger_lost(self, event: MergerLost, now: float, actions: list[Action]) -> None:
         state = self._state
@@ -357,13 +373,18 @@ class Packetizer:
 
     # The end.
 
+    @property
+    def _is_done(self) -> bool:
+        state = self._state
+        if len(state.idle) + len(state.tainted) < len(state.workers):
+            return False  # the others will answer; idle workers have committed
+        if state.ending.reason is None and not state.everything_handed_out:
+            return False
+        return not state.ledger.moving  # mergers will say whether lost workers' partials arrived
+
     def _finish_if_over(self, actions: list[Action]) -> None:
-        if len(self._state.idle) + len(self._state.tainted) < len(self._state.workers):
-            return  # the others will answer; idle workers have committed
-        if self._state.ending.reason is None and not self._state.everything_handed_out:
+        if not self._is_done:
             return
-        if self._state.ledger.moving:
-            return  # the mergers will say whether the partials of lost workers have arrived
         holding = self._state.ledger.holding
         actions += [Collect(merger) for merger in self._mergers.rest(holding)]
         if holding or (self._state.policy.growing and self._state.ending.reason is None):

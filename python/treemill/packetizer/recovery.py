@@ -30,8 +30,11 @@ class Recovery:
         worker.tainted = False
         self._state.tainted.discard(worker.number)
 
-    def take_back(self, worker: Worker, error: BaseException, retry: bool) -> None:
-        """Takes back all work of a worker that has failed with its packet or is lost."""
+    def take_back(
+        self, worker: Worker, error: BaseException, retry: bool, fault: bool = True
+    ) -> None:
+        """Takes back all work of a worker that has failed with its packet or is lost. `fault`:
+        whether that counts as an attempt."""
         state = self._state
         if worker.packet is not None:  # a worker that is alone with it now may be helped again
             for number in state.ledger.other_holders(worker.number, worker.packet.number):
@@ -42,7 +45,9 @@ class Recovery:
             self.put_back(packet.file, (packet.start, packet.stop), packet.attempt, None)
         if failed is None:
             return
-        if retry and failed.attempt < self._state.policy.max_attempts:
+        if not fault:
+            self.put_back(failed.file, (failed.start, failed.stop), failed.attempt, None)
+        elif retry and failed.attempt < self._state.policy.max_attempts:
             span = (failed.start, failed.stop)
             self.put_back(failed.file, span, failed.attempt + 1, worker.number)
         else:
@@ -52,8 +57,13 @@ class Recovery:
         """Puts a range back, to be done again."""
         self._state.again.add(Again(file, span[0], span[1], attempt, avoid))
 
-    def retry_file(self, file: File, worker: Worker, error: BaseException, retry: bool) -> None:
+    def retry_file(
+        self, file: File, worker: Worker, error: BaseException, retry: bool, fault: bool = True
+    ) -> None:
         """Puts a file back that a worker could not open, or gives it up."""
+        if not fault:
+            self.reopen(file)
+            return
         file.attempts += 1
         if retry and file.attempts < self._state.policy.max_attempts:
             again = Again(file.number, 0, None, file.attempts + 1, worker.number)

@@ -7,7 +7,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from ..errors import QueryError, UnsupportedError
+from ..errors import QueryError
 from ..faces import short_errors
 from ..monitor.watch import Feedback
 from .options import RunKeywords, RunOptions, with_options
@@ -31,13 +31,16 @@ def connect(
     patience: float = 10.0,
     start: str | None = None,
     trace: int = 0,
+    security: object = None,
 ) -> Session:
-    """Make a session with local workers; no daemon is needed.
+    """Make a session with local workers; no daemon is needed. With an address, make one with the
+    workers of a Dask cluster.
 
     Parameters
     ----------
     address
-        The address of a cluster: comes with a later version.
+        A Dask cluster: the address of its scheduler ("tcp://host:8786"), a `distributed.Client`
+        or a cluster object; None: this machine. Needs `treemill[cluster]`.
     workers
         The number of workers; None: one per core.
     mode
@@ -61,6 +64,8 @@ def connect(
     trace
         The number of records that the report of a query keeps of its workers' events and actions
         (`report.trace`): 10,000 take some MB.
+    security
+        A `distributed.Security` with the certificates for a cluster that uses TLS.
 
     Returns
     -------
@@ -72,7 +77,9 @@ def connect(
     QueryError
         For options that make no sense.
     UnsupportedError
-        For an address.
+        If a package is missing or too old, here or on the cluster.
+    WorkerError
+        If no scheduler answers.
 
     Examples
     --------
@@ -80,11 +87,6 @@ def connect(
     ...     session.run(events.count()) == events.num_entries
     True
     """
-    if address is not None:
-        raise UnsupportedError(
-            f"clusters ({address!r}) come with a later version of treemill; "
-            "connect() without an address uses this machine's cores"
-        )
     if mode not in ("threads", "processes"):
         raise QueryError(f'mode is "threads" or "processes", not {mode!r}')
     if workers is not None and (isinstance(workers, bool) or workers < 1):
@@ -93,6 +95,19 @@ def connect(
         raise QueryError(f'start is "fork" or "spawn", not {start!r}')
     if isinstance(trace, bool) or trace < 0:
         raise QueryError(f"trace is a number of records, not {trace}")
+    if address is not None:
+        from ..backend.dask.connection import connected  # start-up
+
+        return Session(
+            connected(
+                address,
+                security,
+                workers=workers,
+                silence=silence,
+                patience=patience,
+                trace=trace,
+            )
+        )
     size = workers or available_cores()
     if mode == "processes":
         from ..backend.processes.pool import ProcessPool  # start-up

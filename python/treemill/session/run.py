@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic
 
-from ..backend.base import Pass, Pool, Request
+from ..backend.base import Pass, Pool, Request, Results
 from ..backend.merged import Merged
 from ..errors import TreemillError, WorkerError
 from ..monitor.progress import Progress
@@ -60,7 +60,7 @@ class Query(ABC, Generic[Result]):
         self._listeners: list[tuple[News, SimpleQueue[News]]] = []
         self._error: BaseException | None = None
         self._pass: Pass | None = None
-        self._merged = Merged()
+        self._merged: Results = Merged()
 
     @abstractmethod
     def start(self) -> None:

@@ -288,15 +288,17 @@ class Session:
         return self._start(BookedQuery(groups[0], self._pool, options))
 
     def close(self) -> None:
-        """Stop the queries that run, and end the workers.
+        """Stop the queries that run, and end the workers. Queries on a cluster go on, and so does
+        the cluster.
 
         Examples
         --------
         >>> session = tm.connect(workers=1)
         >>> session.close()
         """
-        for query in list(self._running):
-            query.stop("the session was closed")
+        if not self._pool.outlive:
+            for query in list(self._running):
+                query.stop("the session was closed")
         self._pool.close()
         self._store.close()
 

@@ -26,7 +26,8 @@ from ...packetizer import (
     WorkerJoined,
     WorkerLost,
 )
-from ..base import Pass, Pool, Request, worker_error
+from ..base import Pool, Request, worker_error
+from ..led import LedPass
 from .channel import Channel
 from .master import Master, cause
 from .messages import Crashed, Hand, Pulse
@@ -163,7 +164,7 @@ class _Sums:
         return self._from_cache + sum(e.pulse.bytes_from_cache for e in list(self.ends.values()))
 
 
-class ProcessPass(Pass):
+class ProcessPass(LedPass):
     """A pass on processes. Only the master's thread uses the workers' sockets, and only that thread
     calls the methods below, except `start`."""
 

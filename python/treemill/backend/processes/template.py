@@ -20,9 +20,9 @@ from functools import singledispatchmethod
 from typing import IO
 
 from ...worker.task import Task
+from ..portable_error import portable
 from .channel import Channel
 from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded, Ready, Started
-from .portable_error import portable
 from .spawn import parcel, spawn
 from .worker_process import run
 

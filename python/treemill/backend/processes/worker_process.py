@@ -40,9 +40,9 @@ from ...packetizer import (
 from ...worker.task import Task
 from ...worker.worker import Worker
 from ...worker.workload import Partial
+from ..portable_error import portable
 from .channel import Channel
 from .messages import Crashed, Hand, Pulse
-from .portable_error import portable
 
 __all__ = ["run"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import traceback
 
-from ...errors import TreemillError, WorkerError
+from ..errors import TreemillError, WorkerError
 
 __all__ = ["portable"]
 

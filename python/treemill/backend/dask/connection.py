@@ -1,0 +1,50 @@
+"""What users may give to connect(): an address, a Client or a cluster. Makes the pool of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import MissingPackageError, QueryError, WorkerError
+from .pool import DaskPool
+
+__all__ = ["connected"]
+
+_CONNECT = 8.0
+
+
+def connected(address: object, security: object = None, **options: Any) -> DaskPool:
+    """The pool of the cluster at this address; `options` are those of DaskPool."""
+    is_address = isinstance(address, str) or hasattr(address, "scheduler_address")
+    if not is_address and not hasattr(address, "scheduler"):
+        raise QueryError(
+            "connect() takes the address of a Dask scheduler (tcp://host:8786), a "
+            f"distributed.Client or a cluster object, not {type(address).__name__}"
+        )
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingPackageError(
+            "clusters need dask's distributed: pip install 'treemill[cluster]'"
+        ) from error
+    from .engine import check_version  # start-up
+
+    check_version()
+    if isinstance(address, Client):
+        if address.asynchronous:
+            raise QueryError(
+                "an asynchronous Client cannot be waited for: give connect() its address"
+            )
+        return DaskPool(address, owned=False, **options)
+    kept = {} if security is None else {"security": security}
+    try:
+        client = Client(address, timeout=_CONNECT, set_as_default=False, **kept)
+    except OSError as error:
+        raise WorkerError(
+            f"no scheduler answers at {address}: {error}. Is it running, and is the address right? "
+            "`dask scheduler` prints it"
+        ) from error
+    try:
+        return DaskPool(client, owned=True, **options)
+    except BaseException:
+        client.close()
+        raise

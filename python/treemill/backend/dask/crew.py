@@ -1,0 +1,275 @@
+"""One pass in one of Dask's worker processes: loads the task, and runs its workers as threads of
+their own, which share open files and caches; the mergers that the process has for the pass.
+
+Knows no Dask: it says and asks what it must by callables that it is given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from queue import SimpleQueue
+from typing import Protocol
+
+from ...errors import WorkerError
+from ...io_report import IOReport
+from ...packetizer import (
+    Commit,
+    Committed,
+    Event,
+    FileFailed,
+    Forget,
+    Halt,
+    Hint,
+    Order,
+    PacketFailed,
+    WorkerJoined,
+)
+from ...packetizer import (
+    Refused as RefusedEvent,
+)
+from ...worker.task import Task
+from ...worker.worker import Worker
+from ...worker.workload import Partial
+from ..portable_error import portable
+from .merger import Merger, Refused, Unreachable
+from .messages import Act, Begin, Crashed, Hold, Loaded, Pulse, Recall, Tell, Unreached
+
+__all__ = ["Crew", "Surroundings"]
+
+_HOLD_SECONDS = 30.0
+"""For how long a partial waits for the word that makes this process its merger."""
+
+
+class Surroundings(Protocol):
+    """What a crew needs of its process. Any thread may call these."""
+
+    address: str
+
+    def say(self, message: object) -> None:
+        """Sends a message to the scheduler. Does not wait."""
+
+    def blob(self, digest: str) -> bytes:
+        """Gets the bytes with this digest. Waits."""
+
+    def paths(self, packages: Sequence[str]) -> None:
+        """Puts packages on the import path. Waits."""
+
+    def hand(
+        self, address: str, work: str, merger: int, worker: int, number: int, data: bytes | None
+    ) -> None:
+        """Hands a partial to a merger in another process, and waits until it is merged. Raises
+        Unreachable, Refused, and what merging raises."""
+
+
+class Crew:
+    """The workers and mergers of one pass in this process."""
+
+    def __init__(self, begin: Begin, around: Surroundings) -> None:
+        self.name = begin.work
+        self._begin = begin
+        self._around = around
+        self._task: Task | None = None
+        self._mergers: dict[int, Merger] = {}
+        self._held = threading.Condition()
+        self._inboxes: dict[int, SimpleQueue[Act | None]] = {
+            number: SimpleQueue() for number in begin.workers
+        }
+        self._there: dict[int, Worker[Partial]] = {}
+        self._over = False
+        self._halted = False
+        self._thread("load", self._load)
+
+    # Messages, on the process's event loop: nothing here waits.
+
+    def hear(self, message: object) -> None:
+        """Handles a message of the scheduler."""
+        if isinstance(message, Hold):
+            with self._held:
+                self._mergers[message.merger] = Merger()
+                self._held.notify_all()
+        elif isinstance(message, Recall):
+            self._thread("recall", lambda: self._recall(message))
+        elif isinstance(message, Act):
+            self._act(message)
+        else:
+            raise TypeError(f"not a message for a worker process: {message!r}")
+
+    def _act(self, message: Act) -> None:
+        action = message.action
+        if isinstance(action, Halt):
+            self._halted = True
+            if self._task is not None:
+                self._control.stop()
+        elif isinstance(action, Hint):
+            worker = self._there.get(action.worker)
+            to = action.to if isinstance(action, Forget) else None
+            if worker is not None:
+                worker.note(action, None if to is None else self._there.get(to))
+        elif action.worker in self._inboxes:
+            self._inboxes[action.worker].put(message)
+
+    def drop(self, merger: int) -> None:
+        """Drops the partial of a merger."""
+        dropped = self._mergers.get(merger)
+        if dropped is not None:
+            self._thread("drop", dropped.drop)  # it may be in a merge
+
+    def end(self) -> None:
+        """Ends the workers, and drops all that the pass has here. Does not wait."""
+        with self._held:
+            self._over = True
+            self._held.notify_all()
+        if self._task is not None:
+            self._control.stop()
+        for inbox in self._inboxes.values():
+            inbox.put(None)
+        for merger in list(self._mergers):
+            self.drop(merger)
+
+    # What other processes ask, on threads that may wait.
+
+    def take(self, merger: int, worker: int, number: int, data: bytes | None) -> None:
+        """Merges a partial of a worker elsewhere. See Merger."""
+        self._merge(merger, worker, number, lambda: self._loaded(data))
+
+    def read(self, merger: int) -> tuple[int, bytes | None]:
+        """What a merger has. See Merger."""
+        found = self._mergers.get(merger)
+        if found is None:
+            raise Refused
+        return found.read()
+
+    def _loaded(self, data: bytes | None) -> Partial | None:
+        if self._task is None or data is None:
+            return None
+        return self._task.load(data)
+
+    def _merge(
+        self, merger: int, worker: int, number: int, load: Callable[[], Partial | None]
+    ) -> None:
+        with self._held:  # the scheduler's word that makes it a merger may come later
+            self._held.wait_for(lambda: merger in self._mergers or self._over, _HOLD_SECONDS)
+            found = self._mergers.get(merger)
+        if found is None:
+            raise Refused
+        found.take(worker, number, load)
+
+    def _recall(self, message: Recall) -> None:
+        merger = self._mergers.get(message.merger)
+        if merger is None:
+            return  # it is lost, as the scheduler knows or will know
+        if merger.refuse(message.worker) > message.taken:
+            self._tell(Committed(message.worker, message.merger))
+        self._tell(RefusedEvent(message.merger, message.worker))
+
+    # Threads.
+
+    def _thread(self, what: str, run: Callable[[], None]) -> None:
+        def guarded() -> None:
+            try:
+                run()
+            except BaseException as error:
+                if not self._over:
+                    self._around.say(Crashed(self.name, self._error(error)))
+
+        threading.Thread(target=guarded, name=f"treemill-{what}", daemon=True).start()
+
+    def _error(self, error: BaseException) -> BaseException:
+        where = f"worker {self._around.address}"
+        return portable(error, f"{where} failed", self._around.address)
+
+    def _load(self) -> None:
+        begin, around = self._begin, self._around
+        try:
+            around.paths(begin.packages)
+            task: Task = pickle.loads(around.blob(begin.task))
+            if begin.inputs is not None:
+                task.inputs = pickle.loads(around.blob(begin.inputs))
+            task.preload()
+        except Exception as error:
+            words = f"worker {around.address} cannot load the selector"
+            around.say(Crashed(self.name, portable(error, words, around.address)))
+            return
+        self._control = task.control()
+        self._task = task
+        if self._halted or self._over:
+            self._control.stop()
+        around.say(Loaded(self.name))
+        for number in begin.workers:
+            self._thread(f"{self.name}-{number}", lambda number=number: self._work(number, task))  # type: ignore[misc]
+
+    def _work(self, number: int, task: Task) -> None:
+        inbox = self._inboxes[number]
+        target: list[Act] = []
+        handed: dict[int, int] = {}  # by merger
+
+        def commit(partial: Partial | None) -> None:
+            act = target.pop()
+            assert isinstance(act.action, Commit)
+            self._hand(act, handed, partial)
+
+        workload = task.workload(number)
+        workload.begin()
+        worker = Worker(number, workload, self._control, commit, self._tell)
+        self._there[number] = worker
+        self._tell(WorkerJoined(number))
+        while (act := inbox.get()) is not None:
+            assert isinstance(act.action, Order)
+            target[:] = [act]
+            event = worker.perform(act.action)
+            if isinstance(event, Committed):  # there was nothing to commit
+                commit(None)
+            elif event is not None:
+                self._tell(event)
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(Exception):
+                    stream.flush()
+        del self._there[number]
+        worker.leave()
+
+    def _hand(self, act: Act, handed: dict[int, int], partial: Partial | None) -> None:
+        order = act.action
+        assert isinstance(order, Commit)
+        assert order.merger is not None
+        merger, worker = order.merger, order.worker
+        number = handed.get(merger, 0)
+        try:
+            if act.address == self._around.address:
+                self._merge(merger, worker, number, lambda: partial)
+            else:
+                assert act.address is not None
+                data = None if partial is None else partial.dumps()
+                self._around.hand(act.address, self.name, merger, worker, number, data)
+        except (Unreachable, Refused) as error:
+            reason = f"{type(error).__name__}: {error}"
+            self._around.say(Unreached(self.name, worker, merger, reason))
+            return
+        handed[merger] = number + 1
+        self._tell(Committed(worker, merger))
+
+    def _tell(self, event: Event) -> None:
+        if isinstance(event, PacketFailed | FileFailed):
+            worker = f"{event.worker} on {self._around.address}"
+            error = portable(event.error, f"worker {worker} failed", worker)
+            if isinstance(error, WorkerError):
+                error.worker = worker
+            event = replace(event, error=error)
+        self._around.say(Tell(self.name, event, self.pulse()))
+
+    def pulse(self) -> Pulse:
+        """The counters of this process."""
+        if self._task is None:
+            return Pulse()
+        control = self._control
+        return Pulse(
+            control.entries,
+            control.bytes_read,
+            control.bytes_decompressed,
+            control.bytes_from_cache,
+            IOReport.of(control),
+        )

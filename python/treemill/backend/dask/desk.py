@@ -1,0 +1,248 @@
+"""All that the scheduler's plugin keeps: the passes, the processes that are there with a mailbox
+each, the bytes that workers ask for, and the results that wait for a client.
+
+Pure but for the clock that it is given. Knows no transport: engine.py calls it for each request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ...errors import QueryError
+from ...packetizer import Coverage
+from .lead import Lead
+from .mailbox import Mailbox, Parcel
+from .messages import Listed, Part, PassRequest, Status
+
+__all__ = ["Desk"]
+
+_BLOB_SECONDS = 600.0
+"""For how long bytes are kept that no pass needs."""
+
+
+@dataclass(eq=False, slots=True)
+class _Process:
+    """One of Dask's workers."""
+
+    host: str
+    threads: int
+    start: str | None = None  # which start of its loop the mailbox belongs to
+    mail: Mailbox = field(default_factory=Mailbox)
+    leaving: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class _Blob:
+    data: bytes
+    used: float
+
+
+class Desk:
+    """The state of the plugin. `news` holds the addresses with new mail, and `changed` the passes
+    of which a client wants to hear; the caller clears both."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._processes: dict[str, _Process] = {}
+        self._heard: dict[str, float] = {}
+        self._leads: dict[str, Lead] = {}
+        self._ended: dict[str, float] = {}  # when passes have ended
+        self._ripe: dict[str, float] = {}  # since when results wait for a client
+        self._blobs: dict[str, _Blob] = {}
+        self.news: set[str] = set()
+        self.changed: set[str] = set()
+
+    # Dask's workers.
+
+    def add(self, address: str, host: str, threads: int) -> None:
+        """One of Dask's workers is there. It takes part once its loop has said so."""
+        if address not in self._processes:
+            self._processes[address] = _Process(host, threads)
+
+    def remove(self, address: str, reason: str) -> None:
+        """One of Dask's workers is gone."""
+        process = self._processes.pop(address, None)
+        self._heard.pop(address, None)
+        if process is not None:
+            self._lose(address, reason, fault=not process.leaving)
+
+    def _lose(self, address: str, reason: str, fault: bool = True) -> None:
+        for lead in self._leads.values():
+            self._post(lead, lead.lose(address, reason, fault))
+
+    @property
+    def threads(self) -> int:
+        """The threads of all processes."""
+        return sum(process.threads for process in self._processes.values())
+
+    def needed(self, address: str) -> bool:
+        """Whether the process has work that is not committed, or holds partials."""
+        return any(lead.needs(address) for lead in self._leads.values())
+
+    def hear(self, address: str, start: str, parcel: Parcel) -> bool:
+        """A process has sent a parcel. `start`: names this start of its loop. False if the process
+        is to begin anew: it was given up."""
+        process = self._processes.get(address)
+        if process is None:
+            return False
+        if process.start != start:
+            if parcel.first or parcel.heard:
+                return False
+            if process.start is not None:
+                self._lose(address, f"worker {address} has begun anew")
+            process.start, process.mail = start, Mailbox()
+            self._heard[address] = self._clock()
+            for lead in self._leads.values():
+                self._post(lead, lead.join(address, process.host, process.threads))
+        self._heard[address] = self._clock()
+        try:
+            messages = process.mail.take(parcel)
+        except ValueError:
+            return False
+        for message in messages:
+            about = self._leads.get(message.work)  # type: ignore[attr-defined]
+            if about is not None:
+                self._post(about, about.hear(address, message))
+        return True
+
+    def mail(self, address: str) -> Parcel | None:
+        """What a process is to get; None if there is no such process."""
+        process = self._processes.get(address)
+        return None if process is None else process.mail.parcel()
+
+    def has_mail(self, address: str) -> bool:
+        """Whether there are messages that the process may not have, or it is gone."""
+        process = self._processes.get(address)
+        return process is None or process.mail.waiting
+
+    # Bytes.
+
+    def missing(self, digests: Iterable[str]) -> list[str]:
+        """Those of the digests whose bytes are not here."""
+        now = self._clock()
+        found = []
+        for digest in digests:
+            blob = self._blobs.get(digest)
+            if blob is None:
+                found.append(digest)
+            else:
+                blob.used = now
+        return found
+
+    def put(self, digest: str, data: bytes) -> None:
+        """Keeps bytes."""
+        self._blobs[digest] = _Blob(data, self._clock())
+
+    def get(self, digest: str) -> bytes | None:
+        """The bytes with this digest."""
+        blob = self._blobs.get(digest)
+        if blob is None:
+            return None
+        blob.used = self._clock()
+        return blob.data
+
+    # What clients ask.
+
+    def begin(self, name: str, request: PassRequest) -> None:
+        """Makes a pass, once."""
+        if name in self._leads:
+            return
+        lead = self._leads[name] = Lead(name, request, self._clock)
+        for address, process in self._processes.items():
+            if process.start is not None and not process.leaving:
+                self._post(lead, lead.join(address, process.host, process.threads))
+
+    def lead(self, name: str) -> Lead:
+        """The pass with this name. Raises QueryError if there is none."""
+        lead = self._leads.get(name)
+        if lead is None:
+            raise QueryError(
+                f"the cluster has no query {name!r}: it was fetched, it has waited too long for "
+                "that, or the scheduler was started anew"
+            )
+        return lead
+
+    def status(self, name: str) -> Status:
+        """How far a pass is."""
+        return self.lead(name).status()
+
+    def coverage(self, name: str) -> Coverage:
+        """Which entries of a pass are merged, and which are given up."""
+        return self.lead(name).coverage()
+
+    def parts(self, name: str) -> tuple[Part, ...]:
+        """The partials that mergers of a pass hold now."""
+        return self.lead(name).parts(whole=False) or ()
+
+    def stop(self, name: str, reason: str) -> None:
+        """Ends a pass soon."""
+        lead = self.lead(name)
+        self._post(lead, lead.stop(reason))
+
+    def abort(self, name: str, reason: str) -> None:
+        """Ends a pass with what mergers have."""
+        lead = self.lead(name)
+        self._post(lead, lead.abort(reason))
+
+    def settle(self, name: str, commits: Mapping[int, int]) -> bool:
+        """A client has got the partials of a pass; see Lead."""
+        lead = self.lead(name)
+        settled, out = lead.settle(commits)
+        self._post(lead, out)
+        return settled
+
+    def fail(self, name: str, error: BaseException) -> None:
+        """Ends a pass with an error."""
+        lead = self.lead(name)
+        self._post(lead, lead.fail(error))
+
+    def listed(self) -> list[Listed]:
+        """The passes that there are."""
+        return [
+            Listed(name, lead.request.title, lead.request.recipe, lead.over)
+            for name, lead in self._leads.items()
+        ]
+
+    # Time.
+
+    def tick(self) -> None:
+        """Time has passed. To be called about every half second."""
+        now = self._clock()
+        for name, lead in list(self._leads.items()):
+            self._post(lead, lead.tick(self._heard))
+            waits = lead.over or lead.parts() is not None
+            if not waits:
+                self._ripe.pop(name, None)
+            elif now - self._ripe.setdefault(name, now) > lead.request.keep:
+                self.forget(name)
+        used = {digest for lead in self._leads.values() for digest in _digests(lead.request)}
+        for digest, blob in list(self._blobs.items()):
+            if digest in used:
+                blob.used = now
+            elif now - blob.used > _BLOB_SECONDS:
+                del self._blobs[digest]
+
+    def forget(self, name: str) -> None:
+        """Drops a pass, and what it has left on workers."""
+        lead = self._leads.pop(name, None)
+        self._ripe.pop(name, None)
+        if lead is not None:
+            self._post(lead, lead.fail(QueryError("the result was not fetched in time")))
+            self.changed.add(name)
+
+    def _post(self, lead: Lead, out: Iterable[tuple[str, object]]) -> None:
+        for address, message in out:
+            process = self._processes.get(address)
+            if process is not None:
+                process.mail.put(message)
+                self.news.add(address)
+        self.changed.add(lead.name)
+
+
+def _digests(request: PassRequest) -> Iterable[str]:
+    yield request.task
+    yield from request.packages
+    for digest in (request.inputs, request.recipe):
+        if digest is not None:
+            yield digest

@@ -1,0 +1,343 @@
+"""All that meets distributed's internals: a plugin on the scheduler and one on each worker, which
+carry messages between desk.py and station.py, and the requests of clients.
+
+Requests are handlers that are added to the servers' own, as distributed's shuffle does it. None of
+them uses a stream: an exception there would cost Dask a worker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import distributed
+from distributed.core import send_recv
+from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
+from distributed.protocol.pickle import dumps as dumps_plugin
+from distributed.protocol.serialize import to_serialize
+
+from ...errors import UnsupportedError
+from .desk import Desk
+from .mailbox import Parcel
+from .merger import Refused, Unreachable
+from .messages import VERSION, Status
+from .station import Station
+
+if TYPE_CHECKING:
+    from distributed import Client, Scheduler, Worker
+
+__all__ = ["MasterPlugin", "check_version", "install"]
+
+OLDEST = (2024, 1, 0)
+"""The oldest version of distributed with which this was tested."""
+NAME = "treemill"
+_POLL = 5.0
+"""Seconds for which a request of a worker or a client waits for news."""
+_TICK = 0.5
+_CONNECT = 5.0
+_TRIES = 3
+
+
+def check_version() -> None:
+    """Raises UnsupportedError if this distributed is too old."""
+    found = tuple(int(part) for part in distributed.__version__.split("+")[0].split(".")[:3])
+    if found < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise UnsupportedError(
+            f"treemill needs distributed {oldest} or newer, and this is "
+            f"{distributed.__version__}: pip install --upgrade 'treemill[cluster]'"
+        )
+
+
+class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
+    """The desk, on the scheduler."""
+
+    name = NAME
+    idempotent = True
+
+    async def start(self, scheduler: Scheduler) -> None:
+        """Adds the handlers, and a loop to each worker."""
+        check_version()
+        self._scheduler = scheduler
+        self._desk = Desk(time.monotonic)
+        self._mail: dict[str, asyncio.Event] = {}
+        self._changes: dict[str, asyncio.Event] = {}
+        scheduler.handlers.update(
+            treemill_hello=self.hello,
+            treemill_exchange=self.exchange,
+            treemill_blob=self.blob,
+            treemill_put=self.put,
+            treemill_ask=self.ask,
+            treemill_watch=self.watch,
+        )
+        self._ticker = asyncio.create_task(self._tick())
+        await scheduler.register_worker_plugin(
+            None, dumps_plugin(LoopPlugin()), name=NAME, idempotent=False
+        )
+
+    async def close(self) -> None:
+        """Ends with the scheduler."""
+        self._ticker.cancel()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(_TICK)
+            self._desk.tick()
+            self._wake()
+
+    def remove_worker(self, scheduler: Scheduler, worker: str, **kwargs: Any) -> None:
+        """See SchedulerPlugin."""
+        self._desk.remove(worker, f"worker {worker} was lost")
+        event = self._mail.pop(worker, None)
+        if event is not None:
+            event.set()
+        self._wake()
+
+    def valid_workers_downscaling(self, scheduler: Scheduler, workers: list[Any]) -> list[Any]:
+        """See SchedulerPlugin."""
+        return [each for each in workers if not self._desk.needed(each.address)]
+
+    def _wake(self, besides: str | None = None) -> None:
+        news, self._desk.news = self._desk.news, set()
+        for address in news - {besides}:
+            if address in self._mail:
+                self._mail[address].set()
+        changed, self._desk.changed = self._desk.changed, set()
+        for name in changed & self._changes.keys():
+            self._changes.pop(name).set()
+
+    # Handlers. What they take and give is bytes: the scheduler does not look into messages.
+
+    async def hello(self) -> dict[str, object]:
+        """What a client must know."""
+        workers = self._scheduler.workers.values()
+        return {
+            "version": VERSION,
+            "threads": sum(each.nthreads for each in workers),
+            "workers": len(workers),
+        }
+
+    async def exchange(self, address: str, start: str, parcel: bytes, wait: bool) -> bytes | None:
+        """A parcel of a worker's loop for one of the desk's. None: the worker is to begin anew."""
+        known = self._scheduler.workers.get(address)
+        if known is None:
+            return None
+        self._desk.add(address, known.host, known.nthreads)
+        well = self._desk.hear(address, start, pickle.loads(parcel))
+        self._wake(address)
+        if not well:
+            return None
+        if wait and not self._desk.has_mail(address):
+            event = self._mail.setdefault(address, asyncio.Event())
+            event.clear()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(event.wait(), _POLL)
+        mail = self._desk.mail(address)
+        return None if mail is None else pickle.dumps(mail)
+
+    async def blob(self, digest: str) -> bytes | None:
+        """Bytes for a worker or a client."""
+        return self._desk.get(digest)
+
+    async def put(self, digest: str, data: bytes) -> None:
+        """Bytes from a client."""
+        self._desk.put(digest, data)
+
+    async def ask(self, what: str, arguments: bytes) -> bytes:
+        """A request of a client: a method of the desk, and its arguments."""
+        try:
+            if what not in _ASKED:
+                raise UnsupportedError(f"treemill on the scheduler has no {what!r}")
+            answer = getattr(self._desk, what)(*pickle.loads(arguments))
+            self._wake()
+            return pickle.dumps((answer, None))
+        except Exception as error:
+            return pickle.dumps((None, error))
+
+    async def watch(self, name: str, change: int, wait: float) -> bytes:
+        """The status of a pass, once it is not the one with this `change` any more, or after
+        `wait` seconds."""
+        deadline = time.monotonic() + wait
+        try:
+            while True:
+                status: Status = self._desk.status(name)
+                rest = deadline - time.monotonic()
+                if status.change != change or rest <= 0:
+                    return pickle.dumps((status, None))
+                event = self._changes.setdefault(name, asyncio.Event())
+                with contextlib.suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(event.wait(), rest)
+        except Exception as error:
+            return pickle.dumps((None, error))
+
+
+_ASKED = {"missing", "begin", "coverage", "parts", "stop", "abort", "settle", "listed", "forget"}
+"""Methods of Desk that clients may call."""
+
+
+class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
+    """The station, on a worker."""
+
+    name = NAME
+
+    def setup(self, worker: Worker) -> None:
+        """Starts the loop."""
+        # Its allocator does not survive the end of the thread that loads it. This one stays.
+        importlib.import_module("treemill._core")
+        self._worker = worker
+        self._loop = asyncio.get_running_loop()
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="treemill-merge")
+        self._something = asyncio.Event()
+        self._closed = False
+        self._station: Station | None = None
+        worker.handlers.update(treemill_take=self.take, treemill_read=self.read)
+        self._tasks = [asyncio.create_task(self._poll()), asyncio.create_task(self._flush())]
+
+    def teardown(self, worker: Worker) -> None:
+        """Ends the loop."""
+        self._closed = True
+        for task in self._tasks:
+            task.cancel()
+        if self._station is not None:
+            self._station.end()
+        self._threads.shutdown(wait=False)
+
+    # The loop: one request waits for news, and what is to be said goes at once in another one.
+
+    def _there(self) -> Station:
+        if self._station is None:
+            worker = self._worker
+            self._station = Station(
+                worker.address, worker.local_directory, self._fetch, self._hand, self._awake
+            )
+        return self._station
+
+    def _awake(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the process ends
+            self._loop.call_soon_threadsafe(self._something.set)
+
+    async def _poll(self) -> None:
+        while not self._closed:
+            await self._exchange(wait=True)
+
+    async def _flush(self) -> None:
+        while not self._closed:
+            await self._something.wait()
+            self._something.clear()
+            if self._there().has_mail:
+                await self._exchange(wait=False)
+
+    async def _exchange(self, wait: bool) -> None:
+        station = self._there()
+        start = station.start
+        try:
+            answer = await self._worker.scheduler.treemill_exchange(
+                address=station.address,
+                start=start,
+                parcel=pickle.dumps(station.parcel()),
+                wait=wait,
+            )
+        except (TimeoutError, OSError):
+            # Dask ends a worker that has lost its scheduler.
+            await asyncio.sleep(0.2)
+            self._something.set()
+            return
+        if start != station.start:
+            return
+        if answer is None:
+            station.restart()
+            await asyncio.sleep(0.1)
+        else:
+            parcel: Parcel = pickle.loads(answer)
+            station.hear(parcel)
+
+    # What the station needs; called on its threads.
+
+    def _fetch(self, digest: str) -> bytes:
+        async def fetch() -> bytes | None:
+            found: bytes | None = await self._worker.scheduler.treemill_blob(digest=digest)
+            return found
+
+        data = asyncio.run_coroutine_threadsafe(fetch(), self._loop).result()
+        if data is None:
+            raise LookupError("the scheduler has no such bytes any more")
+        return data
+
+    def _hand(
+        self, address: str, work: str, merger: int, worker: int, number: int, data: bytes | None
+    ) -> None:
+        async def hand() -> object:
+            pool = self._worker.rpc
+            comm = await pool.connect(address, timeout=_CONNECT)
+            try:
+                return await send_recv(
+                    comm,
+                    op="treemill_take",
+                    work=work,
+                    merger=merger,
+                    worker=worker,
+                    number=number,
+                    data=None if data is None else to_serialize(data),
+                )
+            finally:
+                pool.reuse(address, comm)
+
+        answer: Any = None
+        for tries in reversed(range(_TRIES)):
+            try:
+                answer = asyncio.run_coroutine_threadsafe(hand(), self._loop).result()
+                break
+            except (TimeoutError, OSError) as error:
+                if tries == 0:
+                    raise Unreachable(f"{type(error).__name__}: {error}") from None
+        if answer is not None:
+            raise pickle.loads(answer)
+
+    # Handlers.
+
+    async def take(
+        self, work: str, merger: int, worker: int, number: int, data: bytes | None
+    ) -> bytes | None:
+        """A partial of a worker for a merger. Gives None, or what went wrong."""
+        station = self._there()
+        try:
+            await self._loop.run_in_executor(
+                self._threads, station.take, work, merger, worker, number, data
+            )
+        except Exception as error:
+            return _portable(error, station.address)
+        return None
+
+    async def read(self, work: str, merger: int) -> dict[str, object]:
+        """The partial of a merger."""
+        station = self._there()
+        try:
+            commits, data = await self._loop.run_in_executor(
+                self._threads, station.read, work, merger
+            )
+        except Refused:
+            return {"gone": True}
+        except Exception as error:
+            return {"error": _portable(error, station.address)}
+        return {"commits": commits, "data": None if data is None else to_serialize(data)}
+
+
+def _portable(error: BaseException, address: str) -> bytes:
+    from ..portable_error import portable  # start-up
+
+    if isinstance(error, Refused):
+        return pickle.dumps(error)
+    return pickle.dumps(portable(error, f"worker {address} failed in merging", address))
+
+
+async def install(client: Client) -> dict[str, Any]:
+    """Puts treemill on the client's scheduler, if it is not there. Gives what `hello` says."""
+    check_version()
+    await client._register_scheduler_plugin(MasterPlugin(), NAME, idempotent=True)
+    found: dict[str, Any] = await client.scheduler.treemill_hello()
+    return found

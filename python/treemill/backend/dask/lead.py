@@ -1,0 +1,396 @@
+"""Leads one pass on a cluster: which processes take part, who merges, what each is told; the pass's
+end. Its coordinator and the packetizer decide who does which entries.
+
+Pure but for the clock that it is given: messages in, messages out. Knows addresses as names only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ...errors import WorkerError
+from ...packetizer import (
+    Action,
+    Collected,
+    Commit,
+    Committed,
+    Coverage,
+    Event,
+    Finish,
+    Halt,
+    Hint,
+    MergerJoined,
+    MergerLost,
+    Order,
+    PacketDone,
+    Packetizer,
+    Policy,
+    Process,
+    Refuse,
+    Stop,
+    Tick,
+    WorkerJoined,
+    WorkerLost,
+)
+from ..coordinator import Coordinator
+from .messages import (
+    Act,
+    Begin,
+    Crashed,
+    Drop,
+    End,
+    Ended,
+    Hold,
+    Loaded,
+    Part,
+    PassRequest,
+    Pulse,
+    Recall,
+    Status,
+    Tell,
+    Unreached,
+)
+
+__all__ = ["Lead"]
+
+_LOADS = 5
+"""Processes in a row that may be lost before one of their workers has done a packet."""
+
+
+@dataclass(eq=False, slots=True)
+class _Process:
+    """One of Dask's workers, as far as it takes part in this pass."""
+
+    address: str
+    host: str
+    numbers: tuple[int, ...]
+    joined: set[int] = field(default_factory=set)
+    loaded: bool = False
+    merger: int | None = None
+    pulse: Pulse = field(default_factory=Pulse)
+
+
+class Lead:
+    """The state of one pass. Methods return the messages to be sent now, with addresses."""
+
+    def __init__(self, name: str, request: PassRequest, clock: Callable[[], float]) -> None:
+        """`name`: what messages call the pass."""
+        self.name = name
+        self.request = request
+        self._clock = clock
+        policy = Policy(
+            skip_errors=request.skip_errors,
+            commit_seconds=request.commit_seconds,
+            # The result is collected once, at the end: entries that a client has got are lost with
+            # it, those that a merger holds are not.
+            collect_seconds=float("inf"),
+            expected_workers=request.workers,
+            speculate=True,
+        )
+        packetizer = Packetizer(request.files, policy, nodes=request.nodes, sizing=request.sizing)
+        self._packetizer = packetizer
+        self._coordinator = Coordinator(packetizer, request.workers, clock, request.trace)
+        self._processes: dict[str, _Process] = {}
+        self._of: dict[int, _Process] = {}  # by worker
+        self._mergers: dict[int, _Process] = {}
+        self._commits: dict[int, int] = {}  # by merger: partials that it has, as it is known here
+        self._sent: dict[tuple[int, int], int] = {}  # the same by merger and worker
+        self._next_worker = self._next_merger = 0
+        self._gone = Pulse()  # the counters of processes that are lost
+        self._losses: list[WorkerLost | MergerLost] = []  # handled once another worker has joined
+        self._loads = _LOADS
+        self._begun = False
+        self._change = 0
+        self._out: list[tuple[str, object]] = []
+        self._deadline: tuple[float, str] | None = None
+        self._ended: Ended | None = None
+        self._alone_since: float | None = clock()
+
+    # What others may read.
+
+    @property
+    def over(self) -> bool:
+        """Whether the pass has ended."""
+        return self._ended is not None
+
+    @property
+    def change(self) -> int:
+        """Counts what a client wants to hear of at once."""
+        return self._change
+
+    @property
+    def addresses(self) -> list[str]:
+        """The processes that take part."""
+        return list(self._processes)
+
+    def needs(self, address: str) -> bool:
+        """Whether the process has work that is not committed, or holds partials."""
+        process = self._processes.get(address)
+        if process is None or self.over:
+            return False
+        if process.merger is not None and process.merger in self._packetizer.holding:
+            return True
+        return not process.loaded or not process.joined <= self._packetizer.idle
+
+    def coverage(self) -> Coverage:
+        """Which entries are merged, and which are given up."""
+        if self._ended is not None:
+            return self._ended.coverage
+        return self._packetizer.coverage(held=True)
+
+    def parts(self, whole: bool = True) -> tuple[Part, ...] | None:
+        """The partials that mergers hold; None if `whole` and workers still have something to
+        do."""
+        if self.over or (whole and not self._packetizer.only_mergers_hold):
+            return None
+        return tuple(
+            Part(merger, self._mergers[merger].address, self._commits.get(merger, 0))
+            for merger in self._packetizer.holding
+        )
+
+    def status(self) -> Status:
+        """How far the pass is."""
+        pulse = self._gone
+        for process in self._processes.values():
+            pulse = pulse.plus(process.pulse)
+        expected = self._coordinator.expected_entries
+        pulse = replace(pulse, entries=min(pulse.entries, expected))
+        return Status(
+            self._change,
+            pulse,
+            expected,
+            len(self._coordinator.workers),
+            (self._coordinator.ended or self._clock()) - self._coordinator.began,
+            self._begun,
+            self.parts(),
+            self._ended,
+        )
+
+    # Processes.
+
+    def join(self, address: str, host: str, threads: int) -> list[tuple[str, object]]:
+        """A process may take part."""
+        if not self.over and address not in self._processes:
+            numbers = tuple(range(self._next_worker, self._next_worker + threads))
+            self._next_worker += threads
+            process = _Process(address, host, numbers)
+            self._processes[address] = process
+            self._of |= dict.fromkeys(numbers, process)
+            request = self.request
+            self._say(
+                address,
+                Begin(self.name, request.task, request.inputs, request.packages, numbers),
+            )
+        return self._told()
+
+    def lose(self, address: str, reason: str, fault: bool = True) -> list[tuple[str, object]]:
+        """A process is lost. `fault`: whether its packets may be to blame."""
+        process = self._processes.pop(address, None)
+        if process is None or self.over:
+            return self._told()
+        self._gone = self._gone.plus(process.pulse)
+        for number in process.numbers:
+            if number in process.joined:
+                self._losses.append(WorkerLost(number, reason, fault))
+        if process.merger is not None:
+            self._replace(process)
+        self._loads -= fault
+        if self._loads <= 0:
+            words = f"{_LOADS} of Dask's workers in a row were lost before they had done anything"
+            self._carry_out(
+                self._coordinator.fail(WorkerError(f"given up: {words}: {reason}", worker=address))
+            )
+        self._tell_losses()
+        return self._told()
+
+    def _replace(self, lost: _Process) -> None:
+        """Makes another process merge for the host of a merger that is lost."""
+        merger = lost.merger
+        assert merger is not None
+        lost.merger = None
+        self._losses.append(MergerLost(merger))
+        self._elect(lost.host)
+
+    def _elect(self, host: str) -> None:
+        """Makes a process of this host a merger, if it has none; of any host if there is no merger
+        at all."""
+        loaded = [each for each in self._processes.values() if each.loaded]
+        here = [each for each in loaded if each.host == host]
+        if any(each.merger is not None for each in here or loaded):
+            return
+        for process in (here or loaded)[:1]:
+            process.merger = self._next_merger
+            self._next_merger += 1
+            self._mergers[process.merger] = process
+            self._say(process.address, Hold(self.name, process.merger))
+            self._handle(MergerJoined(process.merger, process.host))
+
+    def _tell_losses(self) -> None:
+        """Handles losses, but not before there is another worker: the packetizer ends a pass that
+        has none."""
+        there = self._coordinator.workers
+        gone = {each.worker for each in self._losses if isinstance(each, WorkerLost)}
+        if self._losses and not there - gone:
+            self._alone_since = self._alone_since or self._clock()
+            return
+        losses, self._losses = self._losses, []
+        # Mergers first: what they had is then done by workers that are there.
+        for event in sorted(losses, key=lambda each: isinstance(each, WorkerLost)):
+            self._handle(event)
+            if isinstance(event, MergerLost):
+                self._mergers.pop(event.merger, None)
+
+    # Messages of processes.
+
+    def hear(self, address: str, message: object) -> list[tuple[str, object]]:
+        """Handles a message of a process."""
+        process = self._processes.get(address)
+        if process is None or self.over:
+            return self._told()
+        if isinstance(message, Tell):
+            if message.pulse is not None:
+                process.pulse = message.pulse
+            self._hear_event(process, message.event)
+        elif isinstance(message, Loaded):
+            process.loaded = True
+            self._elect(process.host)
+        elif isinstance(message, Unreached):
+            self._unreached(process, message)
+        elif isinstance(message, Crashed):
+            self._carry_out(self._coordinator.fail(message.error))
+        else:
+            raise TypeError(f"not a message of a worker process: {message!r}")
+        return self._told()
+
+    def _hear_event(self, process: _Process, event: Event) -> None:
+        if isinstance(event, WorkerJoined):
+            process.joined.add(event.worker)
+            self._alone_since = None
+            event = WorkerJoined(event.worker, process.host)
+        elif isinstance(event, Committed) and event.merger is not None:
+            self._commits[event.merger] = self._commits.get(event.merger, 0) + 1
+            place = (event.merger, event.worker)
+            self._sent[place] = self._sent.get(place, 0) + 1
+        elif isinstance(event, PacketDone):
+            self._loads = _LOADS
+        self._handle(event)
+        if isinstance(event, WorkerJoined):
+            self._tell_losses()
+
+    def _unreached(self, process: _Process, message: Unreached) -> None:
+        holder = self._mergers.get(message.merger)
+        if holder is None or holder.merger != message.merger:
+            return  # it is known to be lost: that was the answer
+        self._replace(holder)
+        self._say(holder.address, Drop(self.name, message.merger))
+        self._tell_losses()
+
+    # What the client asks.
+
+    def stop(self, reason: str) -> list[tuple[str, object]]:
+        """Tells workers to end at their next batch and to commit."""
+        self._handle(Stop(reason))
+        self._deadline = self._deadline or (self._clock() + self.request.patience, reason)
+        return self._told()
+
+    def abort(self, reason: str) -> list[tuple[str, object]]:
+        """Ends with what mergers have; the work that is not committed is lost."""
+        if not self.over:
+            self._handle(Stop(reason))
+            losses, self._losses = self._losses, []
+            losses += [WorkerLost(each, reason) for each in list(self._coordinator.workers)]
+            for event in losses:
+                self._handle(event)
+        return self._told()
+
+    def settle(self, commits: Mapping[int, int]) -> tuple[bool, list[tuple[str, object]]]:
+        """A client has got the partials of these mergers, each with so many commits. False if that
+        is not all of the result, or not what the result is now."""
+        parts = self.parts()
+        if parts is None or {each.merger: each.commits for each in parts} != dict(commits):
+            return False, self._told()
+        for merger in commits:
+            self._handle(Collected(merger))
+        return True, self._told()
+
+    def tick(self, heard: Mapping[str, float]) -> list[tuple[str, object]]:
+        """Time has passed. `heard`: when each process was last heard of."""
+        now = self._clock()
+        for address in list(self._processes):
+            if now - heard.get(address, now) > self.request.silence:
+                self._say(address, End(self.name))
+                self.lose(address, f"did not answer for {self.request.silence:g} seconds")
+        if self.over:
+            return self._told()
+        if self._alone_since is not None and now - self._alone_since > self.request.wait:
+            words = f"no worker has been there for {self.request.wait:g} seconds"
+            lost = [each.reason for each in self._losses if isinstance(each, WorkerLost)]
+            last = f"; the last one was lost: {lost[-1]}" if lost else ""
+            todo = "start workers, or give connect() a longer wait="
+            return self.fail(WorkerError(f"given up: {words}{last}; {todo}"))
+        if self._deadline is not None and now > self._deadline[0]:
+            reason = self._deadline[1]
+            self._deadline = None
+            words = f"{reason}; a worker was not done {self.request.patience:g} s later"
+            return self.abort(words)
+        self._handle(Tick())
+        return self._told()
+
+    def fail(self, error: BaseException) -> list[tuple[str, object]]:
+        """Ends the pass with an error."""
+        self._carry_out(self._coordinator.fail(error))
+        return self._told()
+
+    # Actions.
+
+    def _handle(self, event: Event) -> None:
+        before = self.parts()
+        self._carry_out(self._coordinator.handle(event))
+        if self.parts() != before:
+            self._change += 1
+
+    def _carry_out(self, actions: list[Action]) -> None:
+        for action in actions:
+            if isinstance(action, Order | Hint):
+                self._order(action)
+            elif isinstance(action, Refuse):
+                holder = self._mergers.get(action.merger)
+                if holder is not None:
+                    taken = self._sent.get((action.merger, action.worker), 0)
+                    self._say(
+                        holder.address, Recall(self.name, action.merger, action.worker, taken)
+                    )
+            elif isinstance(action, Halt):
+                for address in self._processes:
+                    self._say(address, Act(self.name, action))
+            elif isinstance(action, Finish):
+                self._end(action.error)
+
+    def _order(self, action: Order | Hint) -> None:
+        process = self._of[action.worker]
+        address = None
+        if isinstance(action, Commit) and action.merger is not None:
+            address = self._mergers[action.merger].address
+        elif isinstance(action, Process) and self._coordinator.begins(action.worker):
+            self._begun = True
+            self._change += 1
+        self._say(process.address, Act(self.name, action, address))
+
+    def _end(self, error: BaseException | None) -> None:
+        self._ended = Ended(
+            error,
+            self._coordinator.coverage(),
+            self._coordinator.committed_entries,
+            self._coordinator.trace,
+        )
+        self._change += 1
+        for address in self._processes:
+            self._say(address, End(self.name))
+
+    def _say(self, address: str, message: object) -> None:
+        self._out.append((address, message))
+
+    def _told(self) -> list[tuple[str, object]]:
+        out, self._out = self._out, []
+        return out

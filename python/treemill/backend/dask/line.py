@@ -1,0 +1,148 @@
+"""The client's line to the scheduler and to the workers that hold results. Each call waits, on the
+caller's thread, while the requests run on the event loop of a distributed.Client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import CancelledError
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...errors import UnsupportedError, WorkerError
+from .engine import install
+from .messages import VERSION, Part, Status
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["Gone", "Line"]
+
+_T = TypeVar("_T")
+
+_AGAIN = 6.0
+"""Seconds within which a scheduler must be there again after its connection broke."""
+
+
+class Gone(Exception):  # noqa: N818 - what happened, not a mistake
+    """The worker that held a partial is gone, or does not have it any more."""
+
+
+class Line:
+    """Requests to one scheduler. Any thread may call, except the client's own."""
+
+    def __init__(self, client: Client, silence: float) -> None:
+        """`silence`: seconds for which an answer may be waited for."""
+        self._client = client
+        self._silence = silence
+
+    @property
+    def address(self) -> str:
+        """The scheduler's address."""
+        scheduler = self._client.scheduler
+        return "" if scheduler is None else str(scheduler.address)
+
+    def install(self) -> dict[str, Any]:
+        """Puts treemill on the scheduler. Gives what the scheduler says of itself. Raises
+        UnsupportedError if it cannot have treemill, or has another version."""
+        try:
+            found = self._wait(install(self._client), self._silence)
+        except WorkerError:
+            raise
+        except ImportError as error:
+            raise UnsupportedError(
+                f"the scheduler {self.address} cannot import treemill ({error}): install the same "
+                "version there, and on the workers"
+            ) from error
+        if not isinstance(found, dict) or found.get("version") != VERSION:
+            raise UnsupportedError(
+                f"the scheduler {self.address} has another version of treemill: install the same "
+                "version everywhere, and start the scheduler anew"
+            )
+        return found
+
+    def hello(self) -> dict[str, Any]:
+        """What the scheduler says of itself."""
+        found: dict[str, Any] = self._request(lambda: self._client.scheduler.treemill_hello())
+        return found
+
+    def ask(self, what: str, *arguments: object) -> Any:
+        """Calls a method of the desk."""
+        data = pickle.dumps(arguments)
+        return self._answer(lambda: self._client.scheduler.treemill_ask(what=what, arguments=data))
+
+    def watch(self, name: str, change: int, wait: float) -> Status:
+        """The status of a pass, when it has changed or after `wait` seconds."""
+        found: Status = self._answer(
+            lambda: self._client.scheduler.treemill_watch(name=name, change=change, wait=wait)
+        )
+        return found
+
+    def put(self, blobs: dict[str, bytes]) -> None:
+        """Sends bytes that the scheduler does not have."""
+        for digest in self.ask("missing", list(blobs)):
+            self._send(digest, blobs[digest])
+
+    def _send(self, digest: str, data: bytes) -> None:
+        self._request(lambda: self._client.scheduler.treemill_put(digest=digest, data=data))
+
+    def get(self, digest: str) -> bytes | None:
+        """Bytes that the scheduler has."""
+        found: bytes | None = self._request(
+            lambda: self._client.scheduler.treemill_blob(digest=digest)
+        )
+        return found
+
+    def read(self, work: str, part: Part) -> tuple[int, bytes | None]:
+        """A merger's partial, from the worker that has it. Raises Gone."""
+
+        async def read() -> Any:
+            return await self._client.rpc(part.address).treemill_read(work=work, merger=part.merger)
+
+        try:
+            answer = self._wait(read(), self._silence)
+        except (OSError, TimeoutError) as error:
+            raise Gone(str(error)) from error
+        if answer.get("gone"):
+            raise Gone
+        if "error" in answer:
+            raise pickle.loads(answer["error"])
+        data = answer["data"]
+        return answer["commits"], None if data is None else bytes(data)
+
+    def _answer(self, request: Callable[[], Awaitable[bytes]]) -> Any:
+        data = self._request(request)
+        if data is None:
+            raise WorkerError(
+                f"the scheduler {self.address} knows nothing of treemill any more: it was started "
+                "anew, and its queries are lost; run the query again with a new session"
+            )
+        value, error = pickle.loads(data)
+        if error is not None:
+            raise error
+        return value
+
+    def _request(self, request: Callable[[], Awaitable[_T]]) -> _T:
+        async def again() -> _T:
+            return await request()
+
+        try:
+            return self._wait(again(), self._silence)
+        except (OSError, TimeoutError, CancelledError):
+            pass  # the connection broke: try a new one
+        try:
+            return self._wait(again(), _AGAIN)
+        except (OSError, TimeoutError, CancelledError) as error:
+            raise WorkerError(
+                f"the scheduler {self.address} does not answer "
+                f"({type(error).__name__}: {error}). If it has ended, its queries have ended with "
+                "it: start it again, connect anew and run the query again"
+            ) from None
+
+    def _wait(self, request: Coroutine[Any, Any, _T], seconds: float) -> _T:
+        async def within() -> _T:
+            return await asyncio.wait_for(request, seconds)
+
+        loop = self._client.loop.asyncio_loop
+        return asyncio.run_coroutine_threadsafe(within(), loop).result()

@@ -1,0 +1,70 @@
+"""A merger: takes the partials of workers in one process, each once, and lets others read what it
+has. Knows no packet and no transport. Thread-safe; partials are merged one after another, on the
+threads that bring them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from ...worker.workload import Partial
+
+__all__ = ["Merger", "Refused", "Unreachable"]
+
+
+class Refused(Exception):  # noqa: N818 - what happened, not a mistake
+    """The merger takes nothing from this worker any more."""
+
+
+class Unreachable(Exception):  # noqa: N818 - what happened, not a mistake
+    """The merger's process did not answer."""
+
+
+class Merger:
+    """The partial of one merger, and how often it has taken one from each worker."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._partial: Partial | None = None
+        self._taken: dict[int, int] = {}
+        self._refused: set[int] = set()
+        self._dropped = False
+
+    def take(self, worker: int, number: int, load: Callable[[], Partial | None]) -> None:
+        """Merges the partial that `load` gives, the worker's `number`-th (from 0). Taking it again
+        changes nothing. Raises Refused, and what merging raises."""
+        with self._lock:
+            taken = self._taken.get(worker, 0)
+            if number < taken:
+                return
+            if worker in self._refused or self._dropped or number > taken:
+                raise Refused
+            partial = load()
+            if partial is not None:
+                if self._partial is None:
+                    self._partial = partial
+                else:
+                    self._partial.merge(partial)
+            self._taken[worker] = taken + 1
+
+    def refuse(self, worker: int) -> int:
+        """Takes nothing from the worker from now on. Returns how many partials were taken."""
+        with self._lock:
+            self._refused.add(worker)
+            return self._taken.get(worker, 0)
+
+    def read(self) -> tuple[int, bytes | None]:
+        """How many partials were taken, and all of them merged, in bytes. Raises Refused if it was
+        dropped."""
+        with self._lock:
+            if self._dropped:
+                raise Refused
+            data = None if self._partial is None else self._partial.dumps()
+            return sum(self._taken.values()), data
+
+    def drop(self) -> None:
+        """Drops everything."""
+        with self._lock:
+            self._dropped = True
+            self._partial = None

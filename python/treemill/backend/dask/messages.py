@@ -1,0 +1,233 @@
+"""What the client, the scheduler's plugin and worker processes say to each other. The packetizer's
+events and actions are carried as they are. Plain data, which is sent pickled.
+
+A process is one of Dask's workers; a worker is one of its threads, with a number in its pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...io_report import IOReport
+from ...packetizer import Coverage, Event, FileSize, Halt, Hint, Order, Sizing, Trace
+
+__all__ = [
+    "VERSION",
+    "Act",
+    "Begin",
+    "Crashed",
+    "Drop",
+    "End",
+    "Ended",
+    "Hold",
+    "Listed",
+    "Loaded",
+    "Part",
+    "PassRequest",
+    "Pulse",
+    "Recall",
+    "Status",
+    "Tell",
+    "Unreached",
+]
+
+VERSION = 1
+"""Of these messages: client, scheduler and workers must have the same."""
+
+
+# From the client to the scheduler.
+
+
+@dataclass(frozen=True, slots=True)
+class PassRequest:
+    """A pass to be made."""
+
+    title: str
+    task: str
+    """The digest of the task's bytes."""
+    inputs: str | None
+    """The digest of the inputs' bytes, if the task has some."""
+    packages: tuple[str, ...]
+    """The digests of the packages that workers need on their path."""
+    files: Sequence[FileSize | None]
+    nodes: Sequence[str | None]
+    """The node of each file."""
+    workers: int
+    """The number of workers that are expected to join."""
+    skip_errors: bool
+    commit_seconds: float
+    sizing: Sizing
+    silence: float
+    patience: float
+    wait: float
+    """Seconds for which a pass without any worker waits for one."""
+    keep: float
+    """Seconds for which a result waits for a client."""
+    trace: int
+    recipe: str | None = None
+    """The digest of what a client needs to make the user's result, if it can be sent."""
+
+
+# From the scheduler to a worker process.
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Load the task of a pass, and start workers with these numbers."""
+
+    work: str
+    task: str
+    inputs: str | None
+    packages: tuple[str, ...]
+    workers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Be the merger with this number."""
+
+    work: str
+    merger: int
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An action for a worker. `address`: of the merger that a Commit names."""
+
+    work: str
+    action: Order | Hint | Halt
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The worker is lost. If the merger has not taken its partial number `taken`, it will not take
+    it any more."""
+
+    work: str
+    merger: int
+    worker: int
+    taken: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Drop the partial of this merger: its entries are done again elsewhere."""
+
+    work: str
+    merger: int
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The pass is over, or this process has no part in it any more: drop all of it."""
+
+    work: str
+
+
+# From a worker process to the scheduler.
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """The counters of a process for one pass."""
+
+    entries: int = 0
+    bytes_read: int = 0
+    bytes_decompressed: int = 0
+    bytes_from_cache: int = 0
+    io: IOReport = field(default_factory=IOReport)
+
+    def plus(self, other: Pulse) -> Pulse:
+        """The sum of both."""
+        return Pulse(
+            self.entries + other.entries,
+            self.bytes_read + other.bytes_read,
+            self.bytes_decompressed + other.bytes_decompressed,
+            self.bytes_from_cache + other.bytes_from_cache,
+            self.io.plus(other.io),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The process has loaded the task: its workers start, and it can merge."""
+
+    work: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """An event of a worker or of a merger, with the counters of its process."""
+
+    work: str
+    event: Event
+    pulse: Pulse | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    """The worker could not hand its partial to the merger."""
+
+    work: str
+    worker: int
+    merger: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """The pass cannot go on, here or on another worker: it ends with this error."""
+
+    work: str
+    error: BaseException
+
+
+# From the scheduler to a client.
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A partial that a merger holds, and where."""
+
+    merger: int
+    address: str
+    commits: int
+    """The number of partials of workers that are merged in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a pass has ended. One pickle holds the error and the coverage that refers to it."""
+
+    error: BaseException | None
+    coverage: Coverage
+    entries: int
+    trace: Trace | None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far a pass is."""
+
+    change: int
+    """Counts what a client wants to hear of at once."""
+    pulse: Pulse
+    expected: int
+    workers: int
+    seconds: float
+    begun: bool
+    parts: tuple[Part, ...] | None = None
+    """All that the result consists of, once no worker has anything to do."""
+    ended: Ended | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A pass in the scheduler's list."""
+
+    work: str
+    title: str
+    recipe: str | None
+    over: bool

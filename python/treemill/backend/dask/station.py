@@ -1,0 +1,169 @@
+"""What one of Dask's worker processes has of treemill: its crews, its mailbox to the scheduler, and
+the bytes and packages that it has got. Knows no Dask: engine.py carries its messages.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import io
+import os
+import sys
+import threading
+import uuid
+import zipfile
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+from .crew import Crew
+from .mailbox import Mailbox, Parcel
+from .merger import Refused
+from .messages import Act, Begin, Drop, End, Hold, Recall
+
+__all__ = ["Station"]
+
+_BLOB_BYTES = 512 << 20
+"""Bytes of tasks and inputs that a process keeps for passes to come."""
+
+Hand = Callable[[str, str, int, int, int, "bytes | None"], None]
+
+
+class Station:
+    """The crews of a process. `hear` and `parcel` are called on the event loop."""
+
+    def __init__(
+        self,
+        address: str,
+        folder: str,
+        fetch: Callable[[str], bytes],
+        hand: Hand,
+        awake: Callable[[], None],
+    ) -> None:
+        """`folder`: where packages are put. `fetch` gets bytes from the scheduler, and `hand` hands
+        a partial to another process; both wait. `awake` is called, on any thread, when there is
+        something to be sent."""
+        self.address = address
+        self.hand = hand
+        self._folder = folder
+        self._fetch = fetch
+        self._awake = awake
+        self._lock = threading.Lock()
+        self._loading = threading.Lock()
+        self._blobs: OrderedDict[str, bytes] = OrderedDict()
+        self._paths: tuple[str, ...] = ()
+        self._crews: dict[str, Crew] = {}
+        self.restart()
+
+    def restart(self) -> None:
+        """Begins anew, because the scheduler has given this process up."""
+        for crew in self._crews.values():
+            crew.end()
+        with self._lock:
+            self._crews = {}
+            self.start = uuid.uuid4().hex
+            self._mail = Mailbox()
+
+    # Messages.
+
+    def say(self, message: object) -> None:
+        """Sends a message to the scheduler."""
+        with self._lock:
+            self._mail.put(message)
+        self._awake()
+
+    @property
+    def has_mail(self) -> bool:
+        """Whether there is something to be sent."""
+        return self._mail.waiting
+
+    def parcel(self) -> Parcel:
+        """What is to be sent."""
+        with self._lock:
+            return self._mail.parcel()
+
+    def hear(self, parcel: Parcel) -> None:
+        """Handles what the scheduler has sent."""
+        with self._lock:
+            messages = self._mail.take(parcel)
+        for message in messages:
+            self._handle(message)
+
+    def _handle(self, message: object) -> None:
+        if isinstance(message, Begin):
+            self._crews[message.work] = Crew(message, self)
+            return
+        assert isinstance(message, Hold | Act | Recall | Drop | End)
+        crew = self._crews.get(message.work)
+        if crew is None:
+            return
+        if isinstance(message, End):
+            del self._crews[message.work]
+            crew.end()
+        elif isinstance(message, Drop):
+            crew.drop(message.merger)
+        else:
+            crew.hear(message)
+
+    def end(self) -> None:
+        """Ends all crews: the process ends."""
+        for crew in self._crews.values():
+            crew.end()
+
+    # What other processes ask; on threads that may wait.
+
+    def take(self, work: str, merger: int, worker: int, number: int, data: bytes | None) -> None:
+        """Merges a partial. See Merger."""
+        self._crew(work).take(merger, worker, number, data)
+
+    def read(self, work: str, merger: int) -> tuple[int, bytes | None]:
+        """What a merger has. See Merger."""
+        return self._crew(work).read(merger)
+
+    def _crew(self, work: str) -> Crew:
+        crew = self._crews.get(work)
+        if crew is None:
+            raise Refused
+        return crew
+
+    # What crews need.
+
+    def blob(self, digest: str) -> bytes:
+        """Gets the bytes with this digest, once."""
+        with self._loading:
+            data = self._blobs.pop(digest, None)
+            if data is None:
+                data = self._fetch(digest)
+            self._blobs[digest] = data
+            while sum(map(len, self._blobs.values())) > _BLOB_BYTES and len(self._blobs) > 1:
+                self._blobs.popitem(last=False)
+            return data
+
+    def paths(self, packages: Sequence[str]) -> None:
+        """Puts these packages first on the import path, and takes earlier ones off it."""
+        wanted = tuple(self._unpacked(digest) for digest in packages)
+        with self._loading:
+            if wanted != self._paths:
+                left = [path for path in self._paths if path not in wanted]
+                sys.path[:] = [*wanted, *(p for p in sys.path if p not in {*left, *wanted})]
+                _forget_modules(left)
+                importlib.invalidate_caches()
+                self._paths = wanted
+                # The hook of uploaded packages, which few of them have.
+                if importlib.util.find_spec("treemill_setup") is not None:
+                    importlib.import_module("treemill_setup")
+
+    def _unpacked(self, digest: str) -> str:
+        target = os.path.join(self._folder, f"treemill-{digest[:16]}")
+        data = self.blob(digest)
+        with self._loading, zipfile.ZipFile(io.BytesIO(data)) as archive:
+            archive.extractall(target)
+        return target
+
+
+def _forget_modules(folders: Sequence[str]) -> None:
+    """Forgets the modules of packages that are on the path no more: a later one may have another
+    module of the same name."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file is not None and any(file.startswith(f"{folder}{os.sep}") for folder in folders):
+            del sys.modules[name]
