@@ -10,7 +10,7 @@ every entry is in the result or given up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .assignment import Assignment
@@ -47,7 +47,7 @@ from .events import (
 )
 from .feeding import Feeding
 from .growth import Growth
-from .ledger import Coverage, News
+from .ledger import News
 from .mergers import Mergers
 from .nodes import Nodes, host_of
 from .policy import Policy
@@ -55,10 +55,10 @@ from .promises import Promises
 from .recovery import Recovery
 from .sizing import Sizing
 from .state import State
-from .validation import validate
+from .view import View
 
 
-class Packetizer:
+class Packetizer(View):
     """The distribution of one query's entries. Only `handle` changes it. Not thread-safe."""
 
     def __init__(
@@ -92,53 +92,6 @@ class Packetizer:
         self._believed = max((size.ahead for size in files if size is not None), default=0)
         self._far = self._believed > 0  # whether any file has been far so far
 
-    # What others may read.
-
-    @property
-    def over(self) -> bool:
-        """Whether the query is over: Finish was returned."""
-        return self._state.ending.over
-
-    @property
-    def workers(self) -> Set[int]:
-        """The workers that have joined and are not lost."""
-        return self._state.workers.keys()
-
-    @property
-    def mergers(self) -> Set[int]:
-        """The mergers that have joined and are not lost."""
-        return self._mergers.numbers
-
-    @property
-    def committed_entries(self) -> int:
-        """The number of entries in the result so far."""
-        return self._state.ledger.committed_entries
-
-    @property
-    def expected_entries(self) -> int:
-        """Entries of all files; a file of unknown size counts as many as the others on average."""
-        return self._state.totals.expected
-
-    @property
-    def only_mergers_hold(self) -> bool:
-        """Whether mergers hold all that is not in the result, and no worker will do more."""
-        return not self.over and self._is_done and bool(self._state.ledger.holding)
-
-    @property
-    def idle(self) -> Set[int]:
-        """The workers that have nothing to do and nothing to lose."""
-        return self._state.idle.keys()
-
-    @property
-    def holding(self) -> list[int]:
-        """The mergers that hold something."""
-        return self._state.ledger.holding
-
-    def coverage(self, held: bool = False) -> Coverage:
-        """Which entries are in the result (`held`: or in a merger's partial), which are not, and
-        why. Final once `over`."""
-        return self._state.ledger.coverage(held)
-
     @property
     def growth(self) -> Growth:
         """What there is to do: for callers that add files and have them given back."""
@@ -148,10 +101,6 @@ class Packetizer:
         """What has come into the result and what was given up since the last call; only if the
         policy says `growing`."""
         return self._state.ledger.take_news()
-
-    def validate(self) -> None:
-        """Raises RuntimeError if the state contradicts itself. For tests: it checks all of it."""
-        validate(self._state)
 
     # The one way in.
 
@@ -373,17 +322,8 @@ class Packetizer:
 
     # The end.
 
-    @property
-    def _is_done(self) -> bool:
-        state = self._state
-        if len(state.idle) + len(state.tainted) < len(state.workers):
-            return False  # the others will answer; idle workers have committed
-        if state.ending.reason is None and not state.everything_handed_out:
-            return False
-        return not state.ledger.moving  # mergers will say whether lost workers' partials arrived
-
     def _finish_if_over(self, actions: list[Action]) -> None:
-        if not self._is_done:
+        if not self.is_done:
             return
         holding = self._state.ledger.holding
         actions += [Collect(merger) for merger in self._mergers.rest(holding)]
