@@ -1,0 +1,78 @@
+"""What others may read of a packetizer: the state of the query in plain values. Changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from .ledger import Coverage
+from .mergers import Mergers
+from .state import State
+from .validation import validate
+
+__all__ = ["View"]
+
+
+class View:
+    """The part of the packetizer that only reads."""
+
+    _state: State
+    _mergers: Mergers
+
+    @property
+    def over(self) -> bool:
+        """Whether the query is over: Finish was returned."""
+        return self._state.ending.over
+
+    @property
+    def workers(self) -> Set[int]:
+        """The workers that have joined and are not lost."""
+        return self._state.workers.keys()
+
+    @property
+    def mergers(self) -> Set[int]:
+        """The mergers that have joined and are not lost."""
+        return self._mergers.numbers
+
+    @property
+    def committed_entries(self) -> int:
+        """The number of entries in the result so far."""
+        return self._state.ledger.committed_entries
+
+    @property
+    def expected_entries(self) -> int:
+        """Entries of all files; a file of unknown size counts as many as the others on average."""
+        return self._state.totals.expected
+
+    @property
+    def only_mergers_hold(self) -> bool:
+        """Whether mergers hold all that is not in the result, and no worker will do more."""
+        return not self.over and self.is_done and bool(self._state.ledger.holding)
+
+    @property
+    def idle(self) -> Set[int]:
+        """The workers that have nothing to do and nothing to lose."""
+        return self._state.idle.keys()
+
+    @property
+    def holding(self) -> list[int]:
+        """The mergers that hold something."""
+        return self._state.ledger.holding
+
+    def coverage(self, held: bool = False) -> Coverage:
+        """Which entries are in the result (`held`: or in a merger's partial), which are not, and
+        why. Final once `over`."""
+        return self._state.ledger.coverage(held)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no worker will do more, nor any partial arrive."""
+        state = self._state
+        if len(state.idle) + len(state.tainted) < len(state.workers):
+            return False  # the others will answer; idle workers have committed
+        if state.ending.reason is None and not state.everything_handed_out:
+            return False
+        return not state.ledger.moving  # mergers will say whether lost workers' partials arrived
+
+    def validate(self) -> None:
+        """Raises RuntimeError if the state contradicts itself. For tests: it checks all of it."""
+        validate(self._state)
