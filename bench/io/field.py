@@ -1,4 +1,4 @@
-"""Where it is run: a client and a server on an emulated link, the server's files, and runs of
+"""Where it is run: a client and two servers on an emulated link, the servers' files, and runs of
 contestants on the client, which end after some patience.
 """
 
@@ -8,7 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from tools.servers.process import Server
 from tools.servers.xrootd import XRootD
 
 from ..protocol import REPOSITORY
-from .contestants import Contestant, Task
+from .contestants import BEGAN, Contestant, Task
 
 LINKS = {
     "0.3 ms": Wire(delay_ms=0.15),
@@ -42,10 +43,25 @@ class Run:
     total: float = 0.0
     counters: dict[str, float] | None = None
     error: str = ""
+    passes: tuple[float, ...] = ()
+    """Seconds of each pass, if there were several; the last one's are `seconds`."""
+
+
+@dataclass(frozen=True)
+class Meanwhile:
+    """What happens while a contestant runs: `action`, so many seconds after its clock started."""
+
+    after: float
+    action: Callable[[], object]
+
+
+SECOND = "second"
+"""A server of `root://` on a host of its own, with the files that the others have, too."""
 
 
 class Field:
-    """The link, and servers on its far side that serve the same files."""
+    """The link, and servers on its far sides that serve the same files: "root" and "http" on one
+    host, SECOND on another."""
 
     def __init__(self, link: Link, servers: dict[str, Server]) -> None:
         self._link, self._servers = link, servers
@@ -56,47 +72,102 @@ class Field:
         for server in self._servers.values():
             target = server.data / name
             target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists():
+                if target.samefile(path):
+                    continue
+                target.unlink()
             try:
                 os.link(path, target)
             except OSError:
                 server.put(path, name)
 
     def url(self, scheme: str, name: str) -> str:
-        """Of a file that was put."""
+        """Of a file that was put, at the server that is called so."""
         return self._servers[scheme].url(name)
 
-    def set(self, wire: Wire) -> None:
-        """Sets the distance."""
-        self._link.set("server", wire)
+    def path(self, name: str) -> str:
+        """Of a file that was put, on this disk."""
+        return str(self._servers["root"].data / name)
 
-    def run(self, contestant: Contestant, task: Task, patience: float, here: bool = False) -> Run:
+    def set(self, wire: Wire, second: Wire | None = None) -> None:
+        """Sets the distance of the servers, and that of the second one if it is another."""
+        self._link.set("server", wire)
+        self._link.set(SECOND, second or wire)
+
+    def kill(self, scheme: str) -> None:
+        """Kills a server, as a crash does."""
+        self._servers[scheme].kill()
+
+    def restart(self, scheme: str) -> None:
+        """Starts a server that was killed."""
+        self._servers[scheme].restart()
+
+    def command(self, words: Sequence[str]) -> list[str]:
+        """The command that runs `words` on the client."""
+        return self._client.command(words)
+
+    def run(
+        self,
+        contestant: Contestant,
+        task: Task,
+        patience: float,
+        here: bool = False,
+        meanwhile: Meanwhile | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Run:
         """Runs one in a process of its own: on the client, or `here`, without a network."""
         words = [sys.executable, "-W", "ignore", "-m", "bench.io.contestants"]
         words += [contestant.key, task.text()]
         paths = [str(REPOSITORY / "python"), str(REPOSITORY), os.environ.get("PYTHONPATH", "")]
+        hears, says = os.pipe()
+        known = os.environ | dict(contestant.environment) | dict(environment or {})
         process = subprocess.Popen(
-            words if here else self._client.command(words),
+            words if here else self.command(words),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             cwd=REPOSITORY,
-            env=os.environ | dict(contestant.environment) | {"PYTHONPATH": os.pathsep.join(paths)},
+            env=known | {"PYTHONPATH": os.pathsep.join(paths), BEGAN: str(says)},
+            pass_fds=(says,),
             start_new_session=True,
         )
-        try:
-            said, complaints = process.communicate(timeout=patience)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            return Run(None)
+        os.close(says)
+        with _beside(hears, meanwhile):
+            try:
+                said, complaints = process.communicate(timeout=patience)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                return Run(None)
         return _understood(said, complaints)
+
+
+@contextlib.contextmanager
+def _beside(hears: int, meanwhile: Meanwhile | None) -> Iterator[None]:
+    """Has it done when the contestant's clock has run so long, if the contestant still runs."""
+    is_over = threading.Event()
+
+    def wait() -> None:
+        began = os.read(hears, 1)  # or nothing, when the contestant has ended
+        if began and meanwhile is not None and not is_over.wait(meanwhile.after):
+            meanwhile.action()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+        os.close(hears)
 
 
 def _understood(said: str, complaints: str) -> Run:
     answer: dict[str, Any] = json.loads(said) if said.strip() else {"error": complaints[-300:]}
     if "error" in answer:
         return Run(None, error=str(answer["error"]))
-    return Run(answer["seconds"], answer["total"], answer["counters"])
+    told = answer["seconds"], answer["total"], answer["counters"]
+    return Run(*told, passes=tuple(answer.get("passes", ())))
 
 
 def missing() -> str | None:
@@ -108,10 +179,11 @@ def missing() -> str | None:
 def field() -> Iterator[Field]:
     """A field, with a link that delays nothing yet."""
     with contextlib.ExitStack() as stack:
-        link = stack.enter_context(Link(["client", "server"]))
+        link = stack.enter_context(Link(["client", "server", SECOND]))
         far = link.hosts["server"]
         servers = {
             "root": stack.enter_context(XRootD(far)),
             "http": stack.enter_context(Nginx(far)),
+            SECOND: stack.enter_context(XRootD(link.hosts[SECOND])),
         }
         yield Field(link, servers)

@@ -35,6 +35,18 @@ GOALS = (
     Goal("treemill", "xrdcp", (layouts.MANY,), tuple(LINKS), {"below": 1.3}),
 )
 
+PROMISED: Mapping[str, Mapping[str, float]] = {
+    "two": {"above": 1.8},  # one source over two equal ones
+    "uneven": {"above": 1.15},  # the better one over both
+    "lost": {"below": 3},  # seconds, when one of two dies
+    "whole": {"above": 1},  # the official client over ours
+    "scattered": {"above": 5},
+    "waiting": {"below": 10},  # round trips
+    "bytes": {"below": 20},  # per cent of those without a filter
+    "again": {"below": 1.2},  # far over local
+}
+"""Of the parts that compare treemill with itself, and clients."""
+
 
 def row(what: str, runs: Sequence[Run], patience: float) -> Row:
     """Seconds. A run that was ended counts as long as it was waited for."""

@@ -2,8 +2,10 @@
 timings."""
 
 import json
+import os
 import subprocess
 import sys
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -74,6 +76,52 @@ def test_quick_run(tmp_path, folder):
     assert "CMS 2013, here: treemill" in rows
     assert "CMS 2013, 0.3 ms: ROOT, TTreeCache set by hand" in rows
     assert "CMS 2013, 0.3 ms: xrdcp" in rows
+
+
+@without_root
+@pytest.mark.parametrize(
+    ("part", "line"),
+    [
+        ("again", "again, 137 ms: second pass, new process / local"),
+        pytest.param(
+            "replicas", "replicas, 20 ms: lost when one of two dies", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "columns",
+            "columns, RNTuple, 137 ms: bytes read with the filter",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "clients", "clients, 2 ms: scattered, warm, pyxrootd / treemill", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_quick_run_of_a_part(part, line, tmp_path, folder):
+    if reason := field.missing():
+        pytest.skip(reason)
+    if part == "clients" and find_spec("XRootD") is None:
+        pytest.skip("the official client is not installed")
+    command = [sys.executable, "-m", "bench", "io", "--quick", "--parts", part]
+    folders = ["--data", str(folder), "--output", str(tmp_path)]
+    done = subprocess.run([*command, *folders], cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (written,) = tmp_path.glob("*-io-quick.json")
+    assert line in [row["what"] for row in json.loads(written.read_text())["rows"]]
+
+
+def test_what_happens_meanwhile_does_not_hold_up_a_contestant():
+    hears, says = os.pipe()
+    os.write(says, b"!")
+    done = []
+    with field._beside(hears, field.Meanwhile(3600, lambda: done.append(1))):
+        os.close(says)
+    assert not done
+    hears, says = os.pipe()
+    os.write(says, b"!")
+    happened = threading.Event()
+    with field._beside(hears, field.Meanwhile(0, happened.set)):
+        assert happened.wait(60)
+        os.close(says)
 
 
 def test_a_run_that_was_ended_counts_as_long_as_it_was_waited_for():

@@ -1,0 +1,112 @@
+"""The same reading by all contestants over all links: the IOExerciser on two layouts, and some
+branches of many files.
+"""
+
+import argparse
+from collections.abc import Iterator
+
+from treemill.bench.exerciser import Size, chosen
+
+from .. import data
+from ..measured import Row
+from . import goals, layouts
+from .contestants import BY_KEY, CONTESTANTS, COPY, EXERCISE, FILES, Contestant, Task
+from .field import LINKS, LOCAL, Field, Run
+from .findings import Findings
+
+LEGEND = """\
+The exerciser and many files: all read the same branches of the same entries and got the same sum.
+treemill here is the same run on the file on this disk. xrdcp copies as many bytes as the chosen
+branches have, in one file. 20 MB/s is the limit of each connection.
+"""
+_SHARE, _PRESCALE = 0.3, 50
+MUONS = ("Muon_pt", "Muon_eta", "Muon_phi", "Muon_mass", "Muon_charge", "nMuon")
+
+
+def _exercise(layout: str, options: argparse.Namespace, place: Field) -> tuple[Task, int]:
+    """What is read of a layout's file, and how many bytes that is."""
+    path = layouts.make(layout, options.events, options.data)
+    data.warm_up(path)
+    place.put(path, path.name)
+    known = sizes(str(path))
+    names = chosen([Size(n, s) for n, s in known.items()], _SHARE, "roundrobin")
+    others = tuple(name for name in known if name not in set(names))
+    wanted = sum(known[name] for name in names)
+    # What the chosen branches have; of the others, clusters of some entries only.
+    task = Task(EXERCISE, (str(path),), tuple(names), others, options.events, _PRESCALE)
+    return task, wanted
+
+
+def many_files(_part: str, options: argparse.Namespace, place: Field) -> tuple[Task, int]:
+    """Files of the same content, each with a name of its own."""
+    events = int(options.megabytes * 1e6 / _BYTES_OF_AN_EVENT)
+    path = data.make("zstd", events, options.data, "opendata")
+    data.warm_up(path)
+    for i in range(options.files):
+        place.put(path, many_name(i))
+    known = sizes(str(path))
+    wanted = options.files * sum(known[name] for name in MUONS)
+    return Task(FILES, (str(path),) * options.files, MUONS), wanted
+
+
+_BYTES_OF_AN_EVENT = 205
+"""Of the schema "opendata" by zstd, about."""
+
+
+def many_name(number: int) -> str:
+    """Of one of many files, at the servers."""
+    return f"many/file_{number:03d}.root"
+
+
+def sizes(path: str) -> dict[str, int]:
+    """Bytes that each branch has in the file."""
+    import treemill as tm
+
+    return {b.name: b.zip_bytes for b in tm.dataset(path, layouts.TREE).branches.values()}
+
+
+def _far(task: Task, scheme: str, place: Field) -> Task:
+    """The task with URLs instead of paths."""
+    if task.what == EXERCISE:
+        names = [path.rpartition("/")[2] for path in task.urls]
+    else:
+        names = [many_name(i) for i in range(len(task.urls))]
+    urls = tuple(place.url(scheme, name) for name in names)
+    return Task(task.what, urls, task.chosen, task.others, task.entries, task.prescale)
+
+
+def measure(
+    part: str, options: argparse.Namespace, place: Field, findings: Findings
+) -> Iterator[Row]:
+    """A part over all links. All contestants run in every round, but for those that were ended."""
+    make = many_files if part == layouts.MANY else _exercise
+    task, wanted = make(part, options, place)
+    findings.files[part] = f"{wanted / 1e6:.1f} MB to read"
+    there = [c for c in CONTESTANTS if c.key in options.contestants and task.what in c.tasks]
+    copied = layouts.plain(wanted, options.data)
+    place.put(copied, copied.name)
+    copy = Task(task.what, (place.url("root", copied.name),), ())
+    rounds = range(options.rounds)
+    ours = BY_KEY["treemill"]
+    first, *local = [place.run(ours, task, options.patience, here=True) for _ in (0, *rounds)]
+    if first.error:
+        findings.notes.append(f"{part}, {LOCAL}: {first.error}")
+        return
+    yield goals.row(f"{part}, {LOCAL}: treemill", local, options.patience)
+    contestants: list[tuple[Contestant, Task]] = [(COPY, copy)]
+    contestants += [(each, _far(task, each.scheme, place)) for each in there]
+    for link in options.links:
+        place.set(LINKS[link])
+        runs: dict[str, list[Run]] = {each.key: [] for each, _ in contestants}
+        for _ in rounds:
+            for contestant, far in contestants:
+                before = runs[contestant.key]
+                if not before or before[-1].seconds is not None:
+                    before.append(place.run(contestant, far, options.patience))
+        for contestant, _far_task in contestants:
+            what = f"{part}, {link}: {contestant.title}"
+            found = runs[contestant.key]
+            if findings.look_at(what, found, None if contestant is COPY else first.total):
+                yield goals.row(what, found, options.patience)
+        runs[LOCAL] = local
+        yield from goals.ratios(part, link, runs, options.patience)
