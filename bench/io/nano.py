@@ -64,7 +64,7 @@ void write_nano(const char *path, const std::vector<std::string> &collections, i
     block = event * blocks / events;
     for (float &each : values) each = value();
     for (size_t c = 0; c < collections.size(); c++) {
-      counts[c] = std::min(random.Poisson(3.), most);
+      counts[c] = std::min<int>(random.Poisson(3.), most);
       for (int m = 0; m < members; m++)
         for (int i = 0; i < counts[c]; i++) lists[c * members + m][i] = value();
     }

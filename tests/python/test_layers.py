@@ -60,6 +60,8 @@ ONLY = {
         "bench",
         "cli",
     ],
+    "fsspec": ["tree/over_fsspec.py"],
+    "XRootD": ["tree/official_xrootd.py"],
     "distributed": ["backend/dask"],
     "dask": ["backend/dask"],
 }
@@ -72,6 +74,7 @@ NO_CLOCK = ["packetizer", "submasters", "language", "bench/simulation"]
 # this machine.
 ASKS_ABOUT_FILES = {
     "tree/source.py",
+    *("tree/bridge.py", "tree/official_xrootd.py"),  # servers, for the core
     "results/parts.py",
     "results/file_output.py",
     "session/packages.py",

@@ -13,6 +13,7 @@ from treemill.tree import source
 PLACES = (
     *("xrootd", "redirector", "xrootd-http", "xrootd-dav", "redirector-http"),
     *("http", "https", "davs", "s3"),
+    *("ftp", "fsspec-local", "official-xrootd"),
 )
 CANNOT_LIST = {
     "redirector": "the data servers behind a redirector are not asked for their folders",
@@ -81,6 +82,22 @@ def of_s3(request):
     return Place(server.url(""), server.BUCKET)
 
 
+def of_ftp(request):
+    server = request.getfixturevalue("ftp")
+    return Place(server.url(""), f"127.0.0.1:{server.ports[0]}")
+
+
+def of_fsspec_local(request):
+    """fsspec's own words for the files of this machine, which `file://` and paths do not go by."""
+    return Place(f"local://{request.getfixturevalue('xrootd').data}/", "local://")
+
+
+def of_official_xrootd(request):
+    pytest.importorskip("XRootD", reason="the official client of XRootD is not installed")
+    place = of_xrootd(request)
+    return Place(f"xrootd+{place.base}", place.server)
+
+
 MAKERS = {name: globals()[f"of_{name.replace('-', '_')}"] for name in PLACES}
 
 
@@ -147,7 +164,9 @@ def test_a_file_that_is_shorter_than_the_first_request(place, files):
 
 @pytest.mark.parametrize("mode", ["threads", "processes"])
 def test_histograms_are_the_same(place, paths, mode):
-    with tm.connect(workers=2, mode=mode) as session:
+    # Its threads do not survive a fork.
+    start = "spawn" if mode == "processes" and place.base.startswith("xrootd+") else None
+    with tm.connect(workers=2, mode=mode, start=start) as session:
         expected = session.run(*histograms(tm.dataset(paths, "Events")))
         assert_same(session.run(*histograms(tm.dataset(trees(place)))), expected)
 

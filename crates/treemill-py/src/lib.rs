@@ -3,12 +3,14 @@
 //! treemill-engine has the two meet.
 
 mod arrow;
+mod bridge;
 mod building;
 mod cache;
 mod control;
 mod errors;
 mod file;
 mod foreign;
+mod limits;
 mod listing;
 mod nodes;
 mod outcome;
@@ -43,4 +45,10 @@ mod _core {
     use crate::query::{Bound, Query};
     #[pymodule_export]
     use crate::remote::{remote_content, remote_list, remote_schemes, remote_stat, switch_off};
+
+    #[pymodule_init]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::bridge::set();
+        Ok(())
+    }
 }

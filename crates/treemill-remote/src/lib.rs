@@ -1,7 +1,9 @@
 //! Files on servers, by their addresses: [`open`], [`stat`], [`list`] and [`content`] look the scheme up in one table of
-//! transports; [`open_replicas`] opens a file that lies at several of them. Knows no protocol and no file format.
+//! transports; [`open_replicas`] opens a file that lies at several of them; [`set_bridge`] sets what other addresses are
+//! given to. Knows no protocol and no file format.
 #![forbid(unsafe_code)]
 
+mod bridge;
 mod http;
 mod lanes;
 mod limits;
@@ -10,6 +12,7 @@ mod ready;
 mod replicas;
 mod xrootd;
 
+pub use bridge::{Protocol, set_bridge};
 pub use replicas::open_replicas;
 
 use std::sync::Arc;
@@ -46,7 +49,7 @@ struct Transport {
 /// A new transport is a line here.
 const TRANSPORTS: &[Transport] = &[xrootd::TRANSPORT, http::TRANSPORT, objects::TRANSPORT];
 
-/// The schemes of addresses that can be read, without `://`.
+/// The schemes of addresses that can be read without a bridge, without `://`.
 #[must_use]
 pub fn schemes() -> Vec<&'static str> {
     let all = TRANSPORTS.iter().flat_map(|transport| transport.schemes);
@@ -75,7 +78,7 @@ fn open_now(url: &str) -> Result<Arc<dyn Source>, SourceError> {
 
 /// Opens a file, and asks for nothing of it.
 fn open_bare(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    (transport(url)?.open)(url)
+    protocol(url)?.open(url)
 }
 
 /// As [`stat`], of a file that will be opened soon: it is opened now, which tells its state too, and what it says of
@@ -102,7 +105,7 @@ pub fn look(url: &str) -> Result<Stat, SourceError> {
 /// # Errors
 /// As [`open`].
 pub fn stat(url: &str) -> Result<Stat, SourceError> {
-    (transport(url)?.stat)(url)
+    protocol(url)?.stat(url)
 }
 
 /// Asks what a folder holds, in no particular order.
@@ -110,7 +113,7 @@ pub fn stat(url: &str) -> Result<Stat, SourceError> {
 /// # Errors
 /// As [`open`]; if the protocol or the server cannot list.
 pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
-    (transport(url)?.list)(url)
+    protocol(url)?.list(url)
 }
 
 /// All bytes of a small file, such as a list of others.
@@ -131,7 +134,7 @@ pub fn content(url: &str) -> Result<Vec<u8>, SourceError> {
     }
 }
 
-fn transport(url: &str) -> Result<&'static Transport, SourceError> {
+fn protocol(url: &str) -> Result<&'static dyn Protocol, SourceError> {
     let scheme = url
         .split("://")
         .next()
@@ -140,7 +143,8 @@ fn transport(url: &str) -> Result<&'static Transport, SourceError> {
     let found = TRANSPORTS
         .iter()
         .find(|transport| transport.schemes.contains(&scheme.as_str()));
-    found.ok_or_else(|| {
+    let found = found.map(|transport| transport as &dyn Protocol);
+    found.or_else(bridge::bridge).ok_or_else(|| {
         let known: Vec<String> = schemes().iter().map(|s| format!("{s}://")).collect();
         let what = format!(
             "{scheme}:// is not supported; these are: {}",

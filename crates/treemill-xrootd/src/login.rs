@@ -101,8 +101,8 @@ fn ways_out(wanted: &[&str]) -> String {
     }
     if wanted.contains(&"gsi") {
         what.push_str(
-            ". For a certificate or proxy, use the site's davs:// address, which takes it (X509_USER_PROXY), or read \
-             through the official Python package, xrootd",
+            ". For a certificate or proxy, use the site's davs:// address, which takes it (X509_USER_PROXY), or write \
+             xrootd+root:// for root://, which reads through the official Python package (pip install xrootd)",
         );
     }
     what
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::Denied);
         let text = error.to_string();
         assert!(
-            ["gsi, krb5", "davs://", "xrootd"]
+            ["gsi, krb5", "davs://", "xrootd+root://"]
                 .iter()
                 .all(|part| text.contains(part)),
             "{text}"

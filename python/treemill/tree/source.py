@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from ..errors import SourceError, UnsupportedError
+from ..errors import SourceError
+from . import bridge
 from .identity import Identity
 from .remote import Remote
 from .replicas import first_answer
@@ -147,6 +148,8 @@ _LOCAL = _Local()
 _REMOTE = Remote()
 _STORAGES: Mapping[str, Storage] = {"": _LOCAL, "file": _LOCAL}
 """By scheme; a path has none. The core's table says which other schemes there are."""
+_BRIDGED: set[str] = set()
+"""Schemes that the core's table does not have, and that Python reads."""
 
 
 def _storage(path: str) -> Storage:
@@ -159,13 +162,9 @@ def _storage(path: str) -> Storage:
     from treemill import _core  # heavy: core
 
     known = _core.remote_schemes()
-    if scheme not in known:
-        all_known = ", ".join(f"{each}://" for each in known)
-        raise UnsupportedError(
-            f"{scheme}:// is not supported by this version of treemill; "
-            f"it reads local files and {all_known}",
-            file=path,
-        )
+    if scheme not in known and scheme not in _BRIDGED:
+        bridge.check(scheme, path, known)
+        _BRIDGED.add(scheme)
     return _REMOTE
 
 
