@@ -95,11 +95,16 @@ struct Reader {
 impl Reader {
     /// The bytes of each range, or why there are none of any.
     fn read(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, SourceError> {
-        let pairs: Vec<_> = ranges.iter().map(|range| (range.start, range.end)).collect();
+        let pairs: Vec<_> = ranges
+            .iter()
+            .map(|range| (range.start, range.end))
+            .collect();
         attached(&self.name, |py| {
             let parts = self.file.bind(py).call_method1("read", (pairs,))?;
             let parts: Vec<Bound<'_, PyBytes>> = parts.extract()?;
-            let copied = parts.iter().map(|part| Bytes::copy_from_slice(part.as_bytes()));
+            let copied = parts
+                .iter()
+                .map(|part| Bytes::copy_from_slice(part.as_bytes()));
             Ok(copied.collect())
         })
     }
@@ -112,7 +117,10 @@ impl Reader {
                 Ok(parts) => parts.next().unwrap_or_default(),
                 Err(error) => {
                     let range = Some(range);
-                    promise.keep(Err(SourceError { range, ..error.clone() }));
+                    promise.keep(Err(SourceError {
+                        range,
+                        ..error.clone()
+                    }));
                     continue;
                 }
             };
@@ -166,12 +174,17 @@ impl Threads {
         let (reader, waiting) = (Arc::clone(&self.reader), Arc::clone(&self.waiting));
         let work = move || {
             loop {
-                let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let next = waiting
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .recv();
                 let Ok(batch) = next else { return };
                 reader.answer(batch);
             }
         };
-        let started = std::thread::Builder::new().name("bridge".to_owned()).spawn(work);
+        let started = std::thread::Builder::new()
+            .name("bridge".to_owned())
+            .spawn(work);
         if started.is_ok() {
             *left = left.saturating_sub(1);
         }
