@@ -16,37 +16,32 @@ from .findings import Findings
 
 LEGEND = """\
 The exerciser and many files: all read the same branches of the same entries and got the same sum.
-treemill here is the same run on the file on this disk. xrdcp copies as many bytes as the chosen
-branches have, in one file. 20 MB/s is the limit of each connection.
+treemill here is the same run on the file on this disk. xrdcp copies as many bytes as
+treemill reads here, in one file. 20 MB/s is the limit of each connection.
 """
 _SHARE, _PRESCALE = 0.3, 50
 MUONS = ("Muon_pt", "Muon_eta", "Muon_phi", "Muon_mass", "Muon_charge", "nMuon")
 
 
-def _exercise(layout: str, options: argparse.Namespace, place: Field) -> tuple[Task, int]:
-    """What is read of a layout's file, and how many bytes that is."""
+def _exercise(layout: str, options: argparse.Namespace, place: Field) -> Task:
+    """What is read of a layout's file."""
     path = layouts.make(layout, options.events, options.data)
     data.warm_up(path)
     place.put(path, path.name)
     known = sizes(str(path))
     names = chosen([Size(n, s) for n, s in known.items()], _SHARE, "roundrobin")
     others = tuple(name for name in known if name not in set(names))
-    wanted = sum(known[name] for name in names)
-    # What the chosen branches have; of the others, clusters of some entries only.
-    task = Task(EXERCISE, (str(path),), tuple(names), others, options.events, _PRESCALE)
-    return task, wanted
+    return Task(EXERCISE, (str(path),), tuple(names), others, options.events, _PRESCALE)
 
 
-def many_files(_part: str, options: argparse.Namespace, place: Field) -> tuple[Task, int]:
+def many_files(_part: str, options: argparse.Namespace, place: Field) -> Task:
     """Files of the same content, each with a name of its own."""
     events = int(options.megabytes * 1e6 / _BYTES_OF_AN_EVENT)
     path = data.make("zstd", events, options.data, "opendata")
     data.warm_up(path)
     for i in range(options.files):
         place.put(path, many_name(i))
-    known = sizes(str(path))
-    wanted = options.files * sum(known[name] for name in MUONS)
-    return Task(FILES, (str(path),) * options.files, MUONS), wanted
+    return Task(FILES, (str(path),) * options.files, MUONS)
 
 
 _BYTES_OF_AN_EVENT = 205
@@ -80,18 +75,19 @@ def measure(
 ) -> Iterator[Row]:
     """A part over all links. All contestants run in every round, but for those that were ended."""
     make = many_files if part == layouts.MANY else _exercise
-    task, wanted = make(part, options, place)
-    findings.files[part] = f"{wanted / 1e6:.1f} MB to read"
+    task = make(part, options, place)
     there = [c for c in CONTESTANTS if c.key in options.contestants and task.what in c.tasks]
-    copied = layouts.plain(wanted, options.data)
-    place.put(copied, copied.name)
-    copy = Task(task.what, (place.url("root", copied.name),), ())
     rounds = range(options.rounds)
     ours = BY_KEY["treemill"]
     first, *local = [place.run(ours, task, options.patience, here=True) for _ in (0, *rounds)]
     if first.error:
         findings.notes.append(f"{part}, {LOCAL}: {first.error}")
         return
+    wanted = int((first.counters or {})["bytes_read"])
+    findings.files[part] = f"{wanted / 1e6:.1f} MB to read"
+    copied = layouts.plain(wanted, options.data)
+    place.put(copied, copied.name)
+    copy = Task(task.what, (place.url("root", copied.name),), ())
     yield goals.row(f"{part}, {LOCAL}: treemill", local, options.patience)
     contestants: list[tuple[Contestant, Task]] = [(COPY, copy)]
     contestants += [(each, _far(task, each.scheme, place)) for each in there]

@@ -32,6 +32,7 @@ GOALS = (
     Goal("uproot", "treemill", _ALL, _FAR, {"above": 5}),
     Goal("uproot-http", "treemill-http", _ALL, _FAR, {"above": 5}),
     Goal("rdataframe", "treemill", (layouts.MANY,), _FAR),
+    Goal("treemill", "xrdcp", _ONE_FILE, tuple(LINKS)),
     Goal("treemill", "xrdcp", (layouts.MANY,), tuple(LINKS), {"below": 1.3}),
 )
 
