@@ -52,6 +52,11 @@ def test_the_page_on_drawing_works_as_pasted(tmp_path):
     assert (tmp_path / "met.png").stat().st_size > 1000
 
 
+def test_the_page_on_checkpoints_works_as_pasted(tmp_path):
+    printed = pasted("checkpoints.md", tmp_path)
+    assert printed.splitlines() == ["4000", "4000 of 4000 events were kept before"]
+
+
 def test_shell_commands_exist():
     makefile = (REPOSITORY / "Makefile").read_text()
     for target in re.findall(r"^make (\w+)", "".join(blocks("sh")), flags=re.MULTILINE):

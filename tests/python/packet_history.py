@@ -14,7 +14,7 @@ class History:
     """A random life of a world. `stuck` are orders that are not carried out for now, `ghosts` what
     mergers that were given up seem to say afterwards."""
 
-    def __init__(self, seed, stops=False, fails=False, mergers=False, far=False):
+    def __init__(self, seed, stops=False, fails=False, mergers=False, far=False, done=False):
         self.chance = Random(seed)
         self.stops = stops
         self.fails = fails
@@ -39,6 +39,7 @@ class History:
             ahead=aheads.__getitem__,
             tells=far and self.chance.random() < 0.5,
             expected_workers=self.chance.choice([0, count, 8]) if far else 0,
+            done=self.done_before(sizes) if done else None,
             **self.options_of_mergers(),
         )
         self.new = itertools.count(count)
@@ -46,6 +47,21 @@ class History:
         self.stuck = {}
         self.ghosts = []
         self.doubts = self.given_back = 0
+
+    def done_before(self, sizes):
+        """Some ranges of some files; neighbours may touch."""
+        found = {}
+        for file, size in enumerate(sizes):
+            edges = sorted(
+                self.chance.randrange(size + 1) for _ in range(self.chance.choice([0, 2, 6]))
+            )
+            edges = [0, size] if self.chance.random() < 0.1 else edges
+            ranges = [
+                each for each in zip(edges[::2], edges[1::2], strict=True) if each[0] < each[1]
+            ]
+            if ranges:
+                found[file] = ranges
+        return found
 
     def options_of_mergers(self):
         if not self.merging:

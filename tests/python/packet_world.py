@@ -79,6 +79,7 @@ class World:
         validates=True,
         ahead=lambda file: 0,
         tells=False,
+        done=None,
         **policy,
     ):
         self.sizes = sizes
@@ -99,11 +100,17 @@ class World:
             nodes=nodes,
             max_foreign=max_foreign,
             sizing=Sizing(first=50),
+            done=done,
         )
         self.orders = {}
         self.mergers = {}
         self.partials = {}
-        self.result = {}
+        self.result = {
+            (file, entry): 1
+            for file, ranges in (done or {}).items()
+            for start, stop in ranges
+            for entry in range(start, stop)
+        }
         self.finishes = []
         self.trace = Trace()
         self.halted = False

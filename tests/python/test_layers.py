@@ -35,12 +35,13 @@ MAY_USE = {
     "submasters": "packetizer",
     "bench": "errors monitor packetizer",
     "chain": "arrays errors faces language machine quoting tree",
-    "backend": "errors io_report machine packetizer worker",
+    "checkpoint": "errors packetizer",
+    "backend": "checkpoint errors io_report machine packetizer worker",
     "results": "arrays errors faces monitor query tree writing",
     "evaluation": "arrays chain errors language query quoting tree worker writing",
     "selector": "arrays chain errors evaluation language query results tree worker",
-    "session": "arrays backend chain errors evaluation faces io_report language machine monitor "
-    "packetizer query quoting results selector tree worker",
+    "session": "arrays backend chain checkpoint errors evaluation faces io_report language machine "
+    "monitor packetizer query quoting results selector tree worker",
     "dataset": "chain errors faces io_report monitor query quoting session tree",
     "cli": "bench chain dataset errors language monitor query session",
 }
@@ -77,6 +78,7 @@ ASKS_ABOUT_FILES = {
     *("tree/bridge.py", "tree/official_xrootd.py"),  # servers, for the core
     "results/parts.py",
     "results/file_output.py",
+    "checkpoint/folder.py",
     "session/packages.py",
     "backend/dask/pool.py",
     "machine",

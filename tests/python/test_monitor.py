@@ -268,8 +268,8 @@ def test_a_submitted_query_tells_on_a_thread_of_its_own(events, monkeypatch):
     seen, told = [], threading.Event()
     commit = Merged.commit
 
-    def held(self, partial):
-        commit(self, partial)
+    def held(self, partial, packets):
+        commit(self, partial, packets)
         told.wait(60)
 
     def note(values):

@@ -5,6 +5,7 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packet_history import History
 from packet_world import World
 from treemill.packetizer import Commit, Finish, OpenFile, PacketFailed, Process, Sizing, Stop
 from treemill.packetizer.sizing import packet_entries
@@ -185,3 +186,58 @@ def test_no_packet_is_shorter_than_what_it_costs():
     assert packet_entries(short, 1000.0, 2000.0, 40, 2) == 100
     assert packet_entries(short, None, 2000.0, 40, 2) == 100
     assert packet_entries(short, 1000.0, 2000.0, 10_000, 2) == 1000 * 5 // 4
+
+
+def history_with_done(seed, **kinds):
+    history = History(seed, done=True, **kinds)
+    before = dict(history.world.result)
+    history.live()
+    packets = {(p.file, e) for _, p in history.world.packets for e in range(p.start, p.stop)}
+    assert not packets & set(before), "what was done before is handed out to nobody"
+    history.world.check_account()
+    return history
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_what_was_done_before_is_left_alone(seed):
+    assert history_with_done(seed).world.packetizer.coverage().missing == []
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_what_was_done_before_is_counted_once_whatever_goes_wrong(seed):
+    history_with_done(
+        seed, stops=seed % 2 == 0, fails=True, mergers=seed % 3 == 0, far=seed % 5 == 0
+    )
+
+
+def test_a_query_that_was_done_before_has_nothing_to_do():
+    world = World(
+        [100, 50], lambda options: options[0], 2, done={0: [(0, 60), (60, 100)], 1: [(0, 50)]}
+    )
+    world.run()
+    assert not world.packets
+    assert world.packetizer.over
+    assert world.check_account().entries == 150
+
+
+@pytest.mark.parametrize("known", [(), (0,)])
+def test_more_than_the_file_has_cannot_have_been_done(known):
+    with pytest.raises(ValueError, match=r"file 0 has 100 entries, and those up to 101"):
+        World([100], lambda options: options[0], 1, known, done={0: [(90, 101)]}).run()
+
+
+def test_a_file_that_is_not_opened_misses_what_was_not_done():
+    world = World(
+        [300], lambda options: options[0], 1, done={0: [(0, 10), (50, 200)]}, skip_errors=True
+    )
+    world.run(fails=lambda order: OSError("always"))
+    missing = world.check_account().missing
+    assert [(gap.start, gap.stop) for gap in missing] == [(10, 50), (200, None)]
+
+
+def test_packets_end_where_something_was_done():
+    world = World([1000], lambda options: options[0], 1, (0,), done={0: [(120, 130), (500, 990)]})
+    world.run()
+    spans = sorted((packet.start, packet.stop) for _, packet in world.packets)
+    assert {120, 500, 1000} <= {stop for _, stop in spans}
+    assert {0, 130, 990} <= {start for start, _ in spans}

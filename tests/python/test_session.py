@@ -409,8 +409,8 @@ def test_feedback(events, monkeypatch):
     seen, called = [], threading.Event()
     commit = Merged.commit
 
-    def held(self, partial):
-        commit(self, partial)
+    def held(self, partial, packets):
+        commit(self, partial, packets)
         called.wait(60)
 
     def feedback(values):

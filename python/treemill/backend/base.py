@@ -15,6 +15,7 @@ from ..errors import TreemillError, WorkerError
 from ..io_report import IOReport
 from ..packetizer import Coverage, FileSize, Sizing, Trace
 from ..worker.task import Task
+from .saving import Keeping
 
 __all__ = ["Counting", "Pass", "Pool", "Request", "Results", "worker_error"]
 
@@ -50,6 +51,8 @@ class Request:
     skip_errors: bool
     on_end: Callable[[Pass], None]
     """Called once, on any thread, after the last commit."""
+    keeping: Keeping | None = None
+    """What is kept on disk; None: nothing."""
 
 
 class Results(Protocol):
@@ -64,6 +67,8 @@ class Pass(ABC):
     """One task's way through the data: workers ask for packets until the packetizer says Finish."""
 
     control: Counting
+    entries_before: int = 0
+    """Entries that were in the result when the pass was made."""
 
     def __init__(self, request: Request) -> None:
         self.workers = request.workers
@@ -76,6 +81,10 @@ class Pass(ABC):
     @abstractmethod
     def io(self) -> IOReport:
         """What reading has taken so far, in all workers."""
+
+    def begin(self) -> None:
+        """Starts the pass. Returns at once."""
+        self.start()
 
     @abstractmethod
     def start(self) -> None:
@@ -137,6 +146,8 @@ class Pool(ABC):
     """Whether workers have what this process remembers of files."""
     sizing: ClassVar[Sizing]
     """The sizes of packets that suit these workers."""
+    keeps: ClassVar[bool] = False
+    """Whether passes keep their commits on disk if they are asked to."""
 
     def __init__(self, size: int, patience: float, trace: int) -> None:
         """`size`: the number of workers. `patience`: seconds for which the end of a pass or of the

@@ -42,10 +42,11 @@ class Coordinator:
         workers: int,
         clock: Callable[[], float] = time.monotonic,
         trace: int = 0,
+        merged: Merged | None = None,
     ) -> None:
         """`workers`: the number of workers that should join. `trace`: the number of records to
-        keep."""
-        self.merged = Merged()
+        keep. `merged`: what is merged already."""
+        self.merged = merged or Merged()
         self.error: BaseException | None = None
         self.began = clock()
         self.ended: float | None = None
@@ -73,6 +74,10 @@ class Coordinator:
     def committed_entries(self) -> int:
         """The number of entries in the merged partial."""
         return self._packetizer.committed_entries
+
+    def sizes(self) -> dict[int, int]:
+        """The entries of the files that were opened."""
+        return self._packetizer.sizes()
 
     @property
     def merging(self) -> list[int]:
@@ -143,9 +148,10 @@ class Coordinator:
         if self.ended is not None:
             return []
         self._merging.add(event)
+        packets = self._packetizer.uncommitted(event)  # it cannot change before the merge is done
         try:
             with aside or nullcontext():
-                self.merged.commit(load())
+                self.merged.commit(load(), packets)
         finally:
             self._merging.remove(event)
         actions = self.handle(event)

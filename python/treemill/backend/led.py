@@ -7,7 +7,7 @@ from __future__ import annotations
 import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -31,6 +31,7 @@ from ..worker.workload import Partial
 from .base import Pass, Pool, Request
 from .coordinator import Coordinator
 from .merged import Merged
+from .saving import Saving
 
 __all__ = ["LedPass"]
 
@@ -39,7 +40,8 @@ class LedPass(Pass):
     """A pass whose coordinator is in this process."""
 
     def __init__(self, pool: Pool, request: Request) -> None:
-        task = request.task
+        task, keeping = request.task, request.keeping
+        record = None if keeping is None else keeping.record
         super().__init__(request)
         self._task: Task | None = task
         """None after the end of the pass."""
@@ -54,14 +56,30 @@ class LedPass(Pass):
                 speculate=self.workers > 1,
             ),
             sizing=_sizing(pool.sizing, task.least_seconds),
+            done=record.processed if record is not None else None,
         )
-        self._coordinator = Coordinator(packetizer, self.workers, self._clock, pool.trace)
+        merged = keeping.merged(task.load) if keeping is not None else None
+        self._coordinator = Coordinator(packetizer, self.workers, self._clock, pool.trace, merged)
+        self.entries_before = packetizer.committed_entries
+        self._saving: Saving | None = None
+        if keeping is not None:
+            self._saving = Saving(keeping.checkpoint, self._coordinator.merged, self._sizes)
         self._lock = threading.Lock()
         """Guards the coordinator, and the order in which actions reach workers."""
         self._patience = pool.patience
         self._timers: dict[str, threading.Timer] = {}
         self._given_up: list[int] = []  # workers whose partials take too long to be merged
         self._stopped = False  # by the user, before the end
+
+    def begin(self) -> None:
+        """See Pass."""
+        if self._saving is not None:
+            self._saving.start()
+        self.start()
+
+    def _sizes(self) -> Mapping[int, int]:
+        with self._lock:
+            return self._coordinator.sizes()
 
     def stop(self, reason: str) -> None:
         """Tells workers to end at their next batch and to commit; `on_end` follows. Workers that
@@ -142,7 +160,8 @@ class LedPass(Pass):
         with self._lock:
             if self.ended is not None:
                 return self._coordinator.committed_entries
-            return min(self.control.entries, self._coordinator.expected_entries)
+            done = self.entries_before + self.control.entries
+            return min(done, self._coordinator.expected_entries)
 
     def coverage(self) -> Coverage:
         """Which entries are merged, and which are given up."""
@@ -199,6 +218,8 @@ class LedPass(Pass):
         self._dismiss()
         # The pass is still asked for its coverage. It must not hold the task or the results.
         on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
+        if self._saving is not None:
+            self._saving.end()
         on_end(self)
         self._coordinator.release()
         self._task = None

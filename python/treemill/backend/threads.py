@@ -44,6 +44,7 @@ class ThreadPool(Pool):
     kind = "threads"
     remembers = True
     sizing = SIZING
+    keeps = True
 
     def __init__(self, size: int, *, patience: float = 10.0, trace: int = 0) -> None:
         super().__init__(size, patience, trace)

@@ -76,6 +76,10 @@ class OpenTrees:
                 known = self._remembered[number] = (now, {})
         return known[1]
 
+    def identity(self, number: int) -> Identity:
+        """The identity of file `number`, as the pass sees it. Raises SourceError if it is gone."""
+        return self._identity(number)
+
     def pinned(self) -> OpenTrees:
         """The same trees for one pass, which looks at each file's identity once."""
         return _Pinned(self)

@@ -28,13 +28,16 @@ class Progress:
     """Since this pass began."""
     bytes_from_cache: int = 0
     """Bytes that earlier passes have decompressed: they are taken from memory, not read."""
+    entries_before: int = 0
+    """Those of the entries that an earlier run has processed (checkpoint=)."""
     io: IOReport = field(default_factory=IOReport)
     """What reading has taken, from servers above all."""
 
     @property
     def events_per_second(self) -> float:
         """Entries per second of this pass."""
-        return self.entries / self.pass_seconds if self.pass_seconds > 0 else 0.0
+        entries = self.entries - self.entries_before
+        return entries / self.pass_seconds if self.pass_seconds > 0 else 0.0
 
     @property
     def megabytes_per_second(self) -> float:

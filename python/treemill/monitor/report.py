@@ -30,7 +30,7 @@ class _Trace(Protocol):
 @dataclass(frozen=True)
 class MissingEntries:
     """Entries `[start, stop)` of a file that are not in the result. `stop` is None if all entries
-    are missing because the file could not be opened."""
+    from `start` on are missing because the file could not be opened."""
 
     file: str
     start: int
@@ -38,7 +38,9 @@ class MissingEntries:
     reason: str
 
     def __str__(self) -> str:
-        span = "all entries" if self.stop is None else f"entries {self.start}..{self.stop}"
+        span = f"entries {self.start}..{self.stop}"
+        if self.stop is None:
+            span = f"entries from {self.start} on" if self.start else "all entries"
         return f"{self.file}: {span}: {self.reason}"
 
 
@@ -57,6 +59,8 @@ class Report:
     workers: int
     bytes_from_cache: int = 0
     """Bytes that were taken from `treemill.cache`, and so neither read nor decompressed."""
+    entries_before: int = 0
+    """Those of the entries that an earlier run has processed (checkpoint=)."""
     io: IOReport = field(default_factory=IOReport)
     """What reading took: requests to servers, bytes that were used or not, time waited."""
     trace: _Trace | None = field(default=None, repr=False)
@@ -70,8 +74,9 @@ class Report:
 
     @property
     def events_per_second(self) -> float:
-        """Entries in the result per second of wall time."""
-        return self.entries / self.seconds if self.seconds > 0 else 0.0
+        """Entries that were processed per second of wall time."""
+        entries = self.entries - self.entries_before
+        return entries / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def megabytes_per_second(self) -> float:
@@ -86,6 +91,8 @@ class Report:
         ]
         if self.bytes_from_cache:
             lines[0] += f", {self.bytes_from_cache / 1e6:,.1f} MB from memory"
+        if self.entries_before:
+            lines.append(f"{self.entries_before:,} of these events are from the checkpoint")
         if self.io.requests:
             lines.append(f"from servers: {self.io}")
         if self.missing:

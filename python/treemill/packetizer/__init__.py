@@ -1,7 +1,7 @@
 """Decides which worker processes which entries next. Pure: events in, actions out, with the time
 given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill."""
 
-from .entities import WorkerGone
+from .entities import Range, WorkerGone
 from .events import (
     Action,
     Collect,
@@ -39,7 +39,7 @@ from .events import (
     WorkerJoined,
     WorkerLost,
 )
-from .ledger import Coverage, Missing, News
+from .ledger import Coverage, Missing, News, joined
 from .nodes import node_of
 from .packetizer import Packetizer
 from .policy import Policy
@@ -83,6 +83,7 @@ __all__ = [
     "Policy",
     "Prefetch",
     "Process",
+    "Range",
     "Record",
     "Refuse",
     "Refused",
@@ -95,5 +96,6 @@ __all__ = [
     "WorkerGone",
     "WorkerJoined",
     "WorkerLost",
+    "joined",
     "node_of",
 ]

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 from .events import FileSize, Packet, Process
 
+Range = tuple[int, int]
+
 
 @dataclass(eq=False, slots=True)
 class File:
@@ -20,6 +22,10 @@ class File:
     cuts: tuple[int, ...] = ()
     next: int = 0  # first entry that was never handed out
     attempts: int = 0  # to open it
+    done: list[Range] = field(default_factory=list)
+    """Ranges after `next` that were in the result before the query began. The first is the last in
+    this list; they do not touch each other, and not `next`."""
+    done_entries: int = 0  # in these ranges
 
     @classmethod
     def of(cls, number: int, size: FileSize | None) -> File:
@@ -28,22 +34,59 @@ class File:
 
     @property
     def left(self) -> int:
-        """Entries that were never handed out."""
-        return 0 if self.entries is None else self.entries - self.next
+        """Entries that are to be done and were never handed out."""
+        return 0 if self.entries is None else self.entries - self.next - self.done_entries
+
+    def begin_with(self, done: Sequence[Range]) -> None:
+        """Notes ascending ranges that touch nowhere and are in the result already."""
+        self.done = list(reversed(done))
+        self.done_entries = sum(stop - start for start, stop in done)
+        self.check_done()
+        self.advance(0)
+
+    def check_done(self) -> None:
+        """Raises ValueError if more is said to be done than the file has."""
+        end = self.done[0][1] if self.done else self.next
+        if self.entries is not None and end > self.entries:
+            raise ValueError(
+                f"file {self.number} has {self.entries} entries, and those up to {end} are said "
+                "to be done"
+            )
+
+    def advance(self, stop: int) -> None:
+        """Notes that the entries before `stop` were handed out; ranges that are done are passed
+        over."""
+        self.next = stop
+        if self.done and self.done[-1][0] == stop:
+            start, self.next = self.done.pop()
+            self.done_entries -= self.next - start
+
+    def gaps(self) -> list[tuple[int, int | None]]:
+        """The ranges that are to be done and were never handed out. The last one has no end (None)
+        if the file's size is not known."""
+        found: list[tuple[int, int | None]] = []
+        at = self.next
+        for start, stop in reversed(self.done):
+            found.append((at, start))
+            at = stop
+        if self.entries is None or at < self.entries:
+            found.append((at, self.entries))
+        return found
 
     def cut(self, wanted: int) -> int:
         """The end of a packet of about `wanted` entries: the last cut within it, else the first cut
-        after it, so that no two workers read the same cluster."""
-        entries = self.entries or 0
+        after it, so that no two workers read the same cluster. It does not go beyond what is to be
+        done."""
+        end = self.done[-1][0] if self.done else self.entries or 0
         target = self.next + wanted
-        if target >= entries:
-            return entries
+        if target >= end:
+            return end
         i = bisect_right(self.cuts, target)
         if i > 0 and self.cuts[i - 1] > self.next:
-            return min(self.cuts[i - 1], entries)
+            return min(self.cuts[i - 1], end)
         if i < len(self.cuts):
-            return min(self.cuts[i], entries)
-        return entries if self.cuts else target
+            return min(self.cuts[i], end)
+        return end if self.cuts else target
 
 
 @dataclass

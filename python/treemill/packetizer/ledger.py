@@ -14,12 +14,11 @@ The ledger only notes what happens; assignment.py decides which worker gets whic
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from .entities import Range
 from .events import Packet
-
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -106,6 +105,11 @@ class Ledger:
         packet = self._packet(file, span, attempt)
         self._working[worker] = _Held(packet)
         return packet
+
+    def begin_with(self, file: int, done: Sequence[Range]) -> None:
+        """Notes that ascending ranges of a file are in the result already."""
+        self._committed[file] = list(done)
+        self.committed_entries += sum(stop - start for start, stop in done)
 
     def _packet(self, file: int, span: Range, attempt: int) -> Packet:
         packet = Packet(self._next, file, span[0], span[1], attempt)
@@ -199,6 +203,15 @@ class Ledger:
         if stop > packet.start:
             self._done.setdefault(worker, []).append(held)
         return (stop, packet.stop) if stop < packet.stop else None
+
+    def held(self, worker: int) -> list[Packet]:
+        """What the worker has done and not handed over, each packet up to where the worker has
+        ended."""
+        return [held.finished() for held in self._done.get(worker, ())]
+
+    def held_by_merger(self, merger: int) -> list[Packet]:
+        """What the merger has merged and not handed over."""
+        return [held.finished() for held in self._merged.get(merger, ())]
 
     def send(self, worker: int, merger: int) -> None:
         """Notes that the worker's partial is on its way. From now on only the merger can tell

@@ -106,7 +106,7 @@ class Nodes:
             self.unknown += 1
         node.left += file.left
         self.left += file.left
-        if file.entries != 0:
+        if file.entries is None or file.left:
             node.fresh.append(file)
         return node
 
@@ -158,7 +158,7 @@ class Nodes:
     def take(self, file: File, stop: int) -> tuple[int, int]:
         """Hands out the file's entries up to `stop`. Returns the range."""
         span = (file.next, stop)
-        file.next = stop
+        file.advance(stop)
         self._of[file.number].left -= stop - span[0]
         self.left -= stop - span[0]
         return span

@@ -10,11 +10,11 @@ every entry is in the result or given up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .assignment import Assignment
-from .entities import File, Totals, Worker, WorkerGone
+from .entities import File, Range, Totals, Worker, WorkerGone
 from .events import (
     Action,
     Collect,
@@ -47,7 +47,7 @@ from .events import (
 )
 from .feeding import Feeding
 from .growth import Growth
-from .ledger import News
+from .ledger import News, joined
 from .mergers import Mergers
 from .nodes import Nodes, host_of
 from .policy import Policy
@@ -69,12 +69,19 @@ class Packetizer(View):
         nodes: Sequence[str | None] | None = None,
         max_foreign: int | None = None,
         sizing: Sizing | None = None,
+        done: Mapping[int, Sequence[Range]] | None = None,
     ) -> None:
         """`files`: their sizes, if known. `nodes`: the node of each file (`node_of` of its URL), if
         files lie on several. At most `max_foreign` workers of other hosts read from a node at
-        once."""
+        once. `done`: ranges of files that are in the result already, as the `processed` of an
+        earlier query's coverage. Raises ValueError if a file does not have them."""
         policy = policy or Policy()
         made = [File.of(i, size) for i, size in enumerate(files)]
+        ready = {file: joined(ranges) for file, ranges in (done or {}).items()}
+        if ready and policy.growing:
+            raise ValueError("a dataset that grows has nothing that was done before")
+        for number, ranges in ready.items():
+            made[number].begin_with(ranges)
         self._state = State(
             policy,
             sizing or Sizing(),
@@ -83,6 +90,8 @@ class Packetizer(View):
             Totals.of(made),
             more=policy.growing,
         )
+        for number, ranges in ready.items():
+            self._state.ledger.begin_with(number, ranges)
         assignment = Assignment(self._state)
         self._recovery = Recovery(self._state)
         self._mergers = Mergers(policy.collect_seconds)
@@ -189,6 +198,7 @@ class Packetizer(View):
         if file.entries is None:
             self._state.opening -= 1
             file.entries, file.cuts = event.entries, event.cuts
+            file.check_done()
             self._state.totals.opened(event.entries)
             self._state.nodes.opened(file)
         if not event.beside or worker.number in self._state.idle:

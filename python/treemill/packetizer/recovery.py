@@ -70,7 +70,8 @@ class Recovery:
             self._state.again.add(again)
         else:
             self._state.totals.unknown -= 1
-            self._give_up(file.number, (0, None), error)
+            for gap in file.gaps():
+                self._give_up(file.number, gap, error)
 
     def reopen(self, file: File) -> None:
         """Puts a file back whose opening was begun and does not count. A worker opens it by an
@@ -87,12 +88,14 @@ class Recovery:
         """Gives up all entries that are not done. The query is over."""
         state, reason = self._state, self._state.ending.reason or ""
         for again in state.again.waiting:
-            state.ledger.give_up(again.file, (again.start, again.stop), reason, None)
-        for file in state.nodes.fresh_unknown():
-            state.ledger.give_up(file.number, (0, None), reason, None)
+            if again.stop is not None:
+                state.ledger.give_up(again.file, (again.start, again.stop), reason, None)
+        unopened = {again.file for again in state.again.waiting if again.stop is None}
+        unopened |= {file.number for file in state.nodes.fresh_unknown()}
         for file in state.files:
-            if file.entries is not None and file.left:
-                state.ledger.give_up(file.number, (file.next, file.entries), reason, None)
+            if file.left or file.number in unopened:
+                for gap in file.gaps():
+                    state.ledger.give_up(file.number, gap, reason, None)
 
     def _give_up(self, file: int, span: tuple[int, int | None], error: BaseException) -> None:
         self._state.ledger.give_up(file, span, str(error) or type(error).__name__, error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .ledger import Range
+from .entities import Range
 from .state import State
 
 __all__ = ["validate"]
@@ -88,7 +88,7 @@ def _wrong_sums(state: State) -> Iterator[str]:
 def _wrong_cover(state: State, number: int, entries: int) -> Iterator[str]:
     """Whether an entry of the file is in no place or in two."""
     file = state.files[number]
-    spans: list[Range] = [(file.next, entries)] if file.left else []
+    spans: list[Range] = [(start, stop or 0) for start, stop in file.gaps()]
     spans += [(a.start, a.stop) for a in state.again.waiting if a.file == number and a.stop]
     spans += state.ledger.spans(number)
     end = 0

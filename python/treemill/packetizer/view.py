@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set
 
+from .events import Collected, Committed, Packet
 from .ledger import Coverage
 from .mergers import Mergers
 from .state import State
@@ -62,6 +63,18 @@ class View:
         """Which entries are in the result (`held`: or in a merger's partial), which are not, and
         why. Final once `over`."""
         return self._state.ledger.coverage(held)
+
+    def sizes(self) -> dict[int, int]:
+        """The entries of the files that were opened."""
+        return {f.number: f.entries for f in self._state.files if f.entries is not None}
+
+    def uncommitted(self, event: Committed | Collected) -> list[Packet]:
+        """The packets whose entries will be in the result, or in a merger's partial, by this
+        event."""
+        ledger = self._state.ledger
+        if isinstance(event, Collected):
+            return ledger.held_by_merger(event.merger)
+        return ledger.held(event.worker)
 
     @property
     def is_done(self) -> bool:

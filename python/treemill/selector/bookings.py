@@ -35,6 +35,11 @@ class BookedValues:
         assert chain is not None
         self.task = QueryTask(self._plan.specification, chain, workers, None, sinks)
 
+    @property
+    def text(self) -> str:
+        """The specification of the bookings."""
+        return self._plan.specification.text
+
     def values(self, raw: Sequence[object]) -> dict[str, object]:
         """The bookings' values, from the core's results."""
         return {

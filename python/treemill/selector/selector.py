@@ -26,6 +26,7 @@ __all__ = [
     "Selector",
     "as_selector",
     "commits_only_at_end",
+    "given_for",
     "take_booked",
 ]
 
@@ -193,6 +194,18 @@ def as_selector(given: object) -> Selector:
         "what is run on a dataset is a treemill.Selector, a function of a chunk of events or a "
         f"coffea processor, not {type(given).__name__}"
     )
+
+
+def given_for(selector: Selector) -> object:
+    """What the user has given for a selector: the function or the processor that it calls, with its
+    method's name if it is one method; else the selector itself."""
+    if isinstance(selector, FunctionSelector):
+        return selector.function
+    if isinstance(selector, MethodSelector):
+        return selector.processor, selector._method
+    if isinstance(selector, ProcessorSelector):
+        return selector.processor
+    return selector
 
 
 def _is_processor(given: object) -> TypeGuard[Processor]:

@@ -81,6 +81,7 @@ class Account:
             bytes_decompressed=counters.bytes_decompressed,
             bytes_from_cache=counters.bytes_from_cache,
             io=running.io,
+            entries_before=running.entries_before,
             seconds=seconds,
             workers=0 if self.done else running.workers,
             pass_seconds=now - running.began,
@@ -110,6 +111,7 @@ class Account:
             bytes_decompressed=progress.bytes_decompressed,
             bytes_from_cache=progress.bytes_from_cache,
             io=progress.io,
+            entries_before=progress.entries_before if self.final_phase else 0,
             workers=0 if running is None else running.workers,
             trace=None if running is None else running.trace,
         )

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..arrays.rows import Sink
 from ..backend.base import Pass, Pool
-from ..errors import QueryError, TreemillError
+from ..backend.saving import Keeping
+from ..checkpoint import digest
+from ..errors import QueryError, TreemillError, UnsupportedError
 from ..evaluation.task import QueryTask
 from ..query.axes import AutomaticAxis, FixedAxis, GrowingAxis
 from ..query.axis_ranges import automatic_axis
@@ -20,6 +22,7 @@ from ..query.specification import Specification
 from ..results.booked_value import booked_value
 from ..results.values import categories, empty
 from .booked_files import BookedFiles
+from .keeping import Kept
 from .node_chain import as_chain
 from .options import RunOptions
 from .run import Query
@@ -28,6 +31,8 @@ from .subset import known_sizes
 
 if TYPE_CHECKING:
     from hist import Hist as Histogram
+
+    from ..chain.chain import Chain
 
 __all__ = ["BookedQuery"]
 
@@ -42,10 +47,11 @@ class BookedQuery(Query[tuple[object, ...]]):
         bookings: Sequence[Booking],
         pool: Pool,
         options: RunOptions,
+        kept: Kept | None = None,
     ) -> None:
         self._origin = bookings[0].node.origin
         chain = as_chain(self._origin.chain)
-        super().__init__(chain.files, pool, options.skip_errors, options.spans(chain))
+        super().__init__(chain.files, pool, options.skip_errors, options.spans(chain), kept)
         self.bookings = tuple(bookings)
         self.titles = [booking.title for booking in bookings]
         self.title = self.account.title = ", ".join(self.titles)
@@ -55,6 +61,11 @@ class BookedQuery(Query[tuple[object, ...]]):
         self._places: dict[tuple[int, int], list[int]] = {}
         self._plan = Plan()
         self._files_made = BookedFiles(bookings, chain, options.whole and not self._skip_errors)
+        if kept is not None and self._files_made:
+            raise UnsupportedError(
+                "a snapshot cannot be kept by checkpoint=: its rows are in files that end with the "
+                "run. Leave checkpoint= out, or run the snapshot by itself"
+            )
         self._values: tuple[object, ...] | None = None
         self._empty: dict[tuple[int, str], Histogram] = {}  # by booking and variation
         self.account.phase = _FILL
@@ -76,9 +87,10 @@ class BookedQuery(Query[tuple[object, ...]]):
         self._compile(self._plan.specification, self._files_made.sinks(self._plan))
 
     def _compile(self, described: Specification, sinks: Mapping[int, Sink] | None = None) -> None:
+        chain = self._chain.pinned()
         task = QueryTask(
             described,
-            self._chain,
+            chain,
             self._pool.size,
             self._spans,
             sinks or {},
@@ -95,7 +107,15 @@ class BookedQuery(Query[tuple[object, ...]]):
                 raise
         if self._files_made:
             self._files_made.begin(self._no_entries())
-        self._start_pass(task, known_sizes(self._chain, self._workload, self._spans))
+        sizes = known_sizes(self._chain, self._workload, self._spans)
+        self._start_pass(task, sizes, self._keeping(described, chain))
+
+    def _keeping(self, described: Specification, chain: Chain) -> Keeping | None:
+        if self._kept is None:
+            return None
+        name = "ranges" if self.account.phase == _RANGES else "fill"
+        parts = {"bookings": digest(described.text)}
+        return self._kept.keeping(name, chain, self._spans, parts, lambda partial: None)
 
     def _next(self, ended: Pass) -> bool:
         if self.account.phase == _FILL:

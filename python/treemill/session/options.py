@@ -7,6 +7,7 @@ Knows chains and spans; knows no query and no session.
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -37,6 +38,9 @@ entries
     stop), a range or a slice, in which negative numbers count from the end. None: all.
 max_files
     The number of files to go through, from the first one. None: all.
+checkpoint
+    A folder in which what is merged is kept on disk every few seconds. If the run is cut, the same
+    run with the same folder goes on from there (docs/checkpoints.md). None: nothing is kept.
 cycles
     Instead of a dataset: how often to generate something.
 seed
@@ -57,7 +61,7 @@ _OF_COFFEA = {
     "cachestrategy": "treemill.cache remembers what was read; treemill.cache.limit says how much",
     "align_clusters": _NEEDLESS,
     "dynamic_chunksize": _NEEDLESS,
-    "checkpointer": "leave it out: nothing is kept of a run that has failed",
+    "checkpointer": 'checkpoint="a folder" keeps what is done, and a run that was cut goes on',
     "format": "treemill reads ROOT files",
     "executor": _SESSION,
     "pre_executor": _SESSION,
@@ -82,6 +86,7 @@ class RunKeywords(TypedDict, total=False):
     on_error: str
     entries: Entries
     max_files: int | None
+    checkpoint: str | os.PathLike[str] | None
     cycles: int | None
     seed: int
     schema: Callable[..., object] | None
@@ -96,6 +101,7 @@ class RunOptions:
     on_error: str = "stop"
     entries: Entries = None
     max_files: int | None = None
+    checkpoint: str | os.PathLike[str] | None = None
     cycles: int | None = None
     seed: int = 0
     schema: Callable[..., object] | None = None
@@ -116,6 +122,8 @@ class RunOptions:
             isinstance(cycles, bool) or not isinstance(cycles, int) or cycles < 0
         ):
             raise QueryError(f"cycles is a number of cycles, not {cycles!r}")
+        if self.checkpoint is not None and not isinstance(self.checkpoint, str | os.PathLike):
+            raise QueryError(f"checkpoint is the path of a folder, not {self.checkpoint!r}")
         if self.schema is not None and not callable(self.schema):
             raise QueryError(
                 f"schema is one of coffea's classes, such as BaseSchema, not {self.schema!r}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from ..backend.base import Pass, Pool, Request, Results
 from ..backend.merged import Merged
+from ..backend.saving import Keeping
 from ..errors import TreemillError, WorkerError
 from ..monitor.progress import Progress
 from ..monitor.report import Report
@@ -21,6 +22,7 @@ from ..packetizer import FileSize, WorkerGone
 from ..worker.task import Task
 from ..worker.workload import Span
 from .account import Account
+from .keeping import Kept, with_sizes
 from .state import News, State
 
 if TYPE_CHECKING:
@@ -45,13 +47,20 @@ class Query(ABC, Generic[Result]):
     """The titles of the values, if there are several without names of their own."""
 
     def __init__(
-        self, files: Sequence[str], pool: Pool, skip_errors: bool, spans: Sequence[Span] | None
+        self,
+        files: Sequence[str],
+        pool: Pool,
+        skip_errors: bool,
+        spans: Sequence[Span] | None,
+        kept: Kept | None = None,
     ) -> None:
-        """`spans`: the parts of files to go through; None: all entries of all files."""
+        """`spans`: the parts of files to go through; None: all entries of all files. `kept`: what
+        is kept on disk; None: nothing."""
         self.account = Account(files, spans)
         self._pool = pool
         self._skip_errors = skip_errors
         self._spans = spans
+        self._kept = kept
         self._lock = threading.Lock()
         self._state = State.RUNNING
         self._reason: str | None = None
@@ -177,19 +186,27 @@ class Query(ABC, Generic[Result]):
 
     # Passes.
 
-    def _start_pass(self, task: Task, sizes: Sequence[FileSize | None]) -> None:
+    def _start_pass(
+        self, task: Task, sizes: Sequence[FileSize | None], keeping: Keeping | None = None
+    ) -> None:
         request = Request(
             task,
-            sizes,
+            sizes if keeping is None else with_sizes(sizes, keeping),
             workers=_useful_workers(sizes, self._pool.size),
             skip_errors=self._skip_errors,
             on_end=self._pass_ended,
+            keeping=keeping,
         )
-        self._pass = self._pool.prepare(request)
+        try:
+            self._pass = self._pool.prepare(request)
+        except BaseException:
+            if keeping is not None:
+                keeping.checkpoint.close()
+            raise
         self._merged = self._pass.merged
         self.account.running = self._pass
         self._pass.on_begin = self._pass_begun
-        self._pass.start()
+        self._pass.begin()
 
     def _pass_begun(self) -> None:
         """Called on any thread when all workers have got their first packets."""

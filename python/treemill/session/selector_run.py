@@ -7,16 +7,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..backend.base import Pass, Pool
-from ..errors import TreemillError
+from ..backend.saving import Keeping
+from ..checkpoint import digest
+from ..errors import TreemillError, UnsupportedError
 from ..machine.interrupt import raising
 from ..packetizer import FileSize
 from ..query.node import Node
+from ..results.file_output import file_outputs
 from ..selector.bookings import BookedValues
 from ..selector.job import ChainData, CycleData, SelectorJob
 from ..selector.node_columns import derivation
-from ..selector.partial import drop_files, finish_files
+from ..selector.partial import OutputPartial, drop_files, finish_files
 from ..selector.selector import Selector, take_booked
 from ..selector.task import SelectorTask
+from ..worker.workload import Partial
+from .keeping import Kept, of_selector, refuse_end_worker
 from .options import RunOptions
 from .run import Query
 from .state import State
@@ -41,11 +46,14 @@ class SelectorQuery(Query[object]):
         options: RunOptions,
         *,
         node: Node | None = None,
+        kept: Kept | None = None,
     ) -> None:
         """`node`: a place in the dataset's query; the selector sees the entries that arrive there.
         `chain` None: there is no dataset, but a number of cycles."""
         files = ("cycles",) if chain is None else chain.files
-        super().__init__(files, pool, options.skip_errors, options.spans(chain))
+        super().__init__(files, pool, options.skip_errors, options.spans(chain), kept)
+        if kept is not None:
+            refuse_end_worker(selector)
         self.title = self.account.title = selector.title
         self._selector = selector
         self._chain = chain
@@ -67,16 +75,35 @@ class SelectorQuery(Query[object]):
         booked = take_booked(self._selector)
         if booked:
             self._bookings = BookedValues(booked, self._chain, self._pool.size)
+        data = self._data()
         job = SelectorJob(
             self._selector,
-            self._data(),
+            data,
             seed=self._seed,
             workers=self._pool.size,
             spans=self._spans,
             bookings=None if self._bookings is None else self._bookings.task,
         )
         self._task = SelectorTask(job, self._inputs)
-        self._start_pass(self._task, self._sizes())
+        self._start_pass(self._task, self._sizes(), self._keeping(data))
+
+    def _keeping(self, data: ChainData | CycleData) -> Keeping | None:
+        if self._kept is None:
+            return None
+        parts = of_selector(self._selector) | {
+            "inputs": digest(dict(self._inputs)),
+            "seed": digest(self._seed),
+            "schema": digest(self._schema),
+        }
+        if self._bookings is not None:
+            parts["bookings"] = digest(self._bookings.text)
+        if isinstance(data, CycleData):
+            return self._kept.keeping(
+                "selector", None, None, parts | {"cycles": digest(data.cycles)}, _refuse_files
+            )
+        if data.derivation is not None:
+            parts["filters and columns"] = digest(data.derivation.specification.text)
+        return self._kept.keeping("selector", data.chain, self._spans, parts, _refuse_files)
 
     def _data(self) -> ChainData | CycleData:
         if self._chain is None:
@@ -128,3 +155,15 @@ class SelectorQuery(Query[object]):
             if self._value is _NOTHING and self._pass is not None:
                 drop_files((self._merged.results() or [{}])[0])
             raise
+
+
+def _refuse_files(partial: Partial) -> None:
+    """Raises UnsupportedError about files in an output: a later run has not their parts."""
+    files = list(file_outputs(partial.output)) if isinstance(partial, OutputPartial) else []
+    if files:
+        for file in files:
+            file.discard()
+        raise UnsupportedError(
+            "a FileOutput cannot be kept by checkpoint=: its rows are in files that end with the "
+            "run. Leave checkpoint= out"
+        )

@@ -18,6 +18,7 @@ from ..monitor.watch import Feedback, Watch
 from ..query.node import Bookable, Booking, Node, Origin
 from .account import Account
 from .booking_run import BookedQuery
+from .keeping import Kept, kept_by
 from .node_chain import chain_at
 from .options import RunKeywords, RunOptions, with_options
 from .packages import Package, PackageStore
@@ -262,11 +263,13 @@ class Session:
         if not groups:
             return values
         together = _together(groups) if len(groups) > 1 else None
+        folder = kept_by(options, self._pool)
         watch: Watch | None = None
         try:
-            for group in groups:
+            for number, group in enumerate(groups):
+                kept = None if folder is None else Kept(folder, number)
                 with hearing() as news:
-                    query = self._start(BookedQuery(group, self._pool, options))
+                    query = self._start(BookedQuery(group, self._pool, options, kept))
                     if together is not None:
                         together.start(query)
                     if watch is None:
@@ -285,7 +288,11 @@ class Session:
         groups = _by_dataset(what)
         if len(groups) != 1:
             raise QueryError(f"submit() takes bookings of one dataset, not of {len(groups)}")
-        return self._start(BookedQuery(groups[0], self._pool, options))
+        return self._start(BookedQuery(groups[0], self._pool, options, self._kept(options)))
+
+    def _kept(self, options: RunOptions) -> Kept | None:
+        folder = kept_by(options, self._pool)
+        return None if folder is None else Kept(folder, 0)
 
     def close(self) -> None:
         """Stop the queries that run, and end the workers. Queries on a cluster go on, and so does
@@ -308,7 +315,10 @@ class Session:
 
         chain, node = _data_of(what, options.cycles, with_missing=options.skip_errors)
         selector = as_selector(what[0])
-        return self._start(SelectorQuery(selector, chain, self._pool, options, node=node))
+        kept = self._kept(options)
+        return self._start(
+            SelectorQuery(selector, chain, self._pool, options, node=node, kept=kept)
+        )
 
     def _start(self, query: _Started) -> _Started:
         self._accounts.append(query.account)

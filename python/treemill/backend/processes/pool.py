@@ -48,6 +48,7 @@ class ProcessPool(Pool):
     kind = "processes"
     remembers = False
     sizing = SIZING
+    keeps = True
 
     def __init__(
         self,
@@ -173,7 +174,8 @@ class ProcessPass(LedPass):
         self._pool = pool
         self._sums = _Sums()
         coordinator = self._coordinator
-        self._sums.committed = lambda: coordinator.committed_entries
+        before = self.entries_before
+        self._sums.committed = lambda: coordinator.committed_entries - before
         self.control = self._sums
         self._ends = self._sums.ends
         self._next = 0

@@ -1,0 +1,23 @@
+"""Keeps on disk what a pass has committed, so that a run that was cut goes on where it was: the
+record and its bytes, whether a record is of the same run, and the folder that it lies in.
+
+Knows no task, no partial and no worker: a partial is bytes, and what a run is of is digests by
+name.
+"""
+
+from .digest import by_attribute, digest
+from .fingerprint import Fingerprint
+from .folder import Checkpoint, Folder, Wanted
+from .pace import Pace
+from .record import Record
+
+__all__ = [
+    "Checkpoint",
+    "Fingerprint",
+    "Folder",
+    "Pace",
+    "Record",
+    "Wanted",
+    "by_attribute",
+    "digest",
+]

@@ -1,0 +1,161 @@
+"""The folder that a run keeps its commits in: one file per pass, replaced as a whole, so that a
+process may be killed at any moment and leave either the old or the new record.
+
+Knows no pass. A record may hold pickled objects of the user: only the user's own folder is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from ..errors import QueryError, SourceError
+from ..packetizer import Range
+from .fingerprint import Fingerprint, changed
+from .pace import Pace
+from .record import Record
+
+__all__ = ["Checkpoint", "Folder", "Wanted"]
+
+
+class Folder:
+    """The folder of one run. It may have been made by an earlier one."""
+
+    def __init__(self, path: str | os.PathLike[str], pace: Pace | None = None) -> None:
+        """Makes the folder. Raises SourceError if it cannot be made or written to."""
+        self.path = Path(path).expanduser().absolute()
+        self._pace = pace or Pace()
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            words = error.strerror or str(error)
+            raise SourceError(
+                f"the folder for checkpoint= cannot be used: {words}", file=str(self.path)
+            ) from None
+
+    def checkpoint(self, name: str, of: Wanted) -> Checkpoint:
+        """The checkpoint of the pass with this name."""
+        return Checkpoint(self.path / f"{name}.checkpoint", of, self._pace)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a pass is of."""
+
+    fingerprint: Fingerprint
+    files: Sequence[str]
+    """The names of the pass's files."""
+    identities: Mapping[int, str]
+    """Digests of the identities of the files that are there."""
+
+
+class Checkpoint:
+    """The record of one pass on disk. One process at a time uses it; `close` it afterwards."""
+
+    def __init__(self, path: Path, of: Wanted, pace: Pace) -> None:
+        self.path = path
+        self.pace = pace
+        self._of = of
+        self._lock: IO[str] | None = None
+
+    def load(self) -> Record | None:
+        """What was kept of this pass; None if nothing was. Claims the checkpoint for this process.
+        Raises QueryError if what was kept is of another pass or another process uses it,
+        SourceError if it is damaged or cannot be read."""
+        self._claim()
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise SourceError(f"cannot be read: {error.strerror}", file=str(self.path)) from None
+        record = Record.loads(data, str(self.path))
+        of = self._of
+        wrong = record.fingerprint.difference(of.fingerprint)
+        if wrong is None:
+            wrong = changed(
+                record.identities, lambda n: of.identities.get(n, ""), lambda n: of.files[n]
+            )
+        if wrong is not None:
+            raise QueryError(
+                f"the checkpoint in {self.path.parent} cannot be gone on with: {wrong}. Give "
+                "checkpoint= another folder, or remove this one to begin again"
+            )
+        return record
+
+    def save(
+        self,
+        partial: bytes,
+        processed: Mapping[int, Sequence[Range]],
+        sizes: Mapping[int, int] | None = None,
+    ) -> None:
+        """Keeps a merged partial and the entries that it covers, in place of what was kept before.
+        `sizes`: the entries of these files, as far as they are known. Raises SourceError."""
+        of = self._of
+        identities = {file: of.identities.get(file, "") for file in processed}
+        record = Record(of.fingerprint, identities, processed, sizes or {}, partial)
+        try:
+            _replace(self.path, record.dumps())
+        except OSError as error:
+            raise SourceError(f"cannot be written: {error.strerror}", file=str(self.path)) from None
+
+    def close(self) -> None:
+        """Lets other processes use the checkpoint."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            lock.close()
+
+    def _claim(self) -> None:
+        """Locks a file beside the record. The system releases it when this process ends, however
+        that happens. File systems without locks are used without."""
+        path = self.path.with_suffix(".lock")
+        try:
+            import fcntl  # not on Windows
+
+            lock = path.open("a+")
+        except (ImportError, OSError):
+            return
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            user = lock.read(200).strip() or "another process"
+            lock.close()
+            raise QueryError(
+                f"the checkpoint in {path.parent} is in use by {user}: give checkpoint= another "
+                "folder, or end that run first"
+            ) from None
+        except OSError:
+            lock.close()
+            return
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()} on {socket.gethostname()}")
+        lock.flush()
+        self._lock = lock
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Writes a file that is there as a whole or not at all, also after the power went."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+    with contextlib.suppress(OSError):  # some file systems cannot sync a folder
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

@@ -1,0 +1,100 @@
+"""The record of a pass: what it is of, which entries are done, their merged partial; and its bytes.
+
+The bytes: a line that names the form, a line with the length and the checksum of all that follows,
+a line of JSON, and the partial. Pure: knows no file and no clock. Bytes are read without running
+anything of them; the caller loads the partial.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import SourceError
+from ..packetizer import Range
+from .fingerprint import Fingerprint
+
+__all__ = ["Record"]
+
+_FORM = b"treemill checkpoint 1\n"
+_REMOVE = "remove it to begin again"
+_HEAD = 200
+"""Bytes of the second line, at most."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is kept of one pass."""
+
+    fingerprint: Fingerprint
+    identities: Mapping[int, str]
+    """Digests of the identities of the files that entries are done of."""
+    processed: Mapping[int, Sequence[Range]]
+    """The entries that the partial covers, as ascending ranges by file."""
+    sizes: Mapping[int, int]
+    """The entries of files that are done, as far as they are known."""
+    partial: bytes
+
+    @property
+    def entries(self) -> int:
+        """The number of entries that are done."""
+        return sum(stop - start for ranges in self.processed.values() for start, stop in ranges)
+
+    def dumps(self) -> bytes:
+        """The record in bytes."""
+        about = json.dumps(
+            {
+                "versions": dict(self.fingerprint.versions),
+                "parts": dict(self.fingerprint.parts),
+                "files": {
+                    str(file): [self.identities[file], self.sizes.get(file), list(ranges)]
+                    for file, ranges in sorted(self.processed.items())
+                },
+            },
+            separators=(",", ":"),
+        )
+        body = about.encode() + b"\n" + self.partial
+        head = f"{len(body)} {_checksum(body)}\n"
+        return _FORM + head.encode() + body
+
+    @staticmethod
+    def loads(data: bytes, file: str) -> Record:
+        """The record from its bytes. Raises SourceError, which names `file`."""
+        if not data.startswith(_FORM):
+            raise SourceError(f"is no checkpoint of this version of treemill: {_REMOVE}", file=file)
+        end = data.find(b"\n", len(_FORM), len(_FORM) + _HEAD)
+        length, _, checksum = data[len(_FORM) : max(end, 0)].partition(b" ")
+        body = data[end + 1 :]
+        if end < 0 or length != str(len(body)).encode() or checksum != _checksum(body).encode():
+            raise SourceError(f"is damaged, its checksum is wrong: {_REMOVE}", file=file)
+        about, _, partial = body.partition(b"\n")
+        try:
+            return _record(json.loads(about), partial)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise SourceError(f"is damaged ({error}): {_REMOVE}", file=file) from None
+
+
+def _record(about: dict[str, Any], partial: bytes) -> Record:
+    fingerprint = Fingerprint(dict(about["versions"]), dict(about["parts"]))
+    identities, processed, sizes = {}, {}, {}
+    for text, (identity, size, ranges) in about["files"].items():
+        file = int(text)
+        identities[file] = str(identity)
+        processed[file] = [_range(each) for each in ranges]
+        if size is not None:
+            sizes[file] = int(size)
+    return Record(fingerprint, identities, processed, sizes, partial)
+
+
+def _range(pair: Sequence[object]) -> Range:
+    start, stop = pair
+    if not (isinstance(start, int) and isinstance(stop, int) and 0 <= start < stop):
+        raise ValueError(f"{pair} is no range of entries")
+    return start, stop
+
+
+def _checksum(body: bytes) -> str:
+    return hashlib.blake2b(body, digest_size=16).hexdigest()

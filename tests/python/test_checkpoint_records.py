@@ -1,0 +1,214 @@
+"""Records of passes without any pass: their bytes, what they are of, how often they are written."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from treemill import QueryError, SourceError, UnsupportedError
+from treemill.checkpoint import Fingerprint, Folder, Pace, Record, Wanted, digest
+from treemill.packetizer import joined
+
+texts = st.text(max_size=8)
+names = st.dictionaries(texts, texts, max_size=4)
+ranges = st.lists(
+    st.tuples(st.integers(0, 50), st.integers(1, 9)).map(lambda x: (10 * x[0], 10 * x[0] + x[1])),
+    min_size=1,
+    max_size=4,
+    unique_by=lambda each: each[0],
+).map(joined)
+
+
+@st.composite
+def records(draw):
+    processed = draw(st.dictionaries(st.integers(0, 99), ranges, max_size=4))
+    identities = {file: draw(texts) for file in processed}
+    sizes = {file: 1000 for file in processed if draw(st.booleans())}
+    fingerprint = Fingerprint(draw(names), draw(names))
+    return Record(fingerprint, identities, processed, sizes, draw(st.binary(max_size=64)))
+
+
+@given(records())
+def test_a_record_survives_its_bytes(record):
+    read = Record.loads(record.dumps(), "x.checkpoint")
+    assert read == record
+    assert read.entries == sum(b - a for each in record.processed.values() for a, b in each)
+
+
+@given(records(), st.data())
+def test_damage_is_an_error_and_never_another_record(record, data):
+    whole = record.dumps()
+    at = data.draw(st.integers(0, len(whole) - 1))
+    cut = whole[:at]
+    flipped = cut + bytes([whole[at] ^ data.draw(st.integers(1, 255))]) + whole[at + 1 :]
+    for bad in (cut, flipped, whole + b"x"):
+        with pytest.raises(SourceError, match=r"x\.checkpoint.*remove it|remove it.*"):
+            Record.loads(bad, "x.checkpoint")
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_an_error(data):
+    with pytest.raises(SourceError):
+        Record.loads(b"treemill checkpoint 1\n" + data, "x")
+
+
+@given(names, names, names)
+def test_a_difference_is_named(versions, parts, others):
+    one = Fingerprint(versions, parts)
+    assert one.difference(Fingerprint(dict(versions), dict(parts))) is None
+    found = one.difference(Fingerprint(versions, others))
+    assert (found is None) == (parts == others)
+
+
+def test_differences_in_words():
+    old = Fingerprint({"treemill": "1.0"}, {"inputs": "a", "files": "b", "seed": "c"})
+    new = Fingerprint({"treemill": "1.0"}, {"inputs": "x", "files": "y", "seed": "c"})
+    assert old.difference(new) == "it is of another run: not the same files and inputs"
+    later = Fingerprint({"treemill": "1.1"}, {})
+    assert old.difference(later) == "it was written with treemill 1.0, and this is treemill 1.1"
+
+
+@given(st.floats(0, 1000), st.floats(0.001, 100), st.floats(0.001, 1))
+def test_keeping_takes_no_more_than_its_share_of_the_time(cost, every, share):
+    wait = Pace(every, share).wait(cost)
+    assert wait >= every
+    assert cost <= share * (wait + cost) * (1 + 1e-9)
+
+
+# The folder.
+
+
+def wanted(**parts):
+    return Wanted(Fingerprint({}, parts), ["a.root", "b.root"], {0: "aa", 1: "bb"})
+
+
+def test_a_checkpoint_gives_what_was_saved_last(tmp_path):
+    folder = Folder(tmp_path / "deep" / "er")
+    mine = folder.checkpoint("0-fill", wanted(query="q"))
+    assert mine.load() is None
+    mine.save(b"one", {0: [(0, 10)]})
+    mine.save(b"two", {0: [(0, 20)]}, {0: 20})
+    mine.close()
+    found = folder.checkpoint("0-fill", wanted(query="q")).load()
+    assert (found.partial, found.processed, found.sizes) == (b"two", {0: [(0, 20)]}, {0: 20})
+    assert sorted(os.listdir(folder.path)) == ["0-fill.checkpoint", "0-fill.lock"]
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path):
+    folder = Folder(tmp_path)
+    mine = folder.checkpoint("0-fill", wanted(query="q"))
+    mine.load()
+    mine.save(b"", {0: [(0, 10)]})
+    mine.close()
+    other = folder.checkpoint("0-fill", wanted(query="z"))
+    with pytest.raises(QueryError, match=r"not the same query\. Give checkpoint= another folder"):
+        other.load()
+    other.close()
+    of = Wanted(Fingerprint({}, {"query": "q"}), ["a.root", "b.root"], {0: "changed", 1: "bb"})
+    with pytest.raises(QueryError, match=r"a\.root has changed since"):
+        folder.checkpoint("0-fill", of).load()
+
+
+def test_a_file_of_which_nothing_is_done_may_change(tmp_path):
+    folder = Folder(tmp_path)
+    mine = folder.checkpoint("0-fill", wanted())
+    mine.load()
+    mine.save(b"", {0: [(0, 10)]})
+    mine.close()
+    of = Wanted(Fingerprint({}, {}), ["a.root", "b.root"], {0: "aa", 1: "changed"})
+    assert folder.checkpoint("0-fill", of).load() is not None
+
+
+def test_one_run_at_a_time(tmp_path):
+    folder = Folder(tmp_path)
+    first, second = (folder.checkpoint("0-fill", wanted()) for _ in range(2))
+    first.load()
+    with pytest.raises(QueryError, match=rf"in use by process {os.getpid()} on"):
+        second.load()
+    first.close()
+    assert second.load() is None
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SourceError, match="the folder for checkpoint= cannot be used"):
+        Folder(tmp_path / "file" / "in")
+
+
+# Digests.
+
+PROGRAM = """
+import sys
+sys.path.insert(0, {folder!r})
+import functools, numpy as np, hist, awkward as ak
+import helper
+from treemill.checkpoint import digest
+SCALE = 3
+class Base:
+    tags = {{"a", "b", "c", "d"}}
+class Selector(Base):
+    def __init__(self):
+        self.cuts = {{"x": frozenset({{"p", "q", "r"}}), "y": np.arange(3.0)}}
+        self.h = hist.Hist.new.Reg(10, 0, 1).Weight()
+        self.me = self
+    @property
+    def scaled(self): return helper.one() * SCALE
+    def process(self, events):
+        return [inner(e) for e in {{"u", "v", "w"}} if (inner := lambda e: SCALE * helper.one())]
+def again(n): return n and again(n - 1)
+values = [Selector(), Selector, again, functools.partial(again, 3), ak.Array([[1], [2, 3]]),
+          np.sqrt, len, "x".join, {{"k": {{1, 2}}}}, slice(1, 2), np.float32(2), helper]
+print(*(digest(value) for value in values))
+"""
+
+
+def run(program, seed):
+    env = os.environ | {"PYTHONHASHSEED": str(seed)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_digests_are_the_same_in_every_process_and_differ_if_the_code_does(tmp_path):
+    (tmp_path / "deeper.py").write_text("def two():\n    return 2\n")
+    helper = tmp_path / "helper.py"
+    helper.write_text("import deeper\ndef one():\n    return deeper.two() - 1\n")
+    program = PROGRAM.format(folder=str(tmp_path))
+    first = run(program, 1)
+    assert run(program, 2) == first
+    other = run(program.replace("SCALE = 3", "SCALE = 4"), 1)
+    assert [a != b for a, b in zip(first, other, strict=True)] == [True, True] + [False] * 10
+    (tmp_path / "deeper.py").write_text("def two():\n    return 3\n")
+    other = run(program, 1)
+    assert [a != b for a, b in zip(first, other, strict=True)] == [True, True] + [False] * 9 + [
+        True
+    ]
+
+
+@given(
+    st.recursive(
+        st.integers() | st.floats(allow_nan=False) | st.text() | st.booleans(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_digests_of_equal_data_are_equal(value):
+    import copy
+
+    assert digest(value) == digest(copy.deepcopy(value))
+    assert digest([value]) != digest([value, 0])
+
+
+def test_kinds_of_equal_values_differ():
+    values = [1, 1.0, True, "1", b"1", [1], (1,), {1}, {1: 1}, None, [[1]]]
+    assert len({digest(value) for value in values}) == len(values)
+
+
+def test_what_has_no_digest_is_named():
+    import threading
+
+    with pytest.raises(UnsupportedError, match="whether a later run has the same lock"):
+        digest({"a": threading.Lock()})

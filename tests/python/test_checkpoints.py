@@ -1,0 +1,259 @@
+"""Runs that are cut and go on from what was kept: the counts are those of an undisturbed run."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+import treemill as tm
+from treemill import QueryError, SourceError, UnsupportedError
+from treemill.checkpoint import Record
+
+MODES = pytest.mark.parametrize("mode", ["threads", "processes"])
+
+PROGRAM = """
+import functools, os, sys, threading
+import treemill as tm
+from treemill.checkpoint import Folder, Pace
+from treemill.session import keeping
+keeping.Folder = functools.partial(Folder, pace=Pace(every=0.02, share=1.0))
+mode, folder, *paths = sys.argv[1:]
+
+class Sum(tm.Selector):
+    def begin_worker(self, inputs):
+        self.output["n"] = self.output["met"] = 0
+    def process(self, events):
+        if "STUCK" in os.environ and events.metadata["filename"] == paths[-1]:
+            threading.Event().wait()
+        self.output["n"] += len(events)
+        self.output["met"] += int(sum(events.MET_pt > 20))
+
+with tm.connect(workers=2, mode=mode) as session:
+    output = session.run(Sum(), tm.dataset(paths, "Events"), checkpoint=folder)
+    print(output["n"], output["met"], session.report.entries_before, session.report.complete)
+"""
+
+
+def kept(folder):
+    """What is kept in the folder by now."""
+    try:
+        (path,) = Path(folder).glob("*.checkpoint")
+        return Record.loads(path.read_bytes(), str(path)).entries
+    except (ValueError, FileNotFoundError):
+        return 0
+
+
+@MODES
+def test_a_run_that_was_killed_goes_on(mode, paths, truth, tmp_path):
+    folder = tmp_path / "kept"
+    command = [sys.executable, "-c", PROGRAM, mode, str(folder), *paths]
+    with subprocess.Popen(command, env=os.environ | {"STUCK": "1"}) as running:
+        deadline = time.monotonic() + 60
+        while not kept(folder) and running.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        running.send_signal(signal.SIGKILL)
+    before = kept(folder)
+    assert 0 < before < len(truth), "it is stuck in the last file"
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    entries, met = len(truth), int((truth.MET_pt > 20).to_numpy().sum())
+    assert done.stdout.split() == [str(entries), str(met), str(before), "True"]
+
+
+@MODES
+def test_a_run_that_was_stopped_goes_on(mode, events, truth, tmp_path):
+    def counted(chunk):
+        return {"n": len(chunk)}
+
+    with tm.connect(workers=2, mode=mode) as session:
+        query = session.submit(counted, events, checkpoint=tmp_path)
+        query.stop()
+        with suppress(tm.TreemillError):  # it may have been stopped before it had results
+            query.result()
+        part = query.report.entries
+        again = session.submit(counted, events, checkpoint=tmp_path)
+        assert again.result() == {"n": len(truth)}
+        assert again.report.entries_before == part
+        assert again.report.entries == len(truth)
+        assert again.progress.entries == len(truth)
+
+
+@MODES
+def test_bookings_with_automatic_ranges_go_on(mode, events, tmp_path):
+    with tm.connect(workers=2, mode=mode) as session:
+        plain = session.run(events.hist("MET_pt", bins=20), events.count())
+        for before in (0, events.num_entries):
+            found = session.run(events.hist("MET_pt", bins=20), events.count(), checkpoint=tmp_path)
+            assert session.report.entries_before == before
+            assert found[1] == plain[1]
+            assert np.array_equal(found[0].values(flow=True), plain[0].values(flow=True))
+    names = sorted(path.name for path in tmp_path.glob("*.checkpoint"))
+    assert names == ["0-fill.checkpoint", "0-ranges.checkpoint"]
+
+
+def test_several_datasets_and_parts_of_them(paths, tmp_path):
+    one, two = (tm.dataset(path, "Events") for path in (paths[0], paths[2]))
+    for _ in range(2):
+        found = tm.run(one.count(), two.count(), checkpoint=tmp_path / "a", entries=(10, 2000))
+        assert found == (1990, 1990)
+    with pytest.raises(QueryError, match="not the same part of the data"):
+        tm.run(one.count(), two.count(), checkpoint=tmp_path / "a", entries=(10, 2001))
+
+
+def test_a_record_of_a_part_is_gone_on_with(events, truth, tmp_path):
+    """What is left of each file is done, whatever was kept of it."""
+    tm.run(events.hist("MET_pt", bins=(10, 0, 100)), checkpoint=tmp_path)
+    (path,) = tmp_path.glob("*.checkpoint")
+    record = Record.loads(path.read_bytes(), "")
+    parts = {0: [(100, 1200), (4000, 5000)], 2: [(0, 7000)]}
+    # The partial of these parts: that of a run which has done them and no others.
+    folder = tmp_path / "other"
+    with tm.connect(workers=1) as session:
+        partial = partial_of(session, events, parts, folder)
+    made = Record(record.fingerprint, {f: record.identities[f] for f in parts}, parts, {}, partial)
+    path.write_bytes(made.dumps())
+    whole = tm.run(events.hist("MET_pt", bins=(10, 0, 100)), checkpoint=tmp_path)
+    assert whole.sum(flow=True) == len(truth)
+    plain = tm.run(events.hist("MET_pt", bins=(10, 0, 100)))
+    assert np.array_equal(whole.values(flow=True), plain.values(flow=True))
+
+
+def partial_of(session, events, parts, folder):
+    """A partial that covers these parts, as the core merges it."""
+    from treemill import _core
+
+    merged = None
+    for number, (file, start, stop) in enumerate(
+        (file, *each) for file, ranges in parts.items() for each in ranges
+    ):
+        first = [0, 5000, 5001][file]
+        at = folder / str(number)
+        session.run(
+            events.hist("MET_pt", bins=(10, 0, 100)),
+            entries=(first + start, first + stop),
+            checkpoint=at,
+        )
+        (path,) = at.glob("*.checkpoint")
+        part = _core.Partial.loads(Record.loads(path.read_bytes(), "").partial)
+        if merged is None:
+            merged = part
+        else:
+            merged.merge(part)
+    return merged.dumps()
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (lambda e: (e.count(), e.hist("MET_pt", bins=(10, 0, 101))), "not the same bookings"),
+        (lambda e: (e.filter("MET_pt > 1").count(),), "not the same bookings"),
+    ],
+)
+def test_another_query_is_refused(other, words, events, tmp_path):
+    tm.run(events.count(), events.hist("MET_pt", bins=(10, 0, 100)), checkpoint=tmp_path)
+    with pytest.raises(QueryError, match=f"{words}.*Give checkpoint= another folder"):
+        tm.run(*other(events), checkpoint=tmp_path)
+
+
+def test_another_selector_is_refused_by_what_differs(events, tmp_path):
+    class Count(tm.Selector):
+        def __init__(self, cut):
+            self.cut = cut
+
+        def process(self, chunk):
+            return {"n": len(chunk)}
+
+    tm.run(Count(1), events, inputs={"a": 1}, checkpoint=tmp_path)
+    with pytest.raises(QueryError, match=r"not the same Count's cut\. Give"):
+        tm.run(Count(2), events, inputs={"a": 1}, checkpoint=tmp_path)
+    with pytest.raises(QueryError, match=r"not the same inputs\. Give"):
+        tm.run(Count(1), events, inputs={"a": 2}, checkpoint=tmp_path)
+    with pytest.raises(QueryError, match=r"not the same seed\. Give"):
+        tm.run(Count(1), events, inputs={"a": 1}, seed=3, checkpoint=tmp_path)
+    Count.process = lambda self, chunk: {"n": 2 * len(chunk)}
+    with pytest.raises(QueryError, match=r"not the same Count's code\. Give"):
+        tm.run(Count(1), events, inputs={"a": 1}, checkpoint=tmp_path)
+
+
+def test_other_files_are_refused(tmp_path):
+    from treemill.bench.generate import write
+
+    paths = [tmp_path / "a.root", tmp_path / "b.root"]
+    for index, path in enumerate(paths):
+        write(path, events=100, index=index, cluster=100, codec="zstd")
+    both = tm.dataset([str(path) for path in paths], "Events")
+    folder = tmp_path / "kept"
+    assert tm.run(both.count(), checkpoint=folder) == 200
+    with pytest.raises(QueryError, match="not the same files"):
+        tm.run(tm.dataset(str(paths[0]), "Events").count(), checkpoint=folder)
+    write(paths[1], events=50, index=7, cluster=100, codec="zstd")
+    with pytest.raises(QueryError, match=r"b\.root has changed since"):
+        tm.run(tm.dataset([str(path) for path in paths], "Events").count(), checkpoint=folder)
+
+
+def test_what_cannot_be_kept_is_refused_by_name(events, tmp_path):
+    class AtEnd(tm.Selector):
+        def process(self, chunk):
+            return {}
+
+        def end_worker(self):
+            pass
+
+    class Writes(tm.Selector):
+        def begin_worker(self, inputs):
+            self.output["skim"] = tm.FileOutput(tmp_path / "out.root")
+
+        def process(self, chunk):
+            self.output["skim"].write({"x": chunk.MET_pt})
+
+    with pytest.raises(UnsupportedError, match="AtEnd has end_worker"):
+        tm.run(AtEnd(), events, checkpoint=tmp_path / "a")
+    with pytest.raises(UnsupportedError, match="a FileOutput cannot be kept by checkpoint="):
+        tm.run(Writes(), events, checkpoint=tmp_path / "b")
+    with pytest.raises(UnsupportedError, match="a snapshot cannot be kept by checkpoint="):
+        tm.run(events.snapshot(tmp_path / "s.root", ["MET_pt"]), checkpoint=tmp_path / "c")
+    assert not list(tmp_path.glob("*.root"))
+
+
+def test_a_run_that_failed_goes_on_with_what_was_done(events, truth, paths, tmp_path, monkeypatch):
+    def counted(chunk):
+        if "BROKEN" in os.environ and chunk.metadata["filename"] == paths[2]:
+            raise ValueError("not yet")
+        return {"n": len(chunk)}
+
+    monkeypatch.setenv("BROKEN", "1")
+    report = None
+    with tm.connect(workers=1) as session:
+        assert session.run(counted, events, checkpoint=tmp_path, on_error="skip") == {"n": 5001}
+        report = session.report
+    assert not report.complete
+    monkeypatch.delenv("BROKEN")
+    with tm.connect(workers=1) as session:
+        assert session.run(counted, events, checkpoint=tmp_path) == {"n": len(truth)}
+        assert session.report.entries_before == 5001
+
+
+def test_a_damaged_record_says_so(events, tmp_path):
+    tm.run(events.count(), checkpoint=tmp_path)
+    (path,) = tmp_path.glob("*.checkpoint")
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(SourceError, match=r"is damaged.*remove it to begin again"):
+        tm.run(events.count(), checkpoint=tmp_path)
+
+
+def test_a_checkpoint_is_a_path(events):
+    with pytest.raises(QueryError, match="checkpoint is the path of a folder, not 3"):
+        tm.run(events.count(), checkpoint=3)
+
+
+def test_a_run_without_data_is_kept(tmp_path):
+    def thrown(chunk):
+        return {"n": len(chunk)}
+
+    for _ in range(2):
+        assert tm.run(thrown, cycles=1000, checkpoint=tmp_path) == {"n": 1000}
