@@ -7,8 +7,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ..packetizer import Coverage, FileSize, Missing, News
-from ..packetizer.ledger import Range, joined
+from ..packetizer import Coverage, FileSize, Missing, News, Range, joined
 from .messages import Part
 
 __all__ = ["Account"]
