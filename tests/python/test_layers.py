@@ -43,7 +43,8 @@ MAY_USE = {
     "session": "arrays backend chain checkpoint errors evaluation faces io_report language machine "
     "monitor packetizer query quoting results selector tree worker",
     "dataset": "chain errors faces io_report monitor query quoting session tree",
-    "cli": "bench chain dataset errors language monitor query session",
+    "facility": "errors",
+    "cli": "bench chain dataset errors facility language monitor query session",
 }
 GROUND = ("quoting", "errors", "faces")
 """Small modules that all others stand on."""
@@ -63,7 +64,7 @@ ONLY = {
     ],
     "fsspec": ["tree/over_fsspec.py"],
     "XRootD": ["tree/official_xrootd.py"],
-    "distributed": ["backend/dask"],
+    "distributed": ["backend/dask", "facility/gathering"],
     "dask": ["backend/dask"],
 }
 # What runs without anything but Python.
@@ -79,6 +80,7 @@ ASKS_ABOUT_FILES = {
     "results/parts.py",
     "results/file_output.py",
     "checkpoint/folder.py",
+    "facility/facts.py",
     "session/packages.py",
     "backend/dask/pool.py",
     "machine",

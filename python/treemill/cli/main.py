@@ -25,10 +25,15 @@ _Axis: TypeAlias = int | tuple[int, float, float]
 class _Lazy(click.Group):
     """A group with further commands, whose modules are imported when the commands are called."""
 
-    COMMANDS: ClassVar = {"demo": ".demo:command", "bench": ".bench:bench"}
+    COMMANDS: ClassVar = {
+        "demo": ".demo:command",
+        "bench": ".bench:bench",
+        "cluster": ".cluster:cluster",
+    }
     HELP: ClassVar = {
         "demo": "Write a dataset, run a query over it on all cores, draw it.",
         "bench": "Measure this machine and treemill on it.",
+        "cluster": "Look after the cluster that sessions run on.",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:

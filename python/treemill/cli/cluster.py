@@ -1,0 +1,95 @@
+"""`treemill cluster`: whether a cluster is wired right. Exit status 0: it is; 1: it is not, or it
+does not answer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+
+import click
+
+from ..errors import TreemillError
+from ..facility import CHECKS, Verdict, verdicts
+
+__all__ = ["cluster", "lines"]
+
+_MOST = 200
+"""Files that are asked for, at most."""
+
+
+@click.group()
+def cluster() -> None:
+    """Look after the cluster that sessions run on."""
+
+
+@cluster.command()
+@click.argument("address")
+@click.argument("files", metavar="[FILE[:TREE]]…", nargs=-1)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="Seconds to wait for the scheduler, and for the first worker.",
+)
+@click.option("--package", "packages", multiple=True, help="Compare this package's versions, too.")
+@click.option(
+    "--ignore",
+    type=click.Choice([*CHECKS]),
+    multiple=True,
+    help="Show what this check finds, and do not count it.",
+)
+def check(
+    address: str,
+    files: tuple[str, ...],
+    timeout: float,
+    packages: tuple[str, ...],
+    ignore: tuple[str, ...],
+) -> None:
+    """Tell whether the workers of a Dask cluster agree, before a query fails an hour in.
+
+    ADDRESS is the scheduler's, tcp://host:8786. Compared with this process and with one another are
+    versions of Python, treemill and other packages, clocks, users, credentials, variables of the
+    environment, memory, and the space for temporary files. Each FILE must be there for every
+    worker, have the same size, and be readable.
+    """
+    from ..facility.gathering import gathered  # start-up
+
+    found = verdicts(gathered(address, _paths(files), packages, timeout))
+    for line in lines(found):
+        click.echo(line)
+    wrong = [verdict for verdict in found if not verdict.well and verdict.check not in ignore]
+    if wrong:
+        click.echo(f"{len(wrong)} to be put right")
+        sys.exit(1)
+    click.echo("all workers agree")
+
+
+def _paths(files: Sequence[str]) -> list[str]:
+    """The paths of files as users write them. Those that this process cannot find are asked for by
+    their names: workers may find them."""
+    from ..chain.location import expand  # start-up
+
+    found: list[str] = []
+    for file in files:
+        try:
+            found += [location.path for location in expand([file])]
+        except TreemillError:
+            found.append(file)
+    if len(found) > _MOST:
+        click.echo(f"of {len(found):,} files the first {_MOST} are looked at", err=True)
+    return found[:_MOST]
+
+
+def lines(found: Sequence[Verdict]) -> Iterator[str]:
+    """The table: a line for each verdict, and one with what to do where something is wrong."""
+    width = max((len(verdict.check) for verdict in found), default=0)
+    for verdict in found:
+        sign = "ok" if verdict.well else "WRONG"
+        yield f"{sign:5}  {verdict.check:{width}}  {verdict.found}"
+        margin = " " * (9 + width)
+        if verdict.where:
+            shown = [*verdict.where[:5], "…"] if len(verdict.where) > 5 else verdict.where
+            yield f"{margin}on {', '.join(shown)}"
+        if verdict.todo is not None:
+            yield f"{margin}{verdict.todo}"

@@ -1,0 +1,175 @@
+"""The facts of one process: versions, clock, files, permissions, space, memory. Judges nothing.
+
+Each worker gets the text of this module and runs it, because functions cannot be sent from one
+version of Python to another. So it needs Python alone, and knows nothing of treemill: it tries to
+import it, as it tries other packages. It tells no secret: of a token only whether there is one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.metadata
+import os
+import platform
+import shutil
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from typing import Any
+
+PACKAGES = (
+    *("treemill", "numpy", "awkward", "hist", "boost-histogram", "vector", "uproot", "coffea"),
+    *("dask", "distributed", "cloudpickle", "msgpack", "tornado"),
+)
+"""The packages whose versions are told."""
+PLAIN = (
+    *("HOME", "PYTHONPATH", "LD_LIBRARY_PATH", "TZ", "LC_ALL", "OMP_NUM_THREADS"),
+    *("X509_USER_PROXY", "X509_CERT_DIR", "BEARER_TOKEN_FILE", "KRB5CCNAME"),
+)
+"""Variables of the environment whose values are told, along with those that begin with XRD_ or
+TREEMILL_."""
+SECRET = ("BEARER_TOKEN", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+"""Variables of which it is told only whether they are set."""
+
+
+def gather(
+    paths: Sequence[str] = (), packages: Sequence[str] = (), scratch: str | None = None
+) -> dict[str, Any]:
+    """The facts of this process. `paths`: files that it should be able to read; `packages`: more
+    packages than those above; `scratch`: the folder for temporary files, if it is known."""
+    return {
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "time": time.time(),
+        "python": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "machine": platform.machine(),
+        "packages": {name: _version(name) for name in (*PACKAGES, *packages)},
+        "treemill": _treemill(),
+        "environment": _environment(),
+        "user": _user(),
+        "files": {path: _file(path) for path in paths},
+        "proxy": _credential("X509_USER_PROXY", f"/tmp/x509up_u{_uid()}"),
+        "token": _credential("BEARER_TOKEN_FILE", None),
+        "scratch": _scratch(scratch or _dask_folder() or tempfile.gettempdir()),
+        "memory": _memory(),
+        "cores": _cores(),
+        "open_files": _open_files(),
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except Exception:
+        return None
+
+
+def _treemill() -> str | None:
+    """None if treemill and its core can be imported, else why they cannot."""
+    try:
+        importlib.import_module("treemill._core")
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def _environment() -> dict[str, str]:
+    told = {
+        name: value
+        for name, value in os.environ.items()
+        if name in PLAIN or name.startswith(("XRD_", "TREEMILL_"))
+    }
+    told.update({name: "set" for name in SECRET if name in os.environ})
+    return told
+
+
+def _uid() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _user() -> dict[str, Any]:
+    groups = sorted(os.getgroups()) if hasattr(os, "getgroups") else []
+    return {"uid": _uid(), "groups": groups}
+
+
+def _file(path: str) -> dict[str, Any]:
+    """The size of a file, or why it cannot be read."""
+    try:
+        if "://" in path and not path.startswith("file://"):
+            core = importlib.import_module("treemill._core")
+            return {"size": core.remote_stat(path)[0], "error": None}
+        plain = os.path.expanduser(path[len("file://") :] if path.startswith("file://") else path)
+        with open(plain, "rb") as file:
+            file.read(4)
+            return {"size": os.fstat(file.fileno()).st_size, "error": None}
+    except OSError as error:
+        return {"size": None, "error": error.strerror or str(error)}
+    except BaseException as error:
+        return {"size": None, "error": f"{type(error).__name__}: {error}"}
+
+
+def _credential(variable: str, usual: str | None) -> dict[str, Any] | None:
+    """Whether a file with a credential is there and may be read: None if there should be none."""
+    path = os.environ.get(variable)
+    if path is None and usual is not None and os.path.exists(usual):
+        path = usual
+    return None if path is None else {"path": path, "readable": os.access(path, os.R_OK)}
+
+
+def _dask_folder() -> str | None:
+    """The folder of the Dask worker that this process is."""
+    if "distributed" not in sys.modules:
+        return None
+    try:
+        workers = sys.modules["distributed"].Worker._instances
+        (folder,) = {each.local_directory for each in workers if each.status.name == "running"}
+        return str(folder)
+    except Exception:
+        return None
+
+
+def _scratch(folder: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"path": folder, "free": None, "error": None}
+    try:
+        found["free"] = shutil.disk_usage(folder).free
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"treemill" * 1024)
+            file.flush()
+    except OSError as error:
+        found["error"] = error.strerror or str(error)
+    return found
+
+
+def _memory() -> int | None:
+    """The bytes that this process may have, as far as the system says."""
+    limits = []
+    with contextlib.suppress(Exception):
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with contextlib.suppress(Exception), open(path) as file:
+            limits.append(int(file.read()))
+    with contextlib.suppress(Exception):
+        import resource
+
+        limits.append(resource.getrlimit(resource.RLIMIT_AS)[0])
+    return min((limit for limit in limits if limit > 0), default=None)
+
+
+def _cores() -> int | None:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count()
+
+
+def _open_files() -> int | None:
+    try:
+        import resource
+
+        return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    except Exception:
+        return None

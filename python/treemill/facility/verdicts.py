@@ -1,0 +1,341 @@
+"""What follows from the facts of a cluster's processes: what agrees, what does not, what to do.
+Pure: plain values in, plain values out.
+
+A worker is compared with the client, because what the client has written is what workers run. Where
+the client need not have a thing (files, space), workers are compared with one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["CHECKS", "Facts", "Verdict", "Wiring", "verdicts"]
+
+Facts = Mapping[str, Any]
+"""What `facts.gather` gives in one process."""
+
+_CLOCK = 1.0
+"""Seconds that a clock may go wrong: certificates and tokens allow for minutes, traces do not."""
+_SCRATCH = 2**30
+"""Free bytes that a worker should have for temporary files."""
+_MEMORY = 2**29
+"""Bytes that each thread of a worker should have."""
+_OPEN_FILES = 1024
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """The facts of a cluster."""
+
+    client: Facts
+    scheduler: Facts
+    workers: Mapping[str, Facts]
+    """By address."""
+    clocks: Mapping[str, float] = field(default_factory=dict)
+    """How far a clock is certainly wrong, in seconds, beside the client's, by address."""
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """The bytes of memory that Dask allows each worker, by address; 0: any number."""
+    threads: Mapping[str, int] = field(default_factory=dict)
+    """The threads of each worker, by address."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one check."""
+
+    check: str
+    found: str
+    """What was found, in a few words."""
+    todo: str | None = None
+    """What to do; None: nothing, all is well."""
+    where: tuple[str, ...] = ()
+    """The processes that the verdict is about, if it is not all of them."""
+
+    @property
+    def well(self) -> bool:
+        """Whether there is nothing to do."""
+        return self.todo is None
+
+
+def verdicts(wiring: Wiring) -> list[Verdict]:
+    """A verdict for each check, and several where several things are wrong."""
+    if not wiring.workers:
+        todo = "start workers with `dask worker tcp://…`, or ask why the batch system starts none"
+        return [Verdict("workers", "there are none", todo)]
+    found = [Verdict("workers", _crowd(wiring))]
+    for name, check in CHECKS.items():
+        wrong = list(check(wiring))
+        found += wrong or [Verdict(name, _AGREED[name](wiring) if name in _AGREED else "agree")]
+    return found
+
+
+def _crowd(wiring: Wiring) -> str:
+    hosts = {facts["host"] for facts in wiring.workers.values()}
+    threads = sum(wiring.threads.values())
+    return (
+        f"{_count(len(wiring.workers), 'worker')} with {_count(threads, 'thread')} on "
+        f"{_count(len(hosts), 'host')}"
+    )
+
+
+def _python(wiring: Wiring) -> Iterator[Verdict]:
+    def minor(facts: Facts) -> str:
+        return f"{facts['implementation']} {'.'.join(facts['python'].split('.')[:2])}"
+
+    todo = (
+        "start the workers from the same environment as the client: functions cannot be sent to "
+        "another version of Python"
+    )
+    yield from _different("Python", wiring, minor, todo)
+
+
+def _treemill(wiring: Wiring) -> Iterator[Verdict]:
+    for error, where in _grouped(wiring.workers, lambda facts: facts["treemill"]).items():
+        if error is not None:
+            todo = "pip install 'treemill[cluster]' in the workers' environment"
+            yield Verdict("treemill", f"cannot be imported: {error}", todo, where)
+
+
+def _packages(wiring: Wiring) -> Iterator[Verdict]:
+    for name in wiring.client["packages"]:
+        version = _at("packages", name)
+        wanted = version(wiring.client)
+        todo = (
+            f"pip install {name}=={wanted} where the workers run"
+            if wanted
+            else f"pip install {name} where the client runs, or remove it from the workers"
+        )
+        if wanted is None and name in _OPTIONAL:
+            continue  # the client does not use it
+        yield from _different("packages", wiring, version, todo, name)
+
+
+_OPTIONAL = {"coffea", "vector", "uproot"}
+_EXCHANGED = {"dask", "distributed", "cloudpickle", "msgpack", "tornado"}
+
+
+def _scheduler(wiring: Wiring) -> Iterator[Verdict]:
+    for name in sorted(_EXCHANGED):
+        mine = wiring.client["packages"].get(name)
+        its = wiring.scheduler["packages"].get(name)
+        if mine != its:
+            todo = f"use the same version: pip install {name}=={its} where the client runs"
+            yield Verdict("scheduler", f"{name} is {its} there and {mine} here", todo)
+    error = wiring.scheduler["treemill"]
+    if error is not None:
+        todo = "pip install 'treemill[cluster]' where the scheduler runs: treemill leads runs there"
+        yield Verdict("scheduler", f"treemill cannot be imported there: {error}", todo)
+
+
+def _clocks(wiring: Wiring) -> Iterator[Verdict]:
+    late = {where: off for where, off in wiring.clocks.items() if abs(off) > _CLOCK}
+    if late:
+        worst = max(late.values(), key=abs)
+        yield Verdict(
+            "clocks",
+            f"wrong by up to {abs(worst):.1f} s",
+            "have these hosts set their clocks by NTP (`timedatectl`, `chronyc tracking`)",
+            tuple(sorted(late)),
+        )
+
+
+def _files(wiring: Wiring) -> Iterator[Verdict]:
+    paths = {path for facts in wiring.workers.values() for path in facts["files"]}
+    for path in sorted(paths):
+        errors = _grouped(wiring.workers, _at("files", path, "error"))
+        for error, where in errors.items():
+            if error is not None:
+                todo = (
+                    "mount it on these hosts, give the user the right to read it, or name it by a "
+                    "URL (root://, https://) that all can read"
+                )
+                yield Verdict("files", f"{path}: {error}", todo, where)
+        sizes = _grouped(wiring.workers, _at("files", path, "size"))
+        sizes.pop(None, None)
+        if len(sizes) > 1:
+            told = ", ".join(f"{size:,} bytes on {_some(where)}" for size, where in sizes.items())
+            yield Verdict(
+                "files", f"{path} differs: {told}", "copy it anew to the hosts that are wrong"
+            )
+
+
+def _users(wiring: Wiring) -> Iterator[Verdict]:
+    def user(facts: Facts) -> str:
+        return f"uid {facts['user']['uid']}"
+
+    todo = "start all workers as one user, or permissions and proxies will differ among them"
+    found = _grouped(wiring.workers, user)
+    if len(found) > 1:
+        yield _several("users", found, todo)
+
+
+def _credentials(wiring: Wiring) -> Iterator[Verdict]:
+    for kind, variable in (("proxy", "X509_USER_PROXY"), ("token", "BEARER_TOKEN_FILE")):
+        if wiring.client[kind] is None:
+            continue
+        missing = tuple(
+            sorted(a for a, f in wiring.workers.items() if not (f[kind] and f[kind]["readable"]))
+        )
+        if missing:
+            found = f"the client has a {kind} and these workers have none that they can read"
+            todo = f"put the {kind} where they can read it, and set {variable} there"
+            yield Verdict("credentials", found, todo, missing)
+
+
+def _environment(wiring: Wiring) -> Iterator[Verdict]:
+    names = sorted({name for facts in wiring.workers.values() for name in facts["environment"]})
+    for name in names:
+        found = _grouped(wiring.workers, _at("environment", name, default="not set"))
+        if len(found) > 1:
+            todo = f"give {name} the same value where workers start"
+            yield _several("environment", found, todo, name)
+
+
+def _scratch(wiring: Wiring) -> Iterator[Verdict]:
+    for error, where in _grouped(wiring.workers, lambda facts: facts["scratch"]["error"]).items():
+        if error is not None:
+            path = wiring.workers[where[0]]["scratch"]["path"]
+            todo = "start these workers with --local-directory in a folder that they may write to"
+            yield Verdict("scratch", f"{path} cannot be written to: {error}", todo, where)
+    little = tuple(
+        sorted(
+            a for a, facts in wiring.workers.items() if (facts["scratch"]["free"] or 0) < _SCRATCH
+        )
+    )
+    if little:
+        least = min(wiring.workers[address]["scratch"]["free"] or 0 for address in little)
+        todo = "make room, or give --local-directory another disk"
+        yield Verdict("scratch", f"only {_size(least)} are free", todo, little)
+
+
+def _memory(wiring: Wiring) -> Iterator[Verdict]:
+    little = tuple(sorted(a for a in wiring.workers if _per_thread(wiring, a) < _MEMORY))
+    if little:
+        least = min(_per_thread(wiring, address) for address in little)
+        todo = "give workers more memory (--memory-limit), or fewer threads (--nthreads)"
+        yield Verdict("memory", f"{_size(int(least))} for a thread", todo, little)
+    hosts: dict[str, list[str]] = {}
+    for address, facts in wiring.workers.items():
+        hosts.setdefault(facts["host"], []).append(address)
+    for host, there in sorted(hosts.items()):
+        total = wiring.workers[there[0]]["memory"]
+        promised = sum(wiring.limits.get(address, 0) for address in there)
+        if total and promised > 1.05 * total:
+            found = f"workers on {host} may take {_size(promised)}, and it has {_size(total)}"
+            todo = "lower --memory-limit, or start fewer workers there"
+            yield Verdict("memory", found, todo, tuple(sorted(there)))
+
+
+def _per_thread(wiring: Wiring, address: str) -> float:
+    facts = wiring.workers[address]
+    limit = wiring.limits.get(address) or facts["memory"] or _MEMORY * 1e6
+    return min(limit, facts["memory"] or limit) / max(wiring.threads.get(address, 1), 1)
+
+
+def _limits(wiring: Wiring) -> Iterator[Verdict]:
+    def few(facts: Facts) -> bool:
+        return facts["open_files"] is not None and 0 <= facts["open_files"] < _OPEN_FILES
+
+    where = tuple(sorted(address for address, facts in wiring.workers.items() if few(facts)))
+    if where:
+        least = min(wiring.workers[address]["open_files"] for address in where)
+        todo = f"raise it where workers start: ulimit -n {_OPEN_FILES}"
+        yield Verdict("open files", f"only {least} at once", todo, where)
+
+
+CHECKS: Mapping[str, Callable[[Wiring], Iterator[Verdict]]] = {
+    "Python": _python,
+    "treemill": _treemill,
+    "packages": _packages,
+    "scheduler": _scheduler,
+    "clocks": _clocks,
+    "files": _files,
+    "users": _users,
+    "credentials": _credentials,
+    "environment": _environment,
+    "scratch": _scratch,
+    "memory": _memory,
+    "open files": _limits,
+}
+"""The checks, in the order in which their verdicts are shown."""
+
+_AGREED: Mapping[str, Callable[[Wiring], str]] = {
+    "Python": lambda w: w.client["python"],
+    "treemill": lambda w: w.client["packages"]["treemill"] or "of its sources",
+    "files": lambda w: (
+        f"{_count(len(next(iter(w.workers.values()))['files']), 'file')}, the same for all"
+        if next(iter(w.workers.values()))["files"]
+        else "none were given"
+    ),
+    "clocks": lambda w: f"within {_CLOCK:g} s",
+    "credentials": lambda w: "as the client's",
+    "scratch": lambda w: f"{_size(min(f['scratch']['free'] for f in w.workers.values()))} or more",
+    "memory": lambda w: f"{_size(int(min(_per_thread(w, a) for a in w.workers)))} for a thread",
+    "open files": lambda w: f"{_OPEN_FILES:,} or more",
+}
+"""What is said if nothing is wrong."""
+
+
+def _different(
+    check: str,
+    wiring: Wiring,
+    value: Callable[[Facts], str | None],
+    todo: str,
+    name: str = "",
+) -> Iterator[Verdict]:
+    """A verdict for each value that is not the client's."""
+    wanted = value(wiring.client)
+    for other, where in sorted(_grouped(wiring.workers, value).items(), key=str):
+        if other != wanted:
+            what = f"{name} " if name else ""
+            found = f"{what}{other or 'missing'}, and {wanted or 'missing'} on the client"
+            yield Verdict(check, found, todo, where)
+
+
+def _several(
+    check: str, found: Mapping[Any, tuple[str, ...]], todo: str, name: str = ""
+) -> Verdict:
+    """A verdict about values of which all workers should have the same."""
+    told = "; ".join(f"{value} on {_some(where)}" for value, where in found.items())
+    most = max(found.values(), key=len)
+    others = tuple(sorted(a for where in found.values() if where is not most for a in where))
+    return Verdict(check, f"{name}: {told}" if name else told, todo, others)
+
+
+def _at(*path: str, default: object = None) -> Callable[[Facts], Any]:
+    """What gives the fact at this place."""
+
+    def found(facts: Facts) -> Any:
+        value: Any = facts
+        for name in path:
+            value = value.get(name, default)
+        return value
+
+    return found
+
+
+def _grouped(
+    workers: Mapping[str, Facts], value: Callable[[Facts], Any]
+) -> dict[Any, tuple[str, ...]]:
+    """Addresses by value, the most frequent value first."""
+    found: dict[Any, list[str]] = {}
+    for address, facts in sorted(workers.items()):
+        found.setdefault(value(facts), []).append(address)
+    ordered = sorted(found.items(), key=lambda each: -len(each[1]))
+    return {key: tuple(where) for key, where in ordered}
+
+
+def _some(where: Sequence[str]) -> str:
+    shown = ", ".join(where[:_SHOWN])
+    return shown if len(where) <= _SHOWN else f"{shown} and {len(where) - _SHOWN} more"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _size(number: int) -> str:
+    return f"{number / 2**30:.1f} GiB"

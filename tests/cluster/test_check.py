@@ -1,0 +1,107 @@
+"""`treemill cluster check` with a real scheduler and two real workers, which differ."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from treemill import WorkerError
+from treemill.facility import verdicts
+from treemill.facility.gathering import gathered
+
+
+def started(command, home, **environment):
+    env = os.environ | {"HOME": str(home)} | environment
+    return subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli." + command[0], *command[1:]],
+        env=env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory):
+    """Three home directories. One file is in two of them, another is in all, of two sizes."""
+    made = [tmp_path_factory.mktemp(name) for name in ("client", "first", "second")]
+    for home in made[1:]:
+        (home / "sizes.root").write_bytes(b"root" * (3 if home is made[1] else 4))
+        (home / "same.root").write_bytes(b"root")
+    (made[1] / "missing.root").write_bytes(b"root")
+    return made
+
+
+@pytest.fixture(scope="module")
+def address(homes, tmp_path_factory):
+    """The scheduler's address; its second worker is another user's, so to say."""
+    folder = tmp_path_factory.mktemp("dask")
+    file = folder / "scheduler.json"
+    common = ["--no-dashboard", "--no-nanny", "--nthreads", "1", "--memory-limit", "1GiB"]
+    scheduler = ["dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    processes = [started([*scheduler, "--scheduler-file", str(file)], homes[0])]
+    try:
+        deadline = time.monotonic() + 60
+        while not file.exists():
+            assert time.monotonic() < deadline
+            assert processes[0].poll() is None
+            time.sleep(0.05)
+        for number, home in enumerate(homes[1:]):
+            worker = ["dask_worker", "--scheduler-file", str(file), *common]
+            worker += ["--name", f"w{number}", "--local-directory", str(home)]
+            processes.append(started(worker, home, XRD_STREAMTIMEOUT=str(60 + number)))
+        from distributed import Client
+
+        with Client(scheduler_file=str(file), timeout=60, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=60)
+            yield client.scheduler.address
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+        for process in processes:
+            process.wait(30)
+
+
+def run(address, home, *arguments):
+    command = [sys.executable, "-m", "treemill", "cluster", "check", address, *arguments]
+    env = os.environ | {"HOME": str(home)}
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_what_differs_is_told(address, homes):
+    done = run(address, homes[0], "~/missing.root", "~/sizes.root", "~/same.root")
+    text = done.stdout
+    assert done.returncode == 1, done.stderr
+    assert "~/missing.root: No such file or directory" in text
+    assert "~/sizes.root differs: " in text
+    assert "12 bytes on tcp://" in text
+    assert "~/same.root" not in text
+    assert f"{homes[1]} on tcp://" in text
+    assert "XRD_STREAMTIMEOUT: 6" in text
+    assert "give XRD_STREAMTIMEOUT the same value where workers start" in text
+    wrong = {line.split()[1] for line in text.splitlines() if line.startswith("WRONG")}
+    assert wrong == {"files", "environment"}, text
+    assert "4 to be put right" in text
+
+
+def test_a_cluster_that_agrees_exits_with_zero(address, homes):
+    done = run(address, homes[0], "~/same.root", "--ignore", "environment")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 workers with 2 threads on 1 host" in done.stdout
+    assert "all workers agree" in done.stdout
+
+
+def test_clocks_and_facts_are_each_worker_s_own(address, homes):
+    wiring = gathered(address)
+    assert {facts["environment"]["HOME"] for facts in wiring.workers.values()} == set(
+        map(str, homes[1:])
+    )
+    assert {facts["scratch"]["path"] for facts in wiring.workers.values()} != set()
+    assert set(wiring.limits.values()) == {2**30}
+    assert len({facts["pid"] for facts in wiring.workers.values()}) == 2
+    assert not [each for each in verdicts(wiring) if each.check == "clocks" and not each.well]
+
+
+def test_a_scheduler_that_does_not_answer_is_an_error():
+    with pytest.raises(WorkerError, match=r"no scheduler answers at tcp://127.0.0.1:9 within 1 s"):
+        gathered("tcp://127.0.0.1:9", timeout=1)
