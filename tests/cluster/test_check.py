@@ -57,7 +57,7 @@ def address(homes, tmp_path_factory):
             yield client.scheduler.address
     finally:
         for process in reversed(processes):
-            process.terminate()
+            process.kill()  # what ends in order may wait for one another
         for process in processes:
             process.wait(30)
 
