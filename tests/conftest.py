@@ -14,6 +14,10 @@ settings.register_profile("soak", deadline=None, database=None, print_blob=True)
 settings.load_profile("soak" if "TREEMILL_SOAK" in os.environ else "test")
 
 
+# Tests write nothing to the user's folders, and servers are asked for all.
+os.environ["TREEMILL_CACHE_METADATA_LIMIT"] = "0"
+
+
 def pytest_configure():
     # A shell that runs tests in the background has them ignore Ctrl-C, which some of them send.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

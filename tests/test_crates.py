@@ -44,6 +44,7 @@ ALLOWED = {
     # addresses to transports
     "treemill-remote": {
         "treemill-source",
+        "treemill-disk",
         "treemill-replicas",
         "treemill-http",
         "treemill-objects",

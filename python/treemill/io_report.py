@@ -1,5 +1,5 @@
-"""What reading took: bytes, requests, waits. Plain values, which add up over workers; knows no file
-and no worker."""
+"""What reading took: bytes, requests, waits, by server. Plain values, which add up over workers;
+knows no file and no worker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,65 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from ._core import Control
 
-__all__ = ["IOReport"]
+__all__ = ["IOReport", "SourceReport"]
+
+
+class SourceReport(NamedTuple):
+    """What one server was asked for. Opening files counts here, too; in the totals of IOReport it
+    does not."""
+
+    source: str
+    """Scheme, host and port. If a redirector has sent us to another server, it is that one."""
+    files: int = 0
+    """How often a file was opened there: once for each connection that reads it."""
+    messages: int = 0
+    """Messages that asked for bytes; each may have many ranges."""
+    requests: int = 0
+    """Ranges."""
+    bytes_read: int = 0
+    """Bytes that came."""
+    errors: int = 0
+    """Ranges that did not come."""
+    round_trips: int = 0
+    """How often a thread waited for bytes of this server. For files with replicas the waits are in
+    the totals only: nobody waits for one of two."""
+    seconds_waited: float = 0.0
+    """For how long, all threads together."""
+    seconds_busy: float = 0.0
+    """How long at least one range was on its way, all processes together."""
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """10^6 bytes that came in each second in which something was on its way."""
+        return self.bytes_read / 1e6 / self.seconds_busy if self.seconds_busy > 0 else 0.0
+
+    def plus(self, other: SourceReport) -> SourceReport:
+        """Both together, by the name of this one.
+
+        >>> SourceReport("root://a", requests=1).plus(SourceReport("root://a", requests=2)).requests
+        3
+        """
+        return SourceReport(
+            self.source,
+            self.files + other.files,
+            self.messages + other.messages,
+            self.requests + other.requests,
+            self.bytes_read + other.bytes_read,
+            self.errors + other.errors,
+            self.round_trips + other.round_trips,
+            self.seconds_waited + other.seconds_waited,
+            self.seconds_busy + other.seconds_busy,
+        )
+
+    def __str__(self) -> str:
+        told = [
+            f"{_megabytes(self.bytes_read)} at {self.megabytes_per_second:.1f} MB/s",
+            f"{self.requests:,} ranges in {self.messages:,} messages",
+            f"{self.round_trips:,} waits, {self.seconds_waited:.1f} s",
+        ]
+        if self.errors:
+            told.append(f"{self.errors:,} ranges failed")
+        return f"{self.source}: {', '.join(told)}"
 
 
 class IOReport(NamedTuple):
@@ -29,6 +87,9 @@ class IOReport(NamedTuple):
     """How often a thread waited for a server, because bytes that it needed were not here yet."""
     seconds_waited: float = 0.0
     """For how long, all threads together."""
+    sources: tuple[SourceReport, ...] = ()
+    """By server, in the order of their names. Of runs at the same time in one process each counts
+    what all of them have asked for."""
 
     @property
     def bytes_over_read(self) -> int:
@@ -48,6 +109,7 @@ class IOReport(NamedTuple):
             requests=control.requests,
             round_trips=waits,
             seconds_waited=seconds,
+            sources=tuple(SourceReport(*told) for told in control.servers),
         )
 
     def plus(self, other: IOReport) -> IOReport:
@@ -64,19 +126,34 @@ class IOReport(NamedTuple):
             self.requests + other.requests,
             self.round_trips + other.round_trips,
             self.seconds_waited + other.seconds_waited,
+            _together(self.sources, other.sources),
         )
 
     def __str__(self) -> str:
-        def megabytes(number: int) -> str:
-            return f"{number / 1e6:,.1f} MB"
-
-        told = [f"{megabytes(self.bytes_read)} read"]
+        told = [f"{_megabytes(self.bytes_read)} read"]
         if self.requests:
-            told.append(f"{megabytes(self.bytes_wanted)} of them used")
+            told.append(f"{_megabytes(self.bytes_wanted)} of them used")
             told.append(f"{self.requests:,} ranges asked for")
             told.append(f"{self.round_trips:,} waits, {self.seconds_waited:.1f} s in all threads")
         if self.bytes_from_disk:
-            told.append(f"{megabytes(self.bytes_from_disk)} from disk")
+            told.append(f"{_megabytes(self.bytes_from_disk)} from disk")
         if self.bytes_from_cache:
-            told.append(f"{megabytes(self.bytes_from_cache)} from memory")
-        return ", ".join(told)
+            told.append(f"{_megabytes(self.bytes_from_cache)} from memory")
+        lines = [", ".join(told), *(f"  {source}" for source in self.sources)]
+        return "\n".join(lines)
+
+
+def _together(
+    some: tuple[SourceReport, ...], others: tuple[SourceReport, ...]
+) -> tuple[SourceReport, ...]:
+    if not (some and others):
+        return some or others
+    found = {report.source: report for report in some}
+    for report in others:
+        mine = found.get(report.source)
+        found[report.source] = report if mine is None else mine.plus(report)
+    return tuple(found[name] for name in sorted(found))
+
+
+def _megabytes(number: int) -> str:
+    return f"{number / 1e6:,.1f} MB"

@@ -31,7 +31,7 @@ MAY_USE = {
     "writing": "arrays errors",
     "worker": "errors packetizer",
     "query": "errors faces language monitor quoting uproot_words",
-    "tree": "arrays errors faces monitor quoting uproot_words",
+    "tree": "arrays errors faces machine monitor quoting uproot_words",
     "submasters": "packetizer",
     "bench": "errors monitor packetizer",
     "chain": "arrays errors faces language machine quoting tree",

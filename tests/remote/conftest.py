@@ -3,6 +3,7 @@ be started here is skipped and says why.
 """
 
 import shutil
+import time
 
 import pytest
 
@@ -77,6 +78,16 @@ def serve(server, files):
     for path, source in files.items():
         server.put(source, path)
     return server
+
+
+def settle(*urls):
+    """Waits until files on servers have identities: those that have just been written have none."""
+    from treemill import _core
+
+    until = time.monotonic() + 30
+    for url in urls:
+        while _core.remote_stat(url)[-1] is None and time.monotonic() < until:
+            pass
 
 
 @pytest.fixture(scope="session")

@@ -1,55 +1,68 @@
-//! A cache on disk: ranges of distant files as they are there, for later passes and other processes. Off until
-//! [`set`] names a folder. Knows identities and ranges, not what the bytes mean.
+//! Caches on disk: ranges of distant files as they are there, for later passes and other processes. Knows identities and
+//! ranges, not what the bytes mean. There are two, each off until it is given a folder:
 //!
-//! Each process appends to segments of its own, which all may read. A segment belongs to one state of one file, so that
-//! nothing in it is ever out of date. A process that is killed leaves at worst a record in part at a segment's end, which
-//! its checksum tells. When all segments together exceed the limit, those that were used longest ago are removed.
+//! - *Data* ([`set`], [`shelf`]). Each process appends to segments of its own, which all may read. A segment belongs to one
+//!   state of one file, so that nothing in it is ever out of date.
+//! - *Descriptions* ([`set_descriptions`], [`described`]): what opening a file has read of it, in one segment a file.
+//!
+//! A process that is killed leaves at worst a record in part at a segment's end, which its checksum tells. When all segments
+//! of a folder together exceed its limit, those that were used longest ago are removed.
 #![forbid(unsafe_code)]
 
+mod described;
+mod description;
 mod limits;
+mod place;
 mod record;
 mod shelf;
 mod sweep;
 
+pub use described::described;
 pub use shelf::Shelf;
 
+use place::{Place, make_folder};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use treemill_source::Identity;
 
-/// The folder and its limit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
-    folder: PathBuf,
-    limit: u64,
+static DATA: Mutex<Option<Arc<Place>>> = Mutex::new(None);
+static DESCRIPTIONS: Mutex<Option<Arc<Place>>> = Mutex::new(None);
+
+fn put(place: &Mutex<Option<Arc<Place>>>, value: Option<(&Path, u64)>) {
+    let value = value.filter(|(_, limit)| *limit > 0);
+    let value = value.map(|(folder, limit)| Arc::new(Place::new(folder, limit)));
+    *place.lock().unwrap_or_else(PoisonError::into_inner) = value;
 }
 
-static PLACE: Mutex<Option<Place>> = Mutex::new(None);
+fn get(place: &Mutex<Option<Arc<Place>>>) -> Option<Arc<Place>> {
+    place.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
 
-/// Names the folder, which is made if need be, and the bytes that it may hold; `None` or a limit of 0: no cache. Files
-/// that are open keep the cache that they have.
+/// Names the folder of data, which is made if need be, and the bytes that it may hold; `None` or a limit of 0: no cache.
+/// Files that are open keep the cache that they have.
 ///
 /// # Errors
 /// If the folder cannot be made or not be written to.
 pub fn set(place: Option<(&Path, u64)>) -> io::Result<()> {
-    let place = match place {
-        Some((folder, limit)) if limit > 0 => {
-            shelf::make_folder(folder)?;
-            Some(Place {
-                folder: folder.to_owned(),
-                limit,
-            })
-        }
-        _ => None,
-    };
-    *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place;
+    if let Some((folder, 1..)) = place {
+        make_folder(folder)?;
+        let probe = folder.join(format!(".probe-{}", std::process::id()));
+        std::fs::File::create(&probe)?;
+        std::fs::remove_file(probe)?;
+    }
+    put(&DATA, place);
     Ok(())
 }
 
-/// What is kept of a file in this state; `None` if there is no cache, or if it cannot be read.
+/// Names the folder of descriptions and the bytes that it may hold; `None` or a limit of 0: no cache. The folder is made when
+/// something is kept. If that fails, nothing is kept.
+pub fn set_descriptions(place: Option<(&Path, u64)>) {
+    put(&DESCRIPTIONS, place);
+}
+
+/// What is kept of a file's data in this state; `None` if there is no cache, or if it cannot be read.
 #[must_use]
 pub fn shelf(identity: &Identity) -> Option<Arc<Shelf>> {
-    let place = PLACE.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Shelf::open(place?, identity).ok().map(Arc::new)
+    Shelf::open(get(&DATA)?, identity).ok().map(Arc::new)
 }

@@ -1,8 +1,15 @@
 //! The crate's policy in numbers.
 
+use std::time::Duration;
+
 /// Bytes of one segment, about: a segment is forgotten as a whole.
 pub(crate) const SEGMENT_BYTES: u64 = 128 << 20;
 /// The part of the limit that is written between two looks at what the folder holds in all.
 pub(crate) const SWEEPS: u64 = 16;
 /// Bytes of a range that is kept. Baskets and pages are smaller.
 pub(crate) const MOST_BYTES: u64 = 64 << 20;
+
+/// Bytes of a description. Most have less than a megabyte, the largest trees' ten.
+pub(crate) const DESCRIPTION_BYTES: u64 = 32 << 20;
+/// How long a description is used before its use is noted again.
+pub(crate) const NOTED: Duration = Duration::from_secs(3600);

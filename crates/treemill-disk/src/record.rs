@@ -4,6 +4,7 @@
 //! over `start`, `end` and the bytes, so that a record that was written in part is known as one.
 
 use std::ops::Range;
+use treemill_source::Bytes;
 use xxhash_rust::xxh3::Xxh3Default;
 
 /// Bytes before the range's own.
@@ -53,6 +54,21 @@ impl Head {
     }
 }
 
+/// The records of a segment that is here as a whole, up to the first one that is not whole.
+pub(crate) fn records(segment: &Bytes) -> impl Iterator<Item = (Range<u64>, Bytes)> {
+    let mut rest = segment.clone();
+    std::iter::from_fn(move || {
+        let head = Head::decode(rest.first_chunk()?)?;
+        let length = head.range.end.checked_sub(head.range.start)?;
+        let end = HEAD.checked_add(usize::try_from(length).ok()?)?;
+        if length == 0 || end > rest.len() {
+            return None;
+        }
+        let bytes = rest.split_to(end).split_off(HEAD);
+        head.agrees(&bytes).then_some((head.range, bytes))
+    })
+}
+
 fn checksum(range: &Range<u64>, bytes: &[u8]) -> u64 {
     let mut hash = Xxh3Default::new();
     hash.update(&range.start.to_le_bytes());
@@ -81,6 +97,38 @@ mod tests {
                 *byte ^= flip;
             }
             prop_assert!(!head.agrees(&other));
+        }
+
+        #[test]
+        fn a_segment_gives_its_records_up_to_where_it_is_cut_or_damaged(
+            parts in prop::collection::vec((0_u64..1 << 60, prop::collection::vec(any::<u8>(), 1..50)), 0..6),
+            place: usize, flip: Option<u8>,
+        ) {
+            let (mut segment, mut ends) = (Vec::new(), Vec::new());
+            for (start, bytes) in &parts {
+                segment.extend_from_slice(&Head::of(*start, bytes).encode());
+                segment.extend_from_slice(bytes);
+                ends.push(segment.len());
+            }
+            let place = place.checked_rem(segment.len().max(1)).unwrap_or(0);
+            let mut sound = parts.len();
+            match (flip, segment.get_mut(place)) {
+                (Some(flip @ 1..), Some(byte)) => {
+                    *byte ^= flip;
+                    sound = ends.partition_point(|end| *end <= place);
+                }
+                (None, Some(_)) => {
+                    segment.truncate(place);
+                    sound = ends.partition_point(|end| *end <= place);
+                }
+                _ => {}
+            }
+            let found: Vec<_> = records(&Bytes::from(segment)).collect();
+            prop_assert_eq!(found.len(), sound);
+            for ((range, bytes), (start, expected)) in found.iter().zip(&parts) {
+                prop_assert_eq!(range.start, *start);
+                prop_assert_eq!(bytes, expected);
+            }
         }
 
         #[test]

@@ -1,23 +1,23 @@
 //! What is kept of one file: an index in memory of the records of its segments. Threads share it; processes share the
 //! segments.
 
-use crate::Place;
-use crate::limits::{MOST_BYTES, SEGMENT_BYTES, SWEEPS};
+use crate::limits::{MOST_BYTES, SEGMENT_BYTES};
+use crate::place::{Place, stem};
 use crate::record::{HEAD, Head};
 use crate::sweep;
 use std::collections::HashMap;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::ops::Range;
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use treemill_source::{Bytes, Identity};
 
 /// The ranges of one state of one file that are kept on disk.
 pub struct Shelf {
-    place: Place,
+    place: Arc<Place>,
     /// The beginning of the segments' names.
     stem: String,
     state: Mutex<State>,
@@ -28,10 +28,6 @@ struct State {
     records: HashMap<(u64, u64), Record>,
     /// The segment that this process appends to, and its length.
     own: Option<(Arc<File>, u64)>,
-    /// Segments that this process has begun.
-    begun: u32,
-    /// Bytes written since the folder was looked at.
-    written: u64,
     /// Whether writing has failed: then nothing more is written.
     is_full: bool,
 }
@@ -45,7 +41,7 @@ struct Record {
 }
 
 impl Shelf {
-    pub(crate) fn open(place: Place, identity: &Identity) -> io::Result<Self> {
+    pub(crate) fn open(place: Arc<Place>, identity: &Identity) -> io::Result<Self> {
         let stem = stem(identity);
         let mut state = State::default();
         for entry in std::fs::read_dir(&place.folder)? {
@@ -94,12 +90,8 @@ impl Shelf {
         match self.append(&mut state, range, bytes) {
             Ok(record) => {
                 state.records.insert((range.start, range.end), record);
-                state.written = state.written.saturating_add(length);
-                if state.written > self.place.limit / SWEEPS {
-                    state.written = 0;
-                    drop(state);
-                    sweep::sweep(&self.place.folder, self.place.limit);
-                }
+                drop(state);
+                self.place.wrote(length);
             }
             Err(_) => state.is_full = true,
         }
@@ -108,10 +100,7 @@ impl Shelf {
     fn append(&self, state: &mut State, range: &Range<u64>, bytes: &[u8]) -> io::Result<Record> {
         let (segment, offset) = match state.own.take() {
             Some((segment, length)) if length < SEGMENT_BYTES => (segment, length),
-            _ => {
-                state.begun = state.begun.saturating_add(1);
-                (Arc::new(self.begin(state.begun)?), 0)
-            }
+            _ => (Arc::new(self.place.begin(&self.stem)?.1), 0),
         };
         let mut record = Vec::with_capacity(bytes.len().saturating_add(HEAD));
         record.extend_from_slice(&Head::of(range.start, bytes).encode());
@@ -120,17 +109,6 @@ impl Shelf {
         let next = offset.saturating_add(record.len() as u64);
         state.own = Some((Arc::clone(&segment), next));
         Ok(Record { segment, offset })
-    }
-
-    /// A new segment, with a name that no other process gives.
-    fn begin(&self, number: u32) -> io::Result<File> {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let now = now.map_or(0, |since| since.as_nanos());
-        let process = std::process::id();
-        let name = format!("{}-{process}-{now:x}-{number}{}", self.stem, sweep::ENDING);
-        let mut options = OpenOptions::new();
-        options.read(true).append(true).create_new(true).mode(0o600);
-        options.open(self.place.folder.join(name))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -144,27 +122,6 @@ impl std::fmt::Debug for Shelf {
             .field("stem", &self.stem)
             .finish_non_exhaustive()
     }
-}
-
-/// Makes a folder that only its owner may use, unless it is there.
-pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)?;
-    let probe: PathBuf = folder.join(format!(".probe-{}", std::process::id()));
-    File::create(&probe)?;
-    std::fs::remove_file(probe)
-}
-
-/// The beginning of the names of a file's segments.
-fn stem(identity: &Identity) -> String {
-    let mut stem = String::from("file");
-    let numbers = identity.place.iter().chain(&identity.state);
-    for number in numbers.chain(std::iter::once(&identity.size)) {
-        stem.push_str(&format!("-{number:x}"));
-    }
-    stem
 }
 
 /// Adds the records of a segment, and notes that it is used.

@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use treemill_remote::{Entry, Protocol, Stat};
 use treemill_source::{
-    Bytes, Costs, Identity, Promise, Request, Source, SourceError, Ticket, read_by_tickets,
+    Bytes, Costs, Identity, Observed, Promise, Request, Source, SourceError, Ticket,
+    read_by_tickets,
 };
 
 const MODULE: &str = "treemill.tree.bridge";
@@ -41,12 +42,12 @@ impl Protocol for Bridge {
         let identity = state.map(|state| Identity::of_remote(&name, size, &state));
         let costs = Costs::far(start.elapsed().max(BRIDGE_ROUND_TRIP));
         let threads = Threads::new(Arc::new(Reader { file, name }), at_once);
-        Ok(Arc::new(Bridged {
+        Ok(Arc::new(Observed::of(Arc::new(Bridged {
             size,
             identity,
             costs,
             threads,
-        }))
+        }))))
     }
 
     fn stat(&self, url: &str) -> Result<Stat, SourceError> {

@@ -36,3 +36,10 @@ pub fn set_disk_cache(py: Python<'_>, folder: Option<PathBuf>, limit: u64) -> Py
     py.detach(|| treemill_disk::set(place))
         .map_err(|error| PyOSError::new_err(error.to_string()))
 }
+
+/// Names the folder of what opening files on servers reads, and the bytes that it may hold; None or 0: nothing is kept.
+#[pyfunction]
+pub fn set_metadata_cache(py: Python<'_>, folder: Option<PathBuf>, limit: u64) {
+    let place = folder.as_deref().map(|folder| (folder, limit));
+    py.detach(|| treemill_disk::set_descriptions(place));
+}

@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyList};
 use std::ops::Range;
 use std::sync::Arc;
 use treemill_engine::Catalog;
-use treemill_read::{Counters, ReadError, Reader, Table};
+use treemill_read::{Ahead, Counters, ReadError, Reader, Table, stored_bytes};
 use treemill_source::{Local, Source, SourceError};
 
 /// A file of this machine, or one on a server.
@@ -180,9 +180,56 @@ impl Tree {
         py.detach(|| self.columns(&names, start..stop, flags, counters))
             .map_err(|e| read_error(py, &e))
     }
+
+    /// Asks for the bytes of the entries `[start, stop)` of columns that will be read later, without waiting; names of which
+    /// there are no columns are left out. What was asked for is kept as long as the answer is; None if the file is a near
+    /// one. `most`: only of the lightest columns, which have so many bytes together. What is sent is counted in `control`.
+    #[pyo3(signature = (names, start, stop, control=None, *, most=None))]
+    fn ask(
+        &self,
+        py: Python<'_>,
+        names: Vec<String>,
+        start: u64,
+        stop: u64,
+        control: Option<&Control>,
+        most: Option<u64>,
+    ) -> Option<Asked> {
+        let counters = control.map(|c| Arc::clone(&c.inner().counters));
+        let counters = counters.unwrap_or_default();
+        let asked = py.detach(|| {
+            let (table, columns, entries) = (self.table(), self.found(&names), start..stop);
+            match most {
+                None => Ahead::of(table, &columns, &entries, &counters),
+                Some(most) => Ahead::of_lightest(table, &columns, &entries, most, &counters),
+            }
+        });
+        asked.map(|ahead| Asked { _ahead: ahead })
+    }
+
+    /// The bytes that should be in flight or wait for their use; 0 if the file is a near one.
+    fn ahead(&self) -> u64 {
+        Ahead::bytes(self.table())
+    }
+
+    /// The stored bytes that the entries `[start, stop)` of columns need.
+    fn bytes_of(&self, py: Python<'_>, names: Vec<String>, start: u64, stop: u64) -> u64 {
+        py.detach(|| stored_bytes(self.table(), &self.found(&names), &(start..stop)))
+    }
+}
+
+/// Bytes that were asked for, until it goes.
+#[pyclass(frozen)]
+pub struct Asked {
+    _ahead: Ahead,
 }
 
 impl Tree {
+    /// Those of the columns that there are.
+    fn found(&self, names: &[String]) -> Vec<usize> {
+        let found = names.iter().filter_map(|name| self.table().find(name).ok());
+        found.collect()
+    }
+
     fn table(&self) -> &Table {
         self.catalog.table()
     }
@@ -203,6 +250,8 @@ impl Tree {
         if flags {
             reader = reader.with_bytes_for_booleans();
         }
+        let all: Vec<usize> = (0..indices.len()).collect();
+        reader.ask(&all, range.clone())?; // in one go
         let mut columns = Vec::with_capacity(indices.len());
         for (column, (&index, name)) in indices.iter().zip(names).enumerate() {
             let field = self.table().arrow_field(index)?.with_name(name);

@@ -32,11 +32,13 @@ mod _core {
     #[pymodule_export]
     use crate::arrow::Column;
     #[pymodule_export]
-    use crate::cache::{cache_held, cache_limit, clear_cache, set_cache_limit, set_disk_cache};
+    use crate::cache::{
+        cache_held, cache_limit, clear_cache, set_cache_limit, set_disk_cache, set_metadata_cache,
+    };
     #[pymodule_export]
     use crate::control::Control;
     #[pymodule_export]
-    use crate::file::{File, Tree};
+    use crate::file::{Asked, File, Tree};
     #[pymodule_export]
     use crate::nodes::Values;
     #[pymodule_export]
@@ -44,7 +46,10 @@ mod _core {
     #[pymodule_export]
     use crate::query::{Bound, Query};
     #[pymodule_export]
-    use crate::remote::{remote_content, remote_list, remote_schemes, remote_stat, switch_off};
+    use crate::remote::{
+        record_reads, recorded_reads, remote_content, remote_list, remote_schemes, remote_stat,
+        switch_off,
+    };
 
     #[pymodule_init]
     fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {

@@ -72,3 +72,32 @@ pub fn switch_off(parts: Vec<String>) -> PyResult<()> {
     treemill_source::switch_off(&parts);
     Ok(())
 }
+
+/// Records the next ranges that servers are asked for, so many at most; 0: none.
+#[pyfunction]
+pub fn record_reads(most: usize) {
+    treemill_source::record_reads(most);
+}
+
+/// A range that was recorded: the number of its vectored read, server, file, its first byte and the one behind its last, when
+/// it was asked for in seconds since recording began, how many seconds it took, and whether it came.
+type Recorded = (u64, String, String, u64, u64, f64, f64, bool);
+
+/// What was recorded, and how many ranges came after the record was full.
+#[pyfunction]
+pub fn recorded_reads() -> (Vec<Recorded>, u64) {
+    let (reads, dropped) = treemill_source::recorded_reads();
+    let told = reads.into_iter().map(|read| {
+        (
+            read.read,
+            read.server.to_string(),
+            read.file.to_string(),
+            read.range.start,
+            read.range.end,
+            read.sent.as_secs_f64(),
+            read.took.as_secs_f64(),
+            read.is_here,
+        )
+    });
+    (told.collect(), dropped)
+}

@@ -61,13 +61,16 @@ impl Fetch<'_> {
         Decompressor::new().unpack(packed, len, unpacked)
     }
 
-    pub(crate) fn streamer_infos(&self, range: Range<u64>) -> Result<StreamerInfos, ReadError> {
-        let record = self.bytes(range.clone())?;
-        let key =
-            Key::parse(&mut Reader::new(&record)).map_err(|e| self.wrong(&e, Some(range.start)))?;
+    /// Streamer information, from its record, which lies at `start`.
+    pub(crate) fn streamer_infos(
+        &self,
+        start: u64,
+        record: &[u8],
+    ) -> Result<StreamerInfos, ReadError> {
+        let key = Key::parse(&mut Reader::new(record)).map_err(|e| self.wrong(&e, Some(start)))?;
         let packed = record.get(key.key_len..).unwrap_or_default();
         let mut unpacked = Vec::new();
         let object = self.unpack(&key, packed, &mut unpacked)?;
-        StreamerInfos::parse(object, key.key_len).map_err(|e| self.wrong(&e, None).at(range.start))
+        StreamerInfos::parse(object, key.key_len).map_err(|e| self.wrong(&e, None).at(start))
     }
 }

@@ -193,23 +193,38 @@ impl File {
         let fetch = Fetch {
             source: self.source.as_ref(),
         };
-        let packed = fetch.bytes(key.payload())?;
+        // Together, since each may lie where nothing was read yet.
+        let mut ranges = vec![key.payload()];
+        let known = self.infos.get();
+        ranges.extend(
+            self.header
+                .streamer_info
+                .clone()
+                .filter(|_| known.is_none()),
+        );
+        let mut records = fetch.all(ranges)?.into_iter();
+        let packed = records.next().unwrap_or_default();
         let mut unpacked = Vec::new();
         let object = fetch.unpack(key, &packed, &mut unpacked)?;
-        let infos = self.infos(&fetch)?;
+        let infos = match known {
+            Some(infos) => Arc::clone(infos),
+            None => self.parsed(&fetch, records.next())?,
+        };
         let mut tree = parse_tree(&key.class, object, key.key_len, &infos)
             .map_err(|e| fetch.wrong(&e, None).at(key.seek))?;
         first_look::describe(&fetch, &mut tree, &infos)?;
         Ok(TreeFile::new(Arc::clone(&self.source), tree))
     }
 
-    fn infos(&self, fetch: &Fetch<'_>) -> Result<Arc<StreamerInfos>, ReadError> {
-        if let Some(infos) = self.infos.get() {
-            return Ok(Arc::clone(infos));
-        }
-        let infos = match &self.header.streamer_info {
-            Some(range) => fetch.streamer_infos(range.clone())?,
-            None => StreamerInfos::default(),
+    /// The file's streamer information, from its record.
+    fn parsed(
+        &self,
+        fetch: &Fetch<'_>,
+        record: Option<Vec<u8>>,
+    ) -> Result<Arc<StreamerInfos>, ReadError> {
+        let infos = match (&self.header.streamer_info, record) {
+            (Some(range), Some(record)) => fetch.streamer_infos(range.start, &record)?,
+            _ => StreamerInfos::default(),
         };
         Ok(Arc::clone(self.infos.get_or_init(|| Arc::new(infos))))
     }

@@ -58,6 +58,14 @@ impl Inbox {
         }
     }
 
+    /// A lease without ranges, which asks on behalf of others: what any of them takes is not kept for it any longer.
+    #[must_use]
+    pub fn proxy(self: &Arc<Self>, counters: &Arc<Counters>) -> Lease {
+        let lease = self.lease(counters);
+        self.state().on_behalf(lease.number);
+        lease
+    }
+
     fn state(&self) -> MutexGuard<'_, State<Ticket>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -4,10 +4,11 @@
 use crate::ReadError;
 use crate::faults::malformed;
 use crate::fetch::Fetch;
-use crate::limits::DIRECTORY_DEPTH;
+use crate::limits::{DIRECTORY_DEPTH, LISTS_TOGETHER};
 use crate::near::near;
 use std::collections::{BTreeSet, HashSet};
 use std::hash::Hash;
+use std::ops::Range;
 use treemill_format::directory::{Directory, parse_key_list};
 use treemill_format::key::Key;
 
@@ -59,8 +60,17 @@ impl Keys {
     /// The keys below the root directory.
     pub(crate) fn read(fetch: &Fetch<'_>, root: &Directory) -> Result<Self, ReadError> {
         let mut walk = Walk::default();
-        walk.enter(fetch, root, "", 0)?;
-        Ok(Keys(walk.found))
+        walk.folders.push(Folder::default());
+        let mut lists: Vec<Due> = root.key_list.iter().map(|list| (0, list.clone())).collect();
+        for depth in 0.. {
+            if lists.is_empty() {
+                break;
+            }
+            lists = walk.enter(fetch, lists, depth)?;
+        }
+        let mut found = Vec::new();
+        walk.drain(0, &mut found);
+        Ok(Keys(found))
     }
 
     /// The keys of a kind, every cycle.
@@ -111,42 +121,76 @@ fn distinct<T: Copy + Eq + Hash>(items: impl Iterator<Item = T>) -> Vec<T> {
     items.filter(|item| seen.insert(*item)).collect()
 }
 
-/// A walk through the directories.
+/// A walk through the directories, level by level: what all directories of a level need is asked for together.
 #[derive(Default)]
 struct Walk {
-    found: Vec<(TreeKey, Key)>,
+    /// The first one is the root.
+    folders: Vec<Folder>,
     /// Key lists that were seen: a damaged file's directories may go round in circles.
     seen: BTreeSet<u64>,
 }
 
+/// A directory: its path, which ends with a slash unless it is the root, and what lies in it, in order.
+#[derive(Default)]
+struct Folder {
+    path: String,
+    items: Vec<Item>,
+}
+
+enum Item {
+    Table(TreeKey, Key),
+    /// Its place in the walk.
+    Folder(usize),
+}
+
+/// A directory of the next level: its place in the walk, and a range of the file that is to be read for it.
+type Due = (usize, Range<u64>);
+
 impl Walk {
+    /// Enters the directories whose key lists these are; gives the key lists of those that lie in them.
     fn enter(
         &mut self,
         fetch: &Fetch<'_>,
-        directory: &Directory,
-        prefix: &str,
+        lists: Vec<Due>,
         depth: usize,
-    ) -> Result<(), ReadError> {
-        let Some(range) = directory.key_list.clone() else {
-            return Ok(());
-        };
-        if !self.seen.insert(range.start) || depth > DIRECTORY_DEPTH {
-            return Err(fetch.wrong(
-                &malformed(0, format!("directory '{prefix}' lies in itself")),
-                Some(range.start),
-            ));
+    ) -> Result<Vec<Due>, ReadError> {
+        for (folder, range) in &lists {
+            if !self.seen.insert(range.start) || depth > DIRECTORY_DEPTH {
+                let path = self.folders.get(*folder).map_or("", |folder| &folder.path);
+                let what = format!("directory '{path}' lies in itself");
+                return Err(fetch.wrong(&malformed(0, what), Some(range.start)));
+            }
         }
-        let size = fetch.source.size();
-        let list = fetch.bytes(range.clone())?;
-        let keys = parse_key_list(&list, size).map_err(|e| fetch.wrong(&e, Some(range.start)))?;
+        let mut records = Vec::new();
+        each(fetch, lists, |folder, range, list| {
+            let keys = parse_key_list(list, fetch.source.size())
+                .map_err(|e| fetch.wrong(&e, Some(range.start)))?;
+            self.fill(folder, keys, &mut records);
+            Ok(())
+        })?;
+        let mut next = Vec::new();
+        each(fetch, records, |folder, range, record| {
+            let directory = Directory::parse(record, fetch.source.size())
+                .map_err(|e| fetch.wrong(&e, Some(range.start)))?;
+            next.extend(directory.key_list.map(|list| (folder, list)));
+            Ok(())
+        })?;
+        Ok(next)
+    }
+
+    /// Notes what lies in a directory. Records of directories are to be read.
+    fn fill(&mut self, folder: usize, keys: Vec<Key>, records: &mut Vec<Due>) {
         for key in keys {
-            let path = format!("{prefix}{}", key.name);
-            if key.is_directory() {
-                let payload = key.payload();
-                let record = fetch.bytes(payload.clone())?;
-                let inner = Directory::parse(&record, size)
-                    .map_err(|e| fetch.wrong(&e, Some(payload.start)))?;
-                self.enter(fetch, &inner, &format!("{path}/"), depth.saturating_add(1))?;
+            let above = self.folders.get(folder).map_or("", |folder| &folder.path);
+            let path = format!("{above}{}", key.name);
+            let item = if key.is_directory() {
+                let number = self.folders.len();
+                self.folders.push(Folder {
+                    path: format!("{path}/"),
+                    items: Vec::new(),
+                });
+                records.push((number, key.payload()));
+                Item::Folder(number)
             } else if key.is_tree() || key.class.ends_with("RNTuple") {
                 let tree = TreeKey {
                     path,
@@ -154,11 +198,53 @@ impl Walk {
                     class: key.class.clone(),
                     title: key.title.clone(),
                 };
-                self.found.push((tree, key));
+                Item::Table(tree, key)
+            } else {
+                continue;
+            };
+            if let Some(folder) = self.folders.get_mut(folder) {
+                folder.items.push(item);
             }
         }
-        Ok(())
     }
+
+    /// What was found below a directory, in the order of the file. A directory comes after the one that it lies in, so this
+    /// ends.
+    fn drain(&mut self, folder: usize, found: &mut Vec<(TreeKey, Key)>) {
+        let items = self
+            .folders
+            .get_mut(folder)
+            .map(|f| std::mem::take(&mut f.items));
+        for item in items.unwrap_or_default() {
+            match item {
+                Item::Table(tree, key) => found.push((tree, key)),
+                Item::Folder(number) => self.drain(number, found),
+            }
+        }
+    }
+}
+
+/// Reads ranges for directories, as many together as fit into the memory that is meant for that.
+fn each(
+    fetch: &Fetch<'_>,
+    due: Vec<Due>,
+    mut then: impl FnMut(usize, &Range<u64>, &[u8]) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    let mut bytes = 0_u64;
+    let together = |_: &Due, (_, next): &Due| {
+        let more = next.end.saturating_sub(next.start);
+        bytes = bytes.saturating_add(more);
+        let fits = bytes <= LISTS_TOGETHER;
+        bytes = if fits { bytes } else { more };
+        fits
+    };
+    for some in due.chunk_by(together) {
+        let ranges = some.iter().map(|(_, range)| range.clone()).collect();
+        for ((folder, range), read) in some.iter().zip(fetch.all(ranges)?) {
+            then(*folder, range, &read)?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! threads or Python.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod arrays;
 pub mod cache;
 mod checks;
@@ -32,6 +33,7 @@ mod tree_file;
 mod wants;
 mod window;
 
+pub use ahead::{Ahead, stored_bytes};
 pub use counters::Counters;
 pub use error::{Cause, ErrorKind, ReadError};
 pub use file::File;
@@ -42,4 +44,4 @@ pub use plan::Options;
 pub use reader::{Batch, Batches, Reader};
 pub use table::Table;
 pub use tree_file::TreeFile;
-pub use wants::{Want, around, wants};
+pub use wants::{Want, around, lightest, wants};

@@ -21,6 +21,8 @@ pub(crate) const NESTED_MARGIN: u64 = 16;
 pub(crate) const FIRST_BYTES: u64 = 1024;
 /// Depth of directories within directories.
 pub(crate) const DIRECTORY_DEPTH: usize = 64;
+/// Bytes of directories' records and key lists that are read together.
+pub(crate) const LISTS_TOGETHER: u64 = 8 << 20;
 /// Bytes of baskets that are read together for the first look into them.
 pub(crate) const LOOK_TOGETHER: u64 = 8 << 20;
 /// Bytes of one basket that the first look decodes, unless its first entry alone has more.

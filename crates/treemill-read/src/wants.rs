@@ -33,6 +33,26 @@ pub fn wants(table: &Table, columns: &[usize], entries: &[Range<u64>]) -> Vec<Wa
     found
 }
 
+/// What as many of these columns need for a range of entries as have `most` bytes together: those with the fewest bytes
+/// first, since one of them is as likely to be needed as any other one.
+#[must_use]
+pub fn lightest(table: &Table, columns: &[usize], entries: &Range<u64>, most: u64) -> Vec<Want> {
+    let length = |want: &Want| want.bytes.end.saturating_sub(want.bytes.start);
+    let each = columns.iter().map(|&column| {
+        let wants = wants(table, &[column], std::slice::from_ref(entries));
+        let bytes = wants.iter().map(length).fold(0, u64::saturating_add);
+        (bytes, wants)
+    });
+    let mut each: Vec<_> = each.collect();
+    each.sort_by_key(|(bytes, _)| *bytes);
+    let mut held = 0_u64;
+    let fitting = each.into_iter().take_while(|(bytes, _)| {
+        held = held.saturating_add(*bytes);
+        held <= most
+    });
+    fitting.flat_map(|(_, wants)| wants).collect()
+}
+
 /// Ranges of entries that hold those at `rows`, which ascend and are counted from entry `first`. They are joined where
 /// readers decode what lies between them.
 #[must_use]

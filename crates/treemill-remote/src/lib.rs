@@ -16,7 +16,7 @@ pub use bridge::{Protocol, set_bridge};
 pub use replicas::open_replicas;
 
 use std::sync::Arc;
-use treemill_source::{Edges, Identity, Source, SourceError};
+use treemill_source::{Edges, Identity, Part, Source, SourceError, is_off};
 
 /// What a server says of a file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,8 @@ pub fn schemes() -> Vec<&'static str> {
     all.copied().collect()
 }
 
-/// Opens a file, or takes the one that [`look`] has opened. Its first and last bytes are on their way.
+/// Opens a file, or takes the one that [`look`] has opened. Its first and last bytes are on their way, unless what opening
+/// reads of it is on this disk.
 ///
 /// ```
 /// let error = treemill_remote::open("gopher://host/file.root").err().unwrap();
@@ -73,10 +74,19 @@ pub fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
 }
 
 fn open_now(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    Ok(Arc::new(Edges::of(open_bare(url)?)))
+    Ok(opened(open_bare(url)?))
 }
 
-/// Opens a file, and asks for nothing of it.
+/// A file that was opened just now, and is going to be described.
+fn opened(source: Arc<dyn Source>) -> Arc<dyn Source> {
+    let is_far = source.costs().round_trip >= limits::DESCRIBED_DISTANCE;
+    match is_far && !is_off(Part::Startup) {
+        true => treemill_disk::described(source),
+        false => Arc::new(Edges::of(source)),
+    }
+}
+
+/// Opens a file, and asks for nothing of it. What is asked later is counted.
 fn open_bare(url: &str) -> Result<Arc<dyn Source>, SourceError> {
     protocol(url)?.open(url)
 }

@@ -5,6 +5,10 @@ use std::time::Duration;
 /// Bytes of a file that is read as a whole.
 pub(crate) const MOST_CONTENT: u64 = 64 << 20;
 
+/// The round trip from which on what opening a file reads is kept on disk: nearer, a file in the user's folder, which may be
+/// on a server, too, is not faster.
+pub(crate) const DESCRIBED_DISTANCE: Duration = Duration::from_millis(2);
+
 /// Files that are open before they are wanted.
 pub(crate) const MOST_READY: usize = 16;
 /// How long a file stays open without being wanted.

@@ -2,7 +2,7 @@
 
 use crate::{Entry, Stat, Transport};
 use std::sync::Arc;
-use treemill_source::{Source, SourceError};
+use treemill_source::{Observed, Source, SourceError};
 
 pub(crate) const TRANSPORT: Transport = Transport {
     schemes: &["s3", "gs", "az"],
@@ -12,7 +12,9 @@ pub(crate) const TRANSPORT: Transport = Transport {
 };
 
 fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
-    Ok(Arc::new(treemill_objects::open(url)?))
+    Ok(Arc::new(Observed::of(Arc::new(treemill_objects::open(
+        url,
+    )?))))
 }
 
 fn stat(url: &str) -> Result<Stat, SourceError> {

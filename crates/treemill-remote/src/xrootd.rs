@@ -5,7 +5,7 @@ use crate::limits::LANES;
 use crate::{Entry, Stat, Transport};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
-use treemill_source::{Source, SourceError};
+use treemill_source::{Observed, Source, SourceError};
 use treemill_xrootd::{Client, Error, ErrorKind, Options, Url, XrootdSource, settled, shown};
 
 pub(crate) const TRANSPORT: Transport = Transport {
@@ -41,9 +41,13 @@ fn client(url: &str, number: usize) -> Arc<Client> {
 
 fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {
     let owned = url.to_owned();
+    let scheme = url.split("://").next().unwrap_or_default().to_owned();
     let opening: Opening = Arc::new(move |number| {
-        let source = XrootdSource::open(&client(&owned, number), &owned)?;
-        Ok(Arc::new(source))
+        let source = Arc::new(XrootdSource::open(&client(&owned, number), &owned)?);
+        // A redirector has sent us to a server of its own, and may send us to another one.
+        let (scheme, file) = (scheme.clone(), Arc::clone(&source));
+        let place = move || format!("{scheme}://{}", file.server());
+        Ok(Arc::new(Observed::at(source, Box::new(place))))
     });
     Ok(Arc::new(Lanes::new(opening(0)?, opening)))
 }

@@ -23,42 +23,84 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// ```
 pub struct Edges {
     source: Arc<dyn Source>,
-    asked: Mutex<Vec<(Range<u64>, Ticket)>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Whether nothing was asked for yet, neither the edges nor data.
+    is_new: bool,
+    asked: Vec<(Range<u64>, Ticket)>,
 }
 
 impl Edges {
     /// Asks for the edges of a distant file, without waiting; of a near one for nothing.
     #[must_use]
     pub fn of(source: Arc<dyn Source>) -> Self {
-        let size = source.size();
-        let mut asked = Vec::new();
-        if !source.costs().is_near() && !is_off(Part::Startup) {
-            let head = 0..HEAD_BYTES.min(size);
-            let end = size.saturating_sub(END_BYTES).max(head.end)..size;
-            let tail = size.saturating_sub(TAIL_BYTES).max(head.end)..end.start;
-            // Two requests: the second one's bytes may take round trips more while a connection is new.
-            for ranges in [vec![head, end], vec![tail]] {
-                let ranges: Vec<_> = ranges.into_iter().filter(|r| !r.is_empty()).collect();
-                if !ranges.is_empty() {
-                    asked.extend(ranges.clone().into_iter().zip(source.submit(ranges)));
-                }
-            }
-        }
+        let edges = Edges::later(source);
+        edges.ask(&mut edges.state());
+        edges
+    }
+
+    /// Asks for the edges when a part of them is read: for a file that may be known already.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use treemill_source::{Costs, Edges, Memory, Request, Source};
+    ///
+    /// let source = Edges::later(Arc::new(Memory::new("m", vec![7; 1000], Costs::NEAR)));
+    /// let mut request = [Request::new(900..1000)];
+    /// source.read(&mut request)?;
+    /// assert_eq!(request[0].buffer, [7; 100]);
+    /// # Ok::<(), treemill_source::SourceError>(())
+    /// ```
+    #[must_use]
+    pub fn later(source: Arc<dyn Source>) -> Self {
+        let is_new = !source.costs().is_near() && !is_off(Part::Startup);
+        let asked = Vec::new();
         Edges {
             source,
-            asked: Mutex::new(asked),
+            state: Mutex::new(State { is_new, asked }),
         }
     }
 
-    fn asked(&self) -> MutexGuard<'_, Vec<(Range<u64>, Ticket)>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks for the edges, unless something was asked for before.
+    fn ask(&self, state: &mut State) {
+        if !std::mem::take(&mut state.is_new) {
+            return;
+        }
+        let (source, size) = (&self.source, self.source.size());
+        let head = 0..HEAD_BYTES.min(size);
+        let end = size.saturating_sub(END_BYTES).max(head.end)..size;
+        let tail = size.saturating_sub(TAIL_BYTES).max(head.end)..end.start;
+        // Two requests: the second one's bytes may take round trips more while a connection is new.
+        for ranges in [vec![head, end], vec![tail]] {
+            let ranges: Vec<_> = ranges.into_iter().filter(|r| !r.is_empty()).collect();
+            if !ranges.is_empty() {
+                let tickets = source.submit(ranges.clone());
+                state.asked.extend(ranges.into_iter().zip(tickets));
+            }
+        }
+    }
+
+    /// Whether a range lies in the first or in the last bytes.
+    fn is_edge(&self, range: &Range<u64>) -> bool {
+        range.end <= HEAD_BYTES || range.start >= self.source.size().saturating_sub(TAIL_BYTES)
     }
 
     /// Fills a request from the edges, if they have all of it.
     fn fill(&self, request: &mut Request) -> Result<bool, SourceError> {
         let wanted = request.range.clone();
         let touched: Vec<_> = {
-            let asked = self.asked();
+            let mut state = self.state();
+            if state.is_new && self.is_edge(&wanted) {
+                self.ask(&mut state);
+            }
+            let asked = &state.asked;
             let touching = asked
                 .iter()
                 .filter(|(range, _)| range.start < wanted.end && wanted.start < range.end);
@@ -129,7 +171,7 @@ impl Source for Edges {
     }
 
     fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
-        self.asked().clear();
+        *self.state() = State::default();
         self.source.submit(ranges)
     }
 }
@@ -158,10 +200,12 @@ mod tests {
             size in prop_oneof![1_u64..200, 90_000_u64..110_000, 600_000_u64..700_000],
             places in prop::collection::vec((0.0..1.0, 0_u64..100_000), 1..6),
             is_far: bool,
+            is_later: bool,
         ) {
             let costs = if is_far { FAR } else { Costs::NEAR };
             let all = bytes(size);
-            let edges = Edges::of(Arc::new(Memory::new("m", all.clone(), costs)));
+            let make = if is_later { Edges::later } else { Edges::of };
+            let edges = make(Arc::new(Memory::new("m", all.clone(), costs)));
             let start = |at: f64| (at * size as f64) as u64;
             let mut requests: Vec<_> = places
                 .iter()
@@ -179,9 +223,18 @@ mod tests {
     #[test]
     fn the_edges_go_when_data_is_asked_for() {
         let edges = Edges::of(Arc::new(Memory::new("m", bytes(700_000), FAR)));
-        assert_eq!(edges.asked().len(), 3);
+        assert_eq!(edges.state().asked.len(), 3);
         edges.submit(std::iter::once(0..10).collect());
-        assert!(edges.asked().is_empty());
+        assert!(edges.state().asked.is_empty());
         edges.read(&mut [Request::new(0..10)]).unwrap();
+    }
+
+    #[test]
+    fn the_edges_of_a_known_file_are_asked_for_if_a_part_of_them_is_missing() {
+        let edges = Edges::later(Arc::new(Memory::new("m", bytes(2_000_000), FAR)));
+        edges.read(&mut [Request::new(800_000..800_100)]).unwrap();
+        assert!(edges.state().asked.is_empty(), "this is no edge");
+        edges.read(&mut [Request::new(0..10)]).unwrap();
+        assert_eq!(edges.state().asked.len(), 3);
     }
 }

@@ -10,6 +10,9 @@ mod identity;
 mod limits;
 mod local;
 mod memory;
+mod observed;
+mod reads;
+mod servers;
 mod source;
 mod ticket;
 
@@ -21,5 +24,8 @@ pub use error::SourceError;
 pub use identity::Identity;
 pub use local::Local;
 pub use memory::Memory;
+pub use observed::Observed;
+pub use reads::{Recorded, record_reads, recorded_reads};
+pub use servers::{ServerCounts, servers};
 pub use source::{Request, Source, read_by_tickets};
 pub use ticket::{Promise, Ticket};

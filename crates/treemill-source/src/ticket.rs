@@ -1,9 +1,10 @@
-//! Bytes that were asked for and may not be here yet. Knows no source.
+//! Bytes that were asked for and may not be here yet. Knows no source and no server.
 
 use crate::SourceError;
+use crate::servers::Waits;
 use bytes::Bytes;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What became of a request.
 type Answer = Result<Bytes, SourceError>;
@@ -16,6 +17,8 @@ struct Slot {
     answer: Mutex<Option<Answer>>,
     bell: Condvar,
     then: Mutex<Vec<Then>>,
+    /// Where it is counted that threads wait.
+    waits: OnceLock<Arc<Waits>>,
 }
 
 impl Slot {
@@ -117,16 +120,28 @@ impl Ticket {
     /// Why they could not be had.
     pub fn wait(&self) -> Result<Bytes, SourceError> {
         let mut answer = self.0.answer();
+        if let Some(answer) = &*answer {
+            return answer.clone();
+        }
+        let began = Instant::now();
         loop {
-            if let Some(answer) = &*answer {
-                return answer.clone();
-            }
             answer = self
                 .0
                 .bell
                 .wait(answer)
                 .unwrap_or_else(PoisonError::into_inner);
+            if let Some(answer) = &*answer {
+                if let Some(waits) = self.0.waits.get() {
+                    waits.add(began.elapsed());
+                }
+                return answer.clone();
+            }
         }
+    }
+
+    /// Counts the threads that wait for this ticket ([`Ticket::wait`]).
+    pub(crate) fn count_waits(&self, waits: &Arc<Waits>) {
+        let _ = self.0.waits.set(Arc::clone(waits));
     }
 
     /// As [`Ticket::wait`], but not for longer than `limit`: then `None`.

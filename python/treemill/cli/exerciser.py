@@ -4,19 +4,25 @@ says how long it took and what it cost in bytes, requests and waits.
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from ..bench.exerciser import COUNTERS, ORDERS, SWITCHES, Exercise, Outcome, Size, chosen
-from ..errors import QueryError
+from ..errors import QueryError, UnsupportedError
 
 __all__ = ["command", "exercise"]
 
 _READABLE = ("number", "list", "array")
 """Kinds of branches of which a sum can be taken."""
+
+_MOST_RECORDED = 1_000_000
+"""Ranges that are written and drawn: about 150 MB of memory."""
 
 
 class _Share(click.ParamType[float]):
@@ -75,6 +81,17 @@ class _Share(click.ParamType[float]):
     help="Switch one of the ways to save time off. May be given several times.",
 )
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
+@click.option(
+    "--trace",
+    "trace",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Write the reads of files on servers to this file, a JSON object on each line.",
+)
+@click.option(
+    "--figure",
+    type=click.Path(dir_okay=False, writable=True),
+    help="Draw them: offsets in the files against time, coloured by server (treemill[plot]).",
+)
 def command(
     files: tuple[str, ...],
     share: float,
@@ -83,15 +100,45 @@ def command(
     order: str,
     without: tuple[str, ...],
     workers: int,
+    trace: str | None,
+    figure: str | None,
 ) -> None:
     """Measure how fast files are read as analyses read them, on whatever storage they are.
 
     Some of the branches are read for every entry, and all branches for each so manyth entry, as
     CMSSW's IOExerciser does. What is read is decoded and summed up.
     """
+    if figure is not None and importlib.util.find_spec("matplotlib") is None:
+        raise UnsupportedError("pictures need matplotlib: pip install 'treemill[plot]'")
     recipe = Exercise(share, prescale, entries, order, frozenset(without))
-    for line in exercise(files, recipe, workers).lines():
-        click.echo(line)
+    with _recorded(trace, figure):
+        for line in exercise(files, recipe, workers).lines():
+            click.echo(line)
+
+
+@contextlib.contextmanager
+def _recorded(trace: str | None, figure: str | None) -> Iterator[None]:
+    """Records what servers are asked for meanwhile, and writes and draws it."""
+    if trace is None and figure is None:
+        yield
+        return
+    from .. import _core  # start-up
+    from ..monitor import reads  # start-up
+
+    _core.record_reads(_MOST_RECORDED)
+    try:
+        yield
+        told, dropped = _core.recorded_reads()
+    finally:
+        _core.record_reads(0)
+    found = [reads.Read(*each) for each in told]
+    if dropped:
+        click.echo(f"{dropped:,} ranges more were not recorded", err=True)
+    if trace is not None:
+        text = "".join(f"{line}\n" for line in reads.lines(found))
+        Path(trace).write_text(text, encoding="utf-8")
+    if figure is not None:
+        reads.save(found, figure, f"{len(found):,} ranges of files on servers")
 
 
 def exercise(files: Sequence[str], recipe: Exercise, workers: int = 1) -> Outcome:

@@ -22,6 +22,8 @@ _VARIABLE = "TREEMILL_CACHE"
 _DIRECTORY = "TREEMILL_CACHE_DIRECTORY"
 _DISK_LIMIT = "TREEMILL_CACHE_DISK_LIMIT"
 _DISK = "10 GB"
+_METADATA_LIMIT = "TREEMILL_CACHE_METADATA_LIMIT"
+_METADATA = "256 MB"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {f"{prefix}i": 1 << 10 * power for power, prefix in enumerate("kmgt", 1)}
 _SIZE = re.compile(r"\s*([0-9.]+)\s*([kmgt]?i?)b?\s*", re.IGNORECASE)
@@ -39,7 +41,10 @@ class Cache:
     most 2 GiB. `cache.held` is the size of what is held, and `cache.clear()` frees it.
 
     `cache.directory = "~/.cache/treemill"` keeps bytes of files on servers on disk, too, up to
-    `cache.disk_limit`: later runs and other processes read them there."""
+    `cache.disk_limit`: later runs and other processes read them there.
+
+    What opening files on distant servers reads (headers, keys, trees) is kept on disk without
+    being told, up to `cache.metadata_limit`; 0 switches that off."""
 
     __slots__ = ()
 
@@ -82,6 +87,33 @@ class Cache:
     @disk_limit.setter
     def disk_limit(self, size: int | str) -> None:
         _set_disk(self.directory, size_of(size))
+
+    @property
+    def metadata_limit(self) -> int:
+        """The number of bytes that may be kept on disk of what opening files on distant servers
+        reads, so that a file is opened in one round trip the next time: 256 MB, or the value of the
+        environment variable TREEMILL_CACHE_METADATA_LIMIT; 0: nothing is kept. They lie in
+        `metadata_directory`. Files that are less than 2 ms away are not kept. Worker processes that
+        are started later have the same limit."""
+        return size_of(os.environ.get(_METADATA_LIMIT) or _METADATA)
+
+    @metadata_limit.setter
+    def metadata_limit(self, size: int | str) -> None:
+        os.environ[_METADATA_LIMIT] = str(size_of(size))
+        _use_metadata()
+
+    @property
+    def metadata_directory(self) -> str | None:
+        """The folder that `metadata_limit` is for: `metadata` in `directory` if that is named, else
+        `treemill/metadata` in the user's cache folder (XDG_CACHE_HOME, or ~/.cache). It is made
+        when something is kept. If it cannot be made or written to, nothing is kept. None: there is
+        no home."""
+        if self.directory is not None:
+            return os.path.join(self.directory, "metadata")
+        caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        if not os.path.isabs(caches):
+            return None
+        return os.path.join(caches, "treemill", "metadata")
 
     def clear(self) -> None:
         """Frees all that is held in memory. The limit stays, and so does the folder."""
@@ -164,6 +196,13 @@ def _use_disk() -> None:
         _core.set_disk_cache(folder, cache.disk_limit)
     except OSError as error:
         raise SourceError(f"cannot keep bytes in {folder}: {error}", file=folder) from error
+    _use_metadata()
+
+
+def _use_metadata() -> None:
+    from treemill import _core  # heavy: core
+
+    _core.set_metadata_cache(cache.metadata_directory, cache.metadata_limit)
 
 
 def _set(limit: int) -> None:

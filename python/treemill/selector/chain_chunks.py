@@ -6,8 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from ..tree.source import is_far
 from ..worker.packet_boundaries import PacketBoundaries
 from .chunk_size import Pace
+from .learned import Key, recall, remember
+from .touched import Touched
 
 if TYPE_CHECKING:
     import awkward as ak
@@ -20,21 +23,41 @@ if TYPE_CHECKING:
 
 __all__ = ["ChainChunks"]
 
+_LEARNING_BYTES = 4_000_000
+"""Bytes of a file on a server that the first chunk of a selector may bring though it does not touch
+them: as many as come in one or two round trips over an ocean. Each column that it touches without
+them takes one."""
+
 
 class ChainChunks:
     """Makes the chunks of one worker, from one file after another."""
 
     def __init__(
-        self, chain: Chain, make_reader: ReaderMaker, node: NodeColumns | None, workers: int
+        self,
+        chain: Chain,
+        make_reader: ReaderMaker,
+        node: NodeColumns | None,
+        workers: int,
+        key: Key,
+        known: Iterable[str] = (),
     ) -> None:
-        """`node` filters entries and defines columns; None: the selector sees the whole chain."""
+        """`node` filters entries and defines columns; None: the selector sees the whole chain. What
+        the selector `key` touches is remembered; `known`: what it has touched before."""
         self._chain = chain
         self._make_reader = make_reader
         self._node = node
         self._workers = workers
         self._pace = Pace()
-        self._touched: set[str] = set()
+        # Of files on servers only it is worth knowing beforehand.
+        self._far = frozenset(
+            number for number, place in enumerate(chain.locations) if is_far(place.path)
+        )
+        self._key = key
+        self._touched: set[str] = Touched({*known, *recall(key)}) if self._far else set()
+        self._remembered: frozenset[str] = frozenset()
+        self._stored: dict[int, tuple[frozenset[str], float]] = {}
         self._reading: tuple[FileTree, ChunkReader] | None = None
+        self._learning: object | None = None
 
     def path(self, file: int) -> str:
         """See ChunkSource."""
@@ -67,6 +90,57 @@ class ChainChunks:
     def took(self, entries: int, seconds: float) -> None:
         """See ChunkSource."""
         self._pace.took(entries, seconds)
+        if self._far and self._touched != self._remembered:
+            self._remembered = frozenset(self._touched)
+            remember(self._key, self._remembered)
+
+    @property
+    def learned(self) -> tuple[Key, frozenset[str]] | None:
+        """See ChunkSource."""
+        return (self._key, self._remembered) if self._remembered else None
+
+    def open(self, file: int) -> None:
+        """See ChunkSource."""
+        if file in self._far:
+            _ = self._chain.trees[file]
+
+    def ask(self, file: int, start: int, stop: int, control: Control) -> object | None:
+        """See ChunkSource."""
+        wanted = self._wanted()
+        if file not in self._far or not wanted or start >= stop:
+            return None
+        return self._chain.trees[file].core.ask(wanted, start, stop, control)
+
+    def ahead(self, file: int) -> int:
+        """See ChunkSource."""
+        wanted = self._wanted()
+        if file not in self._far or not wanted:
+            return 0
+        core = self._chain.trees[file].core
+        most = core.ahead()
+        if not most:
+            return 0
+        known, per_entry = self._stored.get(file, (None, 0.0))
+        if known != (now := frozenset(wanted)):
+            entries = self._chain.sizes[file][0]
+            per_entry = core.bytes_of(wanted, 0, entries) / max(entries, 1)
+            self._stored[file] = now, per_entry
+        return int(most / per_entry) + 1 if per_entry else 0
+
+    def _wanted(self) -> list[str]:
+        """The columns of the file that chunks will touch, and those that the node's filters
+        read."""
+        filtered = () if self._node is None else self._node.columns
+        return sorted({*tuple(self._touched), *filtered})
+
+    def _learn(self, file: int, start: int, stop: int, control: Control) -> object | None:
+        """Of a selector of which nothing is known, asks for the columns with the fewest bytes: what
+        it touches of them need not be waited for, one after the other."""
+        if file not in self._far or self._touched:
+            return None
+        tree = self._chain.trees[file]
+        names = [branch["path"] for branch in tree.described() if branch["supported"]]
+        return tree.core.ask(names, start, stop, control, most=_LEARNING_BYTES)
 
     def events(
         self, file: int, span: tuple[int, int], stop: int, control: Control
@@ -78,8 +152,10 @@ class ChainChunks:
         start, last = span
         metadata = {**self._chain.described(file), "entrystart": start, "entrystop": last}
         # Any column may be touched if none has been touched so far.
-        bytes_per_entry = self._bytes_per_entry(file, self._touched or None)
+        touched = self._touched & self._chain.bytes[file].keys()
+        bytes_per_entry = self._bytes_per_entry(file, touched or None)
         ahead = min(stop, start + self._pace.ahead(bytes_per_entry))
+        self._learning = self._learn(file, start, max(last, ahead), control)
         events = self._reader(file).chunk(start, last, metadata, control, kept, ahead)
         for name, column in columns.items():
             events[name] = column

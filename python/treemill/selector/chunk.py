@@ -18,6 +18,7 @@ from ..arrays.from_core import layout
 from ..errors import FormatError, TreemillError
 from .chunk_form import Layout, form_key, layout_of
 from .read_ahead import Window
+from .touched import Touched
 
 if TYPE_CHECKING:
     from awkward.contents import Content
@@ -68,8 +69,8 @@ class EventReader:
 
     def __init__(self, tree: ColumnSource, touched: set[str], collections: bool = False) -> None:
         """`touched` names the columns that earlier chunks have touched, in this file or others:
-        they are read ahead, together. Each column that is read is added to it. `collections`: see
-        `chunk_form.layout_of`."""
+        they are read ahead, together. Each column that is read is added to it; a `Touched` says
+        which chunks are looks. `collections`: see `chunk_form.layout_of`."""
         self._tree = tree
         self._touched = touched
         self.layout = layout_of(tree, collections)
@@ -94,7 +95,9 @@ class EventReader:
         if window is None or not window.covers(start, stop):
             window = Window(self._tree, (start, max(stop, ahead)), self.layout.optional)
             self._window = window
-        cut = Cut(self.layout, window, self._touched, (start, stop), control, kept)
+        touched = self._touched
+        is_look = isinstance(touched, Touched) and touched.begin()
+        cut = Cut(self.layout, window, touched, (start, stop), control, kept, is_look)
         return self.made(cut, metadata)
 
     def made(self, cut: Cut, metadata: Mapping[str, object]) -> ak.Array:
@@ -126,13 +129,16 @@ class Cut:
         span: tuple[int, int],
         control: Control | None,
         kept: Places | None,
+        is_look: bool = False,
     ) -> None:
+        """`is_look`: columns are given when they are touched, though they are read before."""
         self._layout = layout
         self._window = window
         self._touched = touched
         self._span = span
         self._control = control
         self._kept = kept
+        self._is_look = is_look
         self._buffers: dict[str, Buffer] = {}
         self._offsets: dict[str, Buffer] = {}  # of collections, by the column of counts
 
@@ -151,7 +157,10 @@ class Cut:
         return columns
 
     def prefetched(self) -> Buffers:
-        """The buffers of the columns that earlier chunks have touched."""
+        """The buffers of the columns that earlier chunks have touched; none if this is a look."""
+        if self._is_look:
+            self.prefetch()
+            return {}
         try:
             return {
                 key: buffer

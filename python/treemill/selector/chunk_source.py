@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .._core import Control
     from ..errors import TreemillError
     from ..tree.column_source import ColumnSource
+    from .learned import Key
     from .selector import Chunk
 
     Places = NDArray[np.int64]
@@ -38,6 +39,22 @@ class ChunkSource(Protocol):
     def events(self, file: int, span: tuple[int, int], stop: int, control: Control) -> Chunk | None:
         """The chunk of these entries, of a packet that ends at `stop`; None if all of them are
         filtered out. `control` counts what is read."""
+
+    @property
+    def learned(self) -> tuple[Key, frozenset[str]] | None:
+        """Which columns which selector touches; None if it is not worth knowing."""
+
+    def open(self, file: int) -> None:
+        """Opens the file if it is on a server. Any thread may call this."""
+
+    def ask(self, file: int, start: int, stop: int, control: Control) -> object | None:
+        """Asks for the bytes that these entries will want, as far as that is known, and does not
+        wait for them. They are kept as long as the answer is. None if there is nothing to ask for:
+        the file is near. Any thread may call this."""
+
+    def ahead(self, file: int) -> int:
+        """How many entries are worth being asked for before they are needed; 0 if the file is near,
+        or if it is not known what they will want."""
 
 
 class ChunkReader(Protocol):

@@ -50,6 +50,20 @@ class CycleChunks:
         for first in range(start, stop, self._size):
             yield first, min(first + self._size, stop)
 
+    @property
+    def learned(self) -> None:
+        """Nothing: there are no columns."""
+
+    def open(self, file: int) -> None:
+        """Nothing: there is no file."""
+
+    def ask(self, file: int, start: int, stop: int, control: Control) -> None:
+        """Nothing: there is no file."""
+
+    def ahead(self, file: int) -> int:
+        """None: there is no file."""
+        return 0
+
     def took(self, entries: int, seconds: float) -> None:
         """See ChunkSource."""
 

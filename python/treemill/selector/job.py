@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -25,8 +25,8 @@ class _Data(Protocol):
     def preload(self, selector: Selector) -> None:
         """Imports the modules that make chunks."""
 
-    def chunks(self, selector: Selector, workers: int) -> ChunkSource:
-        """What makes the chunks of one of so many workers."""
+    def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
+        """What makes the chunks of one of so many workers. `known`: see SelectorJob."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,16 @@ class ChainData:
 
         reader_of(selector, self.schema)
 
-    def chunks(self, selector: Selector, workers: int) -> ChunkSource:
+    def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
         """See _Data."""
         from .chain_chunks import ChainChunks  # start-up
+        from .learned import key_of  # start-up
         from .node_columns import NodeColumns  # heavy: numpy
         from .readers import reader_of  # start-up
 
         node = None if self.derivation is None else NodeColumns(self.derivation, self.chain)
-        return ChainChunks(self.chain, reader_of(selector, self.schema), node, workers)
+        reader = reader_of(selector, self.schema)
+        return ChainChunks(self.chain, reader, node, workers, key_of(selector), known)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class CycleData:
     def preload(self, selector: Selector) -> None:
         """See _Data."""
 
-    def chunks(self, selector: Selector, workers: int) -> ChunkSource:
+    def chunks(self, selector: Selector, workers: int, known: Iterable[str]) -> ChunkSource:
         """See _Data."""
         from .cycles import CycleChunks  # start-up
 
@@ -83,5 +85,7 @@ class SelectorJob:
     """The parts of files that are wanted; None: all entries."""
     bookings: QueryTask | None = None
     """Bookings that are computed in the same pass."""
+    known: frozenset[str] = frozenset()
+    """The columns that the selector has touched in earlier runs."""
     client: Client = field(default_factory=client_here)
     """The owner of the files that workers write."""

@@ -114,6 +114,13 @@ class NodeColumns:
         self.refused = {name: _refusal(name) for name in derivation.anew}
         """Columns of the dataset that must not be read, each with the error that reading raises."""
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the files that the filters and definitions read; empty before the first
+        file is read. Any thread may ask."""
+        bound = self._bound
+        return () if bound is None else tuple(bound[1].columns)
+
     def _bound_to(self, file: int) -> Bound:
         if self._bound is None or self._bound[0] != file:
             self._bound = (file, _bind(self._derivation, self._chain, file))

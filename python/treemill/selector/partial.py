@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..results.file_output import file_outputs
+from .learned import remember
 from .merge import merge
 
 if TYPE_CHECKING:
     from ..worker.workload import Partial
+    from .learned import Key
     from .selector import Output
 
 __all__ = ["OutputPartial", "drop_files", "finish_files"]
@@ -23,6 +25,8 @@ class OutputPartial:
     def __init__(self, output: Output, bookings: Partial | None = None) -> None:
         self.output = output
         self.bookings = bookings
+        self.learned: tuple[Key, frozenset[str]] | None = None
+        """What is to be remembered of the selector in the process that gets this."""
 
     def merge(self, other: OutputPartial) -> None:
         """See Partial."""
@@ -35,7 +39,7 @@ class OutputPartial:
         import cloudpickle
 
         bookings = None if self.bookings is None else self.bookings.dumps()
-        data: bytes = cloudpickle.dumps((self.output, bookings), protocol=5)
+        data: bytes = cloudpickle.dumps((self.output, bookings, self.learned), protocol=5)
         return data
 
     @staticmethod
@@ -43,7 +47,9 @@ class OutputPartial:
         """Rebuilds a partial from its `dumps()`. `load` rebuilds the bookings' partial."""
         import pickle
 
-        output, bookings = pickle.loads(data)
+        output, bookings, learned = pickle.loads(data)
+        if learned is not None:
+            remember(*learned)
         return OutputPartial(output, None if load is None else load(bookings))
 
     def results(self) -> list[object]:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["SelectorWorkload"]
 
+Promises = dict[tuple[int, int, int], object]
+"""What was asked for packets that are not begun, by file, start and stop."""
+_MOST_PROMISED = 64
+
 
 class SelectorWorkload:
     """A worker's selector, its chunks and the bookings that are computed along with it."""
@@ -35,12 +39,13 @@ class SelectorWorkload:
         self._selector = UserSelector(
             selector, inputs, job.client, worker=str(number), seed=job.seed
         )
-        self._source = job.data.chunks(selector, job.workers)
+        self._source = job.data.chunks(selector, job.workers, job.known)
         self._bookings: Workload[Partial] | None = None
         if job.bookings is not None:
             self._bookings = job.bookings.workload(number)
         # The bookings' entries are not counted: they are the selector's entries.
         self._uncounted = Control()
+        self._promised: Promises = {}
 
     def begin(self) -> None:
         """See Workload."""
@@ -48,16 +53,25 @@ class SelectorWorkload:
 
     def bound(self, file: int) -> _BoundSelector:
         """See Workload."""
+        self._source.open(file)
         bookings = None if self._bookings is None else self._bookings.bound(file)
-        return _BoundSelector(self._selector, self._source, file, bookings, self._uncounted)
+        return _BoundSelector(
+            self._selector, self._source, file, bookings, self._uncounted, self._promised
+        )
 
     def size(self, file: int) -> tuple[int, tuple[int, ...]]:
         """See Workload."""
         return self._source.size(file)
 
     def ahead(self, file: int) -> int:
-        """Nothing: which columns `process` will touch is not known beforehand."""
-        return 0
+        """See Workload. Nothing as long as it is not known which columns `process` touches."""
+        try:
+            entries = self._source.ahead(file)
+            if entries and self._bookings is not None:
+                entries = min(entries, self._bookings.ahead(file) or entries)
+            return entries
+        except Exception:  # the packet that needs the file will meet it again
+            return 0
 
     def place(self, file: int) -> tuple[str, int]:
         """See Workload."""
@@ -66,6 +80,7 @@ class SelectorWorkload:
     def finish(self, partial: OutputPartial) -> OutputPartial:
         """See Workload."""
         partial.output = self._selector.finish(partial.output)
+        partial.learned = self._source.learned
         if self._bookings is not None and partial.bookings is not None:
             partial.bookings = self._bookings.finish(partial.bookings)
         return partial
@@ -88,12 +103,15 @@ class _BoundSelector:
         file: int,
         bookings: Bound[Partial] | None,
         uncounted: Control,
+        promised: Promises,
     ) -> None:
+        """`promised`: what was asked for, of all files of the worker."""
         self._selector = selector
         self._source = source
         self._file = file
         self._bookings = bookings
         self._uncounted = uncounted
+        self._promised = promised
 
     def partial(self) -> OutputPartial:
         """See Bound."""
@@ -102,24 +120,42 @@ class _BoundSelector:
 
     def run(self, start: int, stop: int, partial: OutputPartial, control: Control) -> int | None:
         """See Bound. Ends early if it is told to stop, or after `PACKET_SECONDS`."""
+        asked = self._promised.pop((self._file, start, stop), None)
+        if asked is None:
+            asked = self._source.ask(self._file, start, stop, control)
         ended = self._chunk_by_chunk(start, stop, partial, control)
+        del asked  # what was not taken is not wanted any more
         if self._bookings is not None and partial.bookings is not None:
             reached = stop if ended is None else ended
             self._bookings.run(start, reached, partial.bookings, self._uncounted)
         return ended
 
     def prefetch(self, start: int, stop: int, control: Control) -> None:
-        """Nothing: see SelectorWorkload.ahead."""
+        """See Bound. Asks for the columns that earlier chunks have touched."""
+        place = self._file, start, stop
+        if place in self._promised:
+            return
+        asked = self._source.ask(self._file, start, stop, control)
+        if asked is not None:
+            self._promised[place] = asked
+            # A packet that went elsewhere without a word must not keep its bytes for ever.
+            while len(self._promised) > _MOST_PROMISED:
+                self._promised.pop(next(iter(self._promised)), None)
+        if self._bookings is not None:
+            self._bookings.prefetch(start, stop, self._uncounted)
 
     def forget(self, start: int, stop: int) -> None:
-        """Nothing: see SelectorWorkload.ahead."""
+        """See Bound."""
+        self._promised.pop((self._file, start, stop), None)
+        if self._bookings is not None:
+            self._bookings.forget(start, stop)
 
     def ahead(self) -> int:
-        """Nothing: see SelectorWorkload.ahead."""
+        """Nothing that is not asked of the workload."""
         return 0
 
     def bytes_of(self, start: int, stop: int) -> int:
-        """Nothing: see SelectorWorkload.ahead."""
+        """Nothing that is not asked of the workload."""
         return 0
 
     def _chunk_by_chunk(

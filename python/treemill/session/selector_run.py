@@ -16,6 +16,7 @@ from ..query.node import Node
 from ..results.file_output import file_outputs
 from ..selector.bookings import BookedValues
 from ..selector.job import ChainData, CycleData, SelectorJob
+from ..selector.learned import key_of, recall
 from ..selector.node_columns import derivation
 from ..selector.partial import OutputPartial, drop_files, finish_files
 from ..selector.selector import Selector, take_booked
@@ -83,6 +84,7 @@ class SelectorQuery(Query[object]):
             workers=self._pool.size,
             spans=self._spans,
             bookings=None if self._bookings is None else self._bookings.task,
+            known=recall(key_of(self._selector)),
         )
         self._task = SelectorTask(job, self._inputs)
         self._start_pass(self._task, self._sizes(), self._keeping(data))

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from ..errors import SourceError
+from ..machine.cache import prepare
 from .identity import Identity
 
 __all__ = ["Remote"]
@@ -129,6 +130,7 @@ def _look(url: str, soon: bool) -> Identity:
     too little is another file each time."""
     from treemill import _core  # heavy: core
 
+    prepare()  # it may be opened at once
     size, _, marks = _core.remote_stat(url, soon=soon)
     # The marks tell more than a time of change does, which not all servers say.
     return Identity(size, 0, (time.time_ns(),) if marks is None else tuple(marks))

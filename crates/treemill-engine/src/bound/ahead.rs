@@ -11,7 +11,7 @@ use arrow_array::ArrayRef;
 use std::ops::Range;
 use std::sync::Arc;
 use treemill_query::Rows;
-use treemill_read::{Inbox, Lease, Options};
+use treemill_read::{Ahead, Inbox, Lease, Options};
 use treemill_source::{Part, is_off};
 
 /// A packet whose bytes were asked for.
@@ -67,10 +67,7 @@ impl Bound {
     /// The bytes that should be in flight or wait for their use; 0 for near files.
     #[must_use]
     pub fn ahead(&self) -> u64 {
-        match self.table.inbox() {
-            Some(_) if !is_off(Part::Prefetch) => self.table.source().costs().ahead(),
-            _ => 0,
-        }
+        Ahead::bytes(&self.table)
     }
 
     /// The stored bytes that these entries need, if all pass the filters.

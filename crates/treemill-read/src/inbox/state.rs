@@ -1,7 +1,8 @@
 //! What was asked of a distant source: ranges that wait to be sent, that are in flight, and whose bytes wait for their
 //! use. A pure state machine: no source, no thread, no clock. `T` is the ticket of a range that was sent.
 //!
-//! A reader asks under a lease. A range stays until every lease that has asked for it has taken it or has ended.
+//! A reader asks under a lease. A range stays until every lease that has asked for it has taken it or has ended. A lease
+//! may ask on behalf of others: what another one takes, it has taken, too.
 
 use crate::plan;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -57,6 +58,8 @@ pub(crate) struct State<T> {
     wants: BTreeMap<Place, Want>,
     /// What each lease has asked for and not taken.
     leases: HashMap<u64, BTreeSet<Place>>,
+    /// Those that ask on behalf of others.
+    proxies: BTreeSet<u64>,
     /// Wants that are not sent, in the order in which they were asked for. May name some that are gone.
     queue: VecDeque<Place>,
     flights: BTreeMap<u64, Flight<T>>,
@@ -70,6 +73,7 @@ impl<T> Default for State<T> {
         State {
             wants: BTreeMap::new(),
             leases: HashMap::new(),
+            proxies: BTreeSet::new(),
             queue: VecDeque::new(),
             flights: BTreeMap::new(),
             sent: 0,
@@ -162,18 +166,29 @@ impl<T: Clone> State<T> {
         }
     }
 
+    /// What this lease asks for is for others.
+    pub(crate) fn on_behalf(&mut self, lease: u64) {
+        self.proxies.insert(lease);
+    }
+
     /// A lease has taken a range.
     pub(crate) fn taken(&mut self, lease: u64, range: &Range<u64>) {
         let place = (range.start, range.end);
-        if let Some(asked) = self.leases.get_mut(&lease)
-            && asked.remove(&place)
-        {
-            self.leave(lease, place);
+        let asked_by = self.wants.get(&place).map(|want| &want.leases);
+        let proxies = asked_by.map(|all| all.intersection(&self.proxies).copied());
+        let proxies: Vec<u64> = proxies.into_iter().flatten().collect();
+        for lease in proxies.into_iter().chain([lease]) {
+            if let Some(asked) = self.leases.get_mut(&lease)
+                && asked.remove(&place)
+            {
+                self.leave(lease, place);
+            }
         }
     }
 
     /// A lease has ended: what it has asked for and not taken is not wanted any more.
     pub(crate) fn ended(&mut self, lease: u64) {
+        self.proxies.remove(&lease);
         for place in self.leases.remove(&lease).unwrap_or_default() {
             self.leave(lease, place);
         }

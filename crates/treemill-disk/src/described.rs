@@ -1,0 +1,95 @@
+//! A distant source whose description is kept: what opening a known file reads comes from the disk. Knows no format: it
+//! takes what is read ([`Source::read`]) for the description, and what is asked for ahead ([`Source::submit`]) for data.
+
+use crate::description::Description;
+use crate::{DESCRIPTIONS, get};
+use std::ops::Range;
+use std::sync::Arc;
+use treemill_source::{Costs, Edges, Identity, Request, Source, SourceError, Ticket};
+
+/// A source, and what is kept of its file.
+struct Described {
+    source: Edges,
+    description: Description,
+}
+
+/// The file of a distant source, known or not. The first and last bytes of one that is not known are on their way; of one
+/// that is known nothing is asked for. A file without an identity is never known, and none is while
+/// [`set_descriptions`](crate::set_descriptions) has named no folder.
+///
+/// ```
+/// use std::sync::Arc;
+/// use treemill_source::{Costs, Memory, Request, Source};
+///
+/// let memory = Memory::new("m", vec![7; 1000], Costs::NEAR);
+/// let source = treemill_disk::described(Arc::new(memory));
+/// let mut request = [Request::new(900..1000)];
+/// source.read(&mut request)?;
+/// assert_eq!(request[0].buffer, [7; 100]);
+/// # Ok::<(), treemill_source::SourceError>(())
+/// ```
+#[must_use]
+pub fn described(source: Arc<dyn Source>) -> Arc<dyn Source> {
+    let known = get(&DESCRIPTIONS).zip(source.identity());
+    let known = known.map(|(place, identity)| Description::open(place, &identity));
+    match known {
+        None => Arc::new(Edges::of(source)),
+        Some(description) => Arc::new(Described {
+            source: match description.is_empty() {
+                true => Edges::of(source),
+                false => Edges::later(source),
+            },
+            description,
+        }),
+    }
+}
+
+impl Source for Described {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.source.size()
+    }
+
+    fn costs(&self) -> Costs {
+        self.source.costs()
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        self.source.identity()
+    }
+
+    fn read(&self, requests: &mut [Request]) -> Result<(), SourceError> {
+        let mut missing = Vec::new();
+        for request in requests.iter_mut() {
+            match self.description.get(&request.range) {
+                Some(kept) => {
+                    request.buffer.clear();
+                    request.buffer.extend_from_slice(&kept);
+                }
+                None => missing.push(request),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let mut rest: Vec<Request> = missing.iter_mut().map(|r| std::mem::take(*r)).collect();
+        let read = self.source.read(&mut rest);
+        if read.is_ok() {
+            let found = rest.iter().map(|r| (&r.range, r.buffer.as_slice()));
+            self.description.put(found);
+        }
+        for (place, request) in missing.into_iter().zip(rest) {
+            *place = request;
+        }
+        read
+    }
+
+    fn submit(&self, ranges: Vec<Range<u64>>) -> Vec<Ticket> {
+        let tickets = self.source.submit(ranges);
+        self.description.release();
+        tickets
+    }
+}

@@ -1,0 +1,174 @@
+//! What opening one file has read of it: one segment, which is read as a whole. A process that has read more puts a segment of
+//! its own in its place, with all that it knows. Threads share it.
+
+use crate::limits::{DESCRIPTION_BYTES, NOTED};
+use crate::place::{Place, make_folder, stem};
+use crate::record::{Head, records};
+use crate::sweep;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+use treemill_source::{Bytes, Identity};
+
+/// The ranges of one state of one file that opening it has read.
+pub(crate) struct Description {
+    place: Arc<Place>,
+    stem: String,
+    path: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    records: BTreeMap<(u64, u64), Bytes>,
+    /// Whether `records` are those of the segment, too.
+    is_loaded: bool,
+    /// The segment that this process appends to.
+    own: Option<File>,
+    /// Whether writing has failed: then nothing more is written.
+    is_refused: bool,
+}
+
+impl State {
+    fn bytes(&self) -> u64 {
+        let lengths = self.records.values().map(|bytes| bytes.len() as u64);
+        lengths.fold(0, u64::saturating_add)
+    }
+}
+
+impl Description {
+    pub(crate) fn open(place: Arc<Place>, identity: &Identity) -> Self {
+        let stem = stem(identity);
+        let path = place.folder.join(format!("{stem}{}", sweep::ENDING));
+        Description {
+            place,
+            stem,
+            path,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Whether nothing is known of the file.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.loaded().records.is_empty()
+    }
+
+    /// The bytes of a range, if they are kept and whole.
+    pub(crate) fn get(&self, range: &Range<u64>) -> Option<Bytes> {
+        self.loaded()
+            .records
+            .get(&(range.start, range.end))
+            .cloned()
+    }
+
+    /// Keeps the bytes of ranges. What goes wrong only means that they are not kept.
+    pub(crate) fn put<'a>(&self, found: impl Iterator<Item = (&'a Range<u64>, &'a [u8])>) {
+        let mut state = self.loaded();
+        let mut held = state.bytes();
+        let mut new = Vec::new();
+        for (range, bytes) in found {
+            let (key, length) = ((range.start, range.end), bytes.len() as u64);
+            let is_whole = range.end.checked_sub(range.start) == Some(length);
+            let room = DESCRIPTION_BYTES.min(self.place.limit / 4);
+            let fits = held.saturating_add(length) <= room;
+            if length > 0 && is_whole && fits && !state.records.contains_key(&key) {
+                held = held.saturating_add(length);
+                state.records.insert(key, Bytes::copy_from_slice(bytes));
+                new.push(key);
+            }
+        }
+        if new.is_empty() || state.is_refused {
+            return;
+        }
+        match self.write(&mut state, &new) {
+            Ok(written) => {
+                drop(state);
+                self.place.wrote(written);
+            }
+            Err(_) => state.is_refused = true,
+        }
+    }
+
+    /// Frees the memory. What is asked for later is read again.
+    pub(crate) fn release(&self) {
+        let mut state = self.state();
+        state.records.clear();
+        state.is_loaded = false;
+        state.own = None;
+    }
+
+    /// Appends what is new to this process's segment; if it has none, one with all that is known takes the place of
+    /// the one that is there.
+    fn write(&self, state: &mut State, new: &[(u64, u64)]) -> io::Result<u64> {
+        let encoded = |keys: &mut dyn Iterator<Item = &(u64, u64)>| {
+            let mut all = Vec::new();
+            for key in keys {
+                let bytes = state.records.get(key).map_or(&[][..], |bytes| bytes);
+                all.extend_from_slice(&Head::of(key.0, bytes).encode());
+                all.extend_from_slice(bytes);
+            }
+            all
+        };
+        if let Some(own) = &mut state.own {
+            let more = encoded(&mut new.iter());
+            let mut own: &File = own;
+            own.write_all(&more)?;
+            return Ok(more.len() as u64);
+        }
+        let all = encoded(&mut state.records.keys());
+        let (path, mut own) = self.place.begin(&self.stem).or_else(|_| {
+            make_folder(&self.place.folder)?;
+            self.place.begin(&self.stem)
+        })?;
+        let moved = own
+            .write_all(&all)
+            .and_then(|()| std::fs::rename(&path, &self.path));
+        if let Err(error) = moved {
+            let _ = std::fs::remove_file(&path);
+            return Err(error);
+        }
+        state.own = Some(own);
+        Ok(all.len() as u64)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn loaded(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state();
+        if !state.is_loaded {
+            state.is_loaded = true;
+            if let Ok(bytes) = self.content() {
+                let found = records(&bytes);
+                state
+                    .records
+                    .extend(found.map(|(range, bytes)| ((range.start, range.end), bytes)));
+            }
+        }
+        state
+    }
+
+    /// The segment's bytes. Notes that it is used.
+    fn content(&self) -> io::Result<Bytes> {
+        let mut file = File::open(&self.path)?;
+        let metadata = file.metadata()?;
+        // Records have heads, too: what is much longer than a description is none.
+        if metadata.len() > DESCRIPTION_BYTES.saturating_mul(2) {
+            return Ok(Bytes::new());
+        }
+        let now = SystemTime::now();
+        let used = metadata.modified()?;
+        if now.duration_since(used).is_ok_and(|since| since > NOTED) {
+            let _ = file.set_modified(now); // whose folder cannot be written to, is read
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+        let most = DESCRIPTION_BYTES.saturating_mul(2);
+        (&mut file).take(most).read_to_end(&mut bytes)?;
+        Ok(Bytes::from(bytes))
+    }
+}

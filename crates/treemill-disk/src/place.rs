@@ -1,0 +1,79 @@
+//! A folder of segments and its limit: the names that segments have, and when the folder is looked through. Knows no records.
+
+use crate::limits::SWEEPS;
+use crate::sweep;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+use treemill_source::Identity;
+
+/// The folder and its limit. Shared by all files of the process.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) folder: PathBuf,
+    pub(crate) limit: u64,
+    /// Bytes that this process may write before it looks at what the folder holds.
+    unseen: AtomicU64,
+    /// Segments that this process has begun here.
+    begun: AtomicU64,
+}
+
+impl Place {
+    pub(crate) fn new(folder: &Path, limit: u64) -> Self {
+        Place {
+            folder: folder.to_owned(),
+            limit,
+            unseen: AtomicU64::new(0),
+            begun: AtomicU64::new(0),
+        }
+    }
+
+    /// A new segment, with a name that no other process gives.
+    pub(crate) fn begin(&self, stem: &str) -> io::Result<(PathBuf, File)> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let now = now.map_or(0, |since| since.as_nanos());
+        let process = std::process::id();
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{stem}-{process}-{now:x}-{number}{}", sweep::ENDING);
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create_new(true).mode(0o600);
+        let path = self.folder.join(name);
+        Ok((path.clone(), options.open(path)?))
+    }
+
+    /// Notes that so many bytes were written. Now and then, and at a process's first bytes, the folder is brought within its
+    /// limit: processes that write little must not exceed it either.
+    pub(crate) fn wrote(&self, bytes: u64) {
+        let before = self.unseen.load(Ordering::Relaxed);
+        let is_due = bytes > before;
+        let next = match is_due {
+            true => self.limit / SWEEPS,
+            false => before.saturating_sub(bytes),
+        };
+        // Of threads that write at once one looks; that the others' bytes are forgotten does no harm.
+        let swapped =
+            self.unseen
+                .compare_exchange(before, next, Ordering::Relaxed, Ordering::Relaxed);
+        if is_due && swapped.is_ok() {
+            sweep::sweep(&self.folder, self.limit);
+        }
+    }
+}
+
+/// Makes a folder that only its owner may use, unless it is there.
+pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// The beginning of the names of a file's segments.
+pub(crate) fn stem(identity: &Identity) -> String {
+    let mut stem = String::from("file");
+    let numbers = identity.place.iter().chain(&identity.state);
+    for number in numbers.chain(std::iter::once(&identity.size)) {
+        stem.push_str(&format!("-{number:x}"));
+    }
+    stem
+}

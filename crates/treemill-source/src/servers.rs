@@ -1,0 +1,155 @@
+//! What each server was asked for in this process, and how long it took. Knows no protocol and no file; names of servers have
+//! no credentials.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What a server was asked for, since the process began or between two looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ServerCounts {
+    /// Files that were opened there.
+    pub files: u64,
+    /// Messages: many ranges may be asked for by one.
+    pub messages: u64,
+    /// Ranges.
+    pub requests: u64,
+    /// Bytes that came.
+    pub bytes: u64,
+    /// Ranges that did not come.
+    pub errors: u64,
+    /// How often a thread waited for bytes of this server. If a range comes from one of several servers, nobody waits for
+    /// one of them.
+    pub waits: u64,
+    /// For how long, all threads together.
+    pub waited: Duration,
+    /// How long the server had something to do.
+    pub busy: Duration,
+}
+
+impl ServerCounts {
+    /// What was counted after `before`.
+    #[must_use]
+    pub fn since(&self, before: &ServerCounts) -> ServerCounts {
+        ServerCounts {
+            files: self.files.saturating_sub(before.files),
+            messages: self.messages.saturating_sub(before.messages),
+            waits: self.waits.saturating_sub(before.waits),
+            requests: self.requests.saturating_sub(before.requests),
+            bytes: self.bytes.saturating_sub(before.bytes),
+            errors: self.errors.saturating_sub(before.errors),
+            waited: self.waited.saturating_sub(before.waited),
+            busy: self.busy.saturating_sub(before.busy),
+        }
+    }
+}
+
+/// How often threads have waited, and for how long.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    count: AtomicU64,
+    nanoseconds: AtomicU64,
+}
+
+impl Waits {
+    pub(crate) fn add(&self, time: Duration) {
+        let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.nanoseconds.fetch_add(time, Ordering::Relaxed);
+    }
+}
+
+/// The counts of one server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) name: Arc<str>,
+    pub(crate) waits: Arc<Waits>,
+    live: Mutex<Live>,
+}
+
+#[derive(Debug, Default)]
+struct Live {
+    counts: ServerCounts,
+    in_flight: u64,
+    /// Since when something has been in flight.
+    since: Option<Instant>,
+}
+
+static SERVERS: Mutex<BTreeMap<Arc<str>, Arc<Server>>> = Mutex::new(BTreeMap::new());
+
+fn all() -> MutexGuard<'static, BTreeMap<Arc<str>, Arc<Server>>> {
+    SERVERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What each server was asked for in this process so far, by its name.
+#[must_use]
+pub fn servers() -> BTreeMap<Arc<str>, ServerCounts> {
+    let all = all();
+    let counts = all
+        .values()
+        .map(|one| (Arc::clone(&one.name), one.counts()));
+    counts.collect()
+}
+
+impl Server {
+    /// The server of this name.
+    pub(crate) fn named(name: &str) -> Arc<Server> {
+        let mut all = all();
+        if let Some(server) = all.get(name) {
+            return Arc::clone(server);
+        }
+        let name: Arc<str> = name.into();
+        let server = Arc::new(Server {
+            name: Arc::clone(&name),
+            waits: Arc::default(),
+            live: Mutex::default(),
+        });
+        all.insert(name, Arc::clone(&server));
+        server
+    }
+
+    fn live(&self) -> MutexGuard<'_, Live> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn counts(&self) -> ServerCounts {
+        let live = self.live();
+        let now = live.since.map_or(Duration::ZERO, |since| since.elapsed());
+        ServerCounts {
+            waits: self.waits.count.load(Ordering::Relaxed),
+            waited: Duration::from_nanos(self.waits.nanoseconds.load(Ordering::Relaxed)),
+            busy: live.counts.busy.saturating_add(now),
+            ..live.counts
+        }
+    }
+
+    pub(crate) fn opened(&self) {
+        let counts = &mut self.live().counts;
+        counts.files = counts.files.saturating_add(1);
+    }
+
+    /// Notes a message with so many ranges.
+    pub(crate) fn sent(&self, ranges: u64) {
+        let live = &mut *self.live();
+        live.counts.messages = live.counts.messages.saturating_add(1);
+        live.counts.requests = live.counts.requests.saturating_add(ranges);
+        live.in_flight = live.in_flight.saturating_add(ranges);
+        live.since.get_or_insert_with(Instant::now);
+    }
+
+    /// Notes that a range of so many bytes came; `None`: that it will not.
+    pub(crate) fn came(&self, bytes: Option<u64>) {
+        let live = &mut *self.live();
+        match bytes {
+            Some(bytes) => live.counts.bytes = live.counts.bytes.saturating_add(bytes),
+            None => live.counts.errors = live.counts.errors.saturating_add(1),
+        }
+        live.in_flight = live.in_flight.saturating_sub(1);
+        if live.in_flight == 0
+            && let Some(since) = live.since.take()
+        {
+            live.counts.busy = live.counts.busy.saturating_add(since.elapsed());
+        }
+    }
+}

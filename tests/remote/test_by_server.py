@@ -1,0 +1,76 @@
+"""What each server was asked for, and the record of reads: in reports, progress and pictures."""
+
+import json
+
+import pytest
+import treemill as tm
+from click.testing import CliRunner
+from treemill.cli.main import cli
+
+from .conftest import settle
+
+PATH = "store/trees/events_2.root"
+
+
+@pytest.mark.usefixtures("nothing_remembered")
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_each_server_is_told_apart(xrootd, nginx, files, mode):
+    urls = [server.url(PATH) for server in (xrootd, nginx)]
+    settle(*urls)
+    with tm.connect(workers=2, mode=mode) as session:
+        found = session.run(tm.dataset(urls, tree="Events").sum("MET_pt"), progress=False)
+        report = session.report
+    expected = tm.dataset(2 * [str(files[PATH])], tree="Events").sum("MET_pt").value
+    assert found == pytest.approx(expected)
+    names = {"/".join(url.split("/")[:3]) for url in urls}
+    sources = {source.source: source for source in report.io.sources}
+    assert set(sources) == names
+    for name, source in sources.items():
+        assert source.requests >= source.messages > 0
+        assert source.bytes_read > 0
+        assert source.seconds_busy > 0
+        assert source.megabytes_per_second > 0
+        assert source.errors == 0
+        assert name in str(report)
+    total = sum(source.bytes_read for source in sources.values())
+    assert total >= report.io.bytes_wanted > 0
+
+
+@pytest.mark.usefixtures("nothing_remembered")
+def test_a_redirector_names_the_server_that_has_the_file(federation):
+    settle(federation.url(PATH))
+    with tm.connect(workers=1) as session:
+        session.run(tm.dataset(federation.url(PATH), tree="Events").sum("nJet"), progress=False)
+        (source,) = session.report.io.sources
+    assert source.source != "/".join(federation.url(PATH).split("/")[:3])
+    assert source.source.startswith("root://")
+
+
+@pytest.mark.usefixtures("token", "nothing_remembered")
+def test_credentials_are_not_in_names(nginx_tls):
+    url = nginx_tls.url(PATH) + "?authz=secret"
+    settle(url)
+    with tm.connect(workers=1) as session:
+        session.run(tm.dataset(url, tree="Events").sum("nJet"), progress=False)
+        report = session.report
+    assert report.io.sources
+    assert "secret" not in str(report.io) + repr(report.io)
+
+
+@pytest.mark.usefixtures("nothing_remembered")
+def test_reads_are_recorded_and_drawn(xrootd, tmp_path):
+    pytest.importorskip("matplotlib")
+    settle(xrootd.url(PATH))
+    trace, figure = tmp_path / "reads.json", tmp_path / "reads.png"
+    command = ["bench", "io", f"{xrootd.url(PATH)}:Events"]
+    done = CliRunner().invoke(cli, [*command, "--trace", str(trace), "--figure", str(figure)])
+    assert done.exit_code == 0, done.output
+    reads = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert reads
+    for read in reads:
+        assert read["source"].startswith("root://127.0.0.1:")
+        assert read["file"].endswith(PATH)
+        assert read["bytes"] == sum(stop - start for start, stop in read["ranges"]) > 0
+        assert read["failed"] == 0
+    assert [read["sent"] for read in reads] == sorted(read["sent"] for read in reads)
+    assert figure.read_bytes().startswith(b"\x89PNG")
