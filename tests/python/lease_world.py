@@ -75,8 +75,7 @@ class Top:
         """Each entry is not leased, leased, in the result or given up, and only one of these."""
         coverage = self.lessor.coverage()
         places = {file: list(ranges) for file, ranges in coverage.processed.items()}
-        parts = [part for parts in self.lessor.whereabouts() for part in parts]
-        for each in [*parts, *coverage.missing]:
+        for each in [*self.lessor.whereabouts(), *coverage.missing]:
             stop = self.world.sizes[each.file] if each.stop is None else each.stop
             places.setdefault(each.file, []).append((each.start, stop))
         for file, size in enumerate(self.world.sizes):

@@ -33,7 +33,7 @@ MAY_USE = {
     "query": "errors faces language monitor quoting uproot_words",
     "tree": "arrays errors faces machine monitor quoting uproot_words",
     "submasters": "packetizer",
-    "bench": "errors monitor packetizer",
+    "bench": "errors monitor packetizer submasters",
     "chain": "arrays errors faces language machine quoting tree",
     "checkpoint": "errors packetizer",
     "backend": "checkpoint errors io_report machine packetizer worker",

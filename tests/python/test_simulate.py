@@ -101,13 +101,36 @@ def test_mergers_and_workers_that_die_all_the_time_lose_nothing(seed):
     assert len(outcome.thrown_away) > 100
 
 
+def test_a_tree_of_masters_has_little_to_do_and_loses_little():
+    scenario = load("remote").at(50)
+    flat, tree = simulate(scenario), simulate(replace(scenario, submasters=5))
+    assert tree.entries == tree.expected
+    assert tree.seconds < 1.03 * flat.seconds
+    assert len(tree.loads) == 6
+    assert tree.loads[0].messages < 0.1 * flat.loads[0].messages
+    assert max(load.messages for load in tree.loads[1:]) < 0.5 * flat.loads[0].messages
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sub_masters_and_workers_that_die_all_the_time_lose_nothing(seed):
+    scenario = load("remote").at(6)
+    faults = replace(scenario.faults, deaths=200, submaster_deaths=12, rejoin=1.0)
+    outcome = simulate(
+        replace(scenario, seed=seed, submasters=3, commit_seconds=2.0, faults=faults)
+    )
+    assert outcome.entries == outcome.expected
+    assert len(outcome.thrown_away) > 100
+    assert outcome.wasted < 0.5
+
+
 def test_readers_share_a_disk():
     node = Node("n", disk=100.0, link=1000.0, seek=0.0)
     one, two = (Read(i, 100.0, False, 1000.0) for i in range(2))
-    assert node.begin(one, 0.0) == [(1.0, one)]
+    assert node.begin(one, 0.0) == (1.0, one)
     # Half of the first is read; then they share: it ends at 1.5, the other one has 50 left then.
-    assert node.begin(two, 0.5) == [(1.5, one), (2.5, two)]
-    assert node.end(one, 1.5) == [(2.0, two)]
+    assert node.begin(two, 0.5) == (1.5, one)
+    assert node.end(one, 1.5) == (2.0, two)
+    assert node.end(two, 2.0) is None
 
 
 def test_seeks_and_links_slow_down():
@@ -168,6 +191,16 @@ def test_the_command(tmp_path):
     assert done.output.count("\n") == 1 + 2 * 4 + 1
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert run(cli, ["bench", "simulate", "nonsense"]).exit_code == 2
+
+
+def test_the_command_with_sub_masters():
+    run = CliRunner().invoke
+    done = run(cli, ["bench", "simulate", "remote", "--workers", "80", "--submasters", "2"])
+    assert done.exit_code == 0, done.output
+    assert "2 sub-masters" in done.output
+    assert "80" in done.output
+    wrong = ["bench", "simulate", "remote", "--submasters", "2", "--strategy", "static"]
+    assert run(cli, wrong).exit_code == 2
 
 
 def waiting(outcome):

@@ -89,7 +89,7 @@ def test_such_histories_have_deaths_and_work_taken_back_in_them():
         lost += world.lost_subs
         taken_back += world.taken_back
     assert lost > 40
-    assert taken_back > 20
+    assert taken_back > 10
 
 
 # A lessor alone.
@@ -104,7 +104,7 @@ def lessor(*sizes, subs=1, leasing=None, sites="abc", workers=10, **options):
 
 
 def granted(orders):
-    (grant,) = orders
+    (grant,) = (order for order in orders if not isinstance(order, TakeBack))
     assert isinstance(grant, Grant)
     return grant.parts
 
@@ -133,7 +133,7 @@ def test_files_of_unknown_size_are_leased_whole():
     leads.handle(Opened(0, 0, FileSize(70, (50,))), 1.0)
     leads.handle(HandedUp(0, ((0, 0, 30),)), 1.0)
     leads.handle(SubLost(0), 1.0)
-    assert Part(0, 30, 70, (50,)) in leads.whereabouts()[0], "what it had not handed up"
+    assert Part(0, 30, 70, (50,)) in leads.whereabouts(), "what it had not handed up"
     assert leads.coverage().processed == {0: [(0, 30)]}
 
 
@@ -238,8 +238,8 @@ def test_a_file_is_opened_once_and_its_size_is_told():
     sub = sub_master()
     (order,) = sub.handle(Grant(7, (Part(5, 0, None),)), 0.0).orders
     assert order == OpenFile(0, 5)
-    step = sub.handle(FileOpened(0, 5, 30, (20,)), 0.1)
-    assert step.up == [Opened(7, 5, FileSize(30, (20,)))]
+    assert sub.handle(FileOpened(0, 5, 30, (20,)), 0.1).up == [], "it can wait"
+    assert sub.handle(Tick(), 1.0).up == [Opened(7, 5, FileSize(30, (20,)))]
 
 
 def test_what_is_committed_is_handed_up_with_its_ranges():
@@ -295,5 +295,5 @@ def test_what_is_taken_back_comes_from_the_end():
 
 def test_leases_suit_the_packets():
     leasing = Leasing.of(CLUSTER, skip_errors=True)
-    assert (leasing.hold, leasing.shortest, leasing.longest) == (12.0, 3.0, 20.0)
+    assert (leasing.hold, leasing.shortest, leasing.longest) == (3.0, 3.0, 20.0)
     assert leasing.skip_errors

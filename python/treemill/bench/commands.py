@@ -3,6 +3,7 @@ prints; imports what a command needs when it is called."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -51,6 +52,20 @@ def generate(folder: Path, files: int, events: int, codec: str, seed: int, schem
     help="The number of nodes, instead of the scenario's own. May be given several times.",
 )
 @click.option(
+    "--workers",
+    multiple=True,
+    type=click.IntRange(1),
+    help="About so many workers, instead of a number of nodes. May be given several times.",
+)
+@click.option(
+    "--submasters",
+    type=click.IntRange(1),
+    help="Lead the workers by so many sub-masters, each of which leads as many nodes.",
+)
+@click.option(
+    "--loads", is_flag=True, help="Say what the masters had to do; always so with --submasters."
+)
+@click.option(
     "--seeds",
     default=1,
     show_default=True,
@@ -68,6 +83,9 @@ def simulate_command(
     scenarios: tuple[str, ...],
     strategies: tuple[str, ...],
     nodes: tuple[int, ...],
+    workers: tuple[int, ...],
+    submasters: int | None,
+    loads: bool,
     seeds: int,
     output: str | None,
 ) -> None:
@@ -88,15 +106,27 @@ def simulate_command(
         loaded = [load(name) for name in scenarios]
     except (ValueError, OSError) as error:
         raise click.UsageError(str(error)) from error
+    if submasters is not None:
+        loaded = [replace(scenario, submasters=submasters) for scenario in loaded]
+        strategies = strategies or ("treemill",)
+        if strategies != ("treemill",):
+            raise click.UsageError("only treemill has sub-masters")
     click.echo(simulations.HEADER)
+    told = []
     for scenario in loaded:
         done = []
+        each = scenario.workers / scenario.nodes
+        numbers = (*nodes, *(max(round(number / each), 1) for number in workers))
         # Where files are near, the packetizer promises nothing in any case.
         differ = [name for name in STRATEGIES if name != "cold" or scenario.distance]
-        for outcome in simulations.outcomes(scenario, strategies or differ, nodes, seeds):
+        for outcome in simulations.outcomes(scenario, strategies or differ, numbers, seeds):
             click.echo(simulations.row(outcome))
             done.append(outcome)
+            if loads or outcome.loads[1:]:
+                told.append(simulations.loads_row(outcome))
         rows.append(simulations.panels(f"{scenario.name}: {scenario.title}", done))
+    if told:
+        click.echo("\n".join(["", simulations.LOADS_HEADER, *told]))
     if output is not None:
         from ..monitor.line_charts import save  # start-up
 

@@ -1,19 +1,26 @@
-"""Runs scenarios for `treemill bench simulate`, and makes the lines of a table and the series of
+"""Runs scenarios for `treemill bench simulate`, and makes the lines of tables and the series of
 figures. Neither prints nor draws."""
 
 from __future__ import annotations
 
+import gc
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from ..monitor.line_charts import Panel, Series
-from .simulation import Outcome, Scenario, simulate
+from .simulation import Load, Outcome, Scenario, simulate
 
-__all__ = ["HEADER", "outcomes", "panels", "row"]
+__all__ = ["HEADER", "LOADS_HEADER", "loads_row", "outcomes", "panels", "row"]
 
 HEADER = (
     f"{'scenario':14} {'workers':>7} {'led by':9} {'seconds':>8} {'ideal':>7} {'idle at end':>16} "
     f"{'wasted':>7} {'last packet':>11} {'packets':>8} {'in vain':>7}"
+)
+LOADS_HEADER = (
+    f"{'scenario':14} {'workers':>7} {'masters':>16} {'messages/s':>10} {'busy':>6} {'merging':>7} "
+    f"{'mean wait':>9} {'longest':>9} {'a decision':>10}"
 )
 
 
@@ -24,11 +31,29 @@ def outcomes(
     own. With several seeds, the outcome with the median time."""
     for number in nodes or scenario.sweep or (scenario.nodes,):
         for strategy in strategies:
-            made = [
-                simulate(replace(scenario.at(number), seed=scenario.seed + i), strategy)
-                for i in range(seeds)
-            ]
+            with _without_collector():
+                made = [
+                    simulate(
+                        replace(scenario.at(number), seed=scenario.seed + i),
+                        strategy,
+                        time.thread_time,
+                    )
+                    for i in range(seeds)
+                ]
             yield sorted(made, key=lambda outcome: outcome.seconds)[seeds // 2]
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """A simulation makes millions of small objects and no circles of them: looking for circles
+    would take a third of its time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def row(outcome: Outcome) -> str:
@@ -40,6 +65,25 @@ def row(outcome: Outcome) -> str:
         f"{outcome.seconds:6.1f} s {outcome.ideal:5.1f} s {idle:>16} {outcome.wasted:7.1%} "
         f"{outcome.last_packet:9.1f} s {len(outcome.spans):8,} {len(outcome.thrown_away):7,}"
         + (f"  {missing:,} events missing!" if missing else "")
+    )
+
+
+def loads_row(outcome: Outcome) -> str:
+    """What the masters had to do, as lines under LOADS_HEADER. A decision is measured in CPU time
+    on this machine; all else follows from the scenario's costs."""
+    master, *others = outcome.loads
+    loads = [("master", master)]
+    if others:
+        loads.append((f"{len(others):,} sub-masters", Load.mean(others)))
+        busiest = max(others, key=lambda load: load.busy)
+        loads.append(("the busiest", busiest))
+    return "\n".join(
+        f"{outcome.scenario:14} {outcome.workers:7,} {name:>16} "
+        f"{load.messages / outcome.seconds:10,.1f} {load.busy / outcome.seconds:6.1%} "
+        f"{load.merging / outcome.seconds:7.2%} "
+        f"{1e3 * load.waited / max(load.messages, 1):6.2f} ms {1e3 * load.longest_wait:6.1f} ms "
+        f"{1e6 * load.decisions / max(load.messages, 1):7.1f} us"
+        for name, load in loads
     )
 
 

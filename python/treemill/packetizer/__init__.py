@@ -3,7 +3,9 @@ given by the caller. Has no clock, no thread and no I/O; knows nothing of the re
 
 from .entities import Range, WorkerGone
 from .events import (
+    NOTHING_BEYOND,
     Action,
+    Beyond,
     Collect,
     Collected,
     Commit,
@@ -44,12 +46,14 @@ from .nodes import node_of
 from .packetizer import Packetizer
 from .policy import Policy
 from .sizing import CLUSTER, Sizing
-from .timeline import Span, Timeline
+from .timeline import Span, Timeline, TimelineReader
 from .trace import Record, Trace
 
 __all__ = [
     "CLUSTER",
+    "NOTHING_BEYOND",
     "Action",
+    "Beyond",
     "Collect",
     "Collected",
     "Commit",
@@ -92,6 +96,7 @@ __all__ = [
     "Stop",
     "Tick",
     "Timeline",
+    "TimelineReader",
     "Trace",
     "WorkerGone",
     "WorkerJoined",

@@ -129,7 +129,7 @@ class Assignment:
         if rate is not None:
             rate = state.nodes.rate(worker, file, rate)
         total = state.rates.total(workers)
-        entries = packet_entries(state.sizing, rate, total, state.left, workers)
+        entries = packet_entries(state.sizing, rate, total, state.to_come, workers)
         if worker.ahead:  # a few promises must be enough to keep the link busy
             most = state.left / (2 * workers)
             if rate is not None:

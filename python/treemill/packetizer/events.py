@@ -162,12 +162,24 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True)
+class Beyond:
+    """What is expected to be added later: entries, and files of unknown size beside."""
+
+    entries: float = 0.0
+    files: float = 0.0
+
+
+NOTHING_BEYOND = Beyond()
+
+
+@dataclass(frozen=True, slots=True)
 class FilesAdded:
     """There are more files (only if the policy says `growing`). They are numbered on from those
-    before. `nodes`: the node of each, as in Packetizer."""
+    before. `nodes`: the node of each, as in Packetizer. `beyond`: what will come after them."""
 
     files: tuple[FileSize | None, ...]
     nodes: tuple[str | None, ...]
+    beyond: Beyond = NOTHING_BEYOND
 
 
 @dataclass(frozen=True, slots=True)

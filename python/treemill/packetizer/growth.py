@@ -4,7 +4,7 @@ begun is given back. So a sub-master has a dataset that its parent leases to it 
 from __future__ import annotations
 
 from .entities import Again, File
-from .events import Action, FilesAdded, GiveBack, GivenBack, NoMoreFiles
+from .events import Action, Beyond, FilesAdded, GiveBack, GivenBack, NoMoreFiles
 from .feeding import Feeding
 from .state import State
 
@@ -52,6 +52,11 @@ class Growth:
         """Whether anything has come into the result or was given up since the last look."""
         return self._state.ledger.has_news
 
+    @property
+    def has_failures(self) -> bool:
+        """Whether anything was given up since the last look."""
+        return self._state.ledger.has_failures
+
     def add(self, event: FilesAdded, now: float, actions: list[Action]) -> None:
         """Adds files, and feeds workers that have waited for some."""
         state = self._state
@@ -62,12 +67,12 @@ class Growth:
         state.totals.added(made)
         for file, node in zip(made, event.nodes, strict=True):
             state.nodes.add(file, node)
-        state.more = True
+        state.more, state.beyond = True, event.beyond
         self._feeding.feed_idle(now, actions)
 
     def end(self, event: NoMoreFiles, now: float, actions: list[Action]) -> None:
         """Notes that no further files are expected."""
-        self._state.more = False
+        self._state.more, self._state.beyond = False, Beyond()
         self._feeding.feed_idle(now, actions)
 
     def give_back(self, event: GiveBack, now: float, actions: list[Action]) -> None:

@@ -324,6 +324,11 @@ class Ledger:
         """Whether `take_news` has anything to tell."""
         return bool(self.news) or self._told < len(self._given_up)
 
+    @property
+    def has_failures(self) -> bool:
+        """Whether anything was given up since `take_news`."""
+        return self._told < len(self._given_up)
+
     def coverage(self, held: bool = False) -> Coverage:
         """The coverage now, with neighbouring ranges joined. `held`: what mergers have counts."""
         ranges = self._committed

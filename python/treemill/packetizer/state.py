@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .entities import Ending, File, Retries, Totals, Worker
+from .events import Beyond
 from .ledger import Ledger
 from .nodes import Nodes
 from .policy import Policy
@@ -46,6 +47,8 @@ class State:
     """The tainted workers, for which the end does not wait."""
     more: bool = False
     """Whether files may still be added: then it is too early to run a packet twice."""
+    beyond: Beyond = field(default_factory=Beyond)
+    """What is expected to be added: packets need not get short before."""
     opening: int = 0
     """The number of files of unknown size that workers are opening, by an order or ahead."""
     opening_seconds: float = 0.7
@@ -69,6 +72,11 @@ class State:
         """The unassigned entries of all files; a file of unknown size counts as many as the others
         on average."""
         return self.unassigned + self.totals.rest
+
+    @property
+    def to_come(self) -> float:
+        """The entries that are left, and those that are expected to be added."""
+        return self.left + self.beyond.entries + self.beyond.files * self.totals.mean
 
     @property
     def everything_handed_out(self) -> bool:

@@ -3,15 +3,17 @@ the numbers that measure a packetizer. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from .events import (
+    Action,
     Collected,
     Commit,
     Committed,
     Discarded,
+    Event,
     MergerLost,
     Packet,
     PacketDone,
@@ -23,7 +25,7 @@ from .events import (
 )
 from .trace import Trace
 
-__all__ = ["Span", "Timeline"]
+__all__ = ["Span", "Timeline", "TimelineReader"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,10 @@ class Timeline:
     @classmethod
     def of(cls, trace: Trace) -> Timeline:
         """The timeline of a trace."""
-        return _Reader(trace).timeline()
+        reader = TimelineReader(trace.there)
+        for record in trace.records:
+            reader.follow(record.time, record.event, record.actions)
+        return reader.timeline()
 
     @property
     def idle_at_end(self) -> float:
@@ -92,13 +97,13 @@ class Timeline:
         return times, active
 
 
-class _Reader:
-    """Follows each packet through the trace, to the result or to where it was lost."""
+class TimelineReader:
+    """Follows each packet from record to record, to the result or to where it was lost."""
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+    def __init__(self, there: Mapping[int, float] | None = None) -> None:
+        """`there`: the workers that were there before the first record, and since when."""
         self._now = 0.0
-        self._there = dict(trace.there)
+        self._there = dict(there or {})
         self._attended = 0.0
         self._working: dict[int, tuple[Packet, float]] = {}  # by worker: which, since when
         self._done: dict[int, list[Span]] = {}  # by worker
@@ -107,18 +112,22 @@ class _Reader:
         self._spans: list[Span] = []
         self._lost: list[Span] = []
 
+    def follow(self, now: float, event: Event, actions: Iterable[Action]) -> None:
+        """Takes the next record: `event` happened `now` seconds after the query's start, and
+        `actions` answered it."""
+        self._now = now
+        follow = _FOLLOW.get(type(event))
+        if follow is not None:
+            follow(self, event)
+        for action in actions:
+            if isinstance(action, Process):
+                self._working[action.worker] = (action.packet, now)
+            elif isinstance(action, Commit) and action.merger is not None:
+                spans = self._done.pop(action.worker, [])
+                self._moving[action.worker] = (action.merger, spans)
+
     def timeline(self) -> Timeline:
-        for record in self._trace.records:
-            self._now = record.time
-            follow = _FOLLOW.get(type(record.event))
-            if follow is not None:
-                follow(self, record.event)
-            for action in record.actions:
-                if isinstance(action, Process):
-                    self._working[action.worker] = (action.packet, self._now)
-                elif isinstance(action, Commit) and action.merger is not None:
-                    spans = self._done.pop(action.worker, [])
-                    self._moving[action.worker] = (action.merger, spans)
+        """The timeline up to the last record."""
         unfinished = [
             Span(worker, began, self._now, 0)
             for worker, (_, began) in self._working.items()
@@ -166,14 +175,14 @@ class _Reader:
                 self._lost += self._moving.pop(worker)[1]
 
 
-_FOLLOW: dict[type, Callable[[_Reader, Any], None]] = {
-    WorkerJoined: _Reader._joined,
-    WorkerLost: _Reader._worker_lost,
-    PacketDone: _Reader._packet_done,
-    PacketFailed: _Reader._throw_away,
-    Discarded: _Reader._throw_away,
-    Committed: _Reader._committed,
-    Collected: _Reader._collected,
-    Refused: _Reader._refused,
-    MergerLost: _Reader._merger_lost,
+_FOLLOW: dict[type, Callable[[TimelineReader, Any], None]] = {
+    WorkerJoined: TimelineReader._joined,
+    WorkerLost: TimelineReader._worker_lost,
+    PacketDone: TimelineReader._packet_done,
+    PacketFailed: TimelineReader._throw_away,
+    Discarded: TimelineReader._throw_away,
+    Committed: TimelineReader._committed,
+    Collected: TimelineReader._collected,
+    Refused: TimelineReader._refused,
+    MergerLost: TimelineReader._merger_lost,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
 
-from ..packetizer import Stop
+from ..packetizer import Beyond, Stop
 from .inner import Progress
 from .leasing import Leasing
 from .lessor import Lessor
@@ -67,13 +67,13 @@ class Branch:
         """See Inner."""
         return self.lessor.handle(event, now)
 
-    def add(self, parts: Sequence[Part], now: float) -> list[Downward]:
+    def add(self, parts: Sequence[Part], beyond: Beyond, now: float) -> list[Downward]:
         """See Inner."""
-        return self.lessor.add(parts, now)
+        return self.lessor.add(parts, beyond, now)
 
     def no_more(self, now: float) -> list[Downward]:
         """See Inner. Its sub-masters are told when they ask."""
-        return []
+        return self.lessor.add((), Beyond(), now)
 
     def give_back(
         self, entries: int | None, among: Set[int] | None, now: float
@@ -89,6 +89,11 @@ class Branch:
     def stop(self, reason: str, now: float) -> list[Downward]:
         """See Inner."""
         return self.lessor.handle(Stop(reason), now)
+
+    @property
+    def has_progress(self) -> bool:
+        """See Inner."""
+        return bool(self.lessor.opened or self.lessor.failures)
 
     def take_progress(self) -> Progress:
         """See Inner."""

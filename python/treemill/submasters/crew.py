@@ -9,6 +9,7 @@ from typing import Any
 
 from ..packetizer import (
     Action,
+    Beyond,
     Event,
     FileFailed,
     FileOpened,
@@ -134,12 +135,13 @@ class Crew:
             self._opened.append((event.file, FileSize(event.entries, event.cuts)))
         return self._translated(actions)
 
-    def add(self, parts: Sequence[Part], now: float) -> list[Action]:
+    def add(self, parts: Sequence[Part], beyond: Beyond, now: float) -> list[Action]:
         """See Inner."""
         self._parts += parts
         nodes = tuple(self._node(part.file) for part in parts)
         sizes = tuple(part.size for part in parts)
-        return self._translated(self.packetizer.handle(FilesAdded(sizes, nodes), now))
+        added = FilesAdded(sizes, nodes, beyond)
+        return self._translated(self.packetizer.handle(added, now))
 
     def no_more(self, now: float) -> list[Action]:
         """See Inner."""
@@ -190,6 +192,11 @@ class Crew:
                 shifted = [None if each is None else part.start + each for each in span]
                 failed = replace(part, start=shifted[0] or 0, stop=shifted[1])
                 self._failures.append((failed, gap.error))
+
+    @property
+    def has_progress(self) -> bool:
+        """See Inner."""
+        return bool(self._opened or self._failures) or self._growth.has_failures
 
     def take_progress(self) -> Progress:
         """See Inner."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..packetizer import FileSize
+from ..packetizer import Beyond, FileSize
 from .messages import Part
 
 __all__ = ["Inner", "Progress"]
@@ -58,8 +58,8 @@ class Inner(Protocol):
     def handle(self, event: Any, now: float) -> list[Any]:
         """Handles what somebody below has said. Returns the orders to carry out."""
 
-    def add(self, parts: Sequence[Part], now: float) -> list[Any]:
-        """Adds parts."""
+    def add(self, parts: Sequence[Part], beyond: Beyond, now: float) -> list[Any]:
+        """Adds parts. `beyond`: what is expected to be added later."""
 
     def no_more(self, now: float) -> list[Any]:
         """Notes that no further parts are expected."""
@@ -75,6 +75,10 @@ class Inner(Protocol):
 
     def stop(self, reason: str, now: float) -> list[Any]:
         """Ends it early: what is done is committed."""
+
+    @property
+    def has_progress(self) -> bool:
+        """Whether `take_progress` has anything to tell."""
 
     def take_progress(self) -> Progress:
         """What has happened since the last call."""

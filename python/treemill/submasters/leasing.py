@@ -13,9 +13,9 @@ __all__ = ["Leasing", "lease_entries"]
 class Leasing:
     """The parameters; times in seconds."""
 
-    hold: float = 12.0
-    """A sub-master asks for more when it has less than this left that no worker has begun: packets
-    get short when little is left, although more will come."""
+    hold: float = 3.0
+    """A sub-master asks for more when it has less than this left that no worker has begun, so that
+    more comes before workers have to wait."""
     shortest: float = 3.0
     longest: float = 20.0
     """Lengths of leases, in the time of the sub-master's group."""
@@ -35,7 +35,7 @@ class Leasing:
     def of(cls, sizing: Sizing, **others: object) -> Leasing:
         """The parameters that suit workers whose packets have these sizes."""
         return cls(
-            hold=sizing.shortest / sizing.share,
+            hold=sizing.shortest,
             shortest=sizing.shortest,
             longest=sizing.longest,
             share=sizing.share,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence, Set
 from typing import Any
 
-from ..packetizer import Coverage, FileSize, Finish, Halt, News, Stop, Tick, WorkerGone
+from ..packetizer import Beyond, Coverage, FileSize, Finish, Halt, News, Stop, Tick, WorkerGone
 from .account import Account
 from .groups import PARENT, Group, Groups
 from .leasing import Leasing
@@ -60,7 +60,9 @@ class Lessor:
         self._expected = set(expected)
         self._known = self._sized = 0  # entries and number of files whose size is known
         self._unknown = 0
+        self._beyond = Beyond()  # what will probably be added
         self._reason: str | None = None  # why the query ends early
+        self._ending = False
         self._error: BaseException | None = None
         self._over = False
         self.failures: list[tuple[Part, BaseException]] = []
@@ -70,7 +72,8 @@ class Lessor:
         self.reclaimed: list[Part] | None = None
         """What a growing one has got back from a sub-master for its parent, which takes it out."""
         for number, size in enumerate(files):
-            self._enter(Part(number, 0, None) if size is None else _whole(number, size))
+            whole = Part(number, 0, None)
+            self._enter(whole if size is None else Part(number, 0, size.entries, size.cuts))
 
     # What others may read.
 
@@ -80,18 +83,13 @@ class Lessor:
         return self._over
 
     @property
-    def ending(self) -> bool:
-        """Whether the query ends early."""
-        return self._reason is not None
-
-    @property
     def subs(self) -> Set[int]:
         """The sub-masters that have joined and are not lost."""
         return self._groups.keys()
 
     @property
     def committed_entries(self) -> int:
-        """The number of entries in the result."""
+        """Entries in the result."""
         return self._account.committed_entries
 
     @property
@@ -137,9 +135,9 @@ class Lessor:
         """Which entries are in the result, which are not, and why. Final once `over`."""
         return self._account.coverage()
 
-    def whereabouts(self) -> tuple[list[Part], list[Part]]:
+    def whereabouts(self) -> list[Part]:
         """All parts that are not leased, and all that are. For tests."""
-        return list(self._pool), list(self._account.leased())
+        return [*self._pool, *self._account.leased()]
 
     # The ways in.
 
@@ -149,15 +147,17 @@ class Lessor:
         orders: list[Downward] = []
         known = isinstance(event, SubJoined | NotComing | Tick | Stop) or event.sub in self._groups
         if not self._over and known:
-            ended = self.ending
+            ended = self._ending
             _REACTIONS[type(event)](self, event, now, orders)
-            if self.ending and not ended:
+            if self._ending and not ended:
                 orders.append(Halt())
             self._finish_if_over(orders)
         return orders
 
-    def add(self, parts: Sequence[Part], now: float) -> list[Downward]:
-        """Adds parts to the dataset of a growing one."""
+    def add(self, parts: Sequence[Part], beyond: Beyond, now: float) -> list[Downward]:
+        """Adds parts to the dataset of a growing one. `beyond`: what is expected to be added
+        later."""
+        self._beyond = beyond
         for part in parts:
             self._enter(part)
         return self._feed_all(now)
@@ -184,7 +184,7 @@ class Lessor:
     # Reactions.
 
     def _joined(self, event: SubJoined, now: float, orders: list[Downward]) -> None:
-        self._groups[event.sub] = Group(event.sub, event.site, now, ended=self.ending)
+        self._groups[event.sub] = Group(event.sub, event.site, now, ended=self._ending)
         self._expected.discard(event.site)
 
     def _lost(self, event: SubLost, now: float, orders: list[Downward]) -> None:
@@ -276,16 +276,16 @@ class Lessor:
         return orders
 
     def _feed(self, sub: Group, now: float, orders: list[Downward]) -> None:
-        if self.ending or not sub.workers:
+        if self._ending or not sub.workers:
             return
         parts = self._pool.take(sub.site, self._wanted(sub), self._mean, self._groups.rate_at)
         if parts:
             self._lease(sub, parts, now, orders)
-            return
-        if not sub.told:
+        else:
+            if not sub.told:
+                orders.append(NothingLeft(sub.number))
             sub.told = True
-            orders.append(NothingLeft(sub.number))
-        self._help(sub, now, orders)
+            self._help(sub, now, orders)
 
     def _lease(self, sub: Group, parts: Sequence[Part], now: float, orders: list[Downward]) -> None:
         for part in parts:
@@ -293,23 +293,28 @@ class Lessor:
             # So much more than it had said, until it says so itself.
             sub.left += max(self._mean, 1.0) if part.stop is None else part.stop - part.start
         sub.waiting = sub.told = False
-        orders.append(Grant(sub.number, tuple(parts)))
+        share, pool, later = self._groups.share(sub, len(self._expected)), self._pool, self._beyond
+        beyond = Beyond(
+            share * (pool.entries + later.entries), share * (pool.unknown + later.files)
+        )
+        orders.append(Grant(sub.number, tuple(parts), beyond))
 
     def _wanted(self, sub: Group) -> float:
         unknown = None if self._mean else self._unknown
         expected = len(self._expected)
-        return self._groups.wanted(sub, self._leasing, self.left, unknown, expected)
+        left = self.left + self._beyond.entries + self._beyond.files * self._mean
+        return self._groups.wanted(sub, self._leasing, left, unknown, expected)
 
     def _help(self, sub: Group, now: float, orders: list[Downward]) -> None:
         """Takes work back for a sub-master that has little left, from the one that has most."""
         found = self._groups.to_take_back(sub, now, self._leasing.worth)
-        if found is None or self.ending:
+        if found is None or self._ending:
             return
         rich, entries = found
         among = None
         if self._pool.restricted:
-            files = self._account.files_of(rich.number)
-            among = frozenset(f for f in files if self._pool.may_read(sub.site, f))
+            its = self._account.files_of(rich.number)
+            among = frozenset(file for file in its if self._pool.may_read(sub.site, file))
             if not among:
                 return
         self._groups.helping(rich, sub.number)
@@ -349,7 +354,7 @@ class Lessor:
             return
         if not self._sites:
             self._error = self._error or WorkerGone(f"no sub-master is left: {reason}")
-            if self._pool and not self.ending:
+            if self._pool and not self._ending:
                 self._end(reason, None)
             return
         for part in self._pool.take_out_of_reach(self._sites):
@@ -360,11 +365,11 @@ class Lessor:
 
     def _end(self, reason: str, error: BaseException | None) -> None:
         if self._reason is None:
-            self._reason = reason
+            self._ending, self._reason = True, reason
             self._error = self._error or error
 
     def _finish_if_over(self, orders: list[Downward]) -> None:
-        if self.ending:
+        if self._ending:
             if not all(group.ended for group in self._groups.values()):
                 return
         elif self._growing or self._pool or self._account.anything_leased:
@@ -375,10 +380,6 @@ class Lessor:
             for part in [*self._pool.clear(), *leased]:
                 self._account.give_up(part, self._reason or "", None)
         orders.append(Finish(self._error))
-
-
-def _whole(number: int, size: FileSize) -> Part:
-    return Part(number, 0, size.entries, size.cuts)
 
 
 _REACTIONS: dict[type, Callable[[Lessor, Any, float, list[Downward]], None]] = {

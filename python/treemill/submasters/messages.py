@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..packetizer import FileSize, Finish, Halt, Stop, Tick
+from ..packetizer import NOTHING_BEYOND, Beyond, FileSize, Finish, Halt, Stop, Tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +129,12 @@ LessorEvent = Upward | NotComing | Tick | Stop
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """These parts are leased to the sub-master: answer to Asked, or more than it has asked for."""
+    """These parts are leased to the sub-master: answer to Asked, or more than it has asked for.
+    `beyond`: what it will probably get later."""
 
     sub: int
     parts: tuple[Part, ...]
+    beyond: Beyond = NOTHING_BEYOND
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,16 @@ class Pool:
         for pile in self._all:
             yield from pile.parts
 
+    @property
+    def entries(self) -> int:
+        """Entries of parts of known size."""
+        return sum(pile.entries for pile in self._all)
+
+    @property
+    def unknown(self) -> int:
+        """Files of unknown size."""
+        return sum(pile.unknown for pile in self._all)
+
     def left(self, mean: float) -> float:
         """Entries; a file of unknown size counts `mean`."""
         return sum(pile.left(mean) for pile in self._all)

@@ -8,7 +8,7 @@ partial out while nothing is being merged into it, and calls `hand_up` at the sa
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from ..packetizer import Finish, Halt, Tick
 from .inner import Inner
@@ -31,6 +31,8 @@ from .messages import (
 )
 
 __all__ = ["Step", "SubMaster"]
+
+_FROM_ABOVE = get_args(Downward)
 
 
 @dataclass
@@ -59,6 +61,7 @@ class SubMaster:
         self._owed = False  # what the parent takes back is still to come from below
         self._manned = False  # whether there were workers when it said how it stands
         self._ended = False  # Ended was said
+        self._opened: list[Upward] = []  # to be told with the next message, or in a second
         self._last = 0.0  # when it handed up
 
     @property
@@ -74,23 +77,28 @@ class SubMaster:
     def handle(self, event: Any, now: float) -> Step:
         """Handles what the parent or somebody below has said."""
         step = Step()
-        if self.over:
-            return step
-        if isinstance(event, Downward):
-            self._obey(event, now, step)
-        else:
-            step.orders += self.inner.handle(event, now)
         if self._over:
             return step
-        # What ended early below goes on above: the last word is the parent's.
-        step.orders = [order for order in step.orders if not isinstance(order, Finish)]
-        self._report(now, step, isinstance(event, Tick))
+        if type(event) in _FROM_ABOVE:
+            self._obey(event, now, step)
+        else:
+            step.orders = self.inner.handle(event, now)
+        if self.over:
+            return step
+        if self.inner.over:
+            # What ended early below goes on above: the last word is the parent's.
+            step.orders = [order for order in step.orders if not isinstance(order, Finish)]
+        ticks = isinstance(event, Tick)
+        self._report(now, step, ticks)
+        if step.up or ticks:
+            # Sizes come first: what follows may be about parts of these files.
+            step.up, self._opened = [*self._opened, *step.up], []
         return step
 
     def _obey(self, event: Downward, now: float, step: Step) -> None:
         if isinstance(event, Grant):
             self._asked = self._dry = False
-            step.orders += self.inner.add(event.parts, now)
+            step.orders += self.inner.add(event.parts, event.beyond, now)
         elif isinstance(event, NothingLeft):
             self._dry = True
             step.orders += self.inner.no_more(now)
@@ -110,36 +118,36 @@ class SubMaster:
     def _report(self, now: float, step: Step, ticks: bool) -> None:
         """Tells the parent what it should know now."""
         inner, up = self.inner, step.up
-        progress = inner.take_progress()
-        # Sizes come first: what follows may be about parts of these files.
-        step.up = up = [Opened(self.number, file, size) for file, size in progress.opened] + up
-        up += [Failed(self.number, part, error) for part, error in progress.failures]
-        reclaimed = inner.reclaimed()
-        if self._owed and reclaimed is not None:
-            self._owed = False
-            self._return(reclaimed, step, asked=True)
+        if inner.has_progress:
+            progress = inner.take_progress()
+            self._opened += [Opened(self.number, file, size) for file, size in progress.opened]
+            up += [Failed(self.number, part, error) for part, error in progress.failures]
+        if self._owed:
+            reclaimed = inner.reclaimed()
+            if reclaimed is not None:
+                self._owed = False
+                self._return(reclaimed, step, asked=True)
         if inner.over:
             if not (inner.has_commits or self._ended):
                 self._ended = True
                 up.append(Ended(self.number))
             return
-        if not inner.workers and not inner.starving:
+        workers = inner.workers
+        if not workers and not inner.starving:
             parts, orders = inner.give_back(None, None, now)
             step.orders += orders
             self._return(parts or [], step)
-        if self._wants() and not self._asked:
+        if self._asked:
+            if (workers > 0) != self._manned or (ticks and self._dry):
+                up.append(self._standing())
+        elif workers and self._wants():
             self._asked = True
             up += [self._standing(), Asked(self.number)]
-        elif self._asked and (bool(inner.workers) != self._manned or (ticks and self._dry)):
-            up.append(self._standing())
 
     def _wants(self) -> bool:
         inner = self.inner
-        if not inner.workers:
-            return False
-        if not inner.rate:
-            return inner.starving
-        return inner.left < inner.rate * self._leasing.hold
+        rate = inner.rate
+        return inner.left < rate * self._leasing.hold if rate else inner.starving
 
     def _standing(self) -> Standing:
         inner = self.inner
@@ -156,10 +164,11 @@ class SubMaster:
     def due(self, now: float) -> bool:
         """Whether it should hand up what is committed: some time has passed, or there is nothing
         else to do."""
-        if self.over or not self.inner.has_commits:
+        inner = self.inner
+        if self._over or not inner.has_commits:
             return False
         late = now - self._last >= self._leasing.hand_up_seconds
-        return late or self.inner.over or (self.inner.quiet and self.inner.starving)
+        return late or inner.over or (inner.starving and inner.quiet)
 
     def hand_up(self, now: float) -> list[Upward]:
         """The messages that go with the merged partial, which has all that was committed so far.
@@ -167,7 +176,8 @@ class SubMaster:
         step = Step()
         progress = self.inner.take_progress()
         ranges = tuple(self.inner.take_commits())
-        step.up = [Opened(self.number, file, size) for file, size in progress.opened]
+        opened = [Opened(self.number, file, size) for file, size in progress.opened]
+        step.up, self._opened = [*self._opened, *opened], []
         step.up += [Failed(self.number, part, error) for part, error in progress.failures]
         if ranges:
             self._last = now

@@ -2,8 +2,8 @@
 CPU each; files on the disks. Knows scenarios; knows no packetizer.
 
 A disk serves its readers evenly. Readers on other nodes also share the link of the disk's node.
-When a reader comes or goes, the ends of all other reads change: the end of a read is an estimate
-with a version.
+When a reader comes or goes, the ends of all other reads change: only the next end of a read is
+known, until then.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ class Read:
     foreign: bool
     link: float  # MB/s that the reading node can take
     speed: float = 0.0
-    version: int = 0
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Node:
     """A node's disk and link."""
 
@@ -43,36 +42,43 @@ class Node:
     seek: float
     reads: list[Read] = field(default_factory=list)
     since: float = 0.0
+    version: int = 0
+    """Of the end of the next read: each reader that comes or goes makes a new one."""
 
-    def begin(self, read: Read, now: float) -> list[tuple[float, Read]]:
-        """Adds a read. Returns the new ends of all reads."""
+    def begin(self, read: Read, now: float) -> tuple[float, Read] | None:
+        """Adds a read. Returns the end of the read that will end next."""
         self._advance(now)
         self.reads.append(read)
         return self._share(now)
 
-    def end(self, read: Read, now: float) -> list[tuple[float, Read]]:
-        """Removes a read. Returns the new ends of the others."""
+    def end(self, read: Read, now: float) -> tuple[float, Read] | None:
+        """Removes a read. Returns the end of the read that will end next."""
         self._advance(now)
         self.reads.remove(read)
         return self._share(now)
 
     def _advance(self, now: float) -> None:
+        passed = now - self.since
         for read in self.reads:
-            read.left -= read.speed * (now - self.since)
+            read.left -= read.speed * passed
         self.since = now
 
-    def _share(self, now: float) -> list[tuple[float, Read]]:
+    def _share(self, now: float) -> tuple[float, Read] | None:
+        self.version += 1
         readers = len(self.reads)
         if not readers:
-            return []
+            return None
         part = self.disk / (1.0 + self.seek * min(readers - 1, MANY)) / readers
-        foreign = sum(read.foreign for read in self.reads)
-        ends = []
+        foreign = 0
         for read in self.reads:
-            read.speed = min(part, self.link / foreign, read.link) if read.foreign else part
-            read.version += 1
-            ends.append((now + max(read.left, 0.0) / read.speed, read))
-        return ends
+            foreign += read.foreign
+        soonest, which = float("inf"), self.reads[0]
+        for read in self.reads:
+            read.speed = speed = min(part, self.link / foreign, read.link) if read.foreign else part
+            seconds = read.left / speed
+            if seconds < soonest:
+                soonest, which = seconds, read
+        return now + max(soonest, 0.0), which
 
 
 @dataclass(frozen=True, slots=True)

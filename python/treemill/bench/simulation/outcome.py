@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...packetizer import Timeline
+from .desk import Load
 
 __all__ = ["Outcome"]
 
@@ -25,3 +26,10 @@ class Outcome(Timeline):
     """Events in the result."""
     expected: int
     """Events of the dataset."""
+    loads: tuple[Load, ...] = ()
+    """What the master had to do, then its sub-masters, if there are any."""
+
+    @property
+    def last_merges(self) -> float:
+        """Seconds from the end of the last packet to the query's end."""
+        return self.seconds - max(span.ended for span in self.spans)

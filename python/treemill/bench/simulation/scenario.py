@@ -80,6 +80,9 @@ class Faults:
     rejoin: float = 5.0
     merger_deaths: int = 0
     """The number of mergers that die, evenly spread over the time `deaths_until`."""
+    submaster_deaths: int = 0
+    """The number of sub-masters that die, evenly spread over the time `deaths_until`. Their workers
+    begin anew under another one after `rejoin` seconds."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,10 @@ class Scenario:
     """The number of mergers, each of which merges one partial after another; the master merges the
     partials that they hand over. 0: the master merges all partials itself."""
     collect_seconds: float = 5.0
-    """Seconds after which a merger hands over its partial."""
+    """Seconds after which a merger, or a sub-master, hands over its partial."""
+    submasters: int = 0
+    """The number of sub-masters, each of which leads the workers of as many nodes; their costs are
+    those of the master. 0: the master leads all workers itself."""
     max_foreign: int | None = None
     """The greatest number of readers from other hosts on one node."""
     seed: int = 1
@@ -119,6 +125,11 @@ class Scenario:
     def nodes(self) -> int:
         """The number of nodes of the whole cluster."""
         return sum(g.nodes for g in self.generations)
+
+    @property
+    def workers(self) -> int:
+        """The number of workers of the whole cluster."""
+        return sum(g.nodes * g.workers for g in self.generations)
 
     def at(self, nodes: int) -> Scenario:
         """The same scenario with this number of nodes, in the same proportion of generations."""

@@ -33,7 +33,7 @@ from ...packetizer import (
 from .cluster import Cluster
 from .scenario import Scenario
 
-__all__ = ["OURS", "STRATEGIES", "Strategy"]
+__all__ = ["OURS", "STRATEGIES", "Strategy", "policy", "sizing"]
 
 
 class Strategy(Protocol):
@@ -43,25 +43,35 @@ class Strategy(Protocol):
         """Handles an event. Returns the actions to carry out."""
 
 
+def policy(scenario: Scenario) -> Policy:
+    """The policy of the packetizer that the sessions use."""
+    return Policy(
+        max_attempts=10,
+        commit_seconds=scenario.commit_seconds,
+        collect_seconds=scenario.collect_seconds,
+        speculate=True,
+    )
+
+
+def sizing(scenario: Scenario) -> Sizing:
+    """The sizes of packets."""
+    return Sizing(
+        first=scenario.files.cluster,
+        shortest=scenario.shortest,
+        ask=scenario.master.request,
+        merge=scenario.master.commit,
+    )
+
+
 def treemill(scenario: Scenario, cluster: Cluster) -> Strategy:
     """The packetizer that the sessions use."""
     known = scenario.files.known
     return Packetizer(
         [FileSize(f.events, f.cuts) if known else None for f in cluster.files],
-        Policy(
-            max_attempts=10,
-            commit_seconds=scenario.commit_seconds,
-            collect_seconds=scenario.collect_seconds,
-            speculate=True,
-        ),
+        policy(scenario),
         nodes=None if scenario.distance else [cluster.nodes[f.node].name for f in cluster.files],
         max_foreign=scenario.max_foreign,
-        sizing=Sizing(
-            first=scenario.files.cluster,
-            shortest=scenario.shortest,
-            ask=scenario.master.request,
-            merge=scenario.master.commit,
-        ),
+        sizing=sizing(scenario),
     )
 
 

@@ -1,0 +1,77 @@
+"""The desk of a master: it answers one message after another, and notes its load. Knows no messages
+and no queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+__all__ = ["Desk", "Load"]
+
+Answer = TypeVar("Answer")
+
+
+@dataclass
+class Load:
+    """What a master had to do."""
+
+    messages: int = 0
+    busy: float = 0.0
+    """Seconds for which it was at its messages, by the scenario's costs."""
+    merges: int = 0
+    merging: float = 0.0
+    """Seconds of these for merges."""
+    waited: float = 0.0
+    """The sum of the seconds for which messages waited for their turn."""
+    longest_wait: float = 0.0
+    decisions: float = 0.0
+    """Seconds of CPU that its decisions took in reality, if they were measured."""
+
+    @classmethod
+    def mean(cls, loads: Sequence[Load]) -> Load:
+        """The mean of several, and the longest of their waits."""
+        n = max(len(loads), 1)
+        return cls(
+            round(sum(load.messages for load in loads) / n),
+            sum(load.busy for load in loads) / n,
+            round(sum(load.merges for load in loads) / n),
+            sum(load.merging for load in loads) / n,
+            sum(load.waited for load in loads) / n,
+            max((load.longest_wait for load in loads), default=0.0),
+            sum(load.decisions for load in loads) / n,
+        )
+
+
+class Desk:
+    """A master's desk."""
+
+    def __init__(self, clock: Callable[[], float] | None) -> None:
+        """`clock`: CPU seconds, if decisions are to be measured."""
+        self.load = Load()
+        self._clock = clock
+        self._free = 0.0  # when all messages that have come will be answered
+
+    def admit(self, now: float, cost: float, merges: bool = False) -> float:
+        """A message comes. Returns when it is answered."""
+        load = self.load
+        wait = max(self._free - now, 0.0)
+        self._free = now + wait + cost
+        load.messages += 1
+        load.busy += cost
+        load.waited += wait
+        load.longest_wait = max(load.longest_wait, wait)
+        if merges:
+            load.merges += 1
+            load.merging += cost
+        return self._free
+
+    def decide(self, decision: Callable[[], Answer]) -> Answer:
+        """Makes a decision."""
+        if self._clock is None:
+            return decision()
+        began = self._clock()
+        try:
+            return decision()
+        finally:
+            self.load.decisions += self._clock() - began

@@ -1,0 +1,76 @@
+"""One master that leads all workers of a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ...packetizer import Collected, Committed, Event, Finish, Tick
+from .desk import Desk, Load
+from .engine import Engine
+from .strategies import OURS, Strategy
+
+__all__ = ["OneMaster"]
+
+
+class OneMaster:
+    """See Masters."""
+
+    def __init__(
+        self, engine: Engine, name: str, strategy: Strategy, clock: Callable[[], float] | None
+    ) -> None:
+        """`name`: the strategy's."""
+        self.entries = 0
+        """Events in the result, counted independently of the strategy."""
+        self._engine = engine
+        self._strategy = strategy
+        self._ours = name in OURS
+        self._desk = Desk(clock)
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """What the master had to do."""
+        return (self._desk.load,)
+
+    def begin(self) -> None:
+        """See Masters."""
+        engine, faults = self._engine, self._engine.scenario.faults
+        for _ in range(engine.scenario.mergers if self._ours else 0):
+            engine.join_merger()
+        for machine in range(len(engine.cluster.machines)):
+            engine.join(machine)
+        if self._ours:
+            engine.spread(faults.deaths, engine.die)
+            engine.spread(faults.merger_deaths, engine.die_of_mergers)
+
+    def hear(self, event: Event) -> None:
+        """See Masters."""
+        master = self._engine.scenario.master
+        merges = isinstance(event, Collected) or (
+            isinstance(event, Committed) and event.merger is None
+        )
+        cost = master.commit if merges else master.request
+        answered = self._desk.admit(self._engine.now, cost, merges)
+        self._engine.at(answered, partial(self._answer, event))
+
+    def tick(self) -> None:
+        """See Masters."""
+        self._answer(Tick())
+
+    def _answer(self, event: Event) -> None:
+        engine = self._engine
+        if isinstance(event, Collected):
+            merger = engine.mergers[event.merger]
+            if merger.alive:
+                self.entries += merger.handed_over
+                merger.handed_over = 0
+        elif isinstance(event, Committed) and event.merger is None:
+            worker = engine.workers[event.worker]
+            if worker.alive:
+                self.entries += worker.partial
+                worker.partial = 0
+        actions = self._desk.decide(lambda: self._strategy.handle(event, engine.now))
+        engine.timeline.follow(engine.now, event, actions)
+        engine.carry_out(actions)
+        if any(isinstance(action, Finish) for action in actions):
+            engine.finished = engine.now
