@@ -15,6 +15,7 @@ from ..errors import TreemillError, WorkerError
 from ..io_report import IOReport
 from ..packetizer import Coverage, FileSize, Sizing, Trace
 from ..worker.task import Task
+from ..worker.workload import Partial
 from .saving import Keeping
 
 __all__ = ["Counting", "Pass", "Pool", "Request", "Results", "worker_error"]
@@ -61,6 +62,9 @@ class Results(Protocol):
     def results(self, within: float | None = None) -> list[object] | None:
         """The results so far, one per booking. None before there are any, and if getting them takes
         more than `within` seconds."""
+
+    def take(self) -> Partial | None:
+        """The merged partial itself, for the owner of a pass that has ended."""
 
 
 class Pass(ABC):

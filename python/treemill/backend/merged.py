@@ -84,6 +84,11 @@ class Merged:
         with self._held(within) as partial:
             return None if partial is None else list(partial.results())
 
+    def take(self) -> Partial | None:
+        """See Results."""
+        with self._held(None) as partial:
+            return None if self._broken else partial
+
     def kept(self) -> tuple[bytes, Mapping[int, Sequence[Range]]] | None:
         """The partial in bytes, and the entries that it covers. None before the first commit, and
         if a merge was given up or has failed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import QueryError
@@ -16,6 +17,8 @@ from .typed_run import typed
 
 if TYPE_CHECKING:
     from typing import Unpack
+
+    from ..backend.base import Pool
 
 __all__ = ["connect", "run"]
 
@@ -32,6 +35,7 @@ def connect(
     start: str | None = None,
     trace: int = 0,
     security: object = None,
+    reach: Mapping[str, str | Sequence[str]] | None = None,
 ) -> Session:
     """Make a session with local workers; no daemon is needed. With an address, make one with the
     workers of a Dask cluster.
@@ -40,7 +44,10 @@ def connect(
     ----------
     address
         A Dask cluster: the address of its scheduler ("tcp://host:8786"), a `distributed.Client`
-        or a cluster object; None: this machine. Needs `treemill[cluster]`.
+        or a cluster object; None: this machine. Needs `treemill[cluster]`. Several of these, or
+        sessions, in a list or by name in a dictionary: sites with data of their own or with
+        replicas, which work on one query together. A file that a site cannot open is left to the
+        others (docs/sites.md).
     workers
         The number of workers; None: one per core.
     mode
@@ -66,6 +73,9 @@ def connect(
         (`report.trace`): 10,000 take some MB.
     security
         A `distributed.Security` with the certificates for a cluster that uses TLS.
+    reach
+        If there are several sites: by a site's name, or its number in the list ("0"), patterns of
+        names of files ("root://eos.cern.ch/*"), which only the sites that are named for them read.
 
     Returns
     -------
@@ -98,16 +108,23 @@ def connect(
     if address is not None:
         from ..backend.dask.connection import connected  # start-up
 
-        return Session(
-            connected(
-                address,
-                security,
-                workers=workers,
-                silence=silence,
-                patience=patience,
-                trace=trace,
+        def pool_of(site: object) -> Pool:
+            if isinstance(site, Session):
+                return site._pool
+            return connected(
+                site, security, workers=workers, silence=silence, patience=patience, trace=trace
             )
+
+        if not isinstance(address, list | tuple | dict):
+            return Session(pool_of(address))
+        from ..backend.federation.pool import FederatedPool  # start-up
+
+        named = address if isinstance(address, dict) else dict(enumerate(address))
+        return Session(
+            FederatedPool({str(name): pool_of(site) for name, site in named.items()}, reach)
         )
+    if reach is not None:
+        raise QueryError("reach= is for several sites: connect([a, b], reach={...})")
     size = workers or available_cores()
     if mode == "processes":
         from ..backend.processes.pool import ProcessPool  # start-up

@@ -122,6 +122,10 @@ class _Remote:
     def settle(self, partial: Partial | None) -> None:
         self._partial, self._read = partial, None
 
+    def take(self) -> Partial | None:
+        """See Results."""
+        return self._partial
+
     def results(self, within: float | None = None) -> list[object] | None:
         """See Results."""
         read = self._read

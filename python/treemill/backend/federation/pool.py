@@ -1,0 +1,259 @@
+"""The pools of several sites as one pool, and the passes on them: a lessor under a lock."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatch
+
+from ...errors import QueryError, UnsupportedError
+from ...io_report import IOReport
+from ...packetizer import Coverage, Finish, Halt, Sizing, Stop, Tick, Trace
+from ...submasters import Leasing, Lessor, Reach, SubLost
+from ...submasters.messages import Downward, LessorEvent, Upward
+from ...worker.task import Task
+from ...worker.workload import Partial
+from ..base import Pass, Pool, Request
+from ..merged import Merged
+from .site import Counted, Site
+
+__all__ = ["FederatedPass", "FederatedPool"]
+
+LEASING = Leasing(shortest=1.0, longest=20.0, first=200_000, worth=1.0)
+"""A lease is a pass of its own, which takes some ms to begin and to end."""
+
+
+class FederatedPool(Pool):
+    """The workers of several sites."""
+
+    kind = "workers of several sites"
+    remembers = False
+    sizing = Sizing()
+    """Of no effect: sites size their packets themselves."""
+
+    def __init__(
+        self, sites: Mapping[str, Pool], reach: Mapping[str, str | Sequence[str]] | None = None
+    ) -> None:
+        """`reach`: by site, patterns of the names of files that it can read and that only the sites
+        that are named for them can read. All may try to read files that match none."""
+        pools = list(sites.values())
+        if len(pools) < 2:
+            raise QueryError("a federation has two sites or more: connect() takes a single one too")
+        unknown = set(reach or ()) - set(sites)
+        if unknown:
+            raise QueryError(
+                f"reach= names {', '.join(sorted(unknown))}; the sites are {', '.join(sites)}"
+            )
+        super().__init__(
+            sum(pool.size for pool in pools), max(pool.patience for pool in pools), trace=0
+        )
+        self.sites = sites
+        self._patterns = {
+            name: [patterns] if isinstance(patterns, str) else list(patterns)
+            for name, patterns in (reach or {}).items()
+        }
+
+    def reach(self, path: str) -> Reach:
+        """The sites that can read a file."""
+        near = frozenset(
+            name
+            for name, patterns in self._patterns.items()
+            if any(fnmatch(path, pattern) for pattern in patterns)
+        )
+        return Reach(near, only=bool(near))
+
+    def prepare(self, request: Request) -> FederatedPass:
+        """Makes a pass, which the caller starts."""
+        if request.keeping is not None:
+            raise UnsupportedError(
+                "checkpoint= is for sessions of one site: leave it out, or run on each site"
+            )
+        return FederatedPass(self, request)
+
+    def set_paths(self, paths: Sequence[str]) -> None:
+        """Puts folders on the import path of all sites' workers, for the passes to come."""
+        for pool in self.sites.values():
+            pool.set_paths(paths)
+
+    def close(self) -> None:
+        """Leaves all sites."""
+        for pool in self.sites.values():
+            pool.close()
+
+
+class _Counters:
+    """The counters of all sites together. See Counting."""
+
+    def __init__(self, sites: Iterable[Site]) -> None:
+        self._sites = list(sites)
+
+    @property
+    def now(self) -> Counted:
+        counted = Counted()
+        for site in self._sites:
+            counted.add(site.counted())
+        return counted
+
+    @property
+    def entries(self) -> int:
+        return self.now.entries
+
+    @property
+    def bytes_read(self) -> int:
+        return self.now.bytes_read
+
+    @property
+    def bytes_decompressed(self) -> int:
+        return self.now.bytes_decompressed
+
+    @property
+    def bytes_from_cache(self) -> int:
+        return self.now.bytes_from_cache
+
+
+class FederatedPass(Pass):
+    """A pass whose workers are sites."""
+
+    def __init__(self, pool: FederatedPool, request: Request) -> None:
+        super().__init__(request)
+        task: Task = request.task
+        self.workers = pool.size
+        self._on_end = request.on_end
+        self._began = time.monotonic()
+        self._merged = Merged()
+        self._error: BaseException | None = None
+        self._lock = threading.RLock()
+        """Guards the lessor and the merged partial."""
+        self._to_begin = len(pool.sites)
+        self._finished = False
+        self._broken: BaseException | None = None  # a merge that failed half way
+        workload = task.workload(0)
+        reaches = [pool.reach(workload.place(file)[0]) for file in range(len(request.files))]
+        leasing = replace(LEASING, skip_errors=request.skip_errors)
+        self._lessor = Lessor(
+            request.files, leasing, reach=reaches.__getitem__, expected=list(pool.sites)
+        )
+        self._sites = {
+            number: Site(number, name, each, task, self._hear, self._tick)
+            for number, (name, each) in enumerate(pool.sites.items())
+        }
+        self.control = self._counters = _Counters(self._sites.values())
+
+    # What the session asks.
+
+    @property
+    def io(self) -> IOReport:
+        """See Pass."""
+        return self._counters.now.io
+
+    @property
+    def merged(self) -> Merged:
+        """See Pass: what the sites have handed up. It grows with each lease."""
+        return self._merged
+
+    @property
+    def error(self) -> BaseException | None:
+        """See Pass."""
+        return self._error
+
+    @property
+    def trace(self) -> Trace | None:
+        """None: the sites have their own."""
+        return None
+
+    @property
+    def began(self) -> float:
+        """See Pass."""
+        return self._began
+
+    @property
+    def expected_entries(self) -> int:
+        """See Pass."""
+        with self._lock:
+            return self._lessor.expected_entries
+
+    @property
+    def entries(self) -> int:
+        """See Pass."""
+        with self._lock:
+            if self._finished:
+                return self._lessor.committed_entries
+            return min(self.control.entries, self._lessor.expected_entries)
+
+    def coverage(self) -> Coverage:
+        """See Pass."""
+        with self._lock:
+            return self._lessor.coverage()
+
+    def start(self) -> None:
+        """Starts the sites."""
+        for site in self._sites.values():
+            site.on_begin = self._site_begins
+            site.start()
+
+    def stop(self, reason: str) -> None:
+        """See Pass."""
+        self._handle([Stop(reason)])
+
+    def abort(self, reason: str) -> None:
+        """See Pass."""
+        self._handle(self._end(reason))
+        for site in self._sites.values():
+            site.abort(reason)
+
+    def _end(self, reason: str) -> list[LessorEvent]:
+        return [Stop(reason), *(SubLost(number, reason) for number in self._sites)]
+
+    # What the sites say.
+
+    def _site_begins(self) -> None:
+        with self._lock:
+            self._to_begin -= 1
+            all_have = self._to_begin == 0
+        if all_have:
+            self.on_begin()
+
+    def _tick(self) -> None:
+        self._handle([Tick()])
+
+    def _hear(self, messages: Sequence[Upward], partial: Partial | None) -> None:
+        """Handles the messages of one site, with the partial that they are about."""
+        self._handle(messages, partial)
+
+    def _handle(self, events: Sequence[LessorEvent], partial: Partial | None = None) -> None:
+        orders: list[Downward] = []
+        with self._lock:
+            if self._lessor.over:
+                return
+            try:
+                if partial is not None:
+                    self._merged.commit(partial)
+            except BaseException as error:  # what was merged holds a part of this one
+                self._merged.give_up()
+                self._broken = error
+                events = self._end(f"merging failed: {error}")
+            for event in events:
+                orders += self._lessor.handle(event, time.monotonic())
+            for order in orders:
+                if isinstance(order, Halt | Finish):
+                    for site in self._sites.values():
+                        site.send(order)
+                else:
+                    self._sites[order.sub].send(order)
+        for order in orders:
+            if isinstance(order, Finish):
+                self._finish(order.error)
+
+    def _finish(self, error: BaseException | None) -> None:
+        lost = [site.lost for site in self._sites.values() if site.lost is not None]
+        # If all sites have failed, each has an error that says more.
+        if error is not None and len(lost) == len(self._sites):
+            error = lost[0]
+        self._error = self._broken or error
+        self._finished = True
+        on_end: Callable[[Pass], None] = self._on_end
+        self._on_end, self.on_begin = lambda ended: None, lambda: None
+        on_end(self)
+        self._merged = Merged()

@@ -1,0 +1,221 @@
+"""Several sites under one session give what one gives; what a site cannot read others read."""
+
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import treemill as tm
+from treemill.backend.federation.lease import told
+from treemill.backend.federation.pool import FederatedPool
+from treemill.backend.threads import ThreadPool
+from treemill.errors import SourceError
+from treemill.packetizer import Coverage, FileSize, Missing
+from treemill.session.session import Session
+from treemill.submasters import Failed, HandedUp, Opened, Part
+from treemill.worker.workload import Forwarding
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    from treemill.bench.generate import write
+
+    folder = tmp_path_factory.mktemp("federation")
+    made = [folder / f"events_{i}.root" for i in range(4)]
+    for i, (path, events) in enumerate(zip(made, (9000, 1, 15_000, 6001), strict=True)):
+        write(path, events=events, index=i, cluster=1000, codec="zstd")
+    return [str(path) for path in made]
+
+
+@pytest.fixture
+def events(files):
+    return tm.dataset(files, tree="Events")
+
+
+def bookings(events):
+    good = events.filter("nMuon >= 2").define("pt", "Muon_pt[0]")
+    return {
+        "met": events.hist("MET_pt", bins=(50, 0, 200)),
+        "pt": good.hist("pt", bins=20),  # finds its range in a pass of its own
+        "n": good.count(),
+    }
+
+
+def the_same(there, here):
+    assert there["n"] == here["n"] > 0
+    for name in ("met", "pt"):
+        assert there[name].axes == here[name].axes
+        assert np.array_equal(there[name].values(), here[name].values())
+
+
+@pytest.mark.parametrize("mode", ["threads", "processes"])
+def test_two_sites_give_what_one_gives(events, mode):
+    sites = [tm.connect(workers=1, mode=mode) for _ in range(2)]
+    with tm.connect(sites) as session:
+        assert repr(session) == "<session of 2 workers of several sites>"
+        the_same(session.run(bookings(events)), tm.run(bookings(events)))
+        assert session.report.entries == events.num_entries
+        assert not session.report.missing
+        out = session.run(lambda chunk: {"n": len(chunk)}, events)
+        assert out["n"] == events.num_entries
+        part = session.run(events.count(), entries=(100, 20_000))
+        assert part == 19_900
+
+
+def test_each_site_reads_its_own_files(events, files):
+    seen = {"a": set(), "b": set()}
+    sites = {name: Watched(files=seen[name]) for name in seen}
+    mine = {"a": files[:2], "b": files[2:]}
+    with Session(FederatedPool(sites, mine)) as session:
+        assert session.run(events.count()) == events.num_entries
+    assert {name: sorted(each) for name, each in seen.items()} == mine
+
+
+def test_what_a_site_cannot_open_is_left_to_the_other(events, files):
+    seen = {"a": set(), "b": set()}
+    sites = {
+        "a": Watched(files=seen["a"], hidden=set(files[2:])),
+        "b": Watched(files=seen["b"], hidden=set(files[:2])),
+    }
+    with Session(FederatedPool(sites)) as session:
+        assert session.run(events.count()) == events.num_entries
+        assert not session.report.missing
+    assert seen["a"] == set(files[:2])
+
+
+def test_what_no_site_can_open_is_missing(events, files):
+    sites = {name: Watched(hidden={files[0]}) for name in "ab"}
+    with Session(FederatedPool(sites)) as session:
+        with pytest.raises(SourceError, match="not at this site"):
+            session.run(events.count())
+        assert session.run(events.count(), on_error="skip") == events.num_entries - 9000
+        (gap,) = session.report.missing
+        assert gap.file == files[0]
+
+
+def test_a_lost_site_leaves_what_only_it_could_read(events, files):
+    sites = {"a": Watched(), "b": Watched(dies=True)}
+    with Session(FederatedPool(sites, {"a": files[:3], "b": files[3]})) as session:
+        with pytest.raises(tm.WorkerError, match="no site is left that can read it"):
+            session.run(events.count())
+        assert session.report.entries == 24_001, "the other site has done all that it can"
+        (gap,) = session.report.missing
+        assert gap.file == files[3]
+        assert "the scheduler is gone" in gap.reason
+
+
+def test_a_lost_site_is_made_up_for_by_the_other(events):
+    with Session(FederatedPool({"a": Watched(), "b": Watched(dies=True)})) as session:
+        assert session.run(events.count()) == events.num_entries
+
+
+def test_if_all_sites_fail_the_error_is_theirs(events):
+    sites = {name: Watched(dies=True) for name in "ab"}
+    session = Session(FederatedPool(sites))
+    with session, pytest.raises(tm.WorkerError, match="the scheduler is gone"):
+        session.run(events.count())
+
+
+def test_stop_keeps_what_is_done(events):
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow(chunk):
+        reached.set()
+        go_on.wait(30)
+        return {"n": len(chunk)}
+
+    sites = [tm.connect(workers=1) for _ in range(2)]
+    with tm.connect(sites) as session:
+        query = session.submit(slow, events)
+        assert reached.wait(30)
+        query.stop()
+        go_on.set()
+        out = query.result(timeout=30)
+        assert out["n"] == query.report.entries
+        missing = sum(gap.stop - gap.start for gap in query.report.missing if gap.stop is not None)
+        assert query.report.entries + missing <= events.num_entries
+
+
+def test_an_error_of_the_users_code_names_the_place(events):
+    session = tm.connect([tm.connect(workers=1), tm.connect(workers=1)])
+    with session, pytest.raises(tm.WorkerError) as caught:
+        session.run(lambda chunk: {"n": len(chunk) // 0}, events)
+    assert "ZeroDivisionError" in str(caught.value)
+    assert caught.value.file.endswith(".root")
+
+
+def test_what_connect_refuses(files):
+    with tm.connect(workers=1) as alone:
+        with pytest.raises(tm.QueryError, match="two sites or more"):
+            tm.connect([alone])
+        with pytest.raises(tm.QueryError, match="reach= names fnal; the sites are 0, 1"):
+            tm.connect([alone, alone], reach={"fnal": "*"})
+        with pytest.raises(tm.QueryError, match="several sites"):
+            tm.connect(reach={"0": "*"})
+
+
+# What has come of a lease.
+
+
+def test_what_is_told_of_a_lease():
+    parts = (Part(4, 0, None), Part(2, 100, 300), Part(7, 0, None), Part(8, 0, None))
+    lost, wrong = OSError("lost"), OSError("wrong")
+    coverage = Coverage(
+        {0: [(0, 50)], 1: [(0, 20), (30, 200)]},
+        [Missing(1, 20, 30, "wrong", wrong), Missing(2, 0, None, "lost", lost)],
+    )
+    assert told(9, parts, coverage) == [
+        Opened(9, 4, FileSize(50)),
+        Opened(9, 8, FileSize(0)),
+        HandedUp(9, ((4, 0, 50), (2, 100, 120), (2, 130, 300))),
+        Failed(9, Part(2, 120, 130), wrong),
+        Failed(9, Part(7, 0, None), lost),
+    ]
+
+
+# Threads that stand for a site with other files, which one machine does not have.
+
+
+class Watched(ThreadPool):
+    """One thread. Notes which files it reads; some are hidden from it; its passes may fail."""
+
+    def __init__(self, files=None, hidden=(), dies=False):
+        super().__init__(1)
+        self.files = set() if files is None else files
+        self.hidden = hidden
+        self.dies = dies
+
+    def prepare(self, request):
+        if self.dies:
+            raise tm.WorkerError("the scheduler is gone")
+        return super().prepare(replace(request, task=WatchedTask(request.task, self)))
+
+
+class WatchedTask:
+    def __init__(self, task, pool):
+        self._task, self._pool = task, pool
+
+    def __getattr__(self, name):
+        return getattr(self._task, name)
+
+    def workload(self, number):
+        return WatchedWorkload(self._task.workload(number), self._pool)
+
+
+class WatchedWorkload(Forwarding):
+    def __init__(self, inner, pool):
+        super().__init__(inner)
+        self._pool = pool
+        self.finish, self.discard = inner.finish, inner.discard
+
+    def bound(self, file):
+        path, _ = self.inner.place(file)
+        if path in self._pool.hidden:
+            raise SourceError(f"{path} is not at this site")
+        self._pool.files.add(path)
+        return self.inner.bound(file)
+
+    def size(self, file):
+        if self.inner.place(file)[0] in self._pool.hidden:
+            raise SourceError("it is not at this site")
+        return self.inner.size(file)
