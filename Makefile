@@ -8,6 +8,7 @@
 #   make bench   treemill beside its rivals, with tables in bench/results/ (BENCH=adl: only the tasks
 #                of the analysis description benchmark)
 #   make bench-types  every kind of branch beside uproot, and the metadata of 1,800 branches
+#   make bench-cluster  sessions on Dask workers beside coffea and distributed RDataFrame
 #   make bench-io  remote reading over an emulated link beside its rivals (root; half an hour)
 #   make fuzz    every fuzz target for some seconds (FUZZ_SECONDS=5 FUZZ="header basket"): fuzz/README.md
 #   make lock    choose new versions for requirements/*.txt and Cargo.lock
@@ -23,7 +24,7 @@ UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --g
 TEST_PROCESSES ?= 2
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo test test-rust test-python servers soak lint bench bench-types bench-io fuzz build lock clean
+.PHONY: compare demo test test-rust test-python servers soak lint bench bench-types bench-cluster bench-io fuzz build lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -109,6 +110,9 @@ bench-types: build $(VENV)/.oracle
 	cargo build --release --locked --quiet --package treemill-read --examples
 	$(BIN)/python -m bench types $(BENCH)
 	$(BIN)/python -W ignore -m bench metadata
+
+bench-cluster: build $(VENV)/.oracle
+	$(BIN)/python -W ignore -m bench cluster $(BENCH)
 
 bench-io: build servers $(VENV)/.oracle $(VENV)/.remote
 	$(BIN)/python -m bench io $(BENCH)

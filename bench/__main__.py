@@ -10,6 +10,7 @@ Measurements, each with options of its own (`--help`):
   metadata    opening a file of 1,800 branches, beside ROOT and uproot
   cache       what it costs and gains to remember what was decompressed
   io          reading over an emulated link, beside ROOT, uproot and xrdcp; root only
+  cluster     sessions on Dask workers, beside coffea and distributed RDataFrame
   pictures    bars of what `io` has measured, for the docs, from its file of results
   before      treemill as it was at another commit beside treemill as it is now
   packetizer  what a request costs the packetizer: one line, no options but [WORKERS FILES]
@@ -30,6 +31,7 @@ MEASUREMENTS = {
     "metadata": "bench.metadata",
     "cache": "bench.cache",
     "io": "bench.io.run",
+    "cluster": "bench.cluster.run",
     "pictures": "bench.pictures",
     "before": "bench.before",
     "packetizer": "bench.packetizer",

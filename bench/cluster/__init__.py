@@ -1,0 +1,2 @@
+"""Sessions on a Dask cluster beside what else runs there: coffea's processor, distributed
+RDataFrame."""

@@ -1,0 +1,46 @@
+"""Runs in Dask's workers: notes when treemill's workers get their packets. `client.run` calls the
+functions; nothing of it is there in an ordinary run."""
+
+import time
+from typing import Any
+
+_waits: list[float] = []
+_first: list[float] = []
+
+
+def install() -> None:
+    """Begins to note. To be called again forgets what was noted."""
+    from treemill.packetizer import PacketDone, Process
+    from treemill.worker.worker import Worker
+
+    _waits.clear()
+    _first.clear()
+    if hasattr(Worker, "watched"):
+        return
+    inner = Worker.perform
+    done: dict[int, float] = {}
+
+    def perform(self: Any, order: Any) -> Any:
+        now, since = time.perf_counter(), done.pop(id(self), None)
+        if isinstance(order, Process):
+            if since is not None:
+                _waits.append(now - since)
+            if not _first:
+                _first.append(time.time())
+        event = inner(self, order)
+        if isinstance(event, PacketDone):
+            done[id(self)] = time.perf_counter()
+        return event
+
+    Worker.perform = perform  # type: ignore[method-assign]
+    Worker.watched = True  # type: ignore[attr-defined]
+
+
+def waits() -> list[float]:
+    """Seconds from the end of one packet to the beginning of the next."""
+    return list(_waits)
+
+
+def first() -> float | None:
+    """When the first packet was begun, as `time.time()`."""
+    return _first[0] if _first else None

@@ -1,0 +1,118 @@
+"""What treemill's protocol costs: from the end of a packet to the next, from `connect` to the first
+packet, packets per second with more and more workers. Needs a probe in the workers.
+"""
+
+import dataclasses
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import treemill as tm
+
+from ..measured import Row
+from . import probe
+
+_CLUSTER = 200
+"""Entries of a packet where many are wanted."""
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[Any]:
+    """Dask worker processes of one thread each, on this machine, and a client."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as made,
+        Client(made) as client,  # the default one: distributed RDataFrame asks for that
+    ):
+        client.wait_for_workers(workers)
+        yield client
+
+
+def many_packets(folder: Path, events: int) -> str:
+    """A file of small clusters."""
+    from treemill.bench.generate import write
+
+    path = folder / f"clusters-{events}.root"
+    if not path.exists():
+        write(path, events=events, index=0, cluster=_CLUSTER, codec="zstd")
+    return str(path)
+
+
+@contextmanager
+def _tiny_packets() -> Iterator[None]:
+    from treemill.backend.dask.pool import DaskPool
+
+    usual = DaskPool.sizing
+    least = 1e-6  # a packet is a cluster at least
+    DaskPool.sizing = dataclasses.replace(
+        usual, first=_CLUSTER, shortest=least, longest=least, ask=0.0
+    )
+    try:
+        yield
+    finally:
+        DaskPool.sizing = usual
+
+
+def latency(client: Any, path: str, rounds: int) -> list[Row]:
+    """With packets as tiny as they may be: requests come as often as they can."""
+    median, worst = [], []
+    events, workers = tm.dataset([path] * 4, "Events"), len(client.run(probe.install))
+    with _tiny_packets(), tm.connect(client) as session:
+        for counted in range(-1, rounds):
+            client.run(probe.install)
+            session.run(events.hist("MET_pt", bins=(10, 0, 100)), progress=False)
+            waits = sorted(1e3 * wait for told in client.run(probe.waits).values() for wait in told)
+            if counted >= 0 and waits:
+                median.append(statistics.median(waits))
+                worst.append(waits[int(0.99 * (len(waits) - 1))])
+    what = f"from one packet to the next, {workers} workers"
+    return [
+        Row(f"{what}, median", tuple(median), "ms", below=1.0),
+        Row(f"{what}, 99th percentile", tuple(worst), "ms", below=5.0),
+    ]
+
+
+def connecting(address: str, path: str, rounds: int) -> list[Row]:
+    """A new client each time; the cluster knows treemill already but for the first time."""
+    from distributed import Client
+
+    taken = []
+    with Client(address, set_as_default=False) as client:
+        for _ in range(rounds + 1):
+            client.run(probe.install)
+            began = time.time()
+            with tm.connect(address) as session:
+                session.run(tm.dataset(path, "Events").count(), progress=False)
+            firsts = [at for at in client.run(probe.first).values() if at is not None]
+            taken.append(min(firsts) - began)
+    return [
+        Row("from connect to the first packet, the cluster's first session", (taken[0],), "s"),
+        Row("from connect to the first packet", tuple(taken[1:]), "s", below=1.0),
+    ]
+
+
+def throughput(sizes: Sequence[int], path: str, rounds: int) -> list[Row]:
+    """Tiny packets on more and more worker processes of this machine."""
+    rows: list[Row] = []
+    for size in sizes:
+        found = []
+        with cluster(size) as client, _tiny_packets(), tm.connect(client) as session:
+            events = tm.dataset([path] * 4, "Events")
+            for counted in range(-1, rounds):
+                client.run(probe.install)
+                began = time.perf_counter()
+                session.run(events.hist("MET_pt", bins=(10, 0, 100)), progress=False)
+                seconds = time.perf_counter() - began
+                if counted >= 0:
+                    packets = sum(map(len, client.run(probe.waits).values()))
+                    found.append(packets / seconds)
+        rows.append(Row(f"packets per second, {size} worker processes", tuple(found), "/s"))
+    if len(rows) > 1:
+        ratio = statistics.median(rows[-1].values) / statistics.median(rows[0].values)
+        what = f"packets per second of {sizes[-1]} against {sizes[0]} worker processes"
+        rows.append(Row(what, (ratio,), "x", above=1.0))
+    return rows

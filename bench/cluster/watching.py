@@ -1,0 +1,90 @@
+"""Looks at the workers' processes from outside, and slows one down: all contestants run in the same
+processes, and none of them tells when its workers are idle.
+"""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+_LOOK = 0.02
+_BUSY = 0.3
+"""The share of a look's time that a process must compute for, or it counts as idle. The clock of
+processes has steps of 10 ms."""
+_TURN = 0.01
+"""Seconds for which a slowed process runs, and then does not."""
+
+
+class Watch:
+    """Notes when each process has computed last."""
+
+    def __init__(self, pids: Sequence[int]) -> None:
+        self._pids = pids
+        self._over = threading.Event()
+        self._began = self.ended = time.perf_counter()
+        self._last = dict.fromkeys(pids, self._began)
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> "Watch":
+        self._began = time.perf_counter()
+        self._last = dict.fromkeys(self._pids, self._began)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended = time.perf_counter()
+        self._over.set()
+        self._thread.join()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has watched."""
+        return self.ended - self._began
+
+    @property
+    def idle(self) -> float:
+        """Seconds at the end in which the process that was done first had nothing to do."""
+        return max(max(self.ended - last, 0.0) for last in self._last.values())
+
+    def _look(self) -> None:
+        step = 1 / os.sysconf("SC_CLK_TCK")
+        before = {pid: _ticks(pid) for pid in self._pids}
+        while not self._over.wait(_LOOK * 5):
+            now = time.perf_counter()
+            for pid in self._pids:
+                ticks = _ticks(pid)
+                if (ticks - before[pid]) * step > _BUSY * _LOOK * 5:
+                    self._last[pid] = now
+                before[pid] = ticks
+
+
+def _ticks(pid: int) -> int:
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(words[11]) + int(words[12])
+
+
+@contextmanager
+def slowed(pid: int | None) -> Iterator[None]:
+    """Lets a process run half of the time only; None: none."""
+    if pid is None:
+        yield
+        return
+    over = threading.Event()
+
+    def turn() -> None:
+        while not over.wait(_TURN):
+            os.kill(pid, signal.SIGSTOP)
+            over.wait(_TURN)
+            os.kill(pid, signal.SIGCONT)
+
+    thread = threading.Thread(target=turn, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        os.kill(pid, signal.SIGCONT)
