@@ -9,16 +9,16 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
-from ..errors import TreemillError, WorkerError
+from ..errors import QueryError, TreemillError, WorkerError
 from ..io_report import IOReport
 from ..packetizer import Coverage, FileSize, Sizing, Trace
 from ..worker.task import Task
 from ..worker.workload import Partial
 from .saving import Keeping
 
-__all__ = ["Counting", "Pass", "Pool", "Request", "Results", "worker_error"]
+__all__ = ["Counting", "Kept", "Pass", "Pool", "Request", "Results", "worker_error"]
 
 
 class Counting(Protocol):
@@ -54,6 +54,12 @@ class Request:
     """Called once, on any thread, after the last commit."""
     keeping: Keeping | None = None
     """What is kept on disk; None: nothing."""
+    name: str = ""
+    """Names the query, for workers that outlive this process."""
+    title: str = ""
+    """The query in a few words, for lists of them."""
+    query: object = None
+    """What makes the user's result. It is pickled if the workers outlive this process."""
 
 
 class Results(Protocol):
@@ -139,6 +145,18 @@ class Pass(ABC):
         """Which entries are merged, and which are given up."""
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A query that workers have, and that this process did not start."""
+
+    name: str
+    title: str
+    done: bool
+    """Whether no worker has anything to do for it any more."""
+    entries: int
+    expected: int
+
+
 class Pool(ABC):
     """Workers of one kind, and the passes on them."""
 
@@ -156,13 +174,27 @@ class Pool(ABC):
     def __init__(self, size: int, patience: float, trace: int) -> None:
         """`size`: the number of workers. `patience`: seconds for which the end of a pass or of the
         pool waits for what workers do. `trace`: the number of records that each pass keeps."""
-        self.size = size
+        self._size = size
         self.patience = patience
         self.trace = trace
+
+    @property
+    def size(self) -> int:
+        """The number of workers."""
+        return self._size
 
     @abstractmethod
     def prepare(self, request: Request) -> Pass:
         """Makes a pass, which the caller starts."""
+
+    def kept(self) -> list[Kept]:
+        """The queries that the workers have. Empty if they do not outlive this process."""
+        return []
+
+    def attach(self, name: str) -> tuple[Any, Task, Callable[[Request], Pass]]:
+        """The query with this name, its task, and what makes the handle on its pass. Raises
+        QueryError if there is none."""
+        raise QueryError(f"no query {name!r}: only clusters keep queries that others may attach to")
 
     @abstractmethod
     def set_paths(self, paths: Sequence[str]) -> None:

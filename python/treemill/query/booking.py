@@ -91,6 +91,14 @@ class Origin:
         self._groups: Groups = {}
         self._lock = threading.Lock()
 
+    def __getstate__(self) -> dict[str, object]:
+        # A query that is kept on a cluster holds its bookings itself.
+        return {"chain": self.chain, "services": self.services}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._open, self._groups, self._lock = {}, {}, threading.Lock()
+
     def add(self, booking: Booking) -> None:
         """Notes a booking as not computed."""
         with self._lock:

@@ -22,6 +22,8 @@ class Account:
 
     title: str = ""
     """The query in a few words."""
+    id: str = ""
+    """Names the query."""
 
     def __init__(self, files: Sequence[str], spans: Sequence[Span] | None) -> None:
         """`spans`: the parts of files to go through; None: all entries of all files."""
@@ -58,6 +60,11 @@ class Account:
     def report(self) -> Report:
         """Which entries are in the result so far, which are missing, and why; rates."""
         return self._report() if self._settled is None else self._settled[1]
+
+    @property
+    def described(self) -> tuple[Sequence[str], Sequence[Span] | None, str, str, bool]:
+        """What another process needs to keep the account from now on."""
+        return self._files, self._spans, self.title, self.phase, self.final_phase
 
     def place(self, number: int) -> tuple[str, int]:
         """The name of the pass's file with this number, and the entry that the pass counts as 0."""

@@ -21,6 +21,7 @@ from ..query.quantities import Hist
 from ..query.specification import Specification
 from ..results.booked_value import booked_value
 from ..results.values import categories, empty
+from ..worker.task import Task
 from .booked_files import BookedFiles
 from .keeping import Kept
 from .node_chain import as_chain
@@ -70,9 +71,16 @@ class BookedQuery(Query[tuple[object, ...]]):
         self._empty: dict[tuple[int, str], Histogram] = {}  # by booking and variation
         self.account.phase = _FILL
 
+    _left = Query._left | {"_workload", "_empty"}
+
+    def _resumed(self, task: Task) -> None:
+        self._workload = task.workload(0)
+        self._empty = {}
+
     def start(self) -> None:
         """Compiles the query and starts its first pass; returns at once. Raises what is wrong with
         the query or with the first file."""
+        self._before = self._origin.begun(self.bookings)
         described, self._places = extents(self.bookings)
         if self._places:
             self.account.phase = _RANGES
@@ -80,7 +88,6 @@ class BookedQuery(Query[tuple[object, ...]]):
             self._compile(described)
         else:
             self._fill()
-        self._before = self._origin.begun(self.bookings)
 
     def _fill(self) -> None:
         self._plan = plan(self.bookings, self._axes)

@@ -36,6 +36,8 @@ def connect(
     trace: int = 0,
     security: object = None,
     reach: Mapping[str, str | Sequence[str]] | None = None,
+    wait: float = 300.0,
+    keep: float = 86400.0,
 ) -> Session:
     """Make a session with local workers; no daemon is needed. With an address, make one with the
     workers of a Dask cluster.
@@ -76,6 +78,10 @@ def connect(
     reach
         If there are several sites: by a site's name, or its number in the list ("0"), patterns of
         names of files ("root://eos.cern.ch/*"), which only the sites that are named for them read.
+    wait
+        Seconds for which a query waits if a cluster has no worker, before it is given up.
+    keep
+        Seconds for which a cluster keeps the result of a query that no session has fetched.
 
     Returns
     -------
@@ -112,7 +118,14 @@ def connect(
             if isinstance(site, Session):
                 return site._pool
             return connected(
-                site, security, workers=workers, silence=silence, patience=patience, trace=trace
+                site,
+                security,
+                workers=workers,
+                silence=silence,
+                patience=patience,
+                wait=wait,
+                keep=keep,
+                trace=trace,
             )
 
         if not isinstance(address, list | tuple | dict):

@@ -7,10 +7,11 @@ how far the query is. Knows backends, tasks and partials by their protocols; sho
 from __future__ import annotations
 
 import threading
+import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from ..backend.base import Pass, Pool, Request, Results
 from ..backend.merged import Merged
@@ -56,7 +57,10 @@ class Query(ABC, Generic[Result]):
     ) -> None:
         """`spans`: the parts of files to go through; None: all entries of all files. `kept`: what
         is kept on disk; None: nothing."""
+        self.id = uuid.uuid4().hex[:12]
+        """Names the query: `Session.attach` takes it, if the workers are a cluster's."""
         self.account = Account(files, spans)
+        self.account.id = self.id
         self._pool = pool
         self._skip_errors = skip_errors
         self._spans = spans
@@ -87,6 +91,35 @@ class Query(ABC, Generic[Result]):
     @abstractmethod
     def _results(self, raw: list[object]) -> Result:
         """What the user gets, from the results of the last pass."""
+
+    # Queries that outlive this process.
+
+    _left: ClassVar[frozenset[str]] = frozenset(
+        ("account", "_pool", "_lock", "_listeners", "_happened", "_pass", "_merged")
+    )
+    """What another process that goes on with the query does not get."""
+
+    def __getstate__(self) -> dict[str, object]:
+        kept = {name: value for name, value in self.__dict__.items() if name not in self._left}
+        return kept | {"_account": self.account.described}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        files, spans, title, phase, final = state.pop("_account")
+        self.__dict__.update(state)
+        self.account = Account(files, spans)
+        self.account.id, self.account.title = self.id, title
+        self.account.phase, self.account.final_phase = phase, final
+        self._lock = threading.Lock()
+        self._happened, self._listeners, self._pass, self._merged = [], [], None, Merged()
+
+    def resume(self, pool: Pool, task: Task, attach: Callable[[Request], Pass]) -> None:
+        """Goes on with a query that another process has started, at the pass that workers have."""
+        self._pool = pool
+        self._resumed(task)
+        self._lead(attach(self._request(task, ())))
+
+    def _resumed(self, task: Task) -> None:
+        """Makes anew what was not sent."""
 
     # What the user may ask.
 
@@ -189,20 +222,31 @@ class Query(ABC, Generic[Result]):
     def _start_pass(
         self, task: Task, sizes: Sequence[FileSize | None], keeping: Keeping | None = None
     ) -> None:
-        request = Request(
+        try:
+            running = self._pool.prepare(self._request(task, sizes, keeping))
+        except BaseException:
+            if keeping is not None:
+                keeping.checkpoint.close()
+            raise
+        self._lead(running)
+
+    def _request(
+        self, task: Task, sizes: Sequence[FileSize | None], keeping: Keeping | None = None
+    ) -> Request:
+        return Request(
             task,
             sizes if keeping is None else with_sizes(sizes, keeping),
             workers=_useful_workers(sizes, self._pool.size),
             skip_errors=self._skip_errors,
             on_end=self._pass_ended,
             keeping=keeping,
+            name=self.id,
+            title=self.title,
+            query=self,
         )
-        try:
-            self._pass = self._pool.prepare(request)
-        except BaseException:
-            if keeping is not None:
-                keeping.checkpoint.close()
-            raise
+
+    def _lead(self, running: Pass) -> None:
+        self._pass = running
         self._merged = self._pass.merged
         self.account.running = self._pass
         self._pass.on_begin = self._pass_begun

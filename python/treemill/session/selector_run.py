@@ -21,6 +21,7 @@ from ..selector.node_columns import derivation
 from ..selector.partial import OutputPartial, drop_files, finish_files
 from ..selector.selector import Selector, take_booked
 from ..selector.task import SelectorTask
+from ..worker.task import Task
 from ..worker.workload import Partial
 from .keeping import Kept, of_selector, refuse_end_worker
 from .options import RunOptions
@@ -68,6 +69,14 @@ class SelectorQuery(Query[object]):
         self.account.phase = (
             selector.title if chain is None else f"{selector.title} on {chain.name}"
         )
+
+    _left = Query._left | {"_task", "_value"}
+
+    _task: Task
+
+    def _resumed(self, task: Task) -> None:
+        self._task = task
+        self._value = _NOTHING
 
     def start(self) -> None:
         """Runs `begin` and starts the pass. Raises what `begin` raises."""

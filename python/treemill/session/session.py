@@ -10,7 +10,7 @@ from contextlib import closing
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from ..backend.base import Pool
+from ..backend.base import Kept, Pool
 from ..errors import QueryError
 from ..faces import face
 from ..monitor.several_queries import SeveralQueries
@@ -46,11 +46,15 @@ class Session:
     """Workers, and the queries that run on them. Use it as a context manager, or `close` it."""
 
     def __init__(self, pool: Pool) -> None:
-        self.workers = pool.size
         self._pool = pool
         self._accounts: deque[Account] = deque(maxlen=_REMEMBERED)
         self._running: weakref.WeakSet[Query] = weakref.WeakSet()  # ended ones may be in it
         self._store = PackageStore()
+
+    @property
+    def workers(self) -> int:
+        """The number of workers; on a cluster, of those that are there now."""
+        return self._pool.size
 
     def upload(self, path: str | os.PathLike[str]) -> Package:
         """Put a folder with Python modules and data, or a wheel, on every worker's path, for the
@@ -118,10 +122,46 @@ class Session:
         return tuple(self._store)
 
     @property
-    def queries(self) -> tuple[Account, ...]:
+    def queries(self) -> tuple[Account | Kept, ...]:
         """The last hundred queries of this session, oldest first, finished or not: the title,
-        progress and report of each. Results live as long as the caller holds them."""
-        return tuple(self._accounts)
+        progress and report of each. Results live as long as the caller holds them. On a cluster,
+        the queries of other sessions come after them: `attach` takes their `name`."""
+        mine = {account.id for account in self._accounts}
+        return (*self._accounts, *(kept for kept in self._pool.kept() if kept.name not in mine))
+
+    def attach(self, id: str) -> Query:  # noqa: A002 - what users call it
+        """Go on with a query that another session has started on this cluster.
+
+        Parameters
+        ----------
+        id
+            What `query.id` was there; `session.queries` lists it.
+
+        Returns
+        -------
+        Query
+            Its `result()` gives what the other session would have got. Bookings have their values
+            in order; `end` of a selector is called here.
+
+        Raises
+        ------
+        QueryError
+            If the cluster has no such query (any more), or the session is no cluster's.
+
+        Examples
+        --------
+        >>> with tm.connect(workers=1) as session:
+        ...     session.attach("0123456789ab")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        treemill.errors.QueryError: no query '0123456789ab': only clusters keep queries ...
+        """
+        query, task, attach = self._pool.attach(id)
+        assert isinstance(query, Query)
+        self._accounts.append(query.account)
+        self._running.add(query)
+        query.resume(self._pool, task, attach)
+        return query
 
     @property
     def report(self) -> Report | None:

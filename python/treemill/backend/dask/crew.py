@@ -11,6 +11,7 @@ import pickle
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from queue import SimpleQueue
 from typing import Protocol
@@ -61,9 +62,9 @@ class Surroundings(Protocol):
 
     def hand(
         self, address: str, work: str, merger: int, worker: int, number: int, data: bytes | None
-    ) -> None:
-        """Hands a partial to a merger in another process, and waits until it is merged. Raises
-        Unreachable, Refused, and what merging raises."""
+    ) -> Future[None]:
+        """Hands a partial to a merger in another process. The future ends when it is merged, or
+        with Unreachable, Refused, or what merging raises. It may be cancelled."""
 
 
 class Crew:
@@ -80,6 +81,8 @@ class Crew:
             number: SimpleQueue() for number in begin.workers
         }
         self._there: dict[int, Worker[Partial]] = {}
+        self._handing: dict[int, Future[None]] = {}
+        """Partials on their way to other processes, by worker."""
         self._over = False
         self._halted = False
         self._thread("load", self._load)
@@ -111,6 +114,9 @@ class Crew:
             if worker is not None:
                 worker.note(action, None if to is None else self._there.get(to))
         elif action.worker in self._inboxes:
+            hand = self._handing.get(action.worker)
+            if hand is not None:
+                hand.cancel()
             self._inboxes[action.worker].put(message)
 
     def drop(self, merger: int) -> None:
@@ -128,6 +134,8 @@ class Crew:
             self._control.stop()
         for inbox in self._inboxes.values():
             inbox.put(None)
+        for hand in list(self._handing.values()):
+            hand.cancel()
         for merger in list(self._mergers):
             self.drop(merger)
 
@@ -193,7 +201,10 @@ class Crew:
             task.preload()
         except Exception as error:
             words = f"worker {around.address} cannot load the selector"
-            around.say(Crashed(self.name, portable(error, words, around.address)))
+            told = portable(error, words, around.address)
+            if isinstance(error, ModuleNotFoundError):
+                told.args = (f"{told}; session.upload(folder) puts modules on the workers",)
+            around.say(Crashed(self.name, told))
             return
         self._control = task.control()
         self._task = task
@@ -244,7 +255,14 @@ class Crew:
             else:
                 assert act.address is not None
                 data = None if partial is None else partial.dumps()
-                self._around.hand(act.address, self.name, merger, worker, number, data)
+                hand = self._around.hand(act.address, self.name, merger, worker, number, data)
+                self._handing[worker] = hand
+                try:
+                    hand.result()
+                finally:
+                    del self._handing[worker]
+        except CancelledError:
+            return  # the merger is lost, and the worker has another order
         except (Unreachable, Refused) as error:
             reason = f"{type(error).__name__}: {error}"
             self._around.say(Unreached(self.name, worker, merger, reason))

@@ -7,7 +7,7 @@ Pure but for the clock that it is given. Knows no transport: engine.py calls it 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...errors import QueryError
 from ...packetizer import Coverage
@@ -199,10 +199,13 @@ class Desk:
 
     def listed(self) -> list[Listed]:
         """The passes that there are."""
-        return [
-            Listed(name, lead.request.title, lead.request.recipe, lead.over)
-            for name, lead in self._leads.items()
-        ]
+        found = []
+        for name, lead in self._leads.items():
+            status = lead.status()
+            done = status.ended is not None or status.parts is not None
+            request = replace(lead.request, files=(), nodes=())
+            found.append(Listed(name, request, done, status.pulse.entries, status.expected))
+        return found
 
     # Time.
 

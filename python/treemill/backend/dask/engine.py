@@ -12,7 +12,7 @@ import contextlib
 import importlib
 import pickle
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import distributed
@@ -270,8 +270,8 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
 
     def _hand(
         self, address: str, work: str, merger: int, worker: int, number: int, data: bytes | None
-    ) -> None:
-        async def hand() -> object:
+    ) -> Future[None]:
+        async def hand() -> Any:
             pool = self._worker.rpc
             comm = await pool.connect(address, timeout=_CONNECT)
             try:
@@ -287,16 +287,19 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
             finally:
                 pool.reuse(address, comm)
 
-        answer: Any = None
-        for tries in reversed(range(_TRIES)):
-            try:
-                answer = asyncio.run_coroutine_threadsafe(hand(), self._loop).result()
-                break
-            except (TimeoutError, OSError) as error:
-                if tries == 0:
-                    raise Unreachable(f"{type(error).__name__}: {error}") from None
-        if answer is not None:
-            raise pickle.loads(answer)
+        async def tried() -> None:
+            answer: Any = None
+            for left in reversed(range(_TRIES)):
+                try:
+                    answer = await hand()
+                    break
+                except (TimeoutError, OSError) as error:
+                    if left == 0:
+                        raise Unreachable(f"{type(error).__name__}: {error}") from None
+            if answer is not None:
+                raise pickle.loads(answer)
+
+        return asyncio.run_coroutine_threadsafe(tried(), self._loop)
 
     # Handlers.
 

@@ -186,9 +186,13 @@ class Lead:
 
     def lose(self, address: str, reason: str, fault: bool = True) -> list[tuple[str, object]]:
         """A process is lost. `fault`: whether its packets may be to blame."""
+        self._lose(address, reason, fault)
+        return self._told()
+
+    def _lose(self, address: str, reason: str, fault: bool = True) -> None:
         process = self._processes.pop(address, None)
         if process is None or self.over:
-            return self._told()
+            return
         self._gone = self._gone.plus(process.pulse)
         for number in process.numbers:
             if number in process.joined:
@@ -202,7 +206,6 @@ class Lead:
                 self._coordinator.fail(WorkerError(f"given up: {words}: {reason}", worker=address))
             )
         self._tell_losses()
-        return self._told()
 
     def _replace(self, lost: _Process) -> None:
         """Makes another process merge for the host of a merger that is lost."""
@@ -320,7 +323,7 @@ class Lead:
         for address in list(self._processes):
             if now - heard.get(address, now) > self.request.silence:
                 self._say(address, End(self.name))
-                self.lose(address, f"did not answer for {self.request.silence:g} seconds")
+                self._lose(address, f"did not answer for {self.request.silence:g} seconds")
         if self.over:
             return self._told()
         if self._alone_since is not None and now - self._alone_since > self.request.wait:

@@ -125,6 +125,8 @@ class Line:
 
     def _request(self, request: Callable[[], Awaitable[_T]]) -> _T:
         async def again() -> _T:
+            if self._client.scheduler is None:
+                raise WorkerError("the session's Client was closed")
             return await request()
 
         try:

@@ -43,6 +43,8 @@ VERSION = 1
 class PassRequest:
     """A pass to be made."""
 
+    name: str
+    """Names the query, which may have several passes."""
     title: str
     task: str
     """The digest of the task's bytes."""
@@ -228,6 +230,7 @@ class Listed:
     """A pass in the scheduler's list."""
 
     work: str
-    title: str
-    recipe: str | None
-    over: bool
+    request: PassRequest
+    done: bool
+    entries: int
+    expected: int

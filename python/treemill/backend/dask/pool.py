@@ -10,20 +10,21 @@ import pickle
 import threading
 import time
 import uuid
+import weakref
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...errors import QueryError, WorkerError
 from ...io_report import IOReport
 from ...packetizer import Coverage, Sizing, Trace
 from ...worker.task import Task
 from ...worker.workload import Partial
-from ..base import Pass, Pool, Request, worker_error
+from ..base import Kept, Pass, Pool, Request, worker_error
 from .line import Gone, Line
-from .messages import Ended, Part, PassRequest, Pulse, Status
+from .messages import Ended, Listed, Part, PassRequest, Pulse, Status
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -71,10 +72,63 @@ class DaskPool(Pool):
         self.packages: dict[str, bytes] = {}
         """The packages that workers need, zipped, by digest."""
         self.closed = False
+        self._passes: weakref.WeakSet[DaskPass] = weakref.WeakSet()
+
+    @property
+    def size(self) -> int:
+        """The number of workers that are expected: those that are there, if the user has not said
+        another one."""
+        if self._wanted is None:
+            self._size = max(self.line.hello()["threads"], 1)
+        return self._size
 
     def prepare(self, request: Request) -> DaskPass:
         """Makes a pass, which the caller starts."""
-        return DaskPass(self, request)
+        return self.led(DaskPass(self, request))
+
+    def led(self, made: DaskPass) -> DaskPass:
+        """The pass, of which `close` lets go."""
+        self._passes.add(made)
+        return made
+
+    def kept(self) -> list[Kept]:
+        """See Pool."""
+        found: list[Listed] = self.line.ask("listed")
+        return [
+            Kept(each.request.name, each.request.title, each.done, each.entries, each.expected)
+            for each in found
+        ]
+
+    def attach(self, name: str) -> tuple[Any, Task, Callable[[Request], Pass]]:
+        """See Pool."""
+        found: list[Listed] = self.line.ask("listed")
+        named = [each for each in found if each.request.name == name]
+        if not named:
+            raise QueryError(
+                f"the cluster has no query {name!r}: it was fetched, it has waited too long for "
+                "that, or the scheduler was started anew",
+                suggestions=[each.request.name for each in found],
+            )
+        work, request = named[-1].work, named[-1].request
+        if request.recipe is None:
+            raise QueryError(
+                f"query {name!r} could not be sent: only its own session has its values"
+            )
+        task: Task = pickle.loads(self._blob(request.task))
+        if request.inputs is not None:
+            task.inputs = pickle.loads(self._blob(request.inputs))
+        query = pickle.loads(self._blob(request.recipe))
+
+        def attached(asked: Request) -> DaskPass:
+            return self.led(DaskPass(self, asked, work))
+
+        return query, task, attached
+
+    def _blob(self, digest: str) -> bytes:
+        data = self.line.get(digest)
+        if data is None:
+            raise QueryError("the scheduler has dropped the query meanwhile")
+        return data
 
     def set_paths(self, paths: Sequence[str]) -> None:
         """Puts folders on the workers' import path, for the passes to come."""
@@ -85,6 +139,8 @@ class DaskPool(Pool):
     def close(self) -> None:
         """Leaves the cluster. What runs there goes on."""
         self.closed = True
+        for running in list(self._passes):
+            running.leave()
         if self._owned:
             self._client.close()
 
@@ -136,8 +192,11 @@ class _Remote:
 class DaskPass(Pass):
     """A pass that a cluster's scheduler leads. One thread here watches it."""
 
-    def __init__(self, pool: DaskPool, request: Request) -> None:
+    def __init__(self, pool: DaskPool, request: Request, work: str | None = None) -> None:
+        """`work`: what the scheduler calls the pass, if it has it already."""
         super().__init__(request)
+        self._request = request
+        self._is_there = work is not None
         self._pool = pool
         self._line = pool.line
         self._task: Task | None = request.task
@@ -145,13 +204,14 @@ class DaskPass(Pass):
         self._skip_errors = request.skip_errors
         self._on_end = request.on_end
         self._began = time.monotonic()
-        self.name = uuid.uuid4().hex
+        self.name = work or f"{request.name}-{uuid.uuid4().hex[:8]}"
         self.counters = _Counters()
         self.control = self.counters
         self._status: Status | None = None
         self._ended: Ended | None = None
         self._error: BaseException | None = None
         self._remote = _Remote(self._snapshot)
+        self._thread = threading.Thread(target=self._follow, name="treemill-pass", daemon=True)
 
     # What the session asks.
 
@@ -199,6 +259,11 @@ class DaskPass(Pass):
 
     def start(self) -> None:
         """Sends the task to the scheduler. Raises QueryError if it cannot be sent."""
+        if not self._is_there:
+            self._send()
+        self._thread.start()
+
+    def _send(self) -> None:
         task, pool = self._task, self._pool
         assert task is not None
         blobs = dict(pool.packages)
@@ -210,7 +275,8 @@ class DaskPass(Pass):
         if task.least_seconds:
             sizing = replace(sizing, least=task.least_seconds)
         request = PassRequest(
-            title="",
+            name=self._request.name,
+            title=self._request.title,
             task=digest,
             inputs=inputs,
             packages=tuple(pool.packages),
@@ -225,10 +291,18 @@ class DaskPass(Pass):
             wait=pool.wait,
             keep=pool.keep,
             trace=pool.trace,
+            recipe=self._recipe(blobs),
         )
         self._line.put(blobs)
         self._line.ask("begin", self.name, request)
-        threading.Thread(target=self._follow, name="treemill-pass", daemon=True).start()
+
+    def _recipe(self, blobs: dict[str, bytes]) -> str | None:
+        """The digest of the query, so that another process may go on with it; None if it cannot be
+        sent, which matters only then."""
+        try:
+            return _into(blobs, _pickled(self._request.query, "the query"))
+        except QueryError:
+            return None
 
     def stop(self, reason: str) -> None:
         """See Pass."""
@@ -238,12 +312,19 @@ class DaskPass(Pass):
         """See Pass."""
         self._line.ask("abort", self.name, reason)
 
+    def leave(self) -> None:
+        """Ends the thread that watches, because the session is closed."""
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join(2 * _WATCH)
+
     # The thread that watches.
 
     def _follow(self) -> None:
         begun, change = False, -1
         try:
             while True:
+                if self._pool.closed:
+                    raise WorkerError("the session was closed")
                 status = self._line.watch(self.name, change, _WATCH)
                 change = status.change
                 self._status = status
@@ -303,7 +384,10 @@ class DaskPass(Pass):
     def _fail(self, error: BaseException) -> None:
         self._error = worker_error(0, error)
         if self._pool.closed:
-            self._error = WorkerError("the session was closed; the query goes on in the cluster")
+            self._error = WorkerError(
+                "the session was closed, and the query goes on in the cluster: "
+                f"attach({self._request.name!r}) of another session has its result"
+            )
         status = self._status
         self._ended = Ended(self._error, Coverage({}, []), 0, None)
         self._status = status

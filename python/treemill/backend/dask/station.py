@@ -14,6 +14,7 @@ import uuid
 import zipfile
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 
 from .crew import Crew
 from .mailbox import Mailbox, Parcel
@@ -25,7 +26,7 @@ __all__ = ["Station"]
 _BLOB_BYTES = 512 << 20
 """Bytes of tasks and inputs that a process keeps for passes to come."""
 
-Hand = Callable[[str, str, int, int, int, "bytes | None"], None]
+Hand = Callable[[str, str, int, int, int, "bytes | None"], "Future[None]"]
 
 
 class Station:

@@ -1,0 +1,87 @@
+"""A Dask cluster whose processes the tests can kill: a scheduler and workers as programs, on ports
+that the system chooses."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+SECONDS = 60
+
+
+class Processes:
+    """A scheduler and its workers, by process id."""
+
+    def __init__(self, folder: Path, tls: tuple[str, ...] = ()) -> None:
+        self.folder = folder
+        self.file = folder / "scheduler.json"
+        self.tls = tls
+        self.workers: list[subprocess.Popen] = []
+        self.log = (folder / "log").open("w")
+        self.scheduler = self._start("dask_scheduler", "--port", "0", "--scheduler-file", self.file)
+        deadline = time.monotonic() + SECONDS
+        while not self.file.exists() or not self.file.read_text().endswith("}"):
+            assert self.scheduler.poll() is None, self.text()
+            assert time.monotonic() < deadline, "the scheduler did not start"
+            time.sleep(0.02)
+        self.address = json.loads(self.file.read_text())["address"]
+
+    def _start(self, module: str, *words: object) -> subprocess.Popen:
+        command = [sys.executable, "-m", f"distributed.cli.{module}", *map(str, words)]
+        return subprocess.Popen(
+            [*command, "--no-dashboard", *self.tls],
+            stdout=self.log,
+            stderr=self.log,
+            cwd=self.folder,
+            start_new_session=True,
+        )
+
+    def add(self, workers: int = 1, threads: int = 1, *words: str) -> list[subprocess.Popen]:
+        """Starts workers, without waiting for them."""
+        words = words or ("--no-nanny",)
+        made = [
+            self._start("dask_worker", self.address, "--nthreads", threads, *words)
+            for _ in range(workers)
+        ]
+        self.workers += made
+        return made
+
+    def text(self) -> str:
+        """What the processes have printed."""
+        return (self.folder / "log").read_text()
+
+    def close(self) -> None:
+        """Ends all of it."""
+        for process in [*self.workers, self.scheduler]:
+            for kill in (signal.SIGCONT, signal.SIGKILL):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, kill)
+            process.wait()
+        self.log.close()
+
+    def __enter__(self) -> "Processes":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def desk(client, look):
+    """What `look` finds on the scheduler's desk."""
+
+    def see(dask_scheduler):
+        return look(dask_scheduler.plugins["treemill"]._desk)
+
+    return client.run_on_scheduler(see)
+
+
+def until(true, what, seconds=SECONDS):
+    """Waits until `true()` holds."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"waited in vain for: {what}"
+        time.sleep(0.02)
