@@ -82,7 +82,7 @@ ASKS_ABOUT_FILES = {
     "checkpoint/folder.py",
     "facility/facts.py",
     "session/packages.py",
-    "backend/dask/pool.py",
+    "backend/dask/blobs.py",
     "machine",
     "bench",
     "cli",

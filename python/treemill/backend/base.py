@@ -18,7 +18,7 @@ from ..worker.task import Task
 from ..worker.workload import Partial
 from .saving import Keeping
 
-__all__ = ["Counting", "Kept", "Pass", "Pool", "Request", "Results", "worker_error"]
+__all__ = ["Counting", "Elsewhere", "Pass", "Pool", "Request", "Results", "worker_error"]
 
 
 class Counting(Protocol):
@@ -146,7 +146,7 @@ class Pass(ABC):
 
 
 @dataclass(frozen=True)
-class Kept:
+class Elsewhere:
     """A query that workers have, and that this process did not start."""
 
     name: str
@@ -187,7 +187,7 @@ class Pool(ABC):
     def prepare(self, request: Request) -> Pass:
         """Makes a pass, which the caller starts."""
 
-    def kept(self) -> list[Kept]:
+    def kept(self) -> list[Elsewhere]:
         """The queries that the workers have. Empty if they do not outlive this process."""
         return []
 

@@ -5,32 +5,30 @@ from __future__ import annotations
 import os
 import weakref
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from ..backend.base import Kept, Pool
+from ..backend.base import Elsewhere, Pool
 from ..errors import QueryError
 from ..faces import face
-from ..monitor.several_queries import SeveralQueries
 from ..monitor.watch import Feedback, Watch
-from ..query.node import Bookable, Booking, Node, Origin
+from ..query.node import Booking
 from .account import Account
+from .asked import as_one, by_dataset, data_of, is_selector
 from .booking_run import BookedQuery
 from .keeping import Kept, kept_by
-from .node_chain import chain_at
 from .options import RunKeywords, RunOptions, with_options
 from .packages import Package, PackageStore
 from .run import Query
-from .shapes import is_shape, leaves, mapped
+from .shapes import mapped
 from .typed_run import typed
 from .wait import hearing, wait, watch_aside
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from ..chain.chain import Chain
     from ..monitor.report import Report
 
 __all__ = ["Session"]
@@ -122,7 +120,7 @@ class Session:
         return tuple(self._store)
 
     @property
-    def queries(self) -> tuple[Account | Kept, ...]:
+    def queries(self) -> tuple[Account | Elsewhere, ...]:
         """The last hundred queries of this session, oldest first, finished or not: the title,
         progress and report of each. Results live as long as the caller holds them. On a cluster,
         the queries of other sessions come after them: `attach` takes their `name`."""
@@ -272,13 +270,13 @@ class Session:
         feedback: Feedback | None = None,
     ) -> object:
         """What `run` gives."""
-        if _is_selector(what):
+        if is_selector(what):
             with hearing() as news:
                 query = self._select(what, options)
                 with closing(Watch(query, progress, feedback)) as watch:
                     return wait(query, news, watch)
         options.for_bookings()
-        groups = _by_dataset(what)
+        groups = by_dataset(what)
         if options.whole:  # of a part of the data, a booking's value says nothing
             groups = [todo for group in groups if (todo := [b for b in group if not b.done])]
         values = self._computed(groups, options, progress, feedback)
@@ -302,7 +300,7 @@ class Session:
         values: dict[int, object] = {}
         if not groups:
             return values
-        together = _together(groups) if len(groups) > 1 else None
+        together = as_one(groups) if len(groups) > 1 else None
         folder = kept_by(options, self._pool)
         watch: Watch | None = None
         try:
@@ -322,10 +320,10 @@ class Session:
         return values
 
     def _submitted(self, what: Sequence[object], options: RunOptions) -> Query:
-        if _is_selector(what):
+        if is_selector(what):
             return self._select(what, options)
         options.for_bookings()
-        groups = _by_dataset(what)
+        groups = by_dataset(what)
         if len(groups) != 1:
             raise QueryError(f"submit() takes bookings of one dataset, not of {len(groups)}")
         return self._start(BookedQuery(groups[0], self._pool, options, self._kept(options)))
@@ -353,7 +351,7 @@ class Session:
         from ..selector.selector import as_selector  # start-up
         from .selector_run import SelectorQuery  # heavy: numpy
 
-        chain, node = _data_of(what, options.cycles, with_missing=options.skip_errors)
+        chain, node = data_of(what, options.cycles, with_missing=options.skip_errors)
         selector = as_selector(what[0])
         kept = self._kept(options)
         return self._start(
@@ -379,50 +377,3 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<session of {self.workers} {self._pool.kind}>"
-
-
-def _is_selector(what: Sequence[object]) -> bool:
-    return bool(what) and not isinstance(what[0], Booking) and not is_shape(what[0])
-
-
-def _data_of(
-    what: Sequence[object], cycles: int | None, *, with_missing: bool
-) -> tuple[Chain | None, Node | None]:
-    if cycles is not None:
-        if len(what) != 1:
-            raise QueryError("cycles= is instead of a dataset: run(selector, cycles=…)")
-        return None, None
-    if len(what) == 2 and isinstance(what[1], Bookable):
-        data = what[1]
-        return chain_at(data.node), data if isinstance(data, Node) else None
-    if len(what) == 2 and (isinstance(what[1], Mapping) or hasattr(what[1], "model_dump")):
-        from ..chain.chain import chain_of  # start-up
-
-        return chain_of(what[1], with_missing=with_missing), None
-    names = ", ".join(type(each).__name__ for each in what)
-    raise QueryError(
-        "run() takes bookings, as events.hist(…) and events.count() give them, or a selector and "
-        f"a dataset, not {names}"
-    )
-
-
-def _together(groups: Sequence[Sequence[Booking]]) -> SeveralQueries:
-    """What shows the queries of several datasets as one."""
-    chains = [chain_at(group[0].node) for group in groups]
-    return SeveralQueries([(each.name, len(each.files)) for each in chains])
-
-
-def _by_dataset(bookings: Sequence[object]) -> list[list[Booking]]:
-    """The bookings in groups, in order and each once."""
-    groups: dict[int, tuple[Origin, dict[int, Booking]]] = {}
-    for booking in leaves(tuple(bookings)):
-        if not isinstance(booking, Booking):
-            raise QueryError(
-                "run() takes bookings, as events.hist(…) and events.count() give them, "
-                f"alone or in dicts, lists and tuples, not {type(booking).__name__}"
-            )
-        origin = booking.node.origin
-        groups.setdefault(id(origin), (origin, {}))[1][booking.number] = booking
-    if not bookings:
-        raise QueryError("run() needs at least one booking")
-    return [list(group.values()) for _, group in groups.values()]

@@ -1,0 +1,44 @@
+"""Bytes that are sent once and named by their content: tasks, inputs, packages, queries."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import pickle
+import zipfile
+from pathlib import Path
+
+from ...errors import QueryError
+
+__all__ = ["into", "pickled", "zipped"]
+
+
+def pickled(value: object, what: str) -> bytes:
+    """A value in bytes. Raises QueryError if that cannot be; `what` names it."""
+    import cloudpickle
+
+    try:
+        data: bytes = cloudpickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        raise QueryError(
+            f"{what} cannot be sent to other processes: {type(error).__name__}: {error}"
+        ) from error
+    return data
+
+
+def zipped(folder: str) -> bytes:
+    """The files of a folder as an archive. The same files give the same bytes."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for path in sorted(Path(folder).rglob("*")):
+            if path.is_file():
+                name = path.relative_to(folder).as_posix()
+                archive.writestr(zipfile.ZipInfo(name), path.read_bytes())
+    return made.getvalue()
+
+
+def into(blobs: dict[str, bytes], data: bytes) -> str:
+    """Adds bytes to `blobs`. Gives their digest."""
+    digest = hashlib.blake2b(data, digest_size=20).hexdigest()
+    blobs[digest] = data
+    return digest
