@@ -3,6 +3,7 @@
 #   make demo    write a dataset, run a query over it on all cores, draw it
 #   make test    every test of Rust and Python (SLOW=1: the slow ones too)
 #   make soak    random tests with fresh seeds, for SOAK_MINUTES=10
+#   make stress  each fault of clusters STRESS=20 times
 #   make lint    formatters, clippy, ruff, mypy
 #   make compare every branch of the corpus, beside uproot and ROOT
 #   make bench   treemill beside its rivals, with tables in bench/results/ (BENCH=adl: only the tasks
@@ -24,7 +25,7 @@ UV_COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --g
 TEST_PROCESSES ?= 2
 SOAK_MINUTES ?= 10
 
-.PHONY: compare demo test test-rust test-python servers soak lint bench bench-types bench-cluster bench-io fuzz build lock clean
+.PHONY: compare demo test test-rust test-python servers soak stress lint bench bench-types bench-cluster bench-io fuzz build lock clean
 .DEFAULT_GOAL := build
 
 # `python3 -m venv` is a package of its own on Debian, and a C compiler may be missing in a container.
@@ -90,6 +91,10 @@ test-python: build $(VENV)/.oracle $(VENV)/servers/.packages servers
 
 soak: build
 	$(BIN)/python -m tools.soak --minutes $(SOAK_MINUTES)
+
+STRESS ?= 20
+stress: build
+	STRESS=$(STRESS) $(BIN)/python -m pytest -q tests/cluster/test_faults.py
 
 lint: $(VENV)/.packages build
 	cargo fmt --all --check

@@ -108,6 +108,7 @@ def test_the_worker_that_holds_the_partials_is_killed(connected, events, tmp_pat
     check(events, query.result(60))
 
 
+@pytest.mark.slow
 @again
 def test_a_worker_is_stopped_for_a_while(connected, events, tmp_path, turn):
     session, client = connected
@@ -120,6 +121,7 @@ def test_a_worker_is_stopped_for_a_while(connected, events, tmp_path, turn):
     check(events, query.result(60))
 
 
+@pytest.mark.slow
 @again
 def test_a_worker_that_stays_silent_is_given_up(processes, events, tmp_path, turn):
     processes.add(3)
@@ -136,6 +138,7 @@ def test_a_worker_that_stays_silent_is_given_up(processes, events, tmp_path, tur
         assert session.run(events.count()) == events.num_entries
 
 
+@pytest.mark.slow
 @again
 def test_a_worker_joins(processes, events, tmp_path, turn):
     processes.add(1)
@@ -155,6 +158,7 @@ def test_a_query_waits_for_the_first_worker(processes, events, turn):
         assert query.result(60) == (events.num_entries,)
 
 
+@pytest.mark.slow
 @again
 def test_a_nanny_starts_its_worker_anew(processes, events, tmp_path, turn):
     processes.add(1, 1, "--nanny")

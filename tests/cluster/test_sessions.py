@@ -65,6 +65,7 @@ def test_an_error_of_the_users_code_names_the_place(session, events):
     assert "len(chunk) // 0" in caught.value.traceback
 
 
+@pytest.mark.slow
 def test_nobody_answers():
     with pytest.raises(tm.WorkerError, match="no scheduler answers"):
         tm.connect("tcp://127.0.0.1:1")

@@ -257,6 +257,8 @@ class Crew:
                 data = None if partial is None else partial.dumps()
                 hand = self._around.hand(act.address, self.name, merger, worker, number, data)
                 self._handing[worker] = hand
+                if not self._inboxes[worker].empty():
+                    hand.cancel()  # the merger is lost, and the next order is there already
                 try:
                     hand.result()
                 finally:

@@ -92,10 +92,12 @@ class Desk:
             if process.start is not None:
                 self._lose(address, f"worker {address} has begun anew")
             process.start, process.mail = start, Mailbox()
-            self._heard[address] = self._clock()
-            for lead in self._leads.values():
-                self._post(lead, lead.join(address, process.host, process.threads))
         self._heard[address] = self._clock()
+        for lead in self._leads.values():
+            if not process.leaving and not lead.has(
+                address
+            ):  # it may be new, or have been given up because it was silent
+                self._post(lead, lead.join(address, process.host, process.threads))
         try:
             messages = process.mail.take(parcel)
         except ValueError:
@@ -110,6 +112,11 @@ class Desk:
         """What a process is to get; None if there is no such process."""
         process = self._processes.get(address)
         return None if process is None else process.mail.parcel()
+
+    @property
+    def silence(self) -> float:
+        """Seconds without a word after which a process would be given up."""
+        return min((lead.request.silence for lead in self._leads.values()), default=60.0)
 
     def has_mail(self, address: str) -> bool:
         """Whether there are messages that the process may not have, or it is gone."""
@@ -234,7 +241,7 @@ class Desk:
             self._post(lead, lead.fail(QueryError("the result was not fetched in time")))
             self.changed.add(name)
 
-    def _post(self, lead: Lead, out: Iterable[tuple[str, object]]) -> None:
+    def _post(self, lead: Lead, out: list[tuple[str, object]]) -> None:
         for address, message in out:
             process = self._processes.get(address)
             if process is not None:

@@ -136,7 +136,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             event = self._mail.setdefault(address, asyncio.Event())
             event.clear()
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(event.wait(), _POLL)
+                await asyncio.wait_for(event.wait(), min(_POLL, self._desk.silence / 4))
         mail = self._desk.mail(address)
         return None if mail is None else pickle.dumps(mail)
 

@@ -119,10 +119,9 @@ class Lead:
         """Counts what a client wants to hear of at once."""
         return self._change
 
-    @property
-    def addresses(self) -> list[str]:
-        """The processes that take part."""
-        return list(self._processes)
+    def has(self, address: str) -> bool:
+        """Whether the process takes part."""
+        return address in self._processes
 
     def needs(self, address: str) -> bool:
         """Whether the process has work that is not committed, or holds partials."""

@@ -9,26 +9,37 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import ClassVar, Protocol
 
 from ...errors import QueryError, WorkerError
 from ...io_report import IOReport
-from ...packetizer import Coverage, Trace
+from ...packetizer import Coverage, Sizing, Trace
 from ...worker.task import Task
 from ...worker.workload import Partial
 from ..base import Pass, Request, worker_error
 from .blobs import into, pickled
-from .line import Gone
+from .line import Gone, Line
 from .messages import Ended, Part, PassRequest, Pulse, Status
-
-if TYPE_CHECKING:
-    from .pool import DaskPool
 
 __all__ = ["DaskPass"]
 
 _WATCH = 0.5
 """Seconds between two looks at the progress of a pass, if nothing changes."""
 _REREAD = 0.05
+
+
+class Settings(Protocol):
+    """What a pass takes from its pool."""
+
+    line: Line
+    sizing: ClassVar[Sizing]
+    packages: dict[str, bytes]
+    silence: float
+    patience: float
+    wait: float
+    keep: float
+    trace: int
+    closed: bool
 
 
 class _Counters:
@@ -78,7 +89,7 @@ class _Remote:
 class DaskPass(Pass):
     """A pass that a cluster's scheduler leads. One thread here watches it."""
 
-    def __init__(self, pool: DaskPool, request: Request, work: str | None = None) -> None:
+    def __init__(self, pool: Settings, request: Request, work: str | None = None) -> None:
         """`work`: what the scheduler calls the pass, if it has it already."""
         super().__init__(request)
         self._request = request
