@@ -183,8 +183,9 @@ impl Lease {
         if matches!(state.find(range), Found::Unknown) {
             state.ask(self.number, [range.clone()]);
         }
-        if let Some(urgent) = state.urgent(range) {
-            inbox.send(&mut state, vec![urgent], &self.counters);
+        if matches!(state.find(range), Found::Waits) {
+            let urgent = state.urgent(self.number, range, inbox.policy());
+            inbox.send(&mut state, urgent, &self.counters);
         }
         match state.find(range) {
             Found::Sent(number, flown, ticket) => Ok((number, flown, ticket)),

@@ -119,9 +119,30 @@ impl<T: Clone> State<T> {
         plan::coalesce(chosen, policy.gap, policy.most, policy.over)
     }
 
-    /// What is to be sent because a reader waits for `range`, room or not.
-    pub(crate) fn urgent(&self, range: &Range<u64>) -> Option<Range<u64>> {
-        self.waits((range.start, range.end)).then(|| range.clone())
+    /// What is to be sent because a reader waits for `range`, room or not: with it, what else its lease waits for, half of
+    /// what may be ahead. If later packets have all the room, a reader would else wait for each of its ranges by itself.
+    pub(crate) fn urgent(&self, lease: u64, range: &Range<u64>, policy: Policy) -> Vec<Range<u64>> {
+        let place = (range.start, range.end);
+        if !self.waits(place) {
+            return Vec::new();
+        }
+        let mut chosen = vec![range.clone()];
+        let mut room = (policy.ahead / 2).saturating_sub(length(range));
+        let is_own = |want: &Want| want.flight.is_none() && want.leases.contains(&lease);
+        let mut seen = BTreeSet::from([place]);
+        for &other in &self.queue {
+            let bytes = other.1.saturating_sub(other.0);
+            // A range that was sent and has failed may be in the queue twice.
+            if !self.wants.get(&other).is_some_and(is_own) || !seen.insert(other) {
+                continue;
+            }
+            if bytes > room {
+                break;
+            }
+            room = room.saturating_sub(bytes);
+            chosen.push(other.0..other.1);
+        }
+        plan::coalesce(chosen, policy.gap, policy.most, policy.over)
     }
 
     fn waits(&self, place: Place) -> bool {

@@ -102,9 +102,9 @@ proptest! {
             for number in numbers {
                 let mut tries = 0;
                 while !matches!(state.find(&range(number)), Found::Sent(..)) {
-                    let urgent = state.urgent(&range(number));
-                    prop_assert!(urgent.is_some());
-                    state.sent(urgent.unwrap(), 0);
+                    for range in state.urgent(lease, &range(number), policy) {
+                        state.sent(range, 0);
+                    }
                     tries += 1;
                     prop_assert!(tries < 2);
                 }
@@ -116,6 +116,33 @@ proptest! {
         }
         prop_assert!(state.is_empty(), "{state:?}");
     }
+}
+
+#[test]
+fn a_reader_that_waits_gets_what_it_needs_next_though_others_have_all_the_room() {
+    let policy = Policy {
+        gap: 0,
+        most: 3000,
+        ahead: 1000,
+        over: 0,
+    };
+    let mut state: State<u64> = State::default();
+    state.ask(1, [range(1), range(2), range(3), range(4), range(5)]);
+    state.ask(2, (11..20).map(range));
+    for range in state.due(policy) {
+        state.sent(range, 0);
+    }
+    state.ask(3, (21..30).map(range));
+    assert!(state.due(policy).is_empty(), "no room");
+    // Half of the room, in the order in which it was asked for, and nothing of the other leases'.
+    let urgent = state.urgent(3, &range(23), policy);
+    let expected: Vec<_> = [21, 22, 23, 24, 25].map(range).into();
+    assert_eq!(urgent, expected);
+    for range in urgent {
+        state.sent(range, 0);
+    }
+    assert!(matches!(state.find(&range(24)), Found::Sent(..)));
+    assert!(state.urgent(3, &range(24), policy).is_empty());
 }
 
 type BTreeSet = std::collections::BTreeSet<u64>;
