@@ -1,6 +1,6 @@
-"""`python -m bench pictures [RESULTS.json]`: bars of seconds of all contestants, a panel for each
-link, from what `python -m bench io` has written; without a file, from its newest. A picture for
-each part, in `docs/images/`. Measures nothing.
+"""`python -m bench pictures [RESULTS.json …]`: bars of seconds of all contestants, a panel for each
+link, from what `python -m bench io` has written; without files, from all of its newest day. One
+picture for each part, in `docs/images/`. Measures nothing.
 """
 
 import argparse
@@ -62,6 +62,7 @@ def draw(drawn: Sequence[Bar], path: Path) -> None:
         for panel, axis in zip(panels, axes, strict=False):
             shown = [bar for bar in drawn if bar.panel == panel][::-1]
             _panel(axis, shown)
+            axis.set_ylim(len(shown) - most - 0.6, len(shown) - 0.4)  # bars of one width
             axis.set_title(panel, loc="left", fontweight="bold")
         for axis in axes[len(panels) :]:
             axis.set_visible(False)
@@ -80,22 +81,24 @@ def _panel(axis: Any, shown: Sequence[Bar]) -> None:
     axis.set_xlim(0, 1.15 * max(max(bar.values) for bar in shown))
 
 
-def _newest() -> Path | None:
+def _newest() -> list[Path]:
+    found = [*publish.FOLDER.glob("*-io.json"), *publish.FOLDER.glob("*-io-*.json")]
+    found = sorted(path for path in found if not path.stem.endswith("-quick"))
     # Their names begin with the date.
-    found = sorted(publish.FOLDER.glob("*-io.json"))
-    return found[-1] if found else None
+    return [path for path in found if path.name[:10] == found[-1].name[:10]]
 
 
 def main(arguments: list[str]) -> int:
     """Draws; 1 if there is nothing to draw."""
     parser = argparse.ArgumentParser(prog="python -m bench pictures", description=__doc__)
-    parser.add_argument("results", type=Path, nargs="?", default=_newest())
+    parser.add_argument("results", type=Path, nargs="*", help="files that it has written")
     parser.add_argument("--output", type=Path, default=_FOLDER, help="folder of the pictures")
     chosen = parser.parse_args(arguments)
-    if chosen.results is None:
+    results = chosen.results or _newest()
+    if not results:
         publish.say(f"there are no results of `python -m bench io` in {publish.FOLDER}")
         return 1
-    found = list(bars(json.loads(chosen.results.read_text())["rows"]))
+    found = [bar for path in results for bar in bars(json.loads(path.read_text())["rows"])]
     chosen.output.mkdir(parents=True, exist_ok=True)
     for part in dict.fromkeys(bar.part for bar in found):
         path = chosen.output / f"io-{re.sub(r'[^a-z0-9]+', '-', part.lower())}.png"

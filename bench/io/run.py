@@ -1,5 +1,5 @@
 """`python -m bench io`: reading over an emulated link; writes
-`bench/results/<date>-<machine>-io.{json,md}`.
+`bench/results/<date>-<machine>-io.{json,md}`, with the parts in the name if only some are run.
 
 The IOExerciser (some branches of each entry, all branches of each fiftieth) on two layouts, and
 some branches of many files, at 0.3 and 137 ms, without a limit and at 20 MB/s of each connection.
@@ -77,7 +77,10 @@ def main(arguments: list[str]) -> int:
     remarks = "".join(f"- {note}\n" for note in dict.fromkeys(notes))
     legends = [_LEGEND, *dict.fromkeys(_LEGENDS[PARTS[part]] for part in options.parts)]
     text = "\n".join([title, tables.facts(about), *legends, tables.rows(rows), remarks])
-    publish.page(options.output, "-io" + "-quick" * options.quick, raw, text)
+    # Some parts alone do not replace what the same day has of all.
+    chosen = "" if set(options.parts) == set(PARTS) else f"-{'-'.join(options.parts)}"
+    name = "-io" + chosen.replace(" ", "-").lower() + "-quick" * options.quick
+    publish.page(options.output, name, raw, text)
     return 1 if findings.is_wrong else 0
 
 

@@ -71,7 +71,7 @@ def test_quick_run(tmp_path, folder):
     folders = ["--data", str(folder), "--output", str(tmp_path)]
     done = subprocess.run([*command, *folders], cwd=REPOSITORY, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    (written,) = tmp_path.glob("*-io-quick.json")
+    (written,) = tmp_path.glob("*-quick.json")
     rows = [row["what"] for row in json.loads(written.read_text())["rows"]]
     assert "CMS 2013, here: treemill" in rows
     assert "CMS 2013, 0.3 ms: ROOT, TTreeCache set by hand" in rows
@@ -105,7 +105,7 @@ def test_quick_run_of_a_part(part, line, tmp_path, folder):
     folders = ["--data", str(folder), "--output", str(tmp_path)]
     done = subprocess.run([*command, *folders], cwd=REPOSITORY, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    (written,) = tmp_path.glob("*-io-quick.json")
+    (written,) = tmp_path.glob("*-quick.json")
     assert line in [row["what"] for row in json.loads(written.read_text())["rows"]]
 
 
