@@ -1,10 +1,12 @@
 """Whether treemill remembers, between rounds, what it has decompressed. Measurements are of reading
-and decoding, so it does not, but in the forms that say so. The one place that says it.
+and decoding, so it does not, but in the forms that say so; nor does it keep what opening files on
+servers reads. The one place that says it.
 """
 
 import os
 
 _VARIABLE = "TREEMILL_CACHE"
+_METADATA = "TREEMILL_CACHE_METADATA_LIMIT"
 
 VARIANT = "remembering"
 """Of rivals: treemill as a user has it."""
@@ -25,9 +27,10 @@ such memory.
 
 def off() -> None:
     """For this process, unless it has opened a file, and those that it starts."""
-    os.environ[_VARIABLE] = "0"
+    os.environ[_VARIABLE] = os.environ[_METADATA] = "0"
 
 
 def as_users_have_it() -> None:
     """For this process, before it opens a file: the limit is what it is without a word."""
-    os.environ.pop(_VARIABLE, None)
+    for name in (_VARIABLE, _METADATA):
+        os.environ.pop(name, None)

@@ -37,7 +37,8 @@ def measure(
     for _ in range(options.rounds):
         runs[LOCAL].append(place.run(ours, local, options.patience, here=True))
         folder = tempfile.mkdtemp(prefix="io-again-", dir=options.data)
-        kept = {"TREEMILL_CACHE_DIRECTORY": folder}
+        # What opening reads is kept in the folder, too, as users have it.
+        kept = {"TREEMILL_CACHE_DIRECTORY": folder, "TREEMILL_CACHE_METADATA_LIMIT": ""}
         try:
             runs[_SAME].append(place.run(ours, far, options.patience, environment=kept))
             once = replace(far, passes=1)

@@ -1,0 +1,48 @@
+"""Reads of files on servers as lines and as a picture; what servers were asked for, added up."""
+
+import json
+
+import pytest
+from treemill.io_report import IOReport, SourceReport
+from treemill.monitor import reads
+from treemill.monitor.reads import Read
+
+SOME = [
+    Read(2, "root://b", "root://b//store/f.root", 50, 70, 0.2, 0.3, True),
+    Read(1, "root://a", "root://a//store/f.root", 0, 10, 0.1, 0.2, True),
+    Read(1, "root://a", "root://a//store/f.root", 20, 30, 0.1, 0.4, False),
+]
+
+
+def test_a_line_is_a_vectored_read():
+    first, second = map(json.loads, reads.lines(SOME))
+    assert first == {
+        "source": "root://a",
+        "file": "root://a//store/f.root",
+        "sent": 0.1,
+        "seconds": 0.4,
+        "bytes": 20,
+        "ranges": [[0, 10], [20, 30]],
+        "failed": 1,
+    }
+    assert second["source"] == "root://b"
+
+
+@pytest.mark.parametrize("some", [[], SOME, [r._replace(file=f"/{r.number}") for r in SOME]])
+def test_a_picture_is_written(some, tmp_path):
+    pytest.importorskip("matplotlib")
+    reads.save(some, tmp_path / "reads.svg", "title")
+    text = (tmp_path / "reads.svg").read_text()
+    assert "<svg" in text
+
+
+def test_reports_add_up_by_server():
+    one = SourceReport("root://a", 1, 2, 3, 10_000_000, 0, 1, 0.5, 2.0)
+    other = SourceReport("root://b", errors=1)
+    both = IOReport(sources=(one,)).plus(IOReport(sources=(one, other))).plus(IOReport())
+    assert [source.source for source in both.sources] == ["root://a", "root://b"]
+    assert both.sources[0].bytes_read == 20_000_000
+    assert both.sources[0].megabytes_per_second == pytest.approx(5)
+    lines = str(both).splitlines()
+    assert lines[1].strip().startswith("root://a: 20.0 MB at 5.0 MB/s, 6 ranges in 4 messages")
+    assert "1 ranges failed" in lines[2]
