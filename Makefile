@@ -61,12 +61,14 @@ $(VENV)/servers/.packages: requirements/servers.txt | $(BIN)/python
 		-r requirements/servers.txt || echo "no S3 server: its tests will be skipped"
 	@touch $@
 
-# Servers for the tests of remote reading, which skip without them, and say so.
-SERVERS := nginx-light xrootd-server xrootd-server-plugins xrootd-plugins xrootd-client iproute2
+# Servers for the tests of remote reading and of clusters, which skip without them, and say so.
+SERVERS := nginx-light xrootd-server xrootd-server-plugins xrootd-plugins xrootd-client iproute2 \
+	slurmctld slurmd slurm-client munge
 servers:
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { \
 		command -v xrootd && command -v cmsd && command -v xrdcp && command -v ip \
-		&& PATH=$$PATH:/usr/sbin command -v nginx; } >/dev/null 2>&1; then \
+		&& PATH=$$PATH:/usr/sbin command -v nginx && PATH=$$PATH:/usr/sbin command -v slurmd \
+		&& command -v sbatch; } >/dev/null 2>&1; then \
 		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
 			--no-install-recommends $(SERVERS) >/dev/null; } \
 		|| echo "no servers from Debian's packages: their tests will be skipped"; fi

@@ -1,3 +1,4 @@
-"""Real servers of files, each with a folder and ports of its own, for tests and measurements, which
-this folder does not know: XRootD (alone, or a federation), nginx, an S3 and an FTP server.
+"""Real servers, each with a folder and ports of its own, for tests and measurements, which this
+folder does not know: XRootD (alone, or a federation), nginx, an S3 and an FTP server; a batch
+system, Slurm.
 """
