@@ -12,7 +12,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from .process import HERE, Process, ServerError, free_ports
+from ..link.host import HERE
+from .process import Process, ServerError, free_ports
 
 __all__ = ["Slurm"]
 
