@@ -104,8 +104,9 @@ def _treemill(task: Task) -> dict[str, Any]:
             values = session.run(sums, progress=False, **limit)
             told = session.report
         assert isinstance(values, list)
-        counters = {} if told is None else told.io._asdict()
-        return float(sum(values)), counters
+        counted = {} if told is None else told.io._asdict()
+        numbers = {name: value for name, value in counted.items() if not isinstance(value, tuple)}
+        return float(sum(values)), numbers
 
     return _timed(task, read)
 
