@@ -42,3 +42,29 @@ def test_listing_columns_lets_other_threads_run(kind, tmp_path, no_switching):
         tree.branches()
     assert ran
     thread.join()
+
+
+LOADED_ON_A_THREAD = """
+import sys, threading
+
+def count():
+    import treemill as tm
+    events = tm.dataset(sys.argv[1:], tree="Events")
+    found.append(tm.run(events.count()))
+
+found = []
+for _ in range(3):  # the first one loads the core
+    thread = threading.Thread(target=count)
+    thread.start()
+    thread.join()
+assert found[0] > 0 and found == found[:1] * 3, found
+"""
+
+
+def test_the_thread_that_loads_the_core_may_end(paths):
+    import subprocess
+    import sys
+
+    words = [sys.executable, "-X", "faulthandler", "-c", LOADED_ON_A_THREAD, *paths]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -21,7 +21,7 @@ def connected(address: object, security: object = None, **options: Any) -> DaskP
             f"distributed.Client or a cluster object, not {type(address).__name__}"
         )
     try:
-        from distributed import Client
+        from distributed import Client, Security
     except ImportError as error:
         raise MissingPackageError(
             "clusters need dask's distributed: pip install 'treemill[cluster]'"
@@ -35,6 +35,14 @@ def connected(address: object, security: object = None, **options: Any) -> DaskP
                 "an asynchronous Client cannot be waited for: give connect() its address"
             )
         return DaskPool(address, owned=False, **options)
+    has_certificates = security is not None or Security().get_connection_args("client").get(
+        "ssl_context"
+    )
+    if isinstance(address, str) and address.startswith("tls:") and not has_certificates:
+        raise QueryError(
+            f"{address} uses TLS: give connect() security=distributed.Security(…), or set "
+            "distributed.comm.tls in Dask's configuration"
+        )
     kept = {} if security is None else {"security": security}
     try:
         client = Client(address, timeout=_CONNECT, set_as_default=False, **kept)

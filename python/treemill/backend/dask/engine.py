@@ -187,7 +187,7 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
 
     def setup(self, worker: Worker) -> None:
         """Starts the loop."""
-        # Its allocator does not survive the end of the thread that loads it. This one stays.
+        # Here, so that the first query does not wait for it.
         importlib.import_module("treemill._core")
         self._worker = worker
         self._loop = asyncio.get_running_loop()
