@@ -7,6 +7,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -30,6 +31,8 @@ class Sum(tm.Selector):
     def process(self, events):
         if "STUCK" in os.environ and events.metadata["filename"] == paths[-1]:
             threading.Event().wait()
+        if "SLOW" in os.environ:
+            threading.Event().wait(0.05)
         self.output["n"] += len(events)
         self.output["met"] += int(sum(events.MET_pt > 20))
 
@@ -63,6 +66,30 @@ def test_a_run_that_was_killed_goes_on(mode, paths, truth, tmp_path):
     assert done.returncode == 0, done.stderr
     entries, met = len(truth), int((truth.MET_pt > 20).to_numpy().sum())
     assert done.stdout.split() == [str(entries), str(met), str(before), "True"]
+
+
+@pytest.mark.slow
+@MODES
+def test_a_run_that_is_killed_again_and_again_ends_with_the_right_counts(
+    mode, paths, truth, tmp_path
+):
+    """At any moment, twenty times: while it starts, works, merges or writes."""
+    chance = Random(7)
+    command = [sys.executable, "-c", PROGRAM, mode, str(tmp_path / "kept"), *paths]
+    before = 0
+    for _ in range(20):
+        slow = os.environ | {"SLOW": "1"}
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=slow) as running:
+            with suppress(subprocess.TimeoutExpired):
+                running.wait(chance.uniform(0.1, 3.0))
+            running.send_signal(signal.SIGKILL)
+        now = kept(tmp_path / "kept")
+        assert now >= before, "what was kept stays"
+        before = now
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    met = int((truth.MET_pt > 20).to_numpy().sum())
+    assert done.stdout.split() == [str(len(truth)), str(met), str(before), "True"]
 
 
 @MODES
