@@ -26,11 +26,11 @@ class Assignment:
             return True
         # Near the end commits are as frequent as their cost allows: a worker that is overtaken with
         # a packet loses all that it has not committed. Not if all commits wait for the end.
-        cost = state.sizing.ask + state.sizing.merge
         if state.more or not state.policy.speculate:
             return False
         if state.policy.commit_seconds == float("inf"):
             return False
+        cost = state.sizing.ask + state.sizing.merge
         if since < 2 * cost * len(state.workers):
             return False
         rate = state.rates.total(len(state.workers))
@@ -43,7 +43,9 @@ class Assignment:
             return None
         if worker.number in state.ledger.promises:
             return worker.process(state.ledger.keep_promise(worker.number), now)
-        again = state.again.pick(worker.number, self._is_alone)
+        again = None
+        if state.again.waiting:
+            again = state.again.pick(worker.number, self._is_alone)
         if again is not None:
             again_file = state.files[again.file]
             state.nodes.move(worker, again_file)

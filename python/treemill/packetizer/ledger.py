@@ -157,7 +157,8 @@ class Ledger:
 
     def other_holders(self, worker: int, number: int) -> list[int]:
         """The other workers that are working on the packet."""
-        return sorted(self._holders.get(number, set()) - {worker})
+        holders = self._holders.get(number)
+        return [] if holders is None else sorted(holders - {worker})
 
     def working(self, worker: int) -> Packet:
         """The packet that the worker is working on. There must be one."""
@@ -195,10 +196,10 @@ class Ledger:
         if not packet.start <= stop <= packet.stop:
             raise RuntimeError(f"packet {packet} cannot end at {stop}")
         del self._working[worker]
-        if self._holders.get(number, {worker}) != {worker}:
-            raise RuntimeError(f"packet {number} is to be taken back from its other holders first")
-        self._holders.pop(number, None)
-        self._failures.pop(number, None)
+        if number in self._holders:
+            if self._holders.pop(number) != {worker}:
+                raise RuntimeError(f"packet {number} has to be taken back from its others first")
+            self._failures.pop(number, None)
         held.stop = stop
         if stop > packet.start:
             self._done.setdefault(worker, []).append(held)

@@ -296,4 +296,5 @@ class Nodes:
     def _weight(self, node: Node) -> float:
         """Seconds until the node has nothing left, with one average reader more."""
         left = node.left + node.unknown * self._mean
-        return left / (max(node.speed, 0.0) + (self._rate or 1.0))
+        speed = node.speed
+        return left / ((speed if speed > 0.0 else 0.0) + (self._rate or 1.0))

@@ -131,6 +131,8 @@ class Packetizer(View):
     def _counts(self, event: Event) -> bool:
         """Whether the event has an effect: workers and mergers that were given up may still
         answer."""
+        if isinstance(event, (PacketDone, FileOpened)):  # most events are
+            return event.worker in self._state.workers
         if isinstance(event, _ALWAYS):
             return True
         if isinstance(event, (MergerLost, Collected, Refused)):
