@@ -136,6 +136,24 @@ def test_stop_keeps_what_is_done(events):
         assert query.report.entries + missing <= events.num_entries
 
 
+def test_abort_is_no_error_of_the_sites(events):
+    reached, go_on = threading.Event(), threading.Event()
+
+    def slow(chunk):
+        reached.set()
+        go_on.wait(30)
+        return {"n": len(chunk)}
+
+    with tm.connect([tm.connect(workers=1) for _ in range(2)]) as session:
+        query = session.submit(slow, events)
+        assert reached.wait(30)
+        query.abort()
+        go_on.set()
+        with pytest.raises(tm.TreemillError, match="the query was aborted"):
+            query.result(timeout=30)
+        assert query.report.entries == 0
+
+
 def test_an_error_of_the_users_code_names_the_place(events):
     session = tm.connect([tm.connect(workers=1), tm.connect(workers=1)])
     with session, pytest.raises(tm.WorkerError) as caught:

@@ -353,9 +353,8 @@ class Lessor:
         if self._growing:
             return
         if not self._sites:
-            self._error = self._error or WorkerGone(f"no sub-master is left: {reason}")
-            if self._pool and not self._ending:
-                self._end(reason, None)
+            if self._pool:
+                self._end(reason, WorkerGone(f"no sub-master is left: {reason}"))
             return
         for part in self._pool.take_out_of_reach(self._sites):
             error = WorkerGone(f"no site is left that can read it: {reason}")
