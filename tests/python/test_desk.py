@@ -1,0 +1,250 @@
+"""The scheduler's part of a session on a cluster, in random histories: processes join, die, and are
+given up; mergers with partials die; the client reads parts and settles. Every entry of the dataset
+is in what the client has read, once.
+"""
+
+import pickle
+import random
+
+import pytest
+from treemill.backend.dask.desk import Desk
+from treemill.backend.dask.mailbox import Mailbox
+from treemill.backend.dask.merger import Merger, Refused
+from treemill.backend.dask.messages import (
+    Act,
+    Begin,
+    Drop,
+    End,
+    Hold,
+    Loaded,
+    PassRequest,
+    Recall,
+    Tell,
+    Unreached,
+)
+from treemill.packetizer import (
+    Commit,
+    Committed,
+    Discard,
+    Discarded,
+    FileOpened,
+    OpenFile,
+    PacketDone,
+    Process,
+    Sizing,
+    WorkerJoined,
+)
+from treemill.packetizer import Refused as RefusedEvent
+
+FILES = (130, 1, 77)
+HISTORIES = 160
+
+
+class Entries(list):
+    """A partial: the ranges that are in it."""
+
+    merge = list.extend
+
+    def dumps(self):
+        return pickle.dumps(list(self))
+
+
+class Host:
+    """A worker process with two workers, which does what it is told when chance says so."""
+
+    def __init__(self, world, address):
+        self.world, self.address = world, address
+        self.start, self.mail = f"start of {address}", Mailbox()
+        self.mergers, self.orders, self.partials, self.handed = {}, {}, {}, {}
+        self.work = None
+
+    def say(self, message):
+        self.mail.put(message)
+
+    def exchange(self, is_lost):
+        """A request, whose answer may be lost."""
+        desk = self.world.desk
+        desk.add(self.address, f"host{int(self.address) % 2}", 2)
+        assert desk.hear(self.address, self.start, self.mail.parcel())
+        if not is_lost:
+            for message in self.mail.take(desk.mail(self.address)):
+                self.understand(message)
+
+    def understand(self, message):
+        if isinstance(message, Begin):
+            self.work = message.work
+            self.orders = {number: [] for number in message.workers}
+            self.say(Loaded(message.work))
+            for number in message.workers:
+                self.say(Tell(message.work, WorkerJoined(number)))
+        elif isinstance(message, Hold):
+            self.mergers[message.merger] = Merger()
+        elif isinstance(message, Recall):
+            merger = self.mergers[message.merger]
+            if merger.refuse(message.worker) > message.taken:
+                self.say(Tell(self.work, Committed(message.worker, message.merger)))
+            self.say(Tell(self.work, RefusedEvent(message.merger, message.worker)))
+        elif isinstance(message, Drop):
+            self.mergers[message.merger].drop()
+        elif isinstance(message, End):
+            self.orders, self.partials, self.mergers = {}, {}, {}
+        elif isinstance(message, Act) and getattr(message.action, "worker", None) in self.orders:
+            self.orders[message.action.worker].append(message)
+
+    def step(self, worker):
+        """A worker carries out its order."""
+        act = self.orders[worker].pop(0)
+        order = act.action
+        if isinstance(order, OpenFile):
+            self.say(Tell(self.work, FileOpened(worker, order.file, FILES[order.file])))
+        elif isinstance(order, Process):
+            packet = order.packet
+            self.partials.setdefault(worker, Entries()).append(
+                (packet.file, packet.start, packet.stop)
+            )
+            self.say(Tell(self.work, PacketDone(worker, packet.number, packet.stop, 0.1)))
+        elif isinstance(order, Discard):
+            self.partials.pop(worker, None)
+            self.say(Tell(self.work, Discarded(worker)))
+        elif isinstance(order, Commit):
+            self.commit(worker, order.merger, act.address)
+
+    def commit(self, worker, merger, address):
+        partial, there = self.partials.pop(worker), self.world.hosts.get(address)
+        number = self.handed.get((worker, merger), 0)
+        try:
+            if there is None or merger not in there.mergers:
+                raise Refused
+            there.mergers[merger].take(worker, number, lambda: partial)
+        except Refused:
+            self.say(Unreached(self.work, worker, merger, "refused"))
+            return
+        if (
+            not self.world.kills or self.world.chance.random() < 0.9
+        ):  # else it dies before it can say so
+            self.handed[worker, merger] = number + 1
+            self.say(Tell(self.work, Committed(worker, merger)))
+        else:
+            self.world.kills -= 1
+            self.world.kill(self.address)
+
+
+class World:
+    def __init__(self, seed):
+        self.chance = random.Random(seed)
+        self.now = 0.0
+        self.desk = Desk(lambda: self.now)
+        self.hosts, self.next = {}, 0
+        self.kills = self.chance.randrange(3)  # three deaths with one packet end a query
+        for _ in range(3):
+            self.add()
+
+    def add(self):
+        address = str(self.next)
+        self.next += 1
+        self.hosts[address] = Host(self, address)
+
+    def kill(self, address):
+        if self.hosts.pop(address, None) is not None:
+            self.desk.remove(address, f"{address} was killed")
+            self.add()
+
+    def step(self):
+        self.now += 0.05
+        what = self.chance.random()
+        host = self.hosts[self.chance.choice(sorted(self.hosts))]
+        if what < 0.02 and self.kills:
+            self.kills -= 1
+            self.kill(host.address)
+        elif what < 0.05:
+            self.desk.tick()
+        elif what < 0.55:
+            host.exchange(self.chance.random() < 0.1)
+        else:
+            ready = [worker for worker, orders in host.orders.items() if orders]
+            if ready:
+                host.step(self.chance.choice(ready))
+
+    def fetch(self, name):
+        """The result, as a client gets it; None if it is not there, or has changed."""
+        parts = self.desk.status(name).parts
+        if parts is None:
+            return None
+        found, commits = [], {}
+        for part in parts:
+            merger = self.hosts[part.address].mergers.get(part.merger)
+            if merger is None:
+                return None
+            commits[part.merger], data = merger.read()
+            found += pickle.loads(data)
+            if self.chance.random() < 0.05:
+                self.step()  # something happens meanwhile
+        return found if self.desk.settle(name, commits) else None
+
+
+def request(**changes):
+    made = {
+        "name": "query",
+        "title": "query",
+        "task": "digest",
+        "inputs": None,
+        "packages": (),
+        "files": [None] * len(FILES),
+        "nodes": [None] * len(FILES),
+        "workers": 6,
+        "skip_errors": False,
+        "commit_seconds": 0.2,
+        "sizing": Sizing(shortest=0.01, longest=0.1),
+        "silence": 60.0,
+        "patience": 10.0,
+        "wait": 300.0,
+        "keep": 1000.0,
+        "trace": 0,
+    }
+    return PassRequest(**(made | changes))
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_every_entry_once_whatever_dies(part):
+    for seed in range(part * HISTORIES // 4, (part + 1) * HISTORIES // 4):
+        world = World(seed)
+        world.desk.begin("work", request())
+        found = None
+        for _ in range(40_000):
+            world.step()
+            if found is None:
+                found = world.fetch("work")
+            if world.desk.status("work").ended is not None:
+                break
+        ended = world.desk.status("work").ended
+        assert ended is not None, f"seed {seed} does not end"
+        assert ended.error is None, (seed, ended.error)
+        for file, entries in enumerate(FILES):
+            mine = sorted((start, stop) for at, start, stop in found if at == file)
+            assert [start for start, _ in mine] == [0, *(stop for _, stop in mine)][:-1], seed
+            assert mine[-1][1] == entries, seed
+            assert ended.coverage.processed[file] == [(0, entries)]
+
+
+def test_a_result_waits_for_so_long_and_no_longer():
+    world = World(1)
+    world.kills = 0
+    world.desk.begin("work", request(keep=5.0))
+    while world.desk.status("work").parts is None:
+        world.step()
+    world.desk.tick()
+    assert [each.done for each in world.desk.listed()] == [True]
+    world.now += 6
+    world.desk.tick()
+    assert world.desk.listed() == []
+
+
+def test_bytes_are_kept_as_long_as_a_pass_needs_them():
+    world = World(1)
+    world.desk.put("digest", b"task")
+    world.desk.put("other", b"nobody's")
+    world.desk.begin("work", request())
+    world.now += 700
+    world.desk.tick()
+    assert world.desk.get("digest") == b"task"
+    assert world.desk.missing(["digest", "other"]) == ["other"]
