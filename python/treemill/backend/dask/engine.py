@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MasterPlugin", "check_version", "install"]
 
-OLDEST = (2024, 1, 0)
+OLDEST = (2024, 8, 0)
 """The oldest version of distributed with which this was tested."""
 NAME = "treemill"
 _POLL = 5.0
