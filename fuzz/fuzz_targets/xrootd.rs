@@ -5,10 +5,10 @@ use libfuzzer_sys::fuzz_target;
 use std::time::Duration;
 use treemill_xrootd::stream::{Deadlines, Event, Outcome, Stream};
 use treemill_xrootd::wire::bodies::{Entry, Location, Login, Opened, Protocol, Status, segments, values};
-use treemill_xrootd::wire::{Header, Request, codes};
+use treemill_xrootd::wire::{Header, Paged, Request, codes};
 
 /// States of responses, so that a byte is one.
-const STATES: [u16; 8] = [
+const STATES: [u16; 9] = [
     codes::OK,
     codes::OK_SO_FAR,
     codes::ATTENTION,
@@ -17,6 +17,7 @@ const STATES: [u16; 8] = [
     codes::REDIRECT,
     codes::WAIT,
     codes::WAIT_RESPONSE,
+    codes::STATUS,
 ];
 const ASKED: [([u8; 4], u32, u64); 2] = [([1; 4], 3, 5), ([1; 4], 4, 9)];
 
@@ -36,12 +37,25 @@ fn frames(mut data: &[u8]) -> Vec<u8> {
     while let [stream, state, length, rest @ ..] = data {
         let (body, after) = rest.split_at(usize::from(*length).min(rest.len()));
         let header = Header {
-            stream: u16::from(stream % 4),
-            state: STATES[usize::from(state % 8)],
+            stream: u16::from(stream % 5),
+            state: STATES[usize::from(state % 9)],
             length: u32::try_from(body.len()).unwrap_or_default(),
         };
         bytes.extend(header.encode());
         bytes.extend(body);
+        // The checksum of an announcement is not found by chance.
+        if let Some(&[length, offset]) = after.first_chunk().filter(|_| stream % 5 == 4) {
+            let paged = Paged {
+                stream: header.stream,
+                is_last: length % 2 == 0,
+                length: u32::from(length),
+                offset: u64::from(offset / 64),
+            };
+            bytes.truncate(bytes.len() - Header::SIZE - body.len());
+            let (state, length) = (codes::STATUS, 24);
+            bytes.extend(Header { state, length, ..header }.encode());
+            bytes.extend(paged.encode());
+        }
         data = after;
     }
     bytes
@@ -56,6 +70,8 @@ fn converse(bytes: &[u8], piece: usize) {
     for _ in 0..3 {
         open.extend(stream.send(&read, 300, Duration::ZERO).map(|sent| sent.0));
     }
+    let pages = Request::Pages { handle: [1; 4], offset: 0, length: 300, again: false };
+    open.extend(stream.send(&pages, 300, Duration::ZERO).map(|sent| sent.0));
     for (seconds, piece) in bytes.chunks(piece).enumerate() {
         let (now, mut events) = (Duration::from_secs(seconds as u64), Vec::new());
         let taken = stream.take(piece, now, &mut events);
@@ -64,7 +80,7 @@ fn converse(bytes: &[u8], piece: usize) {
             if let Event::Done { stream, outcome } = event {
                 let at = open.iter().position(|open| *open == stream);
                 open.swap_remove(at.expect("a request ends that is not in flight"));
-                if let Outcome::Data(data) = outcome {
+                if let Outcome::Data(data) | Outcome::Pages { data, .. } = outcome {
                     assert!(stream == 0 || data.len() <= 300);
                 }
             }
@@ -76,6 +92,7 @@ fn converse(bytes: &[u8], piece: usize) {
 }
 
 fn bodies(data: &[u8]) {
+    let _ = Paged::decode(data);
     let _ = Protocol::decode(data);
     let _ = Login::decode(data);
     let _ = Status::decode(data);

@@ -15,11 +15,8 @@ PLACES = (
     *("http", "https", "davs", "s3"),
     *("ftp", "fsspec-local", "official-xrootd"),
 )
-CANNOT_LIST = {
-    "redirector": "the data servers behind a redirector are not asked for their folders",
-    "davs": "nginx does not speak WebDAV",
-}
-"""What cannot be listed yet, or at all."""
+LISTS = tuple(place for place in PLACES if place != "davs")
+"""Where folders are listed. nginx takes `davs://` for reading, but does not speak WebDAV."""
 
 
 @dataclass
@@ -171,16 +168,27 @@ def test_histograms_are_the_same(place, paths, mode):
         assert_same(session.run(*histograms(tm.dataset(trees(place)))), expected)
 
 
-def test_a_glob_and_a_directory(place, paths, request):
+@pytest.mark.parametrize("place", LISTS, indirect=True)
+def test_a_glob_and_a_directory(place, paths):
     expected = tm.dataset(paths, "Events").num_entries
-    try:
-        found = tm.dataset(place.url("store/trees/events_*.root:Events")).num_entries
-    except tm.TreemillError as error:
-        if reason := CANNOT_LIST.get(request.node.callspec.params["place"]):
-            pytest.skip(f"{reason}: {error}")
-        raise
+    found = tm.dataset(place.url("store/trees/events_*.root:Events")).num_entries
     assert found == expected
     assert tm.dataset(place.url("store/trees/"), tree="Events").num_entries == expected
+
+
+def test_a_folder_is_what_all_servers_of_a_federation_have(federation, files, nothing_remembered):
+    """Each of two data servers has a file of its own, and one that both have."""
+    supported("root://r/")
+    first, second, third = (files[f"store/trees/events_{i}.root"] for i in range(3))
+    federation.put(first, "store/parts/a/one.root", 0)
+    federation.put(second, "store/parts/b/two.root", 1)
+    federation.put(third, "store/parts/b/both.root")
+    found = tm.dataset(federation.url("store/parts/*/*.root:Events"))
+    assert found.num_entries == 5000 + 1 + 7321
+    assert tm.dataset(federation.url("store/parts/b/"), tree="Events").num_entries == 1 + 7321
+    with pytest.raises(tm.SourceError) as caught:
+        tm.dataset(federation.url("store/none/*.root"), tree="Events")
+    assert "store/none" in str(caught.value)
 
 
 def test_a_file_that_is_not_there(place):

@@ -49,7 +49,8 @@ pub fn stat(url: &str) -> Result<Stat, SourceError> {
     let name = address.name.clone();
     waited(&name, async move {
         let file = File::new(address);
-        let (_, accepted) = insist(|| soon(file.range(&(0..1), None, u64::MAX))).await?;
+        let (_, accepted) =
+            insist(&file.server, || soon(file.range(&(0..1), None, u64::MAX))).await?;
         let size = accepted.size.ok_or_else(no_size)?;
         Ok(Stat {
             size,
@@ -87,8 +88,8 @@ pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
         let is_dav = address.is_dav;
         let folder = File::new(address);
         match is_dav {
-            true => insist(|| by_propfind(&folder)).await,
-            false => insist(|| by_page(&folder)).await,
+            true => insist(&folder.server, || by_propfind(&folder)).await,
+            false => insist(&folder.server, || by_page(&folder)).await,
         }
     })
 }
@@ -101,7 +102,7 @@ fn waited<T: Send + 'static>(
 }
 
 async fn opening(file: File) -> Result<(Ranges, Opened), Trouble> {
-    let (mut opened, version) = insist(|| first(&file)).await?;
+    let (mut opened, version) = insist(&file.server, || first(&file)).await?;
     opened.identity = identity(&file, &version, opened.size);
     let size = opened.size;
     let known = Known { size, version };

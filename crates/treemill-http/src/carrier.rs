@@ -19,7 +19,7 @@ use url::Url;
 /// A file, or a folder, at its server.
 pub(crate) struct File {
     pub(crate) address: Address,
-    server: String,
+    pub(crate) server: String,
     route: Arc<Mutex<Route>>,
     line: Line,
 }
@@ -80,7 +80,7 @@ async fn within<T>(
     timeout(SERVER_SILENCE, what).await.unwrap_or_else(|_| {
         let seconds = SERVER_SILENCE.as_secs_f64();
         let what = format!("the server {server} has sent nothing for {seconds:.0} s");
-        Err(Trouble::new(Kind::Transient, what))
+        Err(Trouble::new(Kind::Silent, what))
     })
 }
 

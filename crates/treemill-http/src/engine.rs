@@ -99,10 +99,10 @@ pub fn trouble(error: &reqwest::Error, server: &str) -> Trouble {
         let what = format!("the server {server} cannot be trusted, or does not trust: {refusal}");
         return Trouble::new(Kind::Final, what);
     }
-    let kind = if error.is_builder() {
-        Kind::Final
-    } else {
-        Kind::Transient
+    let kind = match (error.is_builder(), error.is_timeout()) {
+        (true, _) => Kind::Final,
+        (_, true) => Kind::Silent,
+        (_, false) => Kind::Transient,
     };
     let cause = root(error);
     let doing = if error.is_connect() {

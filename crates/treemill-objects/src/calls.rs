@@ -53,7 +53,7 @@ pub fn open(url: &str) -> Result<ObjectSource, SourceError> {
 /// As [`open`].
 pub fn stat(url: &str) -> Result<Stat, SourceError> {
     waited(url, |address, store| async move {
-        let meta = insist(|| soon(head(&*store, &address))).await?;
+        let meta = insist(&address.server(), || soon(head(&*store, &address))).await?;
         Ok(Stat {
             size: meta.size,
             identity: identity(&address, &meta),
@@ -88,7 +88,7 @@ pub fn list(url: &str) -> Result<Vec<Entry>, SourceError> {
                 .await
                 .map_err(|e| trouble(&e))
         };
-        let found = insist(|| soon(one())).await?;
+        let found = insist(&address.server(), || soon(one())).await?;
         let entry = |path: &object_store::path::Path, is_folder| {
             let name = path.filename()?.to_owned();
             Some(Entry { name, is_folder })
@@ -132,12 +132,12 @@ async fn opening(
     address: Address,
     store: Arc<dyn ObjectStore>,
 ) -> Result<(Object, Opened), Trouble> {
-    let first = insist(|| first(&*store, &address)).await;
+    let first = insist(&address.server(), || first(&*store, &address)).await;
     let (known, mut opened) = match first {
         Ok(first) => first,
         Err(trouble) if trouble.kind != Kind::Final => return Err(trouble),
         // An object without bytes has no range to send.
-        Err(refused) => match insist(|| soon(head(&*store, &address))).await {
+        Err(refused) => match insist(&address.server(), || soon(head(&*store, &address))).await {
             Ok(meta) if meta.size == 0 => (meta, empty(&address)),
             _ => return Err(refused),
         },

@@ -4,7 +4,7 @@ use crate::lanes::{Lanes, Opening};
 use crate::limits::LANES;
 use crate::{Entry, Stat, Transport};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use treemill_source::{Observed, Source, SourceError};
 use treemill_xrootd::{Client, Error, ErrorKind, Options, Url, XrootdSource, settled, shown};
 
@@ -29,7 +29,7 @@ fn client(url: &str, number: usize) -> Arc<Client> {
     if place.as_ref().is_some_and(|(owner, _)| *owner != process) {
         std::mem::forget(place.take()); // its connections belong to the parent
     }
-    let made = || std::array::from_fn(|_| Arc::new(Client::new(Options::default())));
+    let made = || std::array::from_fn(|_| Arc::new(Client::new(options())));
     let (_, clients) = place.get_or_insert_with(|| (process, made()));
     let digest = xxhash_rust::xxh3::xxh3_64(url.as_bytes());
     let [first, ..] = &*clients;
@@ -37,6 +37,20 @@ fn client(url: &str, number: usize) -> Arc<Client> {
     let lane = usize::try_from(lane).unwrap_or(0);
     let lane = lane.saturating_add(number) % LANES;
     Arc::clone(clients.get(lane).unwrap_or(first))
+}
+
+/// As users want it: `TREEMILL_XROOTD_CHECKSUMS` is `far` (by default), `always` or `never`.
+fn options() -> Options {
+    let usual = Options::default();
+    let checks_from = match std::env::var("TREEMILL_XROOTD_CHECKSUMS").as_deref() {
+        Ok("always") => Duration::ZERO,
+        Ok("never") => Duration::MAX,
+        _ => usual.checks_from,
+    };
+    Options {
+        checks_from,
+        ..usual
+    }
 }
 
 fn open(url: &str) -> Result<Arc<dyn Source>, SourceError> {

@@ -2,16 +2,18 @@
 //! Answers come by the sources' own threads; one more looks for late ones while any are due.
 
 use crate::agreement::{self, Look};
-use crate::limits::{FIRST, LEAST_LOOK, LINGER};
+use crate::limits::{LEAST_LOOK, LINGER, MOST_REPLICAS};
 use crate::members::{Number, Standing};
-use crate::opening::{self, Opener};
+use crate::opening::{self, Finder, Opener};
 use crate::state::{AskId, Decision, PartId, State};
 use crate::whole::{Place, places};
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use treemill_source::{Bytes, Identity, Promise, Source, SourceError, Ticket};
+
+mod sampling;
 
 /// Gets a message about a replica that is left out because it has another file. It is called from any thread.
 pub type Warn = Box<dyn Fn(&str) + Send + Sync>;
@@ -19,17 +21,21 @@ pub type Warn = Box<dyn Fn(&str) + Send + Sync>;
 /// What the source shares with its threads and with the requests in flight.
 pub(crate) struct Core {
     pub(crate) name: String,
-    openers: Arc<Vec<Opener>>,
     warn: Warn,
+    /// Finds replicas that nobody has named. Then the file is the one that was opened first: its identity is that one's.
+    finder: Option<Finder>,
     pub(crate) size: u64,
-    /// The sample of the source that was opened first, and its number.
-    first: (Number, Option<Identity>, Vec<Ticket>),
+    /// The source that was opened first, with its number.
+    first: (Number, Arc<dyn Source>),
+    /// Its sample, once there is another one to compare it with, or none to find.
+    sample: OnceLock<Vec<Ticket>>,
     began: Instant,
     inner: Mutex<Inner>,
     bell: Condvar,
 }
 
 struct Inner {
+    openers: Vec<Arc<Opener>>,
     state: State,
     sources: Vec<Option<Arc<dyn Source>>>,
     parts: HashMap<PartId, Place>,
@@ -44,8 +50,8 @@ impl Core {
     /// The core of a file of which one source is open; others could not be opened, for these reasons.
     pub(crate) fn start(
         name: String,
-        openers: Arc<Vec<Opener>>,
-        warn: Warn,
+        openers: Vec<Arc<Opener>>,
+        (warn, finder): (Warn, Option<Finder>),
         (number, source): (Number, Arc<dyn Source>),
         errors: Vec<(Number, SourceError)>,
     ) -> Arc<Self> {
@@ -61,19 +67,22 @@ impl Core {
         }
         state.members.opened(number, source.costs().round_trip);
         let mut sources = vec![None; count];
-        let tickets = source.submit(agreement::sample(source.size()));
-        let (size, identity) = (source.size(), source.identity());
+        if finder.is_some() {
+            state.may_search();
+        }
         if let Some(place) = sources.get_mut(number) {
-            *place = Some(source);
+            *place = Some(Arc::clone(&source));
         }
         let core = Arc::new(Core {
             name,
-            openers,
             warn,
-            size,
-            first: (number, identity, tickets),
+            finder,
+            size: source.size(),
+            first: (number, source),
+            sample: OnceLock::new(),
             began,
             inner: Mutex::new(Inner {
+                openers,
                 state,
                 sources,
                 parts: HashMap::new(),
@@ -84,13 +93,8 @@ impl Core {
             }),
             bell: Condvar::new(),
         });
-        for ticket in &core.first.2 {
-            let core = Arc::downgrade(&core);
-            ticket.on_ready(move |_| {
-                if let Some(core) = core.upgrade() {
-                    core.settle_first();
-                }
-            });
+        if core.finder.is_none() {
+            core.sample();
         }
         core.act(|state, now| state.tick(now));
         core
@@ -110,7 +114,10 @@ impl Core {
 
     /// The file's identity, when the sample is here.
     pub(crate) fn identity(self: &Arc<Self>) -> Option<Identity> {
-        for ticket in &self.first.2 {
+        if self.finder.is_some() {
+            return self.first.1.identity();
+        }
+        for ticket in self.sample() {
             ticket.wait().ok()?;
         }
         self.settle_first();
@@ -127,14 +134,10 @@ impl Core {
 
     /// The names of the sources that are read from.
     pub(crate) fn active_names(&self) -> Vec<String> {
-        let active = self
-            .inner()
-            .state
-            .members
-            .with(Standing::Active)
-            .into_iter();
+        let inner = self.inner();
+        let active = inner.state.members.with(Standing::Active).into_iter();
         active
-            .filter_map(|number| Some(self.openers.get(number)?.name.clone()))
+            .filter_map(|number| Some(inner.openers.get(number)?.name.clone()))
             .collect()
     }
 
@@ -166,6 +169,7 @@ impl Core {
             match decision {
                 Decision::Ask(number, asks) => self.ask(number, asks),
                 Decision::Open(number) => self.start_opening(number),
+                Decision::Search => self.start_search(),
                 Decision::GiveUp(part) => self.give_up(part),
             }
         }
@@ -230,8 +234,10 @@ impl Core {
         let core = Arc::clone(self);
         let thread = std::thread::Builder::new().name("replica-open".to_owned());
         let started = thread.spawn(move || {
+            core.sample();
             let missing = || Err(SourceError::new(&core.name, "there is no such replica"));
-            let opened = core.openers.get(number).map_or_else(missing, opening::open);
+            let opener = core.inner().openers.get(number).cloned();
+            let opened = opener.map_or_else(missing, |opener| opening::open(&opener));
             if opened.is_ok() {
                 core.wait_for_first();
             }
@@ -241,6 +247,40 @@ impl Core {
             let what = format!("no thread can be started: {error}");
             self.opened(number, Err(SourceError::new(&self.name, what)));
         }
+    }
+
+    /// Looks for replicas on a thread of its own: servers may think for long.
+    fn start_search(self: &Arc<Self>) {
+        let core = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("replica-search".to_owned());
+        let search = move || {
+            let found = core
+                .finder
+                .as_ref()
+                .map_or_else(Vec::new, |finder| finder());
+            core.found(found);
+        };
+        if thread.spawn(search).is_err() {
+            self.found(Vec::new());
+        }
+    }
+
+    /// A search has ended: takes in what was not known.
+    fn found(self: &Arc<Self>, found: Vec<Opener>) {
+        let mut inner = self.inner();
+        let known = inner.openers.len();
+        for opener in found {
+            let is_new = inner.openers.iter().all(|other| other.name != opener.name);
+            if is_new && inner.openers.len() < MOST_REPLICAS {
+                inner.openers.push(Arc::new(opener));
+                inner.sources.push(None);
+                inner.reasons.push(None);
+            }
+        }
+        let count = inner.openers.len().saturating_sub(known);
+        let decisions = inner.state.found(count, self.now());
+        drop(inner);
+        self.perform(decisions);
     }
 
     /// A source is open and was looked at, or could not be opened.
@@ -268,59 +308,11 @@ impl Core {
         self.act(|state, now| state.opened(number, round_trip, now));
     }
 
-    fn leave_out(self: &Arc<Self>, number: Number, why: &str) {
-        let place = self.openers.get(number).map_or("", |opener| &opener.name);
-        let message = format!("{}: {place} is left out: {why}", self.name);
-        let error = SourceError::new(place, why);
-        self.inner().reason(number, &error);
-        self.act(|state, now| state.left_out(number, now));
-        (self.warn)(&message);
-    }
-
-    /// How what was seen differs from what was seen first, if it does.
-    fn settle(&self, look: Look) -> Option<String> {
-        let size = self.size;
-        let mut inner = self.inner();
-        if look.size != size {
-            let of_size = Look {
-                size,
-                ..look.clone()
-            };
-            return agreement::difference(&of_size, &look);
-        }
-        agreement::difference(inner.reference.get_or_insert_with(|| look.clone()), &look)
-    }
-
-    /// Looks at the sample of the first source, when it is here.
-    fn settle_first(self: &Arc<Self>) {
-        let (number, identity, tickets) = &self.first;
-        let here = tickets.iter().map(|ticket| ticket.wait_for(Duration::ZERO));
-        let Some(Ok(bytes)) = here.collect::<Option<Result<Vec<Bytes>, _>>>() else {
-            return;
-        };
-        let look = Look {
-            size: self.size,
-            bytes,
-            identity: *identity,
-        };
-        if let Some(why) = self.settle(look) {
-            self.leave_out(*number, &why);
-        }
-    }
-
-    /// Waits for the sample of the first source, but not for long.
-    fn wait_for_first(&self) {
-        for ticket in &self.first.2 {
-            if ticket.wait_for(FIRST).is_none() {
-                return;
-            }
-        }
-    }
-
     /// Starts the thread that looks for late answers, unless it is there or nothing is due.
     fn watch(self: &Arc<Self>) {
         let mut inner = self.inner();
-        if inner.watches || inner.state.is_idle() || self.openers.len() < 2 {
+        let is_single = inner.openers.len() < 2 && self.finder.is_none();
+        if inner.watches || inner.state.is_idle() || is_single {
             return;
         }
         inner.watches = true;

@@ -11,11 +11,12 @@ mod opening;
 mod quality;
 mod random;
 mod replicas;
+mod search;
 mod share;
 mod split;
 mod state;
 mod whole;
 
 pub use crate::core::Warn;
-pub use crate::opening::Opener;
+pub use crate::opening::{Finder, Opener};
 pub use crate::replicas::Replicas;

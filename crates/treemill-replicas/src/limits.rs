@@ -78,3 +78,18 @@ pub(crate) const FIRST: Duration = Duration::from_secs(3);
 
 /// How long a replica may be silent while it is opened until the next one is tried, too.
 pub(crate) const SILENT_OPENING: Duration = Duration::from_secs(1);
+
+/// When replicas that nobody has named are looked for first, if not much is asked for before. CMSSW's time, too.
+pub(crate) const FIRST_SEARCH: Duration = Duration::from_secs(5);
+
+/// Bytes of a file that bring the first search forward: what is worth a second source.
+pub(crate) const SEARCH_BYTES: u64 = 32 << 20;
+
+/// The time between the first search and the second; it doubles each time.
+pub(crate) const SEARCH: Duration = Duration::from_secs(60);
+
+/// The time between two searches at least, whatever fails.
+pub(crate) const LEAST_SEARCH: Duration = Duration::from_secs(10);
+
+/// Bounds the replicas of one file.
+pub(crate) const MOST_REPLICAS: usize = 16;

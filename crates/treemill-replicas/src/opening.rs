@@ -15,6 +15,10 @@ pub struct Opener {
     pub open: Box<dyn Fn() -> Result<Arc<dyn Source>, SourceError> + Send + Sync>,
 }
 
+/// Finds more replicas of a file: all that are known now, whether they were found before or not. Called from any thread,
+/// on which it may wait for servers.
+pub type Finder = Box<dyn Fn() -> Vec<Opener> + Send + Sync>;
+
 /// Opens a replica and reads the bytes in which all must agree.
 pub(crate) fn open(opener: &Opener) -> Result<(Arc<dyn Source>, Look), SourceError> {
     let source = (opener.open)()?;
@@ -36,13 +40,15 @@ type First = (
 
 /// Opens the first replica that can be opened. The next one is tried when one has failed, or when nothing was said for
 /// a while: each on a thread, since one that is silent is not waited for when another one answers.
-pub(crate) fn first(openers: &Arc<Vec<Opener>>) -> First {
+pub(crate) fn first(openers: &[Arc<Opener>]) -> First {
     let (sender, receiver) = channel();
     let mut errors: Vec<(Number, SourceError)> = Vec::new();
     let mut tried = 0;
     while errors.len() < openers.len() {
         if tried < openers.len() {
-            start(openers, tried, sender.clone());
+            if let Some(opener) = openers.get(tried) {
+                start(opener, tried, sender.clone());
+            }
             tried = tried.saturating_add(1);
         }
         let heard = match tried < openers.len() {
@@ -61,18 +67,14 @@ pub(crate) fn first(openers: &Arc<Vec<Opener>>) -> First {
 
 type Opened = (Number, Result<Arc<dyn Source>, SourceError>);
 
-fn start(openers: &Arc<Vec<Opener>>, number: Number, sender: Sender<Opened>) {
-    let (shared, back) = (Arc::clone(openers), sender.clone());
-    let work = move || {
-        if let Some(opener) = shared.get(number) {
-            // Nobody listens any more if another one was faster.
-            let _ = sender.send((number, (opener.open)()));
-        }
-    };
+fn start(opener: &Arc<Opener>, number: Number, sender: Sender<Opened>) {
+    let (shared, back) = (Arc::clone(opener), sender.clone());
+    // Nobody listens any more if another one was faster.
+    let work = move || drop(sender.send((number, (shared.open)())));
     let thread = std::thread::Builder::new().name("replica-open".to_owned());
     if let Err(error) = thread.spawn(work) {
         let what = format!("no thread can be started: {error}");
-        let name = openers.get(number).map_or("", |opener| &opener.name);
-        let _ = back.send((number, Err(SourceError::new(name, what))));
+        let error = SourceError::new(&opener.name, what);
+        let _ = back.send((number, Err(error)));
     }
 }

@@ -1,7 +1,7 @@
 //! The source around the others. Knows no decision: `state.rs` has them, and `core.rs` does them.
 
 use crate::core::{Core, Warn};
-use crate::opening::{self, Opener};
+use crate::opening::{self, Finder, Opener};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,16 +45,29 @@ impl Replicas {
         openers: Vec<Opener>,
         warn: Warn,
     ) -> Result<Self, SourceError> {
-        let (name, openers) = (name.into(), Arc::new(openers));
+        let name = name.into();
+        let openers: Vec<_> = openers.into_iter().map(Arc::new).collect();
         let (opened, errors) = opening::first(&openers);
         match opened {
             Some(first) => Ok(Replicas {
-                core: Core::start(name, openers, warn, first, errors),
+                core: Core::start(name, openers, (warn, None), first, errors),
             }),
             None => {
                 let errors: Vec<SourceError> = errors.into_iter().map(|(_, error)| error).collect();
                 Err(all_failed(&name, &errors))
             }
+        }
+    }
+
+    /// Around a file that is open, and whose other replicas nobody has named: `finder` looks for them after some seconds
+    /// or bytes, and when the file's server is late or fails. Name and identity are those of the open one; `opener` opens
+    /// it again after it failed.
+    #[must_use]
+    pub fn around(open: Arc<dyn Source>, opener: Opener, finder: Finder, warn: Warn) -> Self {
+        let name = open.name().to_owned();
+        let openers = vec![Arc::new(opener)];
+        Replicas {
+            core: Core::start(name, openers, (warn, Some(finder)), (0, open), Vec::new()),
         }
     }
 

@@ -1,10 +1,11 @@
 //! What is asked of which source, and what to do when it comes, fails or is late. Pure: events with their times come in,
 //! decisions go out. Knows no thread, no clock and no bytes.
 
-use crate::limits::{PROBE, PROBE_BYTES, SHARE, UNSEEN};
+use crate::limits::{PROBE, PROBE_BYTES, SHARE};
 use crate::members::{Members, Next, Number, Standing};
 use crate::quality::patience;
 use crate::random::Random;
+use crate::search::Search;
 use crate::share::{Share, share};
 use crate::split::{Piece, split};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +24,8 @@ pub(crate) enum Decision {
     Ask(Number, Vec<(AskId, Range<u64>)>),
     /// Open a source; then say [`State::opened`], [`State::refused`] or [`State::left_out`].
     Open(Number),
+    /// Look for more replicas; then say [`State::found`].
+    Search,
     /// The part cannot be had: all sources have failed.
     GiveUp(PartId),
 }
@@ -57,7 +60,11 @@ pub(crate) struct State {
     unprobed: u64,
     /// Whether the next request goes to an inactive source.
     probes: bool,
+    /// When more replicas are looked for; `None` if that is no use.
+    search: Option<Search>,
 }
+
+mod late;
 
 fn length(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
@@ -74,7 +81,28 @@ impl State {
             random: Random::new(seed),
             unprobed: 0,
             probes: false,
+            search: None,
         }
+    }
+
+    /// More replicas may be found.
+    pub(crate) fn may_search(&mut self) {
+        self.search = Some(Search::new());
+    }
+
+    /// A search has ended, and brought so many sources that were not known: they get the next numbers.
+    pub(crate) fn found(&mut self, count: usize, now: Duration) -> Vec<Decision> {
+        if let Some(search) = &mut self.search {
+            search.ended();
+        }
+        (0..count).for_each(|_| self.members.add());
+        self.place_waiting(now)
+    }
+
+    /// Another source is needed.
+    fn needed(&mut self, now: Duration) -> Option<Decision> {
+        let search = self.search.as_mut()?;
+        search.needed(now).then_some(Decision::Search)
     }
 
     /// Whether nothing is wanted.
@@ -89,6 +117,12 @@ impl State {
         now: Duration,
     ) -> (Vec<Vec<PartId>>, Vec<Decision>) {
         let mut decisions = self.tend(now);
+        let bytes = ranges.iter().map(length).fold(0, u64::saturating_add);
+        if let Some(search) = &mut self.search
+            && search.wanted(bytes, now)
+        {
+            decisions.push(Decision::Search);
+        }
         let mut parts = vec![Vec::new(); ranges.len()];
         let active = self.members.punctual();
         let shares = match *active.as_slice() {
@@ -179,92 +213,6 @@ impl State {
     pub(crate) fn left_out(&mut self, member: Number, now: Duration) -> Vec<Decision> {
         self.members.left_out(member);
         self.place_waiting(now)
-    }
-
-    /// Looks for requests that are late.
-    pub(crate) fn tick(&mut self, now: Duration) -> Vec<Decision> {
-        let mut decisions = self.tend(now);
-        let late = self.late(now);
-        for member in late.values().flatten().copied().collect::<BTreeSet<_>>() {
-            if let Some(found) = self.members.get_mut(member)
-                && !std::mem::replace(&mut found.is_late, true)
-            {
-                found.quality.wasted(now);
-            }
-            if self.members.with(Standing::Active).contains(&member) {
-                self.members.step_back(member, now);
-            }
-        }
-        let mut again: BTreeMap<Number, Vec<PartId>> = BTreeMap::new();
-        for &part in late.keys() {
-            if let Some(other) = self.other(part, now) {
-                again.entry(other).or_default().push(part);
-            }
-        }
-        for (member, parts) in again {
-            decisions.extend(self.ask(member, &parts, now));
-        }
-        decisions
-    }
-
-    /// When [`State::tick`] may have something to do, if nothing happens before.
-    pub(crate) fn due(&self) -> Option<Duration> {
-        self.parts
-            .values()
-            .filter_map(|part| self.late_from(part))
-            .min()
-    }
-
-    /// When all requests for a part are late; `None` if there is none.
-    fn late_from(&self, part: &Part) -> Option<Duration> {
-        let asks = part.live.iter().filter_map(|id| self.asks.get(id));
-        asks.map(|ask| ask.due.min(self.silent_from(ask))).max()
-    }
-
-    /// When a source that owes this answer counts as silent.
-    fn silent_from(&self, ask: &Ask) -> Duration {
-        let silent = || {
-            let quality = &self.members.get(ask.member)?.quality;
-            let since = quality.since()?;
-            let unseen = quality.owed_bytes().min(UNSEEN).max(ask.bytes);
-            Some(since.saturating_add(patience(quality.expected(unseen, since))))
-        };
-        silent().unwrap_or(Duration::MAX)
-    }
-
-    /// Parts of which all requests are late, and the sources that owe them.
-    fn late(&self, now: Duration) -> BTreeMap<PartId, BTreeSet<Number>> {
-        let late = self.parts.iter().filter(|(_, part)| {
-            let from = self.late_from(part);
-            from.is_some_and(|from| from <= now)
-        });
-        late.map(|(&id, part)| (id, self.owing(part))).collect()
-    }
-
-    /// The sources that a part is asked of.
-    fn owing(&self, part: &Part) -> BTreeSet<Number> {
-        let asks = part.live.iter().filter_map(|id| self.asks.get(id));
-        asks.map(|ask| ask.member).collect()
-    }
-
-    /// Another active source that has not failed the part, if it is not late itself.
-    fn other(&self, part: PartId, now: Duration) -> Option<Number> {
-        let part = self.parts.get(&part)?;
-        let owing = self.owing(part);
-        let is_fit = |other: &Number| {
-            let is_late = self.members.get(*other).is_none_or(|found| found.is_late);
-            !is_late && !owing.contains(other) && !part.tried.contains(other)
-        };
-        let takes = |n: &Number| {
-            let found = self.members.get(*n);
-            found.map_or(f64::MAX, |found| {
-                found.quality.finish(length(&part.range), now)
-            })
-        };
-        let active = self.members.with(Standing::Active).into_iter();
-        active
-            .filter(is_fit)
-            .min_by(|a, b| takes(a).total_cmp(&takes(b)))
     }
 
     fn number(&mut self) -> u64 {
@@ -378,8 +326,11 @@ impl State {
                 Next::Open(member) => decisions.push(Decision::Open(member)),
                 Next::Wait => {}
                 Next::Nowhere => {
-                    self.parts.remove(&id);
-                    decisions.push(Decision::GiveUp(id));
+                    decisions.extend(self.needed(now));
+                    if !self.search.as_ref().is_some_and(Search::is_running) {
+                        self.parts.remove(&id);
+                        decisions.push(Decision::GiveUp(id));
+                    }
                 }
             }
         }

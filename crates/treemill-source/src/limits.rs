@@ -31,3 +31,10 @@ pub(crate) const END_BYTES: u64 = 64 << 10;
 /// Bytes up to the end that are asked for behind them: the record of a large tree, or page lists of an RNTuple. At 20
 /// MB/s they take 26 ms, a fifth of the round trip over an ocean.
 pub(crate) const TAIL_BYTES: u64 = 512 << 10;
+
+/// Round trips that a sample of a speed lasts at least. A far connection brings a window of bytes each round trip, all at
+/// once: the speed within such a burst is that of the last cable or of this machine's buffers.
+pub(crate) const FLOW_TRIPS: u32 = 4;
+
+/// Bytes of a sample of a speed, at least.
+pub(crate) const FLOW_BYTES: u64 = 1 << 20;

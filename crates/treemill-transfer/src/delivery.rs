@@ -2,14 +2,16 @@
 //! `trial.rs` does.
 
 use crate::carrier::{Body, Carrier};
+use crate::gate::{Gate, gate};
 use crate::limits::SILENCE;
 use crate::meter::Meter;
 use crate::trial::Trial;
 use crate::trouble::{Kind, Trouble};
 use bytes::{Buf, BytesMut};
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 /// What all requests of a source share.
@@ -18,15 +20,26 @@ pub(crate) struct Watch {
     meter: Mutex<Meter>,
     /// When the server was given up last, and why.
     given_up: Mutex<Option<(Duration, Trouble)>>,
+    gate: Arc<Gate>,
 }
 
 impl Watch {
-    pub(crate) fn new(meter: Meter) -> Self {
+    pub(crate) fn new(meter: Meter, server: &str) -> Self {
         Watch {
             begun: Instant::now(),
             meter: Mutex::new(meter),
             given_up: Mutex::new(None),
+            gate: gate(server),
         }
+    }
+
+    /// What all requests to the server share.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    pub(crate) fn places(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.gate.places)
     }
 
     pub(crate) fn now(&self) -> Duration {
@@ -45,7 +58,7 @@ impl Watch {
     }
 
     fn give_up(&self, why: &Trouble) {
-        if why.kind == Kind::Transient {
+        if why.kind.may_pass() {
             let mut held = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
             *held = Some((self.now(), why.clone()));
         }
@@ -57,7 +70,7 @@ struct Flight<'a>(&'a Watch);
 
 impl<'a> Flight<'a> {
     fn new(watch: &'a Watch) -> Self {
-        watch.meter().started();
+        watch.meter().started(watch.now());
         Flight(watch)
     }
 }
@@ -76,7 +89,8 @@ pub(crate) async fn deliver<C: Carrier>(
     mut buffer: BytesMut,
 ) -> Result<BytesMut, Trouble> {
     let begun = Instant::now();
-    let mut trial = Trial::new(range);
+    let gate = watch.gate();
+    let mut trial = gate.health().trial(range, gate.now());
     loop {
         let Err(trouble) = attempt(carrier, watch, &mut trial, begun, &mut buffer).await else {
             return Ok(buffer);
@@ -85,6 +99,7 @@ pub(crate) async fn deliver<C: Carrier>(
             Some(wait) => sleep(wait).await,
             None => {
                 watch.give_up(&trouble);
+                note(gate, &trouble);
                 return Err(trouble);
             }
         }
@@ -100,7 +115,8 @@ async fn attempt<C: Carrier>(
 ) -> Result<(), Trouble> {
     let _flight = Flight::new(watch);
     let sent = Instant::now();
-    let mut part = soon(carrier.ask(trial.left())).await?;
+    let mut part = within(trial.silence(), carrier.ask(trial.left())).await?;
+    watch.gate().health().heard();
     watch.meter().answered(sent.elapsed());
     let before = trial.left().start.checked_sub(part.start);
     let mut skip =
@@ -136,32 +152,59 @@ fn short(left: &Range<u64>) -> Trouble {
 /// # Errors
 /// The future's, or that it takes too long.
 pub async fn soon<T>(what: impl Future<Output = Result<T, Trouble>>) -> Result<T, Trouble> {
-    match timeout(SILENCE, what).await {
+    within(SILENCE, what).await
+}
+
+async fn within<T>(
+    silence: Duration,
+    what: impl Future<Output = Result<T, Trouble>>,
+) -> Result<T, Trouble> {
+    match timeout(silence, what).await {
         Ok(done) => done,
         Err(_) => Err(Trouble::new(
-            Kind::Transient,
-            format!("the server has sent nothing for {} s", SILENCE.as_secs()),
+            Kind::Silent,
+            format!("the server has sent nothing for {} s", silence.as_secs()),
         )),
     }
 }
 
-/// Tries `one` until it succeeds or there is no hope, as ranges are tried. Each attempt sees
-/// to its own deadlines, by [`soon`].
+/// The server was given up for this reason.
+fn note(gate: &Gate, why: &Trouble) {
+    if why.kind == Kind::Silent {
+        gate.health().silent(gate.now());
+    }
+}
+
+/// Tries `one` until it succeeds or there is no hope, as ranges of files of this server are tried. Each attempt sees to
+/// its own deadlines, by [`soon`]; it is cut short at a server that was silent a moment ago.
 ///
 /// # Errors
 /// The last attempt's.
 pub async fn insist<T, F: Future<Output = Result<T, Trouble>>>(
+    server: &str,
     mut one: impl FnMut() -> F,
 ) -> Result<T, Trouble> {
     let begun = Instant::now();
-    let mut trial = Trial::new(0..1);
+    let gate = gate(server);
+    let mut trial = gate.health().trial(0..1, gate.now());
     loop {
-        match one().await {
-            Ok(done) => return Ok(done),
-            Err(trouble) => match trial.failed(&trouble, begun.elapsed()) {
-                Some(wait) => sleep(wait).await,
-                None => return Err(trouble),
-            },
+        let done = match trial.silence() < SILENCE {
+            true => within(trial.silence(), one()).await,
+            false => one().await,
+        };
+        let trouble = match done {
+            Ok(done) => {
+                gate.health().heard();
+                return Ok(done);
+            }
+            Err(trouble) => trouble,
+        };
+        match trial.failed(&trouble, begun.elapsed()) {
+            Some(wait) => sleep(wait).await,
+            None => {
+                note(&gate, &trouble);
+                return Err(trouble);
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 mod carrier;
 mod delivery;
 mod gate;
+mod health;
 mod limits;
 mod meter;
 mod parts;

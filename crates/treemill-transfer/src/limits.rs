@@ -20,6 +20,12 @@ pub(crate) const IN_FLIGHT: usize = 64;
 /// Bounds the time without a byte while an answer is due.
 pub const SILENCE: Duration = Duration::from_secs(10);
 
+/// Bounds the silence of a server that was given up a moment ago because of it, and has said nothing since.
+pub(crate) const DOUBTFUL_SILENCE: Duration = Duration::from_secs(3);
+
+/// How long a server is doubted after it was given up.
+pub(crate) const DOUBT: Duration = Duration::from_secs(15);
+
 /// Bounds the time that a range is tried for without a byte that is new. Below 30 s, with the last attempt's silence.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(28);
 
@@ -43,9 +49,6 @@ pub(crate) const THREADS: usize = 2;
 
 /// Threads that look up names of hosts, at most.
 pub(crate) const LOOK_UPS: usize = 4;
-
-/// Bytes that have flowed before a speed is told.
-pub(crate) const ENOUGH: f64 = 1e6;
 
 /// What has flowed counts half after this many seconds of flowing.
 pub(crate) const MEMORY: f64 = 4.0;

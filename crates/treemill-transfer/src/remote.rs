@@ -2,7 +2,6 @@
 
 use crate::carrier::Carrier;
 use crate::delivery::{Watch, deliver};
-use crate::gate::gate;
 use crate::limits::PART;
 use crate::meter::Meter;
 use crate::parts::parts;
@@ -68,9 +67,9 @@ impl<C: Carrier> Remote<C> {
         let mut meter = Meter::default();
         meter.answered(opened.latency);
         let shared = Shared {
-            carrier,
             name: opened.name.clone(),
-            watch: Watch::new(meter),
+            watch: Watch::new(meter, carrier.server()),
+            carrier,
         };
         Remote {
             opened,
@@ -146,13 +145,13 @@ fn launch<C: Carrier>(shared: &Arc<Shared<C>>, queue: Vec<Piece>) {
             return;
         }
     };
-    let gate = gate(shared.carrier.server());
+    let places = shared.watch.places();
     let shared = Arc::clone(shared);
     let asked = shared.watch.now();
     runtime.spawn(async move {
         for piece in queue {
-            // The gate is never closed.
-            let permit = Arc::clone(&gate).acquire_owned().await;
+            // They are never closed.
+            let permit = Arc::clone(&places).acquire_owned().await;
             if let Some(trouble) = shared.watch.given_up_since(asked) {
                 piece.end(&shared, Err(trouble));
                 continue;

@@ -2,9 +2,10 @@
 //! first attempt began. Knows no clock.
 
 use crate::limits::{
-    BACK_OFF, MOST_ASKED, MOST_ATTEMPTS, MOST_BACK_OFF, MOST_FAILURES, PATIENCE, SILENCE,
+    BACK_OFF, DOUBTFUL_SILENCE, MOST_ASKED, MOST_ATTEMPTS, MOST_BACK_OFF, MOST_FAILURES, PATIENCE,
+    SILENCE,
 };
-use crate::trouble::{Kind, Trouble};
+use crate::trouble::Trouble;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -30,6 +31,7 @@ pub struct Trial {
     gained: bool,
     failures: u32,
     attempts: u32,
+    is_doubtful: bool,
 }
 
 impl Trial {
@@ -42,6 +44,26 @@ impl Trial {
             gained: false,
             failures: 0,
             attempts: 1,
+            is_doubtful: false,
+        }
+    }
+
+    /// The only attempt at `range`, at a server that was given up a moment ago because it was silent. Whoever asks next
+    /// does not wait as long as the first one did.
+    #[must_use]
+    pub fn doubtful(range: Range<u64>) -> Self {
+        Trial {
+            is_doubtful: true,
+            ..Trial::new(range)
+        }
+    }
+
+    /// How long the server may be silent.
+    #[must_use]
+    pub fn silence(&self) -> Duration {
+        match self.is_doubtful && !self.gained {
+            true => DOUBTFUL_SILENCE,
+            false => SILENCE,
         }
     }
 
@@ -57,6 +79,7 @@ impl Trial {
             self.left.start = self.left.start.saturating_add(bytes).min(self.left.end);
             self.progress = now;
             self.gained = true;
+            self.is_doubtful = false;
         }
     }
 
@@ -69,7 +92,8 @@ impl Trial {
             self.failures.saturating_add(1)
         };
         self.attempts = self.attempts.saturating_add(1);
-        let hopeless = trouble.kind != Kind::Transient
+        let hopeless = !trouble.kind.may_pass()
+            || self.is_doubtful
             || self.failures > MOST_FAILURES
             || self.attempts > MOST_ATTEMPTS;
         if hopeless {
@@ -96,6 +120,7 @@ impl Trial {
 #[allow(clippy::arithmetic_side_effects)]
 mod tests {
     use super::*;
+    use crate::trouble::Kind;
     use proptest::prelude::*;
 
     fn transient() -> Trouble {
@@ -112,12 +137,28 @@ mod tests {
 
     #[test]
     fn a_silent_server_is_given_up_within_thirty_seconds() {
-        let (mut trial, mut now) = (Trial::new(0..1), SILENCE);
-        while let Some(wait) = trial.failed(&transient(), now) {
-            now += wait + SILENCE;
-        }
+        let now = silent(Trial::new(0..1));
         assert!(now < Duration::from_secs(30), "{now:?}");
         assert!(now > SILENCE, "it is tried twice");
+    }
+
+    /// How long a silent server is tried for.
+    fn silent(mut trial: Trial) -> Duration {
+        let mut now = trial.silence();
+        while let Some(wait) = trial.failed(&transient(), now) {
+            now += wait + trial.silence();
+        }
+        now
+    }
+
+    #[test]
+    fn a_doubtful_server_that_brings_bytes_is_tried_as_others_are() {
+        let mut trial = Trial::doubtful(0..10);
+        assert_eq!(trial.silence(), DOUBTFUL_SILENCE);
+        trial.gained(1, Duration::ZERO);
+        assert_eq!(trial.silence(), SILENCE);
+        assert!(trial.failed(&transient(), Duration::ZERO).is_some());
+        assert!(trial.failed(&transient(), Duration::ZERO).is_some());
     }
 
     proptest! {

@@ -9,12 +9,22 @@ use treemill_source::SourceError;
 pub enum Kind {
     /// The same request may succeed in a moment.
     Transient,
+    /// The same, but the server has said nothing for as long as it is waited for.
+    Silent,
     /// The same request may succeed at another replica; here it is not tried again.
     Elsewhere,
     /// There is no such file.
     Missing,
     /// Another attempt would meet the same.
     Final,
+}
+
+impl Kind {
+    /// Whether another attempt may do better.
+    #[must_use]
+    pub fn may_pass(self) -> bool {
+        matches!(self, Kind::Transient | Kind::Silent)
+    }
 }
 
 /// What went wrong with one request. No text of it has a credential.
@@ -45,7 +55,7 @@ impl Trouble {
         SourceError {
             range,
             is_missing: self.kind == Kind::Missing,
-            is_transient: matches!(self.kind, Kind::Transient | Kind::Elsewhere),
+            is_transient: self.kind.may_pass() || self.kind == Kind::Elsewhere,
             ..SourceError::new(name, &self.what)
         }
     }

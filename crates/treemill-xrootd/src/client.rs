@@ -16,6 +16,7 @@ use crate::{limits, tls};
 use rustls::ClientConfig;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 /// The session of one server, once it is made. One thread makes it, the others wait.
 #[derive(Default)]
@@ -23,6 +24,17 @@ struct Made {
     made: Option<Arc<Session>>,
     /// Whether the server wants nothing before the login is done.
     wants_login_first: bool,
+    /// When it could not be made last, and why.
+    failed: Option<(Instant, Error)>,
+}
+
+impl Made {
+    /// Why the session could not be made since a thread began to wait for it: that thread need not try, too. Each trial
+    /// at a server that is silent takes seconds.
+    fn failed_since(&self, began: Instant) -> Option<Error> {
+        let (when, error) = self.failed.as_ref()?;
+        (*when >= began).then(|| error.clone())
+    }
 }
 
 type Place = Arc<Mutex<Made>>;
@@ -88,13 +100,29 @@ impl Client {
         Status::decode(&body).map_err(named(url, &session))
     }
 
-    /// What a folder holds.
-    ///
-    /// # Errors
-    /// As [`Client::open`].
-    pub fn dirlist(&self, url: &Url) -> Result<Vec<Entry>, Error> {
+    /// What a folder holds on the server that the address leads to.
+    pub(crate) fn list_one(&self, url: &Url) -> Result<Vec<Entry>, Error> {
         let (session, body) = self.ask(url, |path| Request::List { path })?;
         Entry::decode_all(&body).map_err(named(url, &session))
+    }
+
+    /// Whether the address's server knows servers that have files, and has none itself.
+    pub(crate) fn is_manager(&self, url: &Url) -> Result<bool, Error> {
+        let user = url.user.as_deref().unwrap_or(&self.options.user);
+        let route = Route::new(url);
+        let ping = || Request::Ping;
+        let made = self.session(&route, user, &ping);
+        let (session, _) = made.map_err(|error| error.at(route.server()).of(&url.path))?;
+        Ok(session.is_manager())
+    }
+
+    /// The servers that may have something in a folder.
+    pub(crate) fn locate_all(&self, url: &Url) -> Result<Vec<Location>, Error> {
+        let all = |path| Request::Locate {
+            path: format!("*{path}"),
+        };
+        let (session, body) = self.ask(url, all)?;
+        Location::decode_all(&body).map_err(named(url, &session))
     }
 
     /// The servers that have a file.
@@ -204,10 +232,30 @@ impl Client {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Arc::clone(sessions.entry(key).or_default());
         drop(sessions);
+        let began = Instant::now();
         let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(session) = place.made.as_ref().filter(|session| !session.is_broken()) {
             return Ok((Arc::clone(session), Asked::NotYet { is_new: false }));
         }
+        if let Some(error) = place.failed_since(began) {
+            return Err(error);
+        }
+        let made = self.make(&mut place, route, user, request);
+        made.inspect_err(|error| {
+            if matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Connection) {
+                place.failed = Some((Instant::now(), error.clone()));
+            }
+        })
+    }
+
+    /// Makes a session, which may take the request along.
+    fn make(
+        &self,
+        place: &mut Made,
+        route: &Route,
+        user: &str,
+        request: &impl Fn() -> Request,
+    ) -> Result<(Arc<Session>, Asked), Error> {
         let identity = Identity {
             user: user.to_owned(),
             token: route.token().to_owned(),

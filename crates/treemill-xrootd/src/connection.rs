@@ -106,8 +106,12 @@ impl Connection {
 
     /// Ends the connection. Its threads end soon after: one of them may be the caller, so they are not waited for.
     pub(crate) fn close(&self) {
-        let what = "the connection was closed by its user";
-        self.fail(Error::new(ErrorKind::Connection, what));
+        self.end("the connection was closed by its user");
+    }
+
+    /// As `close`, for this reason.
+    pub(crate) fn end(&self, why: &str) {
+        self.fail(Error::new(ErrorKind::Connection, why));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -146,6 +150,7 @@ impl Connection {
 
     fn post(&self, mut state: MutexGuard<'_, State>, mut bytes: Vec<u8>, all: Vec<Sending>) {
         let now = self.began.elapsed();
+        state.meter.asked(now);
         let mut failed: Vec<(Sink, Error)> = Vec::new();
         for Sending {
             request,
@@ -243,7 +248,7 @@ impl Connection {
                     let Some(flight) = state.flights.remove(&stream) else {
                         continue;
                     };
-                    if let Outcome::Data(data) = &outcome {
+                    if let Outcome::Data(data) | Outcome::Pages { data, .. } = &outcome {
                         let after = now.saturating_sub(flight.sent);
                         state.meter.answered(data.len(), after);
                     }

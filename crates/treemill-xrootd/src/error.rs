@@ -16,6 +16,8 @@ pub enum ErrorKind {
     Connection,
     /// What the server sent breaks the protocol.
     Protocol,
+    /// What came differs from its checksums, more than once.
+    Damaged,
     /// The server has too much to do, or asks for more patience than the options allow.
     Busy,
     /// The server failed or refused for a reason of its own.
@@ -87,8 +89,8 @@ impl Error {
     /// Whether another server, or the same server later, may do better.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        use ErrorKind::{Busy, Connection, Protocol, Timeout};
-        matches!(self.kind, Timeout | Connection | Busy | Protocol)
+        use ErrorKind::{Busy, Connection, Damaged, Protocol, Timeout};
+        matches!(self.kind, Timeout | Connection | Busy | Protocol | Damaged)
     }
 }
 

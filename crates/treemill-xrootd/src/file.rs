@@ -2,7 +2,7 @@
 
 use crate::connection::Sending;
 use crate::error::{Error, ErrorKind};
-use crate::pieces::Asked;
+use crate::pieces::{Asked, Manner};
 use crate::refusal::{self, broken};
 use crate::session::Session;
 use crate::ticket::{Sink, Ticket};
@@ -78,6 +78,16 @@ impl File {
                     handle,
                     offset,
                     length,
+                };
+                (request, usize::try_from(length).unwrap_or(usize::MAX))
+            }
+            Asked::Pages(piece) => {
+                let (offset, length) = (piece.offset, piece.length);
+                let request = Request::Pages {
+                    handle,
+                    offset,
+                    length,
+                    again: piece.manner == Manner::Again,
                 };
                 (request, usize::try_from(length).unwrap_or(usize::MAX))
             }

@@ -9,8 +9,16 @@
 //! `root` addresses are spoken to in the clear, and by TLS where the server wants it; `roots` by TLS only. Bearer tokens
 //! (the authentication `ztn`) are sent by TLS only.
 //!
-//! Not done yet: other authentications than `ztn`, `unix` and `host`, checksums of pages (`kXR_pgread`), several
-//! connections for one session (`kXR_bind`), and writing. A server that insists on any of these is an error that says so.
+//! Ranges of 128 KiB and more are read with checksums of their pages (`kXR_pgread`, CRC32C) where the server has them
+//! and is 5 ms or more away ([`Options::checks_from`]); nearer, checksums would cost a server most of its speed. A page
+//! that differs is asked for once more, then on a new connection or at another server, and is never given on. Smaller
+//! ranges travel together in vectored reads, which have no checksums but save a request each; a single small range is
+//! read with checksums, too. Over TLS no checksums are asked for: TLS authenticates every byte by itself, and ends the
+//! connection where one is wrong.
+//!
+//! Not done yet: other authentications than `ztn`, `unix` and `host`, and writing. A server that insists on any of these
+//! is an error that says so. Several connections for one session (`kXR_bind`) are not wanted:
+//! docs/decisions/0015-connections.md says why.
 //!
 //! ```no_run
 //! use treemill_xrootd::{Client, Options, Url};
@@ -25,6 +33,7 @@
 mod client;
 mod connection;
 mod error;
+mod federation;
 mod file;
 mod limits;
 pub mod login;

@@ -2,14 +2,14 @@
 
 use crate::limits;
 use std::time::Duration;
+use treemill_source::Flow;
 
 /// Round trip and speed, from what was seen of one connection.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Meter {
     round_trip: Duration,
     speed: Option<f64>,
-    /// When the present sample began, and its bytes since.
-    sample: Option<(Duration, u64)>,
+    flow: Flow,
 }
 
 impl Meter {
@@ -18,7 +18,7 @@ impl Meter {
         Meter {
             round_trip: connect,
             speed: None,
-            sample: None,
+            flow: Flow::default(),
         }
     }
 
@@ -27,9 +27,14 @@ impl Meter {
         self.round_trip.max(Duration::from_micros(1))
     }
 
-    /// Bytes per second while answers flow, if enough has flowed to say.
+    /// Bytes per second while answers flow, if enough has flowed for long enough to say.
     pub(crate) fn speed(&self) -> Option<f64> {
         self.speed
+    }
+
+    /// Requests are sent.
+    pub(crate) fn asked(&mut self, now: Duration) {
+        self.flow.asked(now);
     }
 
     /// An answer with `bytes` of data came `after` its request was sent.
@@ -42,24 +47,16 @@ impl Meter {
     /// Bytes came; `is_idle`: no answer is due after them.
     pub(crate) fn received(&mut self, bytes: usize, now: Duration, is_idle: bool) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        // The first bytes open a sample and do not count: what precedes them is the round trip.
-        let sample = self
-            .sample
-            .map(|(began, sum)| (began, sum.saturating_add(bytes)));
-        self.sample = Some(sample.unwrap_or((now, 0)));
-        if let Some((began, sum)) = sample
-            && sum >= limits::SAMPLE
-        {
-            self.learn(sum, now.saturating_sub(began));
-            self.sample = Some((now, 0));
+        if let Some((bytes, time)) = self.flow.arrived(bytes, now, self.round_trip()) {
+            self.learn(bytes, time);
         }
         if is_idle {
-            self.sample = None;
+            self.flow.idle();
         }
     }
 
-    /// More speed than was seen before is believed at once. Less may be the caller's, who asks for little at a time, so
-    /// it counts a fifth.
+    /// More speed than was seen before is believed at once: the window of a connection grows. Less may be the caller's, who
+    /// asks for little at a time, so it counts a fifth.
     #[allow(clippy::cast_precision_loss)]
     fn learn(&mut self, bytes: u64, time: Duration) {
         let seen = bytes as f64 / time.as_secs_f64().max(1e-6);
@@ -89,35 +86,28 @@ mod tests {
         assert!(!meter.round_trip().is_zero());
     }
 
+    /// A window of 2 MB that comes at once each 100 ms is 20 MB/s, and not what the last cable does.
     #[test]
-    fn speed_is_that_of_bytes_after_the_first() {
-        let mut meter = Meter::new(at(1));
-        meter.received(1 << 20, at(137), false);
-        assert_eq!(
-            meter.speed(),
-            None,
-            "the first bytes tell the round trip only"
-        );
-        meter.received(4 << 20, at(1137), false);
-        assert_eq!(meter.speed(), Some(f64::from(4 << 20)));
-    }
-
-    #[test]
-    fn idle_times_do_not_count() {
-        let mut meter = Meter::new(at(1));
-        for second in 0..100 {
-            meter.received(1 << 20, at(second * 1000), false);
-            meter.received(1 << 20, at(second * 1000 + 100), true);
+    fn a_burst_tells_no_speed_and_bursts_tell_theirs() {
+        let mut meter = Meter::new(at(100));
+        meter.asked(at(0));
+        meter.received(1_000_000, at(100), false);
+        meter.received(1_000_000, at(101), false);
+        assert_eq!(meter.speed(), None);
+        for trip in 2..20 {
+            meter.received(1_000_000, at(100 * trip), false);
+            meter.received(1_000_000, at(100 * trip + 1), false);
         }
-        assert_eq!(meter.speed().map(f64::round), Some(f64::from(10 << 20)));
+        let speed = meter.speed().unwrap();
+        assert!((18e6..23e6).contains(&speed), "{speed}");
     }
 
     #[test]
     fn more_speed_is_believed_at_once_and_less_slowly() {
-        let mut meter = Meter::new(at(1));
+        let mut meter = Meter::new(at(2));
         let mut speeds = Vec::new();
-        meter.received(1, at(0), false);
-        for (now, bytes) in [(1000, 10 << 20), (2000, 20 << 20), (3000, 10 << 20)] {
+        meter.asked(at(0));
+        for (now, bytes) in [(1001, 10 << 20), (2001, 20 << 20), (3001, 10 << 20)] {
             meter.received(bytes, at(now), false);
             speeds.push(meter.speed().unwrap() / f64::from(1 << 20));
         }

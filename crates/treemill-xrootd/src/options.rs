@@ -16,6 +16,8 @@ pub struct Options {
     pub connect: Duration,
     /// How long answers may take.
     pub deadlines: Deadlines,
+    /// The round trip from which on large ranges are read with checksums, if the server has them.
+    pub checks_from: Duration,
     /// Whose certificates count for TLS; if `None`, those of [`treemill_credentials::trusted`].
     pub trusted: Option<Arc<RootCertStore>>,
     /// Where bearer tokens are looked for; if `None`, where this process's environment says.
@@ -29,6 +31,7 @@ impl Default for Options {
             user: "treemill".to_owned(),
             connect,
             deadlines,
+            checks_from: limits::CHECKS_FROM,
             trusted: None,
             tokens: None,
         }

@@ -17,22 +17,51 @@ pub(crate) struct Piece {
     pub(crate) length: u32,
     /// How often servers refused it.
     pub(crate) tries: u32,
-    /// Whether it must be asked for alone.
-    pub(crate) is_plain: bool,
+    /// How it must be asked for.
+    pub(crate) manner: Manner,
+}
+
+/// How a piece must be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// With others in one request, or alone.
+    Any,
+    /// Alone.
+    Alone,
+    /// Alone, and without checksums: the server has none.
+    Bare,
+    /// Alone, once more: what came differed from its checksums.
+    Again,
+}
+
+/// What the server of a connection can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Means {
+    /// Its limits of vectored reads.
+    pub(crate) most: Most,
+    /// Whether it can send a range with checksums.
+    pub(crate) has_pages: bool,
+    /// Whether ranges are asked for so from the start, and not only where something was wrong.
+    pub(crate) checks: bool,
 }
 
 impl Piece {
-    fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         usize::try_from(self.length).unwrap_or(usize::MAX)
     }
 
     /// The piece in smaller ones of `most` bytes.
     fn cut(self, most: u64) -> impl Iterator<Item = Piece> {
-        cut(self.range(), most).map(move |range| Piece {
+        cut(self.range(), most).map(move |range| self.of(range))
+    }
+
+    /// The part of the piece that is this range.
+    fn of(&self, range: Range<u64>) -> Piece {
+        Piece {
             offset: range.start,
             length: u32::try_from(range.end.saturating_sub(range.start)).unwrap_or(u32::MAX),
             ..self.clone()
-        })
+        }
     }
 
     pub(crate) fn range(&self) -> Range<u64> {
@@ -45,6 +74,8 @@ impl Piece {
 pub(crate) enum Asked {
     /// A read of one range.
     Plain(Piece),
+    /// A read of one range with checksums.
+    Pages(Piece),
     /// A vectored read.
     Vector(Vec<Piece>),
 }
@@ -52,8 +83,21 @@ pub(crate) enum Asked {
 impl Asked {
     pub(crate) fn into_pieces(self) -> Vec<Piece> {
         match self {
-            Asked::Plain(piece) => vec![piece],
+            Asked::Plain(piece) | Asked::Pages(piece) => vec![piece],
             Asked::Vector(pieces) => pieces,
+        }
+    }
+
+    /// A read of one range.
+    fn alone(piece: Piece, means: Means) -> Self {
+        let by_pages = match piece.manner {
+            Manner::Any | Manner::Alone => means.has_pages && means.checks,
+            Manner::Again => means.has_pages,
+            Manner::Bare => false,
+        };
+        match by_pages {
+            true => Asked::Pages(piece),
+            false => Asked::Plain(piece),
         }
     }
 }
@@ -86,11 +130,9 @@ impl<P> Wants<P> {
         let want = self.next;
         self.next = self.next.wrapping_add(1);
         let size = range.end.saturating_sub(range.start);
-        let is_plain = size > limits::LARGE;
-        let most = if is_plain {
-            limits::PART
-        } else {
-            limits::LARGE
+        let (manner, most) = match size > limits::LARGE {
+            true => (Manner::Alone, limits::PART),
+            false => (Manner::Any, limits::LARGE),
         };
         let open = Want {
             promise,
@@ -103,7 +145,7 @@ impl<P> Wants<P> {
             offset: range.start,
             length: u32::try_from(range.end.saturating_sub(range.start)).unwrap_or(u32::MAX),
             tries: 0,
-            is_plain,
+            manner,
         };
         cut(range.clone(), most).map(piece).collect()
     }
@@ -149,15 +191,21 @@ fn joined(mut parts: Vec<Bytes>) -> Bytes {
 
 /// Puts pieces into as few requests as the server's limits allow, the first ones first. `caution` counts how often
 /// the connection was lost without progress: each time makes requests smaller, so that some of them end.
-pub(crate) fn pack(pieces: Vec<Piece>, most: Most, caution: u32) -> Vec<Asked> {
+pub(crate) fn pack(pieces: Vec<Piece>, means: Means, caution: u32) -> Vec<Asked> {
+    let most = means.most;
     let careful = |most: u64| most >> caution.saturating_mul(2).min(limits::MOST_CAUTION);
     let (room, part) = (careful(limits::VECTOR_BYTES), careful(limits::PART));
-    let (mut vectors, mut plain): (Vec<Vec<Piece>>, Vec<Asked>) = (Vec::new(), Vec::new());
+    let shared = match means.has_pages && means.checks {
+        true => limits::PAGED.saturating_sub(1),
+        false => u64::MAX,
+    };
+    let shared = shared.min(part).min(u64::from(most.bytes));
+    let (mut vectors, mut alone): (Vec<Vec<Piece>>, Vec<Asked>) = (Vec::new(), Vec::new());
     let mut bytes = 0_u64;
     for piece in pieces {
         let length = u64::from(piece.length);
-        if piece.is_plain || length > part.min(u64::from(most.bytes)) {
-            plain.extend(piece.cut(part).map(Asked::Plain));
+        if piece.manner != Manner::Any || length > shared {
+            alone.extend(piece.cut(part).map(|piece| Asked::alone(piece, means)));
             continue;
         }
         bytes = bytes.saturating_add(length);
@@ -170,13 +218,13 @@ pub(crate) fn pack(pieces: Vec<Piece>, most: Most, caution: u32) -> Vec<Asked> {
         }
     }
     let one = |mut pieces: Vec<Piece>| match pieces.pop() {
-        Some(only) if pieces.is_empty() => Asked::Plain(only),
+        Some(only) if pieces.is_empty() => Asked::alone(only, means),
         last => {
             pieces.extend(last);
             Asked::Vector(pieces)
         }
     };
-    vectors.into_iter().map(one).chain(plain).collect()
+    vectors.into_iter().map(one).chain(alone).collect()
 }
 
 /// Takes the data of an answer apart by pieces, without copies.
@@ -186,14 +234,10 @@ pub(crate) fn pack(pieces: Vec<Piece>, most: Most, caution: u32) -> Vec<Asked> {
 pub(crate) fn unpack(asked: &Asked, data: Bytes) -> Result<Vec<(&Piece, Bytes)>, Error> {
     let wrong = |what: String| Error::new(ErrorKind::Protocol, what);
     let pieces = match asked {
-        Asked::Plain(piece) if data.len() == piece.size() => return Ok(vec![(piece, data)]),
-        Asked::Plain(piece) => {
-            let (came, due) = (data.len(), piece.length);
-            let what = format!(
-                "{came} bytes came where {due} were asked for: the file is shorter than it was when opened"
-            );
-            return Err(Error::new(ErrorKind::Changed, what));
+        Asked::Plain(piece) | Asked::Pages(piece) if data.len() == piece.size() => {
+            return Ok(vec![(piece, data)]);
         }
+        Asked::Plain(piece) | Asked::Pages(piece) => return Err(shorter(data.len(), piece)),
         Asked::Vector(pieces) => pieces,
     };
     let mut rest = data;
@@ -220,6 +264,88 @@ pub(crate) fn unpack(asked: &Asked, data: Bytes) -> Result<Vec<(&Piece, Bytes)>,
         "{} bytes follow a vectored read",
         rest.len()
     )))
+}
+
+/// What came of a piece with checksums.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unpaged {
+    /// What is right.
+    pub(crate) right: Vec<(Piece, Bytes)>,
+    /// What is to be asked for once more: it differed from its checksums, or did not come.
+    pub(crate) again: Vec<Piece>,
+    /// What differed from its checksums for a second time.
+    pub(crate) damaged: Vec<Piece>,
+}
+
+/// Takes pages apart by what differs from its checksums.
+///
+/// # Errors
+/// `Changed` if nothing came: the file is shorter than it was.
+pub(crate) fn unpaged(
+    piece: &Piece,
+    data: &Bytes,
+    damaged: &[Range<u64>],
+) -> Result<Unpaged, Error> {
+    if data.is_empty() {
+        return Err(shorter(0, piece));
+    }
+    let mut found = Unpaged {
+        right: Vec::new(),
+        again: Vec::new(),
+        damaged: Vec::new(),
+    };
+    let come = u64::try_from(data.len()).unwrap_or(u64::MAX);
+    let end = piece.range().end.min(piece.offset.saturating_add(come));
+    let mut at = piece.offset;
+    for wrong in joined_ranges(damaged) {
+        found.keep(piece, data, at..wrong.start);
+        let wrong = wrong.start.max(piece.offset)..wrong.end.min(end);
+        at = wrong.end;
+        match piece.manner {
+            Manner::Again => found.damaged.push(piece.of(wrong)),
+            _ => found.again.push(Piece {
+                manner: Manner::Again,
+                ..piece.of(wrong)
+            }),
+        }
+    }
+    found.keep(piece, data, at..end);
+    if end < piece.range().end {
+        found.again.push(piece.of(end..piece.range().end));
+    }
+    Ok(found)
+}
+
+impl Unpaged {
+    fn keep(&mut self, piece: &Piece, data: &Bytes, range: Range<u64>) {
+        let place = |at: u64| usize::try_from(at.saturating_sub(piece.offset)).ok();
+        if let (Some(start), Some(end)) = (place(range.start), place(range.end))
+            && start < end
+            && end <= data.len()
+        {
+            self.right.push((piece.of(range), data.slice(start..end)));
+        }
+    }
+}
+
+/// Ranges in order, those that touch as one.
+fn joined_ranges(ranges: &[Range<u64>]) -> Vec<Range<u64>> {
+    let mut all: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match all.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => all.push(range.clone()),
+        }
+    }
+    all
+}
+
+fn shorter(came: usize, piece: &Piece) -> Error {
+    let due = piece.length;
+    let what = format!(
+        "{came} bytes came where {due} were asked for: the file is shorter than it was when opened"
+    );
+    Error::new(ErrorKind::Changed, what)
 }
 
 #[cfg(test)]

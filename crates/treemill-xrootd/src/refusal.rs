@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::stream::Outcome;
 use crate::wire::{WireError, codes};
+use std::ops::Range;
 
 /// The protocol's errors that say more than "the server failed".
 const KINDS: [(u32, ErrorKind); 14] = [
@@ -29,6 +30,8 @@ const KINDS: [(u32, ErrorKind); 14] = [
 pub(crate) fn data(outcome: Outcome) -> Result<Vec<u8>, Error> {
     let (kind, what) = match outcome {
         Outcome::Data(data) => return Ok(data),
+        Outcome::Pages { data, damaged } if damaged.is_empty() => return Ok(data),
+        Outcome::Pages { damaged, .. } => (ErrorKind::Damaged, differing(damaged.first())),
         Outcome::Refused { code, message } => {
             let known = KINDS.iter().find(|known| known.0 == code);
             let kind = known.map_or(ErrorKind::Server, |known| known.1);
@@ -52,6 +55,12 @@ pub(crate) fn data(outcome: Outcome) -> Result<Vec<u8>, Error> {
         }
     };
     Err(Error::new(kind, what))
+}
+
+/// What damaged pages mean to a caller.
+pub(crate) fn differing(first: Option<&Range<u64>>) -> String {
+    let at = first.map_or(0, |range| range.start);
+    format!("the bytes at {at} differ from their checksums, each time they are asked for")
 }
 
 /// What bytes that are no message of the protocol mean to a caller.

@@ -4,6 +4,7 @@
 use crate::connection::{Connection, Sending};
 use crate::error::{Error, ErrorKind};
 use crate::options::Options;
+use crate::pieces::Means;
 use crate::refusal::{self, broken};
 use crate::stream::Outcome;
 use crate::ticket::{Answer, Sink, Ticket};
@@ -31,6 +32,11 @@ pub(crate) struct Session {
     connection: Arc<Connection>,
     most: Arc<OnceLock<Most>>,
     is_most_asked: AtomicBool,
+    /// Whether reads come with checksums. Over TLS they need none: it has its own for all that it carries.
+    has_pages: AtomicBool,
+    is_manager: AtomicBool,
+    /// The round trip from which on ranges are asked for with checksums.
+    checks_from: Duration,
 }
 
 impl Session {
@@ -51,6 +57,9 @@ impl Session {
             connection: Connection::open(server, options)?,
             most: Arc::default(),
             is_most_asked: AtomicBool::new(false),
+            has_pages: AtomicBool::new(false),
+            is_manager: AtomicBool::new(false),
+            checks_from: options.checks_from,
         };
         let begun = session.log_in(identity, tls, first, options);
         let begun = begun.map_err(|error| error.at(server))?;
@@ -103,7 +112,12 @@ impl Session {
             ticket
         });
         refusal::data(self.connection.greet(all).wait()?)?; // says no more than the protocol's answer
-        login::check(protocol_of(its_answer)?)?;
+        let protocol = protocol_of(its_answer)?;
+        login::check(protocol)?;
+        self.has_pages
+            .store(protocol.has_pages(), Ordering::Relaxed);
+        self.is_manager
+            .store(protocol.is_manager(), Ordering::Relaxed);
         let login = refusal::data(login_answer.wait()?)?;
         Ok((bodies::Login::decode(&login).map_err(broken)?, early))
     }
@@ -116,7 +130,10 @@ impl Session {
     ) -> Result<bodies::Login, Error> {
         let (protocol, its_answer) = Sending::control(Request::Protocol { with_tls: true });
         refusal::data(self.connection.greet(vec![protocol]).wait()?)?;
-        login::check_encrypted(protocol_of(its_answer)?)?;
+        let protocol = protocol_of(its_answer)?;
+        login::check_encrypted(protocol)?;
+        self.is_manager
+            .store(protocol.is_manager(), Ordering::Relaxed);
         self.connection.encrypt(tls)?;
         let answer = ask(&self.connection, login).and_then(refusal::data)?;
         bodies::Login::decode(&answer).map_err(broken)
@@ -148,6 +165,31 @@ impl Session {
         outcome
             .and_then(refusal::data)
             .map_err(|error| error.at(self.server()))
+    }
+
+    /// Ends the session for all that use it: its connection spoils bytes.
+    pub(crate) fn distrust(&self) {
+        self.connection
+            .end("the connection brings other bytes than it is given");
+    }
+
+    /// What the server can do.
+    pub(crate) fn means(&self) -> Means {
+        Means {
+            most: self.most(),
+            has_pages: self.has_pages.load(Ordering::Relaxed),
+            checks: self.connection.costs().0 >= self.checks_from,
+        }
+    }
+
+    /// Whether the server knows others that have files, and has none itself.
+    pub(crate) fn is_manager(&self) -> bool {
+        self.is_manager.load(Ordering::Relaxed)
+    }
+
+    /// The server has refused pages with checksums, though it says that it has them.
+    pub(crate) fn without_pages(&self) {
+        self.has_pages.store(false, Ordering::Relaxed);
     }
 
     /// The server's limits of vectored reads; the usual ones until it has said them.

@@ -5,13 +5,14 @@ use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::file::File;
 use crate::limits;
-use crate::pieces::{Asked, Piece, Wants, pack, unpack};
+use crate::pieces::{Asked, Manner, Piece, Wants, pack, unpack, unpaged};
 use crate::recovery::{Loss, Recovery, Step};
 use crate::refusal;
 use crate::stream::Outcome;
 use crate::ticket::{Answer, Sink};
 use crate::url::{Server, Url, shown};
 use crate::wire::bodies::Status;
+use crate::wire::codes;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -179,13 +180,23 @@ impl Core {
             let sink: Sink = Box::new(move |answer| core.answered(kept, place, answer));
             (asked, sink)
         };
-        let requests = pack(pieces, file.session().most(), caution);
+        let requests = pack(pieces, file.session().means(), caution);
         file.send(requests.into_iter().map(sending).collect());
     }
 
     /// Runs on the connection's thread: it waits for nothing.
     fn answered(self: &Arc<Self>, asked: Asked, place: Place, answer: Answer) {
+        let answer = match (&asked, answer) {
+            (Asked::Pages(piece), Ok(Outcome::Pages { data, damaged }))
+                if !damaged.is_empty() || data.len() != piece.size() =>
+            {
+                return self.patch(asked, place, data.into(), &damaged);
+            }
+            (_, answer) => answer,
+        };
         let is_refused = matches!(answer, Ok(Outcome::Refused { .. }));
+        let has_none =
+            matches!(&answer, Ok(Outcome::Refused { code, .. }) if codes::NO_PAGES.contains(code));
         let is_refusal = answer.is_ok();
         let data = answer.and_then(refusal::data).map(Bytes::from);
         let error = match data.and_then(|data| unpack(&asked, data)) {
@@ -194,18 +205,51 @@ impl Core {
         };
         match asked {
             // A server may refuse vectored reads that are too large for it, or all of them.
-            Asked::Vector(pieces) if is_refused => {
-                let alone = pieces.into_iter().map(|piece| Piece {
-                    is_plain: true,
-                    ..piece
-                });
-                let steps = self.state().recovery.wanted(alone.collect(), self.now());
-                self.perform(steps, Some(&error));
+            Asked::Vector(pieces) if is_refused => self.again(pieces, Manner::Alone, &error),
+            Asked::Pages(piece) if has_none => {
+                let state = self.state();
+                if state.recovery.generation() == place.0 {
+                    state.file.session().without_pages();
+                }
+                drop(state);
+                self.again(vec![piece], Manner::Bare, &error);
             }
             asked if error.kind() == ErrorKind::Changed => {
                 self.give_up(&asked.into_pieces(), Some(&error));
             }
             asked => self.lost(asked.into_pieces(), place, is_refusal, error),
+        }
+    }
+
+    /// Asks for pieces in another manner.
+    fn again(self: &Arc<Self>, pieces: Vec<Piece>, manner: Manner, error: &Error) {
+        let pieces = pieces.into_iter().map(|piece| Piece { manner, ..piece });
+        let steps = self.state().recovery.wanted(pieces.collect(), self.now());
+        self.perform(steps, Some(error));
+    }
+
+    /// Pages came that differ from their checksums, or fewer than were asked for: asks for those once more, and then
+    /// elsewhere.
+    fn patch(self: &Arc<Self>, asked: Asked, place: Place, data: Bytes, damaged: &[Range<u64>]) {
+        let Asked::Pages(piece) = &asked else { return };
+        let error = Error::new(ErrorKind::Damaged, refusal::differing(damaged.first()));
+        match unpaged(piece, &data, damaged) {
+            Ok(found) => {
+                let right = found.right.iter();
+                self.fill(right.map(|(piece, bytes)| (piece, bytes.clone())).collect());
+                let steps = self.state().recovery.wanted(found.again, self.now());
+                self.perform(steps, Some(&error));
+                if !found.damaged.is_empty() {
+                    let file = Arc::clone(&self.state().file);
+                    let is_its = self.state().recovery.generation() == place.0;
+                    self.lost(found.damaged, place, true, error);
+                    // What is in flight there is lost, too, and asked for with it.
+                    if is_its {
+                        file.session().distrust();
+                    }
+                }
+            }
+            Err(error) => self.give_up(&asked.into_pieces(), Some(&error)),
         }
     }
 

@@ -5,18 +5,20 @@
 //! neglected if neither it nor one sent before it gets a byte for much longer. What a server asks a request to wait is not silence.
 
 use crate::limits;
-use crate::wire::{Header, Reply, Request, WireError, codes};
+use crate::wire::{Header, Paged, Reply, Request, WireError, codes};
 use std::collections::HashMap;
 use std::time::Duration;
 
 mod deadlines;
 mod event;
 mod flight;
+mod pages;
 #[cfg(test)]
 mod tests;
 
 pub use event::{Deadlines, Event, Outcome};
 use flight::{Flight, Phase};
+use pages::Pages;
 
 /// What the next byte belongs to.
 #[derive(Debug)]
@@ -25,6 +27,12 @@ enum Place {
     Header(Vec<u8>),
     /// A body of data for a request, of which so many bytes are due.
     Data { header: Header, left: usize },
+    /// Pages for a request, of which so many bytes are due, checksums included.
+    Pages {
+        stream: u16,
+        is_last: bool,
+        left: usize,
+    },
     /// Another body, of which these bytes are here.
     Control { header: Header, body: Vec<u8> },
 }
@@ -80,7 +88,10 @@ impl Stream {
         let stream = self.free().ok_or_else(full)?;
         let bytes = request.encode(stream)?;
         self.sent = self.sent.saturating_add(1);
-        let flight = Flight::new(self.sent, bytes.clone(), most, now);
+        let mut flight = Flight::new(self.sent, bytes.clone(), most, now);
+        if let Request::Pages { offset, length, .. } = request {
+            flight.pages = Some(Pages::new(*offset, *length));
+        }
         self.flights.insert(stream, flight);
         Ok((stream, bytes))
     }
@@ -133,7 +144,7 @@ impl Stream {
     fn wanted(&self) -> usize {
         match &self.place {
             Place::Header(here) => Header::SIZE.saturating_sub(here.len()),
-            Place::Data { left, .. } => *left,
+            Place::Data { left, .. } | Place::Pages { left, .. } => *left,
             Place::Control { header, body } => header.size().saturating_sub(body.len()),
         }
     }
@@ -153,6 +164,11 @@ impl Stream {
                 let stream = header.stream;
                 self.flight(stream)?.append(taken, now)?;
             }
+            Place::Pages { stream, left, .. } => {
+                *left = left.saturating_sub(taken.len());
+                let stream = *stream;
+                self.flight(stream)?.append_pages(taken, now)?;
+            }
             Place::Control { header, body } => {
                 body.extend_from_slice(taken);
                 let stream = header.stream;
@@ -165,6 +181,9 @@ impl Stream {
             match std::mem::replace(&mut self.place, Place::Header(Vec::new())) {
                 Place::Header(_) => {}
                 Place::Data { header, .. } => self.complete(header, out)?,
+                Place::Pages {
+                    stream, is_last, ..
+                } => self.complete_pages(stream, is_last, out)?,
                 Place::Control { header, body } => self.reply(header, &body, now, out)?,
             }
         }
@@ -175,7 +194,13 @@ impl Stream {
     fn enter(&mut self, header: Header) -> Result<(), WireError> {
         self.place = if header.has_data() {
             let left = header.size();
-            self.flight(header.stream)?.allow(left)?;
+            let flight = self.flight(header.stream)?;
+            flight.allow(left)?;
+            if flight.pages.is_some() {
+                return Err(WireError::new(
+                    "data without the checksums that were asked for",
+                ));
+            }
             Place::Data { header, left }
         } else {
             // A promised response brings data in a message, so its bound is the largest of those in flight.
@@ -215,6 +240,53 @@ impl Stream {
         Ok(())
     }
 
+    /// Pages follow.
+    fn enter_pages(
+        &mut self,
+        header: Header,
+        body: &[u8],
+        out: &mut Vec<Event>,
+    ) -> Result<(), WireError> {
+        let paged = Paged::decode(body)?;
+        let (stream, is_last) = (header.stream, paged.is_last);
+        if paged.stream != stream {
+            return Err(WireError::new("a response for two requests"));
+        }
+        self.flight(stream)?.begin(&paged)?;
+        let left = usize::try_from(paged.length).unwrap_or(usize::MAX);
+        if left == 0 {
+            return self.complete_pages(stream, is_last, out);
+        }
+        self.place = Place::Pages {
+            stream,
+            is_last,
+            left,
+        };
+        Ok(())
+    }
+
+    /// A response with pages is here: the last one of its request, or not.
+    fn complete_pages(
+        &mut self,
+        stream: u16,
+        is_last: bool,
+        out: &mut Vec<Event>,
+    ) -> Result<(), WireError> {
+        let flight = self.flight(stream)?;
+        if flight.phase != Phase::Abandoned
+            && let Some(pages) = &flight.pages
+        {
+            pages.end()?;
+        }
+        if is_last {
+            let data = std::mem::take(&mut flight.data);
+            let damaged = flight.pages.take().map(Pages::into_damaged);
+            let damaged = damaged.unwrap_or_default();
+            self.end(stream, Outcome::Pages { data, damaged }, out);
+        }
+        Ok(())
+    }
+
     fn reply(
         &mut self,
         header: Header,
@@ -223,6 +295,9 @@ impl Stream {
         out: &mut Vec<Event>,
     ) -> Result<(), WireError> {
         let stream = header.stream;
+        if header.state == codes::STATUS {
+            return self.enter_pages(header, body, out);
+        }
         let reply = Reply::decode(header.state, body)?;
         match reply {
             // Messages of the server's own carry no stream of a request.
@@ -269,9 +344,9 @@ impl Stream {
         now: Duration,
         out: &mut Vec<Event>,
     ) -> Result<(), WireError> {
-        if header.state == codes::ATTENTION {
+        if header.state == codes::ATTENTION || header.state == codes::STATUS {
             return Err(WireError::new(
-                "a promised response inside of a promised response",
+                "a promised response that no promise can be for",
             ));
         }
         if !header.has_data() {

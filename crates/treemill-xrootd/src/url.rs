@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind};
 use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// The port of XRootD that IANA has registered.
 const PORT: u16 = 1094;
@@ -39,10 +40,19 @@ impl Server {
                 .ok_or_else(wrong)?,
         };
         Ok(Server {
-            host: host.to_owned(),
+            host: as_version_4(host).unwrap_or_else(|| host.to_owned()),
             port,
         })
     }
+}
+
+/// Servers write an address of version 4 as the last four bytes of one of version 6: `[::10.0.0.1]`.
+fn as_version_4(host: &str) -> Option<String> {
+    let address: Ipv6Addr = host.parse().ok()?;
+    let [a, b, c, d, e, mark, high, _] = address.segments();
+    let is_version_4 = [a, b, c, d, e] == [0; 5] && high != 0 && matches!(mark, 0 | 0xffff);
+    let [.., w, x, y, z] = address.octets();
+    is_version_4.then(|| Ipv4Addr::new(w, x, y, z).to_string())
 }
 
 impl fmt::Display for Server {
@@ -170,6 +180,13 @@ mod tests {
             }
         );
         assert_eq!(url.user.as_deref(), Some("me"));
+        for (text, host) in [
+            ("[::10.1.2.3]:7", "10.1.2.3"),
+            ("[::ffff:10.1.2.3]", "10.1.2.3"),
+            ("[fe80::1]", "fe80::1"),
+        ] {
+            assert_eq!(Server::parse(text).unwrap().host, host);
+        }
         assert_eq!(
             (url.path.as_str(), url.opaque.as_str()),
             ("/a/b.root", "x=1&authz=t")

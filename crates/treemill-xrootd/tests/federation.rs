@@ -38,6 +38,13 @@ fn the_redirector_leads_from_a_server_that_fails_to_the_other() {
     let url = federation.address("/a.root");
     let places = client.locate(&Url::parse(&url).unwrap()).unwrap();
     assert_eq!(places.len(), 2, "{places:?}");
+    let listed = client.dirlist(&Url::parse(&federation.address("/")).unwrap());
+    let names: Vec<String> = listed
+        .unwrap()
+        .into_iter()
+        .map(|entry| entry.name)
+        .collect();
+    assert_eq!(names, ["a.root"], "what all servers have, each name once");
     let missing = XrootdSource::open(&client, &federation.address("/none.root"))
         .err()
         .unwrap();

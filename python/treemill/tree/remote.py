@@ -23,6 +23,9 @@ _GLOB = re.compile(r"[*\[]|\?(?!.*=)")
 """The signs of a glob in a URL; a question mark before an equals sign begins a query."""
 _RECENT = 10.0
 """Seconds for which a look at a file that is not for a pass takes an earlier look's word."""
+_SILENT = 5.0
+"""Seconds after which a question that failed says that its server is silent: its other files are
+not asked for at once, too."""
 _FEW = 4
 """Files that are opened when they are looked at: of many files, other processes may open most."""
 _AT_ONCE = 32
@@ -36,6 +39,7 @@ class Remote:
 
     def __init__(self) -> None:
         self._looks: dict[str, tuple[float, Identity]] = {}
+        self._failures: dict[str, tuple[float, SourceError]] = {}
         self._lock = threading.Lock()
 
     def address(self, text: str) -> str:
@@ -59,6 +63,10 @@ class Remote:
 
     def identity(self, path: str) -> Identity:
         """See Storage."""
+        with self._lock:
+            when, failure = self._failures.pop(path, (-_RECENT, None))
+        if failure is not None and time.monotonic() - when < _RECENT:
+            raise failure  # of a moment ago: a server that is silent is not waited for twice
         return self._looked(path, True)
 
     def _looked(self, path: str, soon: bool) -> Identity:
@@ -80,12 +88,22 @@ class Remote:
 
         distinct = list(dict.fromkeys(paths))
         soon = len(distinct) <= _FEW
+        silent: set[str] = set()
 
         def one(path: str) -> tuple[str, Identity | None]:
+            server = _server(path)
+            if server in silent:
+                return path, None  # asked for when the file is wanted
+            begun = time.monotonic()
             try:
                 return path, self._looked(path, soon)
-            except SourceError:
-                return path, None  # raised again when the file is wanted
+            except SourceError as failure:
+                now = time.monotonic()
+                if now - begun > _SILENT:
+                    silent.add(server)
+                with self._lock:  # raised again when the file is wanted
+                    self._failures[path] = now, failure
+                return path, None
 
         with ThreadPoolExecutor(_AT_ONCE) as threads:
             found = dict(threads.map(one, distinct))
@@ -120,6 +138,10 @@ class Remote:
         from treemill import _core  # heavy: core
 
         return _core.remote_content(path)
+
+
+def _server(url: str) -> str:
+    return url.split("/", 3)[2] if url.count("/") > 2 else url
 
 
 _SERVER_AND_ROOT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]*/+")

@@ -1,6 +1,7 @@
 //! Histories of servers that fail, hang, slow down and come back, on scripted time.
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
     clippy::cast_precision_loss
@@ -44,6 +45,8 @@ enum Event {
     Fail(AskId, Number, PartId),
     Opened(Number),
     Refused(Number),
+    /// A search has ended: all servers are known then.
+    Found,
 }
 
 struct Simulation {
@@ -72,7 +75,15 @@ fn server(millis: u64, speed: f64) -> Server {
 
 impl Simulation {
     fn new(servers: Vec<Server>, seed: u64) -> Self {
-        let mut state = State::new(servers.len(), seed);
+        Self::hiding(servers, 0, seed)
+    }
+
+    /// The last servers are known only after a search.
+    fn hiding(servers: Vec<Server>, hidden: usize, seed: u64) -> Self {
+        let mut state = State::new(servers.len() - hidden, seed);
+        if hidden > 0 {
+            state.may_search();
+        }
         state.members.opened(0, servers[0].round_trip);
         let mut made = Simulation {
             state,
@@ -151,6 +162,12 @@ impl Simulation {
                 }
                 decisions
             }
+            Event::Found => {
+                let known = (0..)
+                    .find(|&n| self.state.members.get(n).is_none())
+                    .unwrap();
+                self.state.found(self.servers.len() - known, now)
+            }
             Event::Fail(ask, number, part) => {
                 if let Some(tried) = self.open.get_mut(&part) {
                     tried.insert(number);
@@ -184,10 +201,14 @@ impl Simulation {
                         Health::Hung => self.later(PATIENCE, Event::Refused(number)),
                     }
                 }
+                Decision::Search => self.later(Duration::from_secs(1), Event::Found),
                 Decision::GiveUp(part) => {
                     let tried = self.open.remove(&part).unwrap();
                     for (number, server) in self.servers.iter().enumerate() {
-                        let known = self.state.members.get(number).unwrap().standing;
+                        let Some(known) = self.state.members.get(number) else {
+                            panic!("{number} was not found");
+                        };
+                        let known = known.standing;
                         let is_out = server.is_other && known == Standing::LeftOut;
                         assert!(is_out || tried.contains(&number), "{number} was not tried");
                     }
@@ -279,6 +300,31 @@ fn a_server_that_falls_silent_costs_less_than_three_seconds() {
 }
 
 #[test]
+fn servers_that_nobody_has_named_are_found_when_they_are_worth_it() {
+    let servers = || vec![server(137, 20e6), server(137, 20e6)];
+    let mut short = Simulation::hiding(servers(), 1, 1);
+    short.read(20 * MB, 5 * MB);
+    assert_eq!(short.servers[1].bytes, 0, "a short read needs one");
+    let alone = Simulation::new(vec![server(137, 20e6)], 1).read(2000 * MB, 50 * MB);
+    let together = Simulation::hiding(servers(), 1, 1).read(2000 * MB, 50 * MB);
+    let gain = alone.as_secs_f64() / together.as_secs_f64();
+    assert!(gain > 1.7, "{gain}");
+}
+
+#[test]
+fn what_the_only_known_server_fails_or_owes_is_asked_of_one_that_is_found() {
+    for health in [Health::Down, Health::Hung] {
+        let servers = vec![server(137, 20e6), server(137, 20e6)];
+        let mut simulation = Simulation::hiding(servers, 1, 1);
+        simulation.read(5 * MB, 5 * MB);
+        simulation.servers[0].health = health;
+        let read = simulation.read(5 * MB, 5 * MB);
+        assert!(read < Duration::from_secs(8), "{health:?}: {read:?}");
+        assert_eq!(simulation.given_up, 0);
+    }
+}
+
+#[test]
 fn small_requests_are_shared_by_servers_that_are_alike() {
     let servers = vec![server(10, 20e6), server(10, 21e6)];
     let mut simulation = Simulation::new(servers, 1);
@@ -337,11 +383,11 @@ proptest! {
 
     #[test]
     fn every_part_is_answered_once_or_all_sources_have_failed_it(
-        mut servers in servers(), history in history(), seed in any::<u64>(),
+        mut servers in servers(), history in history(), seed in any::<u64>(), hidden in 0_usize..4,
     ) {
         servers[0].is_other = false; // the first one says what the file is
         let count = servers.len();
-        let mut simulation = Simulation::new(servers, seed);
+        let mut simulation = Simulation::hiding(servers, hidden.min(count - 1), seed);
         for (pause, event) in history {
             if matches!(event, Event::Health(number, _) if number >= count) {
                 continue;

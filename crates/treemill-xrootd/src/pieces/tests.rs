@@ -3,7 +3,10 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::single_range_in_vec_init
 )]
 
 use super::*;
@@ -29,7 +32,7 @@ fn answer(asked: &Asked) -> Bytes {
         pieces.iter().flat_map(segment).collect()
     };
     Bytes::from(match asked {
-        Asked::Plain(piece) => bytes(piece.range()),
+        Asked::Plain(piece) | Asked::Pages(piece) => bytes(piece.range()),
         Asked::Vector(pieces) => vector(pieces),
     })
 }
@@ -44,8 +47,12 @@ fn ranges() -> impl Strategy<Value = Vec<Range<u64>>> {
     prop::collection::vec(one, 0..40)
 }
 
-fn most() -> impl Strategy<Value = Most> {
-    (1_usize..20, 500_u32..3000).prop_map(|(ranges, bytes)| Most { ranges, bytes })
+fn means() -> impl Strategy<Value = Means> {
+    (1_usize..20, 500_u32..3000, any::<bool>()).prop_map(|(ranges, bytes, has_pages)| Means {
+        most: Most { ranges, bytes },
+        has_pages,
+        checks: has_pages,
+    })
 }
 
 fn request_bytes(pieces: &[Piece]) -> u64 {
@@ -58,22 +65,23 @@ proptest! {
     #[test]
     fn every_range_comes_back_whole_and_once(
         ranges in ranges(),
-        most in most(),
+        means in means(),
         caution in 0_u32..9,
         order in any::<prop::sample::Index>(),
     ) {
         let mut wants = Wants::new();
         let pieces: Vec<Piece> = ranges.iter().enumerate().flat_map(|(i, range)| wants.add(range, i)).collect();
-        let mut requests = pack(pieces, most, caution);
+        let mut requests = pack(pieces, means, caution);
         for asked in &requests {
-            if let Asked::Plain(piece) = asked
-                && piece.is_plain
+            prop_assert!(!means.has_pages || !matches!(asked, Asked::Plain(_)));
+            if let Asked::Plain(piece) | Asked::Pages(piece) = asked
+                && piece.manner == Manner::Alone
             {
                 prop_assert!(u64::from(piece.length) <= limits::PART >> (2 * caution).min(10));
             }
             if let Asked::Vector(pieces) = asked {
-                prop_assert!(pieces.len() <= most.ranges && pieces.len() > 1);
-                prop_assert!(pieces.iter().all(|piece| piece.length <= most.bytes));
+                prop_assert!(pieces.len() <= means.most.ranges && pieces.len() > 1);
+                prop_assert!(pieces.iter().all(|piece| piece.length <= means.most.bytes));
                 prop_assert!(request_bytes(pieces) <= limits::VECTOR_BYTES >> (2 * caution).min(10));
             }
         }
@@ -107,7 +115,7 @@ proptest! {
     ) {
         let mut wants = Wants::new();
         let pieces: Vec<Piece> = ranges.iter().flat_map(|range| wants.add(range, ())).collect();
-        for asked in pack(pieces, Most::default(), 0) {
+        for asked in pack(pieces, Means::default(), 0) {
             let whole = answer(&asked);
             prop_assert!(unpack(&asked, whole.slice(..cut.index(whole.len()))).is_err());
             let longer = [&whole[..], b"x"].concat();
@@ -126,7 +134,7 @@ fn small_ranges_are_one_request_and_large_ones_stream() {
     let pieces = small
         .chain(std::iter::once(0..10 << 20))
         .flat_map(|range| wants.add(&range, ()));
-    let requests = pack(pieces.collect(), Most::default(), 0);
+    let requests = pack(pieces.collect(), Means::default(), 0);
     assert!(matches!(&requests[0], Asked::Vector(pieces) if pieces.len() == 500));
     assert_eq!(requests.len(), 1 + (10 << 20) / limits::PART as usize);
 }
@@ -139,4 +147,92 @@ fn a_range_that_is_given_up_is_so_once() {
     assert_eq!(wants.give_up(&pieces[1]), Some("promise"));
     assert_eq!(wants.give_up(&pieces[2]), None);
     assert!(wants.fill(&pieces[1], Bytes::from_static(b"x")).is_none());
+}
+
+/// Where servers give checksums, ranges of some size are read alone, and small ones together.
+#[test]
+fn the_size_decides_what_is_worth_a_request_of_its_own() {
+    let means = Means {
+        has_pages: true,
+        checks: true,
+        ..Means::default()
+    };
+    let mut wants = Wants::new();
+    let sizes = [100, 200, limits::PAGED, limits::PAGED - 1, 5 << 20];
+    let pieces: Vec<Piece> = sizes
+        .iter()
+        .flat_map(|&size| wants.add(&(0..size), ()))
+        .collect();
+    let shape = |asked: &Asked| match asked {
+        Asked::Vector(pieces) => pieces.len(),
+        Asked::Pages(_) => 1,
+        Asked::Plain(_) => 0,
+    };
+    let shapes: Vec<usize> = pack(pieces.clone(), means, 0).iter().map(shape).collect();
+    assert_eq!(shapes, [3, 1, 1, 1, 1]);
+    let near = Means {
+        checks: false,
+        ..means
+    };
+    assert!(
+        matches!(&pack(pieces.clone(), near, 0)[0], Asked::Vector(pieces) if pieces.len() == 4)
+    );
+    let wrong = Piece {
+        manner: Manner::Again,
+        ..pieces[0].clone()
+    };
+    assert!(matches!(pack(vec![wrong], near, 0)[0], Asked::Pages(_)));
+    let bare = pieces.into_iter().map(|piece| Piece {
+        manner: Manner::Bare,
+        ..piece
+    });
+    let asked = pack(bare.collect(), means, 0);
+    assert!(asked.iter().all(|asked| matches!(asked, Asked::Plain(_))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Rounds of answers that are short or damaged, until all is there: nothing damaged is given on.
+    #[test]
+    fn what_differs_from_its_checksums_is_asked_for_again(
+        start in 0_u64..10_000,
+        length in 1_u64..40_000,
+        faults in prop::collection::vec((any::<bool>(), 0.0..1.0_f64, 0.0..1.0_f64), 0..6),
+    ) {
+        let mut wants = Wants::new();
+        let range = start..start + length;
+        let mut open = wants.add(&range, ());
+        let (mut faults, mut whole, mut failed) = (faults.into_iter(), None, 0);
+        while let Some(piece) = open.pop() {
+            let size = u64::from(piece.length) as f64;
+            let (came, damaged) = match faults.next() {
+                None => (piece.length.into(), vec![]),
+                Some((true, cut, _)) => ((size * cut) as u64 + 1, vec![]),
+                Some((false, first, second)) => {
+                    let at = piece.offset + (size * first * 0.5) as u64;
+                    let end = at + 1 + (size * second * 0.4) as u64;
+                    (piece.length.into(), vec![at..end.min(piece.range().end)])
+                }
+            };
+            let mut data = bytes(piece.offset..piece.offset + came);
+            for wrong in &damaged {
+                let place = (wrong.start - piece.offset) as usize..(wrong.end - piece.offset) as usize;
+                data[place].iter_mut().for_each(|byte| *byte = 255);
+            }
+            let found = unpaged(&piece, &data.into(), &damaged).unwrap();
+            prop_assert!(found.damaged.is_empty() || piece.manner == Manner::Again);
+            for (part, right) in &found.right {
+                prop_assert!(right[..] == bytes(part.range())[..]);
+                if let Some(done) = wants.fill(part, right.clone()) {
+                    prop_assert!(whole.replace(done.1).is_none());
+                }
+            }
+            failed += found.damaged.len();
+            open.extend(found.again);
+            open.extend(found.damaged);
+        }
+        prop_assert!(whole.unwrap()[..] == bytes(range)[..], "after {failed}");
+        prop_assert!(unpaged(&wants.add(&(0..9), ())[0], &Bytes::new(), &[]).is_err());
+    }
 }

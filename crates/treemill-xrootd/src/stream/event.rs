@@ -1,6 +1,7 @@
 //! What a connection's state machine says, and how long things may take. Data only.
 
 use crate::limits;
+use std::ops::Range;
 use std::time::Duration;
 
 /// How a request ended.
@@ -8,6 +9,11 @@ use std::time::Duration;
 pub enum Outcome {
     /// The whole data of the response.
     Data(Vec<u8>),
+    /// The data of an answer with checksums, and the ranges of the file in which they are not what their checksums say.
+    Pages {
+        data: Vec<u8>,
+        damaged: Vec<Range<u64>>,
+    },
     /// The server refused it.
     Refused { code: u32, message: String },
     /// Another server is to be asked.

@@ -1,6 +1,7 @@
 //! One request in flight: what has come of its answer, and until when it may take. Knows no other request.
 
-use crate::wire::WireError;
+use super::pages::Pages;
+use crate::wire::{Paged, WireError};
 use std::time::Duration;
 
 /// What a request waits for.
@@ -22,6 +23,8 @@ pub(super) struct Flight {
     pub(super) number: u64,
     request: Vec<u8>,
     pub(super) data: Vec<u8>,
+    /// The pages that it asks for, if it does.
+    pub(super) pages: Option<Pages>,
     /// Bytes of data that the answer may have in all.
     pub(super) most: usize,
     pub(super) phase: Phase,
@@ -37,6 +40,7 @@ impl Flight {
             number,
             request,
             data,
+            pages: None,
             most,
             phase,
             touched: now,
@@ -66,6 +70,29 @@ impl Flight {
         Ok(())
     }
 
+    /// A response with pages begins.
+    pub(super) fn begin(&mut self, paged: &Paged) -> Result<(), WireError> {
+        let unasked = || WireError::new("checksums that were not asked for");
+        let pages = self.pages.as_mut().ok_or_else(unasked)?;
+        if self.phase == Phase::Abandoned {
+            return Ok(());
+        }
+        pages.begin(paged)
+    }
+
+    /// Bytes of a response with pages.
+    pub(super) fn append_pages(&mut self, bytes: &[u8], now: Duration) -> Result<(), WireError> {
+        self.touched = now;
+        if self.phase == Phase::Abandoned {
+            return Ok(());
+        }
+        self.phase = Phase::Sent;
+        match &mut self.pages {
+            Some(pages) => pages.take(bytes, &mut self.data),
+            None => Ok(()),
+        }
+    }
+
     /// The server asks for patience; false if there is not so much. `again`: the request is to be sent again then.
     pub(super) fn wait(
         &mut self,
@@ -90,6 +117,9 @@ impl Flight {
             Phase::Promised(until)
         };
         self.data.clear();
+        if let Some(pages) = &mut self.pages {
+            pages.restart();
+        }
         true
     }
 

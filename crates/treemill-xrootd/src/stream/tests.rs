@@ -10,6 +10,7 @@
 use super::*;
 use proptest::prelude::*;
 
+mod pages;
 mod waits;
 
 const READ: Request = Request::Read {

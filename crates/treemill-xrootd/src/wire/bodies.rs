@@ -22,6 +22,18 @@ impl Protocol {
             flags: cursor.u32()?,
         })
     }
+
+    /// Whether it knows servers that have files, and has none itself.
+    #[must_use]
+    pub fn is_manager(&self) -> bool {
+        self.flags & codes::IS_MANAGER != 0
+    }
+
+    /// Whether the server gives pages with checksums (`kXR_pgread`).
+    #[must_use]
+    pub fn has_pages(&self) -> bool {
+        self.version >= codes::PAGES_SINCE && self.flags & codes::HAS_PAGES != 0
+    }
 }
 
 /// What a login gives ("kXR_login Request").

@@ -13,6 +13,10 @@ pub const READ: u16 = 3013;
 pub const STAT: u16 = 3017;
 pub const READV: u16 = 3025;
 pub const LOCATE: u16 = 3027;
+pub const PGREAD: u16 = 3030;
+
+/// Requests are counted from this number where a byte must do.
+pub const FIRST: u16 = 3000;
 
 /// States of responses ("Server Response Format").
 pub const OK: u16 = 0;
@@ -23,6 +27,11 @@ pub const ERROR: u16 = 4003;
 pub const REDIRECT: u16 = 4004;
 pub const WAIT: u16 = 4005;
 pub const WAIT_RESPONSE: u16 = 4006;
+pub const STATUS: u16 = 4007;
+
+/// What data with checksums is of its answer: the last of it, or not ("kXR_status Response").
+pub const FINAL: u8 = 0;
+pub const PARTIAL: u8 = 1;
 
 /// The action of an unsolicited message that carries a response which was promised ("kXR_attn Response").
 pub const ASYNC_RESPONSE: u32 = 5008;
@@ -43,6 +52,19 @@ pub const TLS_FOR_LOGIN: u32 = 0x0400_0000;
 pub const TLS_FOR_SESSION: u32 = 0x0800_0000;
 pub const TLS_FOR_DATA: u32 = 0x0100_0000;
 
+/// What a server says of itself: it has no files, and knows the servers that have them (`kXR_isManager`).
+pub const IS_MANAGER: u32 = 2;
+
+/// What a server says of itself: it gives pages with checksums (`kXR_suppgrw`), which came with version 5.
+pub const HAS_PAGES: u32 = 0x0020_0000;
+pub const PAGES_SINCE: u32 = 0x0500;
+
+/// The bytes of a page, to which each checksum of `kXR_pgread` belongs. Pages begin at multiples of it in the file.
+pub const PAGE: u64 = 4096;
+
+/// `kXR_pgread`: the page had other bytes than its checksum says (`kXR_pgRetry`).
+pub const PAGE_AGAIN: u8 = 1;
+
 /// `kXR_login`: redirects to URLs, several protocols, readable redirects, both versions of IP; asynchronous responses
 /// in version 5 of the client's capabilities.
 pub const ABILITY: u8 = 1 | 2 | 4 | 8;
@@ -54,6 +76,9 @@ pub const OPEN_TO_READ: u16 = 16 | 1024;
 /// `kXR_dirlist`: with the status of each entry.
 pub const WITH_STATUS: u8 = 2;
 
+/// `kXR_locate`: servers by their names where these are known, which certificates are made out to.
+pub const BY_NAME: u16 = 256;
+
 /// `kXR_query`: values of the server's configuration.
 pub const QUERY_CONFIG: u16 = 7;
 
@@ -64,6 +89,10 @@ pub const IS_OFFLINE: u32 = 8;
 /// Errors ("Error Codes") of servers that want a login to be done before anything else is asked: an invalid request, and
 /// one that is not allowed.
 pub const TOO_EARLY: [u32; 2] = [3006, NOT_AUTHORIZED];
+
+/// Errors ("Error Codes") of servers that give no pages with checksums: an invalid request, and one that is not
+/// supported. Some say that they do, and refuse.
+pub const NO_PAGES: [u32; 2] = [3006, UNSUPPORTED];
 
 /// Errors ("Error Codes") by what they mean to a caller; the others are the server's own trouble.
 pub const ARGUMENT_INVALID: u32 = 3000;

@@ -4,11 +4,13 @@
 pub mod bodies;
 pub mod codes;
 mod cursor;
+mod paged;
 mod request;
 mod response;
 #[cfg(test)]
 mod tests;
 
+pub use paged::Paged;
 pub use request::Request;
 pub use response::{Header, Reply};
 

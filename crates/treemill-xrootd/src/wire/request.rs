@@ -27,13 +27,20 @@ pub enum Request {
         offset: u64,
         length: u32,
     },
+    /// Reads one range, with a checksum for each page; once more if the checksums were wrong.
+    Pages {
+        handle: Handle,
+        offset: u64,
+        length: u32,
+        again: bool,
+    },
     /// Reads many ranges.
     Vector { ranges: Vec<(Handle, u32, u64)> },
     /// The status of a path.
     Stat { path: String },
     /// What a folder holds, with the status of each entry.
     List { path: String },
-    /// Where a file is.
+    /// Where a file is; with `*` before the path, all servers that may have something there.
     Locate { path: String },
     /// Values of the server's configuration, by names.
     Config { names: String },
@@ -59,6 +66,7 @@ impl Request {
             Request::Open { .. } => codes::OPEN,
             Request::Close { .. } => codes::CLOSE,
             Request::Read { .. } => codes::READ,
+            Request::Pages { .. } => codes::PGREAD,
             Request::Vector { .. } => codes::READV,
             Request::Stat { .. } => codes::STAT,
             Request::List { .. } => codes::DIRLIST,
@@ -114,6 +122,12 @@ impl Request {
                 handle,
                 offset,
                 length,
+            }
+            | Request::Pages {
+                handle,
+                offset,
+                length,
+                ..
             } => {
                 bytes.extend(handle);
                 bytes.extend(offset.to_be_bytes());
@@ -123,11 +137,9 @@ impl Request {
                 bytes.extend(zeros(15));
                 bytes.push(codes::WITH_STATUS);
             }
+            Request::Locate { .. } => bytes.extend(codes::BY_NAME.to_be_bytes()),
             Request::Config { .. } => bytes.extend(codes::QUERY_CONFIG.to_be_bytes()),
-            Request::Vector { .. }
-            | Request::Stat { .. }
-            | Request::Locate { .. }
-            | Request::Ping => {}
+            Request::Vector { .. } | Request::Stat { .. } | Request::Ping => {}
         }
         let mut all = [0; 16];
         all.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
@@ -143,6 +155,8 @@ impl Request {
             | Request::List { path }
             | Request::Locate { path } => path.clone().into_bytes(),
             Request::Config { names } => names.clone().into_bytes(),
+            // The first byte names the connection to answer on: this one.
+            Request::Pages { again: true, .. } => vec![0, codes::PAGE_AGAIN],
             Request::Vector { ranges } => {
                 let mut list = Vec::with_capacity(ranges.len().saturating_mul(16));
                 for (handle, length, offset) in ranges {
@@ -155,6 +169,7 @@ impl Request {
             Request::Protocol { .. }
             | Request::Close { .. }
             | Request::Read { .. }
+            | Request::Pages { .. }
             | Request::Ping => Vec::new(),
         }
     }
@@ -202,6 +217,14 @@ impl Request {
                 handle: fixed.array()?,
                 offset: fixed.u64()?,
                 length: fixed.u32()?,
+            },
+            codes::PGREAD => Request::Pages {
+                handle: fixed.array()?,
+                offset: fixed.u64()?,
+                length: fixed.u32()?,
+                again: data
+                    .get(1)
+                    .is_some_and(|flags| flags & codes::PAGE_AGAIN != 0),
             },
             codes::READV => Request::Vector {
                 ranges: ranges(data)?,

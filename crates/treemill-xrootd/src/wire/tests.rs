@@ -37,6 +37,14 @@ fn requests() -> impl Strategy<Value = Request> {
                 length,
             }
         }),
+        (any::<Handle>(), any::<u64>(), any::<u32>(), any::<bool>()).prop_map(
+            |(handle, offset, length, again)| Request::Pages {
+                handle,
+                offset,
+                length,
+                again,
+            }
+        ),
         prop::collection::vec(any::<(Handle, u32, u64)>(), 0..20)
             .prop_map(|ranges| Request::Vector { ranges }),
     ]
@@ -71,7 +79,24 @@ proptest! {
         let _ = (Request::decode(&bytes), Header::decode(&bytes), Reply::decode(state, &bytes));
         let _ = (Protocol::decode(&bytes), Login::decode(&bytes), Opened::decode(&bytes));
         let _ = (Status::decode(&bytes), Entry::decode_all(&bytes), Location::decode_all(&bytes));
-        let _ = (values(&bytes, &["a", "b"]), segments(&bytes, &[([0; 4], 3, 0)]));
+        let _ = (Paged::decode(&bytes), values(&bytes, &["a", "b"]), segments(&bytes, &[([0; 4], 3, 0)]));
+    }
+
+    /// What precedes pages says how much follows: no bit of it is taken on trust.
+    #[test]
+    fn pages_are_announced_by_right_bytes_only(
+        (stream, is_last) in any::<(u16, bool)>(),
+        length in 0_u32..=0x7fff_ffff,
+        offset in 0..=u64::MAX / 2,
+        bit in 0_usize..24 * 8,
+    ) {
+        let paged = Paged { stream, is_last, length, offset };
+        let mut body = paged.encode();
+        prop_assert_eq!((body.len(), Paged::decode(&body)), (24, Ok(paged)));
+        body[bit / 8] ^= 1 << (bit % 8);
+        prop_assert!(Paged::decode(&body).is_err());
+        body.truncate(bit / 8);
+        prop_assert!(Paged::decode(&body).is_err());
     }
 
     #[test]
@@ -103,6 +128,16 @@ fn the_layout_is_the_protocols() {
         0, 9, 0x0b, 0xc5, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 5, 6, 0, 0, 7, 8, 0, 0, 0, 0,
     ];
     assert_eq!(read.encode(9).unwrap(), expected);
+    let pages = |again| Request::Pages {
+        handle: [1, 2, 3, 4],
+        offset: 0x0506,
+        length: 0x0708,
+        again,
+    };
+    let first = pages(false).encode(9).unwrap();
+    assert_eq!(first[..4], [0, 9, 0x0b, 0xd6]);
+    assert_eq!(first[4..], expected[4..]);
+    assert_eq!(pages(true).encode(9).unwrap()[20..], [0, 0, 0, 2, 0, 1]);
     let open = Request::Open { path: "/a".into() }.encode(1).unwrap();
     assert_eq!(open[..8], [0, 1, 0x0b, 0xc2, 0, 0, 4, 16]);
     assert_eq!(open[20..], [0, 0, 0, 2, b'/', b'a']);

@@ -1,0 +1,84 @@
+//! Whether sources have the same file: what was seen of each, and what of those that have another one. Knows no requests
+//! but those for samples.
+
+use super::Core;
+use crate::agreement::{self, Look};
+use crate::limits::FIRST;
+use crate::members::Number;
+use std::sync::Arc;
+use std::time::Duration;
+use treemill_source::{Bytes, SourceError, Ticket};
+
+impl Core {
+    /// The sample of the source that was opened first, which is asked for now if it was not before.
+    pub(super) fn sample(self: &Arc<Self>) -> &[Ticket] {
+        if let Some(here) = self.sample.get() {
+            return here;
+        }
+        let tickets = self.first.1.submit(agreement::sample(self.size));
+        if self.sample.set(tickets).is_ok() {
+            for ticket in self.sample.get().into_iter().flatten() {
+                let core = Arc::downgrade(self);
+                ticket.on_ready(move |_| {
+                    if let Some(core) = core.upgrade() {
+                        core.settle_first();
+                    }
+                });
+            }
+        }
+        self.sample.get().map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn leave_out(self: &Arc<Self>, number: Number, why: &str) {
+        let mut inner = self.inner();
+        let place = inner.openers.get(number).map(|opener| opener.name.clone());
+        let place = place.unwrap_or_default();
+        inner.reason(number, &SourceError::new(&place, why));
+        drop(inner);
+        let message = format!("{}: {place} is left out: {why}", self.name);
+        self.act(|state, now| state.left_out(number, now));
+        (self.warn)(&message);
+    }
+
+    /// How what was seen differs from what was seen first, if it does.
+    pub(super) fn settle(&self, look: Look) -> Option<String> {
+        let size = self.size;
+        let mut inner = self.inner();
+        if look.size != size {
+            let of_size = Look {
+                size,
+                ..look.clone()
+            };
+            return agreement::difference(&of_size, &look);
+        }
+        agreement::difference(inner.reference.get_or_insert_with(|| look.clone()), &look)
+    }
+
+    /// Looks at the sample of the first source, when it is here.
+    pub(super) fn settle_first(self: &Arc<Self>) {
+        let Some(tickets) = self.sample.get() else {
+            return;
+        };
+        let here = tickets.iter().map(|ticket| ticket.wait_for(Duration::ZERO));
+        let Some(Ok(bytes)) = here.collect::<Option<Result<Vec<Bytes>, _>>>() else {
+            return;
+        };
+        let look = Look {
+            size: self.size,
+            bytes,
+            identity: self.first.1.identity(),
+        };
+        if let Some(why) = self.settle(look) {
+            self.leave_out(self.first.0, &why);
+        }
+    }
+
+    /// Waits for the sample of the first source, but not for long.
+    pub(super) fn wait_for_first(self: &Arc<Self>) {
+        for ticket in self.sample() {
+            if ticket.wait_for(FIRST).is_none() {
+                return;
+            }
+        }
+    }
+}
