@@ -54,6 +54,15 @@ class View:
         """The workers that have nothing to do and nothing to lose."""
         return self._state.idle.keys()
 
+    def busy_with(self, worker: int) -> tuple[str, int] | None:
+        """The packet that the worker has, or the file that it opens, by number."""
+        there, packet = self._state.workers.get(worker), self._state.ledger.packet_of(worker)
+        if packet is not None:
+            return "packet", packet.number
+        if there is None or not there.opening or there.file is None:
+            return None
+        return "file", there.file.number
+
     @property
     def holding(self) -> list[int]:
         """The mergers that hold something."""

@@ -99,6 +99,7 @@ class Lead:
         self._next_worker = self._next_merger = 0
         self._gone = Pulse()  # the counters of processes that are lost
         self._losses: list[WorkerLost | MergerLost] = []  # handled once another worker has joined
+        self._held: dict[int, object] = {}  # by worker of a lost process: what may be to blame
         self._loads = _LOADS
         self._begun = False
         self._change = 0
@@ -113,11 +114,6 @@ class Lead:
     def over(self) -> bool:
         """Whether the pass has ended."""
         return self._ended is not None
-
-    @property
-    def change(self) -> int:
-        """Counts what a client wants to hear of at once."""
-        return self._change
 
     def has(self, address: str) -> bool:
         """Whether the process takes part."""
@@ -193,11 +189,13 @@ class Lead:
         if process is None or self.over:
             return
         self._gone = self._gone.plus(process.pulse)
-        for number in process.numbers:
-            if number in process.joined:
-                self._losses.append(WorkerLost(number, reason, fault))
+        for number in sorted(process.joined):
+            busy = self._packetizer.busy_with(number)
+            if busy not in self._held.values():  # a packet that two workers had counts once
+                self._held[number] = busy
+            self._losses.append(WorkerLost(number, reason, fault))
         if process.merger is not None:
-            self._replace(process)
+            self._replace(process, process.merger)
         self._loads -= fault
         if self._loads <= 0:
             words = f"{_LOADS} of Dask's workers in a row were lost before they had done anything"
@@ -206,10 +204,8 @@ class Lead:
             )
         self._tell_losses()
 
-    def _replace(self, lost: _Process) -> None:
+    def _replace(self, lost: _Process, merger: int) -> None:
         """Makes another process merge for the host of a merger that is lost."""
-        merger = lost.merger
-        assert merger is not None
         lost.merger = None
         self._losses.append(MergerLost(merger))
         self._elect(lost.host)
@@ -239,9 +235,14 @@ class Lead:
         losses, self._losses = self._losses, []
         # Mergers first: what they had is then done by workers that are there.
         for event in sorted(losses, key=lambda each: isinstance(each, WorkerLost)):
+            if isinstance(event, WorkerLost):
+                busy = self._packetizer.busy_with(event.worker)
+                if busy != self._held.get(event.worker):  # it got that after its process was lost
+                    event = replace(event, fault=False)
             self._handle(event)
             if isinstance(event, MergerLost):
                 self._mergers.pop(event.merger, None)
+        self._held.clear()
 
     # Messages of processes.
 
@@ -284,7 +285,7 @@ class Lead:
         holder = self._mergers.get(message.merger)
         if holder is None or holder.merger != message.merger:
             return  # it is known to be lost: that was the answer
-        self._replace(holder)
+        self._replace(holder, message.merger)
         self._say(holder.address, Drop(self.name, message.merger))
         self._tell_losses()
 
