@@ -7,6 +7,7 @@ import pickle
 import random
 
 import pytest
+from treemill.backend.dask.demand import demand
 from treemill.backend.dask.desk import Desk
 from treemill.backend.dask.mailbox import Mailbox
 from treemill.backend.dask.merger import Merger, Refused
@@ -18,7 +19,9 @@ from treemill.backend.dask.messages import (
     Hold,
     Loaded,
     PassRequest,
+    Pulse,
     Recall,
+    Status,
     Tell,
     Unreached,
 )
@@ -248,3 +251,18 @@ def test_bytes_are_kept_as_long_as_a_pass_needs_them():
     world.desk.tick()
     assert world.desk.get("digest") == b"task"
     assert world.desk.missing(["digest", "other"]) == ["other"]
+
+
+def test_passes_want_as_many_workers_as_end_them_in_time():
+    def status(**changes):
+        known = {"pulse": Pulse(entries=500), "expected": 1000, "workers": 2, "seconds": 60.0}
+        return Status(change=0, begun=True, **(known | changes))
+
+    assert demand([], 5.0, 1.0) == 0
+    assert demand([status()], 5.0, 1.0) == 24  # 120 s of one worker are left
+    assert demand([status()], 5.0, 4.0) == 6
+    assert demand([status(), status(expected=750)], 5.0, 1.0) == 36
+    assert demand([status(expected=500)], 5.0, 1.0) == 1, "its end is not known"
+    assert demand([status(pulse=Pulse(), workers=3)], 5.0, 1.0) == 3
+    assert demand([status(pulse=Pulse(), workers=0)], 5.0, 1.0) == 1
+    assert demand([status(parts=())], 5.0, 1.0) == 0

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from ...errors import QueryError
 from ...packetizer import Coverage
+from .demand import demand
 from .lead import Lead
 from .mailbox import Mailbox, Parcel
 from .messages import Listed, Part, PassRequest, Status
@@ -29,7 +30,6 @@ class _Process:
     threads: int
     start: str | None = None  # which start of its loop the mailbox belongs to
     mail: Mailbox = field(default_factory=Mailbox)
-    leaving: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -60,12 +60,12 @@ class Desk:
         if address not in self._processes:
             self._processes[address] = _Process(host, threads)
 
-    def remove(self, address: str, reason: str) -> None:
-        """One of Dask's workers is gone."""
+    def remove(self, address: str, reason: str, fault: bool = True) -> None:
+        """One of Dask's workers is gone. `fault`: whether its packets may be to blame."""
         process = self._processes.pop(address, None)
         self._heard.pop(address, None)
         if process is not None:
-            self._lose(address, reason, fault=not process.leaving)
+            self._lose(address, reason, fault)
 
     def _lose(self, address: str, reason: str, fault: bool = True) -> None:
         for lead in self._leads.values():
@@ -79,6 +79,10 @@ class Desk:
     def needed(self, address: str) -> bool:
         """Whether the process has work that is not committed, or holds partials."""
         return any(lead.needs(address) for lead in self._leads.values())
+
+    def demand(self, seconds: float, threads: float) -> int:
+        """How many of Dask's workers the passes can keep busy; see demand.py."""
+        return demand((lead.status() for lead in self._leads.values()), seconds, threads)
 
     def hear(self, address: str, start: str, parcel: Parcel) -> bool:
         """A process has sent a parcel. `start`: names this start of its loop. False if the process
@@ -94,9 +98,7 @@ class Desk:
             process.start, process.mail = start, Mailbox()
         self._heard[address] = self._clock()
         for lead in self._leads.values():
-            if not process.leaving and not lead.has(
-                address
-            ):  # it may be new, or have been given up because it was silent
+            if not lead.has(address):  # it is new, or was given up because it was silent
                 self._post(lead, lead.join(address, process.host, process.threads))
         try:
             messages = process.mail.take(parcel)
@@ -157,7 +159,7 @@ class Desk:
             return
         lead = self._leads[name] = Lead(name, request, self._clock)
         for address, process in self._processes.items():
-            if process.start is not None and not process.leaving:
+            if process.start is not None:
                 self._post(lead, lead.join(address, process.host, process.threads))
 
     def lead(self, name: str) -> Lead:

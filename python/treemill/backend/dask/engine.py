@@ -15,7 +15,9 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+import dask
 import distributed
+from dask.utils import parse_timedelta
 from distributed.core import send_recv
 from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 from distributed.protocol.pickle import dumps as dumps_plugin
@@ -75,6 +77,8 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             treemill_ask=self.ask,
             treemill_watch=self.watch,
         )
+        self._demand_of_tasks = scheduler.handlers["adaptive_target"]
+        scheduler.handlers["adaptive_target"] = self.adaptive_target
         self._ticker = asyncio.create_task(self._tick())
         await scheduler.register_worker_plugin(
             None, dumps_plugin(LoopPlugin()), name=NAME, idempotent=False
@@ -90,9 +94,14 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             self._desk.tick()
             self._wake()
 
-    def remove_worker(self, scheduler: Scheduler, worker: str, **kwargs: Any) -> None:
+    def remove_worker(
+        self, scheduler: Scheduler, worker: str, *, stimulus_id: str = "", **kwargs: Any
+    ) -> None:
         """See SchedulerPlugin."""
-        self._desk.remove(worker, f"worker {worker} was lost")
+        # A worker that was sent away (scaling down, `--lifetime`) says nothing of its packets.
+        retired = stimulus_id.startswith("retire-workers")
+        words = "was retired" if retired else "was lost"
+        self._desk.remove(worker, f"worker {worker} {words}", fault=not retired)
         event = self._mail.pop(worker, None)
         if event is not None:
             event.set()
@@ -101,6 +110,16 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
     def valid_workers_downscaling(self, scheduler: Scheduler, workers: list[Any]) -> list[Any]:
         """See SchedulerPlugin."""
         return [each for each in workers if not self._desk.needed(each.address)]
+
+    def adaptive_target(self, target_duration: str | float | None = None) -> int:
+        """How many workers an adaptive cluster should have: Dask asks for it about every second,
+        and sees its own tasks only."""
+        tasks: int = self._demand_of_tasks(target_duration=target_duration)
+        if target_duration is None:
+            target_duration = dask.config.get("distributed.adaptive.target-duration")
+        threads = [each.nthreads for each in self._scheduler.workers.values()]
+        mean = sum(threads) / len(threads) if threads else 1.0
+        return max(tasks, self._desk.demand(parse_timedelta(target_duration), mean))
 
     def _wake(self, besides: str | None = None) -> None:
         news, self._desk.news = self._desk.news, set()
