@@ -82,25 +82,19 @@ def test_workers_with_work_are_not_chosen_for_scaling_down(session, events, tmp_
     until(lambda: len(client.run_on_scheduler(choose)) == 2, "both may go")
 
 
-def test_an_adaptive_cluster_grows_for_a_query_and_shrinks_after_it(events, tmp_path):
+def test_an_adaptive_cluster_grows_for_a_query_and_shrinks_after_it(events):
     from distributed import LocalCluster
 
-    gate = str(tmp_path / "gate")
-
-    def waits(chunk):
-        import os
+    def slow(chunk):
         import time
 
-        time.sleep(len(chunk) * 1e-3)
-        while not os.path.exists(gate):
-            time.sleep(0.01)
+        time.sleep(len(chunk) * 2e-4)
         return {"n": len(chunk)}
 
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
         cluster.adapt(minimum=1, maximum=2, interval="100ms", target_duration="100ms")
         with tm.connect(cluster) as session:
-            query = session.submit(waits, events)
-            (tmp_path / "gate").touch()
+            query = session.submit(slow, events)
             until(lambda: len(cluster.workers) == 2, "a second worker is started")
             assert query.result(120)["n"] == events.num_entries
             assert query.report.complete
