@@ -1,5 +1,6 @@
 """A session on a cluster gives what a local session gives."""
 
+import awkward as ak
 import numpy as np
 import pytest
 import treemill as tm
@@ -84,3 +85,76 @@ def test_uploaded_packages(session, events, tmp_path):
             return {"cut": {cuts_of_test.CUT}}
 
         assert session.run(cut, events)["cut"] == {value}
+
+
+def processor():
+    """A processor of coffea's, made here so that workers get its class by value."""
+    coffea = pytest.importorskip("coffea.processor", reason="coffea is not installed")
+
+    class Muons(coffea.ProcessorABC):
+        def process(self, events):
+            import hist
+
+            met = hist.Hist.new.Reg(50, 0, 200, name="met").Double()
+            met.fill(events.MET.pt)
+            good = events.Muon[events.Muon.pt > 25]
+            return {
+                events.metadata["dataset"]: {
+                    "met": met,
+                    "muons": int(ak.num(good).to_numpy().sum()),
+                }
+            }
+
+        def postprocess(self, accumulator):
+            accumulator["post"] = True
+
+    return Muons()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_processor_of_coffeas_over_a_fileset(session, files):
+    fileset = {name: {"files": dict.fromkeys(part, "Events")} for name, part in halves(files)}
+    there = session.run(processor(), fileset)
+    with tm.connect(workers=2) as local:
+        here = local.run(processor(), fileset)
+    assert there["post"] is here["post"] is True
+    for name in fileset:
+        assert there[name]["muons"] == here[name]["muons"] > 0
+        assert np.array_equal(
+            there[name]["met"].values(flow=True), here[name]["met"].values(flow=True)
+        )
+
+
+def halves(files):
+    return [("first", files[:2]), ("second", files[2:])]
+
+
+class Scaled(tm.Selector):
+    def begin_worker(self, inputs):
+        self.factor = inputs["factor"]
+        self.output["sum"] = 0
+
+    def process(self, events):
+        self.output["sum"] += self.factor * len(events)
+
+    def end(self, output):
+        output["by"] = "the client"
+
+
+def test_a_selector_with_inputs(session, events):
+    for factor in (2, 3):
+        output = session.run(Scaled(), events, inputs={"factor": factor})
+        assert output["sum"] == factor * events.num_entries
+        assert output["by"] == "the client"
+
+
+def test_a_snapshot(session, events, tmp_path):
+    """Workers of this machine write where this process reads."""
+    path = str(tmp_path / "skim.root")
+    good = events.filter("nMuon >= 2")
+    session.run(good.snapshot(path, columns=["MET_pt", "Muon_pt"]))
+    there = tm.dataset(path, "Events").arrays(["MET_pt", "Muon_pt"])
+    here = good.arrays(["MET_pt", "Muon_pt"])
+    assert sorted(there.MET_pt.to_list()) == sorted(here.MET_pt.to_list())
+    assert ak.sum(there.Muon_pt) == pytest.approx(ak.sum(here.Muon_pt), rel=1e-6)
+    assert [each.name for each in tmp_path.iterdir()] == ["skim.root"]
