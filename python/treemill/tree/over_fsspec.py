@@ -114,7 +114,7 @@ def _failing(url: str) -> Iterator[None]:
     except FileNotFoundError:
         raise FileNotFoundError("no such file") from None
     except Exception as error:
-        text = f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {error}".splitlines()[0]
         if password := urlsplit(url).password:
             text = text.replace(password, "…")
         raise OSError(f"fsspec cannot read it: {text}") from None
