@@ -48,10 +48,10 @@ $(VENV)/.oracle: requirements/oracle.txt $(VENV)/.packages
 		|| echo "no wheel of ROOT for this platform: its tests will be skipped"
 	@touch $@
 
-# Remote reading's rivals.
+# Remote reading's rivals, and XRootD's own client for `xrootd+root://`.
 $(VENV)/.remote: requirements/remote.txt $(VENV)/.packages
 	$(PIP) --require-hashes --only-binary :all: -r requirements/remote.txt \
-		|| echo "no wheel of xrootd for this platform: measurements go without it"
+		|| echo "no wheel of xrootd for this platform: its tests are skipped, measurements go without it"
 	@touch $@
 
 # The S3 server for tests, in an environment of its own: pyproject.toml says why.
@@ -88,7 +88,7 @@ test: test-rust test-python
 test-rust:
 	cargo test --workspace --exclude treemill-py --locked --quiet
 
-test-python: build $(VENV)/.oracle $(VENV)/servers/.packages servers
+test-python: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/servers/.packages servers
 	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile
 
 soak: build

@@ -314,5 +314,6 @@ def test_sessions_in_a_row_leave_nothing(paths, mode, sessions):
     before, after = json.loads(done.stdout)
     more = after.pop("kB") - before.pop("kB")
     assert after == before
-    # The allocator keeps some; what a session leaves, a thread's stack say, would be far more.
-    assert more < 1000 + sessions, f"{more} kB"
+    # The allocator keeps some, more in one run than in the next; what a session of two threads
+    # leaves, their stacks say, would be at least 16 kB.
+    assert more < 1000 + 4 * sessions, f"{more} kB"

@@ -47,7 +47,7 @@ def test_the_second_process_reads_from_disk(request, protocol, core, files, tmp_
     assert (wanted, requests) == (0, 0)
     assert from_disk > 0
     # Damage is as if nothing was kept.
-    for segment in folder.iterdir():
+    for segment in filter(Path.is_file, folder.rglob("*")):
         whole = bytearray(segment.read_bytes())
         whole[len(whole) // 2] ^= 1
         segment.write_bytes(whole)
