@@ -19,12 +19,12 @@ from treemill.backend.dask.messages import (
     Hold,
     Loaded,
     PassRequest,
-    Pulse,
     Recall,
     Status,
     Tell,
     Unreached,
 )
+from treemill.backend.pulse import Pulse
 from treemill.packetizer import (
     Commit,
     Committed,

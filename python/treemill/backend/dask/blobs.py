@@ -4,26 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import io
-import pickle
 import zipfile
 from pathlib import Path
 
-from ...errors import QueryError
-
-__all__ = ["into", "pickled", "zipped"]
-
-
-def pickled(value: object, what: str) -> bytes:
-    """A value in bytes. Raises QueryError if that cannot be; `what` names it."""
-    import cloudpickle
-
-    try:
-        data: bytes = cloudpickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-    except Exception as error:
-        raise QueryError(
-            f"{what} cannot be sent to other processes: {type(error).__name__}: {error}"
-        ) from error
-    return data
+__all__ = ["into", "zipped"]
 
 
 def zipped(folder: str) -> bytes:

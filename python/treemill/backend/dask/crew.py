@@ -17,7 +17,6 @@ from queue import SimpleQueue
 from typing import Protocol
 
 from ...errors import WorkerError
-from ...io_report import IOReport
 from ...packetizer import (
     Commit,
     Committed,
@@ -37,8 +36,9 @@ from ...worker.task import Task
 from ...worker.worker import Worker
 from ...worker.workload import Partial
 from ..portable_error import portable
+from ..pulse import Pulse
 from .merger import Merger, Refused, Unreachable
-from .messages import Act, Begin, Crashed, Hold, Loaded, Pulse, Recall, Tell, Unreached
+from .messages import Act, Begin, Crashed, Hold, Loaded, Recall, Tell, Unreached
 
 __all__ = ["Crew", "Surroundings"]
 
@@ -285,11 +285,4 @@ class Crew:
         """The counters of this process."""
         if self._task is None:
             return Pulse()
-        control = self._control
-        return Pulse(
-            control.entries,
-            control.bytes_read,
-            control.bytes_decompressed,
-            control.bytes_from_cache,
-            IOReport.of(control),
-        )
+        return Pulse.of(self._control)

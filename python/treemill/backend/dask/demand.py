@@ -17,7 +17,7 @@ def demand(passes: Iterable[Status], seconds: float, threads: float) -> int:
     Dask's workers. A pass that has done nothing yet wants the workers that it has, and one at
     least: how long it takes is not known.
 
-    >>> from treemill.backend.dask.messages import Pulse
+    >>> from treemill.backend.pulse import Pulse
     >>> half = Status(0, Pulse(entries=500), expected=1000, workers=2, seconds=60.0, begun=True)
     >>> demand([half], seconds=5.0, threads=4)
     6

@@ -34,6 +34,7 @@ from ...packetizer import (
     WorkerLost,
 )
 from ..coordinator import Coordinator
+from ..pulse import Pulse
 from .messages import (
     Act,
     Begin,
@@ -45,7 +46,6 @@ from .messages import (
     Loaded,
     Part,
     PassRequest,
-    Pulse,
     Recall,
     Status,
     Tell,

@@ -7,10 +7,10 @@ A process is one of Dask's workers; a worker is one of its threads, with a numbe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from ...io_report import IOReport
 from ...packetizer import Coverage, Event, FileSize, Halt, Hint, Order, Sizing, Trace
+from ..pulse import Pulse
 
 __all__ = [
     "VERSION",
@@ -25,7 +25,6 @@ __all__ = [
     "Loaded",
     "Part",
     "PassRequest",
-    "Pulse",
     "Recall",
     "Status",
     "Tell",
@@ -129,27 +128,6 @@ class End:
 
 
 # From a worker process to the scheduler.
-
-
-@dataclass(frozen=True, slots=True)
-class Pulse:
-    """The counters of a process for one pass."""
-
-    entries: int = 0
-    bytes_read: int = 0
-    bytes_decompressed: int = 0
-    bytes_from_cache: int = 0
-    io: IOReport = field(default_factory=IOReport)
-
-    def plus(self, other: Pulse) -> Pulse:
-        """The sum of both."""
-        return Pulse(
-            self.entries + other.entries,
-            self.bytes_read + other.bytes_read,
-            self.bytes_decompressed + other.bytes_decompressed,
-            self.bytes_from_cache + other.bytes_from_cache,
-            self.io.plus(other.io),
-        )
 
 
 @dataclass(frozen=True, slots=True)

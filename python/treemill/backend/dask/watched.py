@@ -17,9 +17,11 @@ from ...packetizer import Coverage, Sizing, Trace
 from ...worker.task import Task
 from ...worker.workload import Partial
 from ..base import Pass, Request, worker_error
-from .blobs import into, pickled
+from ..pickled import pickled
+from ..pulse import Pulse
+from .blobs import into
 from .line import Gone, Line
-from .messages import Ended, Part, PassRequest, Pulse, Status
+from .messages import Ended, Part, PassRequest, Status
 
 __all__ = ["DaskPass"]
 

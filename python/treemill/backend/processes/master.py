@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import itertools
 import os
-import pickle
 import selectors
 import signal
 import socket
@@ -22,9 +21,10 @@ from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Protocol
 
-from ...errors import QueryError, WorkerError
+from ...errors import WorkerError
 from ...worker.task import Task
 from ..left_behind import leave_behind
+from ..pickled import pickled
 from .channel import Channel
 from .messages import Drop, Exited, Failed, Fork, Inputs, Kill, Load, Loaded, Ready
 from .program import command
@@ -113,7 +113,7 @@ class Master:
     def submit(self, number: int, listener: Listener, task: Task) -> bool:
         """Sends a pass's task to the template. False if the template has ended, so that the pass
         needs another master. Raises QueryError if the task cannot be sent."""
-        data = _pickled(task, "the selector")
+        data = pickled(task, "the selector")
         digest = None
         with self._submitting:
             if not self.alive:
@@ -122,7 +122,7 @@ class Master:
             self._passes[number] = listener
             try:
                 if task.inputs is not None:
-                    inputs = _pickled(task.inputs, "the inputs")
+                    inputs = pickled(task.inputs, "the inputs")
                     digest = hashlib.blake2b(inputs).digest()
                     if digest != self._digest:
                         self._template.send(Inputs(digest, inputs))
@@ -344,18 +344,6 @@ def _start_template(paths: Sequence[str], start: str) -> tuple[subprocess.Popen[
             start_new_session=True,  # Ctrl-C at the terminal is not for workers
         )
     return process, Channel(ours)
-
-
-def _pickled(value: object, what: str) -> bytes:
-    import cloudpickle
-
-    try:
-        data: bytes = cloudpickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-    except Exception as error:
-        raise QueryError(
-            f"{what} cannot be sent to other processes: {type(error).__name__}: {error}"
-        ) from error
-    return data
 
 
 _masters: weakref.WeakSet[Master] = weakref.WeakSet()

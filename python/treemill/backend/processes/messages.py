@@ -3,9 +3,9 @@ actions are sent as they are; these are all others. Plain data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from ...io_report import IOReport
+from ..pulse import Pulse
 
 __all__ = [
     "Crashed",
@@ -18,7 +18,6 @@ __all__ = [
     "Kill",
     "Load",
     "Loaded",
-    "Pulse",
     "Ready",
     "Started",
 ]
@@ -111,17 +110,6 @@ class Exited:
 
 
 # From a worker to the session.
-
-
-@dataclass(frozen=True, slots=True)
-class Pulse:
-    """A sign of life, with the worker's counters."""
-
-    entries: int = 0
-    bytes_read: int = 0
-    bytes_decompressed: int = 0
-    bytes_from_cache: int = 0
-    io: IOReport = field(default_factory=IOReport)
 
 
 @dataclass(frozen=True, slots=True)

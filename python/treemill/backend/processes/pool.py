@@ -28,9 +28,10 @@ from ...packetizer import (
 )
 from ..base import Pool, Request, worker_error
 from ..led import LedPass
+from ..pulse import Pulse
 from .channel import Channel
 from .master import Master, cause
-from .messages import Crashed, Hand, Pulse
+from .messages import Crashed, Hand
 
 __all__ = ["ProcessPass", "ProcessPool"]
 

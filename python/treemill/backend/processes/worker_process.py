@@ -23,7 +23,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NoReturn
 
-from ...io_report import IOReport
 from ...machine.cache import turn_off
 from ...machine.private_memory import limit, private_bytes
 from ...packetizer import (
@@ -41,8 +40,9 @@ from ...worker.task import Task
 from ...worker.worker import Worker
 from ...worker.workload import Partial
 from ..portable_error import portable
+from ..pulse import Pulse
 from .channel import Channel
-from .messages import Crashed, Hand, Pulse
+from .messages import Crashed, Hand
 
 __all__ = ["run"]
 
@@ -145,14 +145,7 @@ class _WorkerProcess:
         self._channel.send(Hand(partial.dumps(), self._pulse()))
 
     def _pulse(self) -> Pulse:
-        control = self._control
-        return Pulse(
-            control.entries,
-            control.bytes_read,
-            control.bytes_decompressed,
-            control.bytes_from_cache,
-            IOReport.of(control),
-        )
+        return Pulse.of(self._control)
 
     def _listen(self) -> None:
         next_pulse = 0.0
