@@ -73,7 +73,20 @@ def measure(
             url = near.url(path.name) if is_here else place.url("root", path.name)
             if delay is not None:
                 place.set(Wire(delay_ms=delay))
-            yield from _Link(f"{part}, {link}", place, is_here, url, path, findings).rows(options)
+            what = f"{part}, {link}"
+            try:
+                yield from _Link(what, place, is_here, url, path, findings).rows(options)
+            except subprocess.SubprocessError as error:
+                findings.notes.append(f"{what}: no figures: {_why(error)}")
+
+
+def _why(error: subprocess.SubprocessError) -> str:
+    """The program that failed, and its last words, without its hundreds of ranges."""
+    if isinstance(error, subprocess.CalledProcessError):
+        program = next((word for word in error.cmd if "bench.io" in word), error.cmd[0])
+        words = str(error.stderr or "").strip().splitlines()
+        return f"{program} ended with status {error.returncode}: {words[-1] if words else ''}"
+    return type(error).__name__
 
 
 class _Link:
