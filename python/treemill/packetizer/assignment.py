@@ -131,7 +131,9 @@ class Assignment:
         if rate is not None:
             rate = state.nodes.rate(worker, file, rate)
         total = state.rates.total(workers)
-        entries = packet_entries(state.sizing, rate, total, state.to_come, workers)
+        # Of a distant file, the bytes of a short last packet are on their way during the others.
+        join = not worker.ahead
+        entries = packet_entries(state.sizing, rate, total, state.to_come, workers, join)
         if worker.ahead:  # a few promises must be enough to keep the link busy
             most = state.left / (2 * workers)
             if rate is not None:

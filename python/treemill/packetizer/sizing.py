@@ -6,6 +6,7 @@ first, when asking costs little, and short near the end, so that all workers fin
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 PROMISES = 4
@@ -16,6 +17,9 @@ many are opened in the five round trips that it takes."""
 OPENING = 3
 """A file is opened ahead when so many times less is left than is worth a promise: opening takes up
 to five round trips, and what is worth a promise is on its way in two."""
+
+_REST = 1.5
+"""What is left is not cut when it is less than so many times the length of a packet."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +82,15 @@ class Rates:
 
 
 def packet_entries(
-    sizing: Sizing, rate: float | None, total_rate: float, entries_left: float, workers: int
+    sizing: Sizing,
+    rate: float | None,
+    total_rate: float,
+    entries_left: float,
+    workers: int,
+    join: bool = True,
 ) -> int:
     """The number of entries of the next packet for a worker with this rate, if `entries_left` are
-    unassigned and `workers` share them."""
+    unassigned and `workers` share them. `join`: a short rest becomes part of the packet."""
     fair = entries_left / max(workers, 1)
     if total_rate <= 0.0:
         return max(1, int(min(sizing.first, fair)))
@@ -93,4 +102,8 @@ def packet_entries(
         return max(1, int(mean * seconds))
     seconds = min(max(time_left * sizing.share, sizing.shortest), sizing.longest)
     # A packet lasts no longer than all workers need for the rest, so that none waits for this one.
-    return max(1, int(rate * max(min(seconds, time_left), floor)))
+    # It lasts as long as that if else the rest would be worth less than half of a packet.
+    if time_left < (_REST if join else 1.0) * seconds:
+        seconds = time_left
+    # Rounded up: one entry less than the rest would leave a whole cluster for another packet.
+    return max(1, math.ceil(rate * max(seconds, floor)))

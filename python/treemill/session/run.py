@@ -6,8 +6,8 @@ how far the query is. Knows backends, tasks and partials by their protocols; sho
 
 from __future__ import annotations
 
+import secrets
 import threading
-import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
@@ -57,7 +57,7 @@ class Query(ABC, Generic[Result]):
     ) -> None:
         """`spans`: the parts of files to go through; None: all entries of all files. `kept`: what
         is kept on disk; None: nothing."""
-        self.id = uuid.uuid4().hex[:12]
+        self.id = secrets.token_hex(6)
         """Names the query: `Session.attach` takes it, if the workers are a cluster's."""
         self.account = Account(files, spans)
         self.account.id = self.id
