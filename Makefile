@@ -96,7 +96,7 @@ soak: build
 
 STRESS ?= 20
 stress: build
-	STRESS=$(STRESS) $(BIN)/python -m pytest -q tests/cluster/test_faults.py
+	STRESS=$(STRESS) $(BIN)/python -m pytest -q tests/cluster/test_faults.py tests/cluster/test_kept_on_clusters.py
 
 lint: $(VENV)/.packages build
 	cargo fmt --all --check

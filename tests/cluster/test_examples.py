@@ -99,8 +99,3 @@ def test_what_is_submitted(name, first, wanted):
 def test_examples_are_python_and_in_the_docs(path):
     compile(path.read_text(), str(path), "exec")
     assert path.stem == "analysis" or f"examples/clusters/{path.name}" in DOCS.read_text()
-
-
-def test_what_is_not_supported_on_a_cluster_is_an_error(session, events, tmp_path):
-    with pytest.raises(tm.UnsupportedError, match="checkpoint= is not supported with Dask threads"):
-        session.run(events.count(), checkpoint=tmp_path / "kept")

@@ -182,10 +182,11 @@ def test_the_scheduler_is_killed(connected, processes, events, tmp_path, turn):
 @again
 def test_no_worker_is_left(processes, events, tmp_path, turn):
     processes.add(1)
-    with tm.connect(processes.address, wait=2) as session:
+    with tm.connect(processes.address, wait=4) as session:
+        session._pool._client.wait_for_workers(1, timeout=60)
         query = started(session, events, tmp_path, workers=1)
         os.kill(at_work(tmp_path / "seen").pop(), signal.SIGKILL)
-        with pytest.raises(tm.WorkerError, match="no worker has been there for 2 seconds"):
+        with pytest.raises(tm.WorkerError, match="no worker has been there for 4 seconds"):
             query.result(60)
 
 

@@ -24,6 +24,7 @@ from treemill.backend.dask.messages import (
     Tell,
     Unreached,
 )
+from treemill.backend.merged import Merged
 from treemill.backend.pulse import Pulse
 from treemill.packetizer import (
     Commit,
@@ -36,6 +37,7 @@ from treemill.packetizer import (
     Process,
     Sizing,
     WorkerJoined,
+    joined,
 )
 from treemill.packetizer import Refused as RefusedEvent
 
@@ -110,15 +112,17 @@ class Host:
             self.partials.pop(worker, None)
             self.say(Tell(self.work, Discarded(worker)))
         elif isinstance(order, Commit):
-            self.commit(worker, order.merger, act.address)
+            self.commit(worker, act)
 
-    def commit(self, worker, merger, address):
+    def commit(self, worker, act):
+        merger, address = act.action.merger, act.address
         partial, there = self.partials.pop(worker), self.world.hosts.get(address)
         number = self.handed.get((worker, merger), 0)
         try:
             if there is None or merger not in there.mergers:
                 raise Refused
-            there.mergers[merger].take(worker, number, lambda: partial)
+            assert act.covers == ranges_in(partial), "the ledger knows what the partial has"
+            there.mergers[merger].take(worker, number, act.covers, lambda: partial)
         except Refused:
             self.say(Unreached(self.work, worker, merger, "refused"))
             return
@@ -130,6 +134,13 @@ class Host:
         else:
             self.world.kills -= 1
             self.world.kill(self.address)
+
+
+def ranges_in(partial):
+    """The entries in a partial, as ranges by file."""
+    files = {file for file, _, _ in partial}
+    spans = {each: [(a, b) for file, a, b in partial if file == each] for each in files}
+    return {file: joined(each) for file, each in spans.items()}
 
 
 class World:
@@ -178,11 +189,27 @@ class World:
             merger = self.hosts[part.address].mergers.get(part.merger)
             if merger is None:
                 return None
-            commits[part.merger], data = merger.read()
+            commits[part.merger], covers, data = merger.read()
+            assert covers == ranges_in(pickle.loads(data))
             found += pickle.loads(data)
             if self.chance.random() < 0.05:
                 self.step()  # something happens meanwhile
         return found if self.desk.settle(name, commits) else None
+
+    def look(self, name, merged):
+        """What a client keeps: what mergers have now, on top of what it began with. None if that
+        changes meanwhile."""
+        for part in self.desk.parts(name):
+            host = self.hosts.get(part.address)
+            merger = None if host is None else host.mergers.get(part.merger)
+            if merger is None:
+                return None
+            _, covers, data = merger.read()
+            if data is not None:
+                merged.commit(Entries(pickle.loads(data)), covers)
+            if self.chance.random() < 0.3:
+                self.step()  # something happens meanwhile
+        return merged.kept() if merged.is_disjoint() else None
 
 
 def request(**changes):
@@ -229,6 +256,40 @@ def test_every_entry_once_whatever_dies(part):
             assert ended.coverage.processed[file] == [(0, entries)]
 
 
+def test_every_entry_once_if_the_scheduler_dies_and_the_client_has_kept():
+    """The client keeps now and then; all processes die; other ones go on with what is kept."""
+    cut = 0
+    for seed in range(60):
+        data, done = pickle.dumps([]), {}
+        lives = random.Random(seed).sample(range(50, 600), 2)
+        for life, steps in enumerate([*lives, 40_000]):
+            world = World(1000 * life + seed)
+            world.desk.begin("work", request(done=done))
+            before, found = (data, done), None
+            for step in range(steps):
+                world.step()
+                if step % 7 == 0:
+                    merged = Merged(Entries(pickle.loads(before[0])), before[1])
+                    kept = world.look("work", merged)
+                    if kept is not None:
+                        data, done = kept
+                if found is None:
+                    found = world.fetch("work")
+                if world.desk.status("work").ended is not None:
+                    break
+            ended = world.desk.status("work").ended
+            entries = sum(stop - start for ranges in done.values() for start, stop in ranges)
+            cut += ended is None and 0 < entries < sum(FILES)
+            if ended is not None:
+                assert ended.error is None, (seed, ended.error)
+                result = pickle.loads(before[0]) + (found or [])
+                assert ranges_in(result) == {0: [(0, 130)], 1: [(0, 1)], 2: [(0, 77)]}
+                assert ended.coverage.processed == ranges_in(result)
+                break
+        assert ended is not None, f"seed {seed} does not end"
+    assert cut > 20, "runs were cut in the middle"
+
+
 def test_a_result_waits_for_so_long_and_no_longer():
     world = World(1)
     world.kills = 0
@@ -255,7 +316,13 @@ def test_bytes_are_kept_as_long_as_a_pass_needs_them():
 
 def test_passes_want_as_many_workers_as_end_them_in_time():
     def status(**changes):
-        known = {"pulse": Pulse(entries=500), "expected": 1000, "workers": 2, "seconds": 60.0}
+        known = {
+            "pulse": Pulse(entries=500),
+            "expected": 1000,
+            "workers": 2,
+            "seconds": 60.0,
+            "before": 0,
+        }
         return Status(change=0, begun=True, **(known | changes))
 
     assert demand([], 5.0, 1.0) == 0
@@ -265,4 +332,5 @@ def test_passes_want_as_many_workers_as_end_them_in_time():
     assert demand([status(expected=500)], 5.0, 1.0) == 1, "its end is not known"
     assert demand([status(pulse=Pulse(), workers=3)], 5.0, 1.0) == 3
     assert demand([status(pulse=Pulse(), workers=0)], 5.0, 1.0) == 1
+    assert demand([status(before=250)], 5.0, 1.0) == 12, "a checkpoint had half of what is left"
     assert demand([status(parts=())], 5.0, 1.0) == 0

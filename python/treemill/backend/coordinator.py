@@ -27,7 +27,7 @@ from ..packetizer import (
     WorkerLost,
 )
 from ..worker.workload import Partial
-from .merged import Merged
+from .merged import Merged, ranges_of
 
 __all__ = ["Coordinator"]
 
@@ -148,10 +148,11 @@ class Coordinator:
         if self.ended is not None:
             return []
         self._merging.add(event)
-        packets = self._packetizer.uncommitted(event)  # it cannot change before the merge is done
+        # It cannot change before the merge is done.
+        covers = ranges_of(self._packetizer.uncommitted(event))
         try:
             with aside or nullcontext():
-                self.merged.commit(load(), packets)
+                self.merged.commit(load(), covers)
         finally:
             self._merging.remove(event)
         actions = self.handle(event)

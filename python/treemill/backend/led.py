@@ -63,7 +63,7 @@ class LedPass(Pass):
         self.entries_before = packetizer.committed_entries
         self._saving: Saving | None = None
         if keeping is not None:
-            self._saving = Saving(keeping.checkpoint, self._coordinator.merged, self._sizes)
+            self._saving = Saving(keeping, self._coordinator.merged.kept, self._sizes)
         self._lock = threading.Lock()
         """Guards the coordinator, and the order in which actions reach workers."""
         self._patience = pool.patience

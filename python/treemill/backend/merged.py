@@ -1,21 +1,23 @@
-"""The merged partial of a pass: workers' partials are merged into it as they are committed.
+"""A merged partial and the entries that it covers: partials are merged into it as they are
+committed, by the process that leads a pass, by a merger of a cluster, or by a client.
 
-Knows partials by their protocol only. Which entries the result has is in the packetizer's ledger;
-what is kept on disk notes its entries here, because a partial and its entries must be of the same
-moment.
+Knows partials by their protocol only. Which entries the result of a pass has is in the packetizer's
+ledger. They are noted here too, because what is kept on disk must be of one moment.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from ..packetizer import Packet, Range, joined
 from ..worker.workload import Partial
 
-__all__ = ["Covered", "Merged"]
+__all__ = ["Merged", "Ranges", "ranges_of"]
+
+Ranges = Mapping[int, Sequence[Range]]
+"""Entries, as ranges by file."""
 
 _LOOK = 0.1
 """Seconds between two checks whether a merge was given up."""
@@ -25,44 +27,37 @@ def _nothing(partial: Partial) -> None:
     """Accepts every partial."""
 
 
-@dataclass
-class Covered:
-    """The entries that a merged partial covers, by file."""
-
-    processed: dict[int, list[Range]] = field(default_factory=dict)
-    check: Callable[[Partial], None] = _nothing
-    """Raises an error about a partial that cannot be kept."""
-
-    def add(self, packets: Sequence[Packet]) -> None:
-        """Notes that these were merged."""
-        for packet in packets:
-            self.processed.setdefault(packet.file, []).append((packet.start, packet.stop))
-
-    def now(self) -> dict[int, list[Range]]:
-        """The ranges now, ascending, with neighbours joined."""
-        self.processed = {file: joined(ranges) for file, ranges in self.processed.items()}
-        return {file: list(ranges) for file, ranges in self.processed.items()}
+def ranges_of(packets: Iterable[Packet]) -> dict[int, list[Range]]:
+    """The entries of these packets, with neighbours joined. Raises RuntimeError if two overlap."""
+    ranges: dict[int, list[Range]] = {}
+    for packet in packets:
+        ranges.setdefault(packet.file, []).append((packet.start, packet.stop))
+    return {file: joined(each) for file, each in ranges.items()}
 
 
 class Merged:
     """The partial into which all others are merged. Thread-safe: a worker may commit while another
     thread asks for results."""
 
-    def __init__(self, partial: Partial | None = None, covered: Covered | None = None) -> None:
-        """`partial`: what is merged already. `covered`: its entries, which are noted from now on;
-        None: nothing is noted."""
+    def __init__(
+        self,
+        partial: Partial | None = None,
+        covers: Ranges | None = None,
+        check: Callable[[Partial], None] = _nothing,
+    ) -> None:
+        """`partial`: what is merged already. `covers`: its entries. `check` raises an error about a
+        partial that cannot be merged here."""
         self._lock = threading.Lock()
         self._partial = partial
-        self._covered = covered
+        self._covers = {file: list(ranges) for file, ranges in (covers or {}).items()}
+        self._check = check
         self._given_up = False
         self._broken = False  # a merge has failed half way
 
-    def commit(self, partial: Partial, packets: Sequence[Packet] = ()) -> None:
-        """Merges a worker's partial, which the worker must not use afterwards. `packets`: what it
-        covers."""
+    def commit(self, partial: Partial, covers: Ranges) -> None:
+        """Merges a partial, which the caller must not use afterwards. `covers`: its entries."""
         with self._lock:
-            if self._covered is not None:
-                self._covered.check(partial)
+            self._check(partial)
             if self._partial is None:
                 self._partial = partial
             else:
@@ -71,8 +66,20 @@ class Merged:
                 except BaseException:
                     self._broken = True
                     raise
-            if self._covered is not None:
-                self._covered.add(packets)
+            for file, ranges in covers.items():
+                self._covers.setdefault(file, []).extend(ranges)
+
+    def is_disjoint(self) -> bool:
+        """Whether no two partials had the same entries."""
+        with self._lock:
+            try:
+                self._join()
+            except RuntimeError:
+                return False
+        return True
+
+    def _join(self) -> None:
+        self._covers = {file: joined(ranges) for file, ranges in self._covers.items()}
 
     def give_up(self) -> None:
         """Called when a merge does not end: from now on there are no results."""
@@ -89,13 +96,15 @@ class Merged:
         with self._held(None) as partial:
             return None if self._broken else partial
 
-    def kept(self) -> tuple[bytes, Mapping[int, Sequence[Range]]] | None:
-        """The partial in bytes, and the entries that it covers. None before the first commit, and
-        if a merge was given up or has failed."""
+    def kept(self) -> tuple[bytes, Ranges] | None:
+        """The partial in bytes, and the entries that it covers, as ascending ranges. None before
+        the first commit, and if a merge was given up or has failed. Raises RuntimeError if two
+        partials had the same entries."""
         with self._held(None) as partial:
-            if partial is None or self._covered is None or self._broken:
+            if partial is None or self._broken:
                 return None
-            return partial.dumps(), self._covered.now()
+            self._join()
+            return partial.dumps(), {file: list(ranges) for file, ranges in self._covers.items()}
 
     @contextmanager
     def _held(self, within: float | None) -> Iterator[Partial | None]:

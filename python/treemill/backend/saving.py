@@ -1,6 +1,7 @@
 """Keeps a pass's merged partial on disk while the pass runs, and once more at its end.
 
-A thread does it at the pace that the checkpoint asks for. Knows no worker and no packetizer.
+A thread does it at the pace that the checkpoint asks for. Knows no worker and no packetizer, nor
+where the partial comes from.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from ..checkpoint import Checkpoint, Record
 from ..errors import TreemillError
 from ..worker.workload import Partial
-from .merged import Covered, Merged
+from .merged import Merged, Ranges
 
 __all__ = ["Keeping", "Saving"]
 
@@ -31,25 +32,29 @@ class Keeping:
 
     def merged(self, load: Callable[[bytes], Partial]) -> Merged:
         """The merged partial to begin with. `load` rebuilds a partial from its bytes."""
-        covered = Covered(check=self.check)
         if self.record is None:
-            return Merged(covered=covered)
-        covered.processed = {file: [*ranges] for file, ranges in self.record.processed.items()}
-        return Merged(load(self.record.partial), covered)
+            return Merged(check=self.check)
+        return Merged(load(self.record.partial), self.record.processed, self.check)
 
 
 class Saving:
     """The thread, and what it saves."""
 
     def __init__(
-        self, checkpoint: Checkpoint, merged: Merged, sizes: Callable[[], Mapping[int, int]]
+        self,
+        keeping: Keeping,
+        kept: Callable[[], tuple[bytes, Ranges] | None],
+        sizes: Callable[[], Mapping[int, int]],
     ) -> None:
-        """`sizes`: asks for the entries of the files that are known."""
-        self._checkpoint = checkpoint
-        self._merged = merged
+        """`kept` gives what is merged now, as `Merged.kept` does; it may take a while. `sizes`:
+        asks for the entries of the files that are known."""
+        self._checkpoint = keeping.checkpoint
+        self._kept = kept
         self._sizes = sizes
+        self._entries = 0 if keeping.record is None else keeping.record.entries
         self._over = threading.Event()
-        self._saving = threading.Lock()
+        self._writing = threading.Lock()
+        self._closed = False
         self._warned = False
         self._thread = threading.Thread(target=self._run, name="treemill-checkpoint", daemon=True)
 
@@ -57,11 +62,20 @@ class Saving:
         """Starts the thread."""
         self._thread.start()
 
-    def end(self) -> None:
-        """Saves what is merged at the end. To be called once, before the results are handed on."""
+    @property
+    def entries(self) -> int:
+        """The entries that are on disk."""
+        return self._entries
+
+    def end(self, save: bool = True) -> None:
+        """Saves what is merged at the end, if `save`. To be called once, before the results are
+        handed on."""
         self._over.set()
-        self._save()
-        self._checkpoint.close()
+        if save:
+            self._save()
+        with self._writing:
+            self._closed = True
+            self._checkpoint.close()
 
     def _run(self) -> None:
         wait = self._checkpoint.pace.wait(0.0)
@@ -70,20 +84,28 @@ class Saving:
 
     def _save(self) -> float:
         """Saves what is merged now. Returns the seconds that it took."""
-        with self._saving:
-            began = time.perf_counter()
-            try:
-                kept = self._merged.kept()
-                if kept is not None:
-                    self._checkpoint.save(*kept, self._sizes())
-            except TreemillError as error:  # the run goes on: its result does not depend on this
-                self._warn(str(error))
-            except Exception as error:  # the user's objects may refuse
-                self._warn(f"{type(error).__name__}: {error}")
-            return time.perf_counter() - began
+        began = time.perf_counter()
+        try:
+            kept = self._kept()
+            if kept is not None:
+                self._write(*kept, self._sizes())
+        except TreemillError as error:  # the run goes on: its result does not depend on this
+            self._warn(str(error))
+        except Exception as error:  # the user's objects may refuse
+            self._warn(f"{type(error).__name__}: {error}")
+        return time.perf_counter() - began
+
+    def _write(self, partial: bytes, covers: Ranges, sizes: Mapping[int, int]) -> None:
+        """Replaces the record. One with less stays: the pass may have lost what a merger had, and
+        another save may have been faster."""
+        entries = sum(stop - start for ranges in covers.values() for start, stop in ranges)
+        with self._writing:
+            if entries > self._entries and not self._closed:
+                self._checkpoint.save(partial, covers, sizes)
+                self._entries = entries
 
     def _warn(self, reason: str) -> None:
-        if not self._warned:
+        if not self._warned and not self._closed:
             self._warned = True
             warnings.warn(
                 f"nothing new is kept by checkpoint=: {reason}", RuntimeWarning, stacklevel=2

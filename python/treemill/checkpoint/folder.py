@@ -10,6 +10,7 @@ import contextlib
 import os
 import socket
 import tempfile
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +62,7 @@ class Checkpoint:
     def __init__(self, path: Path, of: Wanted, pace: Pace) -> None:
         self.path = path
         self.pace = pace
-        self._of = of
+        self.of = of
         self._lock: IO[str] | None = None
 
     def load(self) -> Record | None:
@@ -76,7 +77,7 @@ class Checkpoint:
         except OSError as error:
             raise SourceError(f"cannot be read: {error.strerror}", file=str(self.path)) from None
         record = Record.loads(data, str(self.path))
-        of = self._of
+        of = self.of
         wrong = record.fingerprint.difference(of.fingerprint)
         if wrong is None:
             wrong = changed(
@@ -97,13 +98,25 @@ class Checkpoint:
     ) -> None:
         """Keeps a merged partial and the entries that it covers, in place of what was kept before.
         `sizes`: the entries of these files, as far as they are known. Raises SourceError."""
-        of = self._of
+        of = self.of
         identities = {file: of.identities.get(file, "") for file in processed}
         record = Record(of.fingerprint, identities, processed, sizes or {}, partial)
         try:
             _replace(self.path, record.dumps())
         except OSError as error:
             raise SourceError(f"cannot be written: {error.strerror}", file=str(self.path)) from None
+
+    def name(self) -> str:
+        """Names this checkpoint among all there are: a random name, which is kept beside the
+        record. Runs that go on have the same one, until the folder is removed. Raises
+        SourceError."""
+        path = self.path.with_suffix(".name")
+        try:
+            if not path.exists():
+                _replace(path, uuid.uuid4().hex.encode())
+            return path.read_text()
+        except OSError as error:
+            raise SourceError(f"cannot be written: {error.strerror}", file=str(path)) from None
 
     def close(self) -> None:
         """Lets other processes use the checkpoint."""

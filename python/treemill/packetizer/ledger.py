@@ -210,6 +210,11 @@ class Ledger:
         ended."""
         return [held.finished() for held in self._done.get(worker, ())]
 
+    def sent(self, worker: int) -> list[Packet]:
+        """What is in the worker's partial that is on its way to a merger."""
+        moving = self._moving.get(worker)
+        return [] if moving is None else [held.finished() for held in moving.held]
+
     def held_by_merger(self, merger: int) -> list[Packet]:
         """What the merger has merged and not handed over."""
         return [held.finished() for held in self._merged.get(merger, ())]

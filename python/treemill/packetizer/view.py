@@ -85,6 +85,10 @@ class View:
             return ledger.held_by_merger(event.merger)
         return ledger.held(event.worker)
 
+    def sent(self, worker: int) -> list[Packet]:
+        """The packets of the worker's partial that is on its way to a merger."""
+        return self._state.ledger.sent(worker)
+
     @property
     def is_done(self) -> bool:
         """Whether no worker will do more, nor any partial arrive."""

@@ -35,12 +35,16 @@ from ...packetizer import (
 from ...worker.task import Task
 from ...worker.worker import Worker
 from ...worker.workload import Partial
+from ..merged import Ranges
 from ..portable_error import portable
 from ..pulse import Pulse
 from .merger import Merger, Refused, Unreachable
 from .messages import Act, Begin, Crashed, Hold, Loaded, Recall, Tell, Unreached
 
-__all__ = ["Crew", "Surroundings"]
+__all__ = ["Crew", "Handed", "Surroundings"]
+
+Handed = tuple[str, int, int, int]
+"""Which partial is handed over: its pass, the merger, the worker, and its number of this worker."""
 
 _HOLD_SECONDS = 30.0
 """For how long a partial waits for the word that makes this process its merger."""
@@ -60,9 +64,7 @@ class Surroundings(Protocol):
     def paths(self, packages: Sequence[str]) -> None:
         """Puts packages on the import path. Waits."""
 
-    def hand(
-        self, address: str, work: str, merger: int, worker: int, number: int, data: bytes | None
-    ) -> Future[None]:
+    def hand(self, address: str, which: Handed, covers: Ranges, data: bytes | None) -> Future[None]:
         """Hands a partial to a merger in another process. The future ends when it is merged, or
         with Unreachable, Refused, or what merging raises. It may be cancelled."""
 
@@ -141,11 +143,13 @@ class Crew:
 
     # What other processes ask, on threads that may wait.
 
-    def take(self, merger: int, worker: int, number: int, data: bytes | None) -> None:
+    def take(
+        self, merger: int, worker: int, number: int, covers: Ranges, data: bytes | None
+    ) -> None:
         """Merges a partial of a worker elsewhere. See Merger."""
-        self._merge(merger, worker, number, lambda: self._loaded(data))
+        self._merge(merger, worker, number, covers, lambda: self._loaded(data))
 
-    def read(self, merger: int) -> tuple[int, bytes | None]:
+    def read(self, merger: int) -> tuple[int, Ranges, bytes | None]:
         """What a merger has. See Merger."""
         found = self._mergers.get(merger)
         if found is None:
@@ -158,14 +162,19 @@ class Crew:
         return self._task.load(data)
 
     def _merge(
-        self, merger: int, worker: int, number: int, load: Callable[[], Partial | None]
+        self,
+        merger: int,
+        worker: int,
+        number: int,
+        covers: Ranges,
+        load: Callable[[], Partial | None],
     ) -> None:
         with self._held:  # the scheduler's word that makes it a merger may come later
             self._held.wait_for(lambda: merger in self._mergers or self._over, _HOLD_SECONDS)
             found = self._mergers.get(merger)
         if found is None:
             raise Refused
-        found.take(worker, number, load)
+        found.take(worker, number, covers, load)
 
     def _recall(self, message: Recall) -> None:
         merger = self._mergers.get(message.merger)
@@ -251,11 +260,12 @@ class Crew:
         number = handed.get(merger, 0)
         try:
             if act.address == self._around.address:
-                self._merge(merger, worker, number, lambda: partial)
+                self._merge(merger, worker, number, act.covers, lambda: partial)
             else:
                 assert act.address is not None
                 data = None if partial is None else partial.dumps()
-                hand = self._around.hand(act.address, self.name, merger, worker, number, data)
+                which = (self.name, merger, worker, number)
+                hand = self._around.hand(act.address, which, act.covers, data)
                 self._handing[worker] = hand
                 if not self._inboxes[worker].empty():
                     hand.cancel()  # the merger is lost, and the next order is there already

@@ -18,7 +18,8 @@ def demand(passes: Iterable[Status], seconds: float, threads: float) -> int:
     least: how long it takes is not known.
 
     >>> from treemill.backend.pulse import Pulse
-    >>> half = Status(0, Pulse(entries=500), expected=1000, workers=2, seconds=60.0, begun=True)
+    >>> done = Pulse(entries=500)
+    >>> half = Status(0, done, expected=1000, before=0, workers=2, seconds=60.0, begun=True)
     >>> demand([half], seconds=5.0, threads=4)
     6
     """
@@ -26,7 +27,7 @@ def demand(passes: Iterable[Status], seconds: float, threads: float) -> int:
     for each in passes:
         if each.ended is not None or each.parts is not None:
             continue
-        left = each.expected - each.pulse.entries
+        left = each.expected - each.before - each.pulse.entries
         spent = each.seconds * each.workers
         if each.pulse.entries and spent:
             workers += max(left * spent / each.pulse.entries / seconds, 1.0)

@@ -184,6 +184,10 @@ class Desk:
         """The partials that mergers of a pass hold now."""
         return self.lead(name).parts(whole=False) or ()
 
+    def sizes(self, name: str) -> Mapping[int, int]:
+        """The entries of the files that a pass has opened."""
+        return self.lead(name).sizes()
+
     def stop(self, name: str, reason: str) -> None:
         """Ends a pass soon."""
         lead = self.lead(name)
@@ -212,8 +216,9 @@ class Desk:
         for name, lead in self._leads.items():
             status = lead.status()
             done = status.ended is not None or status.parts is not None
-            request = replace(lead.request, files=(), nodes=())
-            found.append(Listed(name, request, done, status.pulse.entries, status.expected))
+            request = replace(lead.request, files=(), nodes=(), done={})
+            entries = status.before + status.pulse.entries
+            found.append(Listed(name, request, done, entries, status.expected))
         return found
 
     # Time.
@@ -255,6 +260,6 @@ class Desk:
 def _digests(request: PassRequest) -> Iterable[str]:
     yield request.task
     yield from request.packages
-    for digest in (request.inputs, request.recipe):
+    for digest in (request.inputs, request.recipe, request.before):
         if digest is not None:
             yield digest

@@ -24,6 +24,8 @@ from distributed.protocol.pickle import dumps as dumps_plugin
 from distributed.protocol.serialize import to_serialize
 
 from ...errors import UnsupportedError
+from ..merged import Ranges
+from .crew import Handed
 from .desk import Desk
 from .mailbox import Parcel
 from .merger import Refused, Unreachable
@@ -195,7 +197,18 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             return pickle.dumps((None, error))
 
 
-_ASKED = {"missing", "begin", "coverage", "parts", "stop", "abort", "settle", "listed", "forget"}
+_ASKED = {
+    "missing",
+    "begin",
+    "coverage",
+    "parts",
+    "sizes",
+    "stop",
+    "abort",
+    "settle",
+    "listed",
+    "forget",
+}
 """Methods of Desk that clients may call."""
 
 
@@ -288,7 +301,7 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
         return data
 
     def _hand(
-        self, address: str, work: str, merger: int, worker: int, number: int, data: bytes | None
+        self, address: str, which: Handed, covers: Ranges, data: bytes | None
     ) -> Future[None]:
         async def hand() -> Any:
             pool = self._worker.rpc
@@ -297,10 +310,7 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
                 return await send_recv(
                     comm,
                     op="treemill_take",
-                    work=work,
-                    merger=merger,
-                    worker=worker,
-                    number=number,
+                    about=pickle.dumps((which, covers)),
                     data=None if data is None else to_serialize(data),
                 )
             finally:
@@ -322,15 +332,12 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
 
     # Handlers.
 
-    async def take(
-        self, work: str, merger: int, worker: int, number: int, data: bytes | None
-    ) -> bytes | None:
+    async def take(self, about: bytes, data: bytes | None) -> bytes | None:
         """A partial of a worker for a merger. Gives None, or what went wrong."""
         station = self._there()
+        which, covers = pickle.loads(about)
         try:
-            await self._loop.run_in_executor(
-                self._threads, station.take, work, merger, worker, number, data
-            )
+            await self._loop.run_in_executor(self._threads, station.take, which, covers, data)
         except Exception as error:
             return _portable(error, station.address)
         return None
@@ -339,14 +346,15 @@ class LoopPlugin(WorkerPlugin):  # type: ignore[misc]
         """The partial of a merger."""
         station = self._there()
         try:
-            commits, data = await self._loop.run_in_executor(
+            commits, covers, data = await self._loop.run_in_executor(
                 self._threads, station.read, work, merger
             )
         except Refused:
             return {"gone": True}
         except Exception as error:
             return {"error": _portable(error, station.address)}
-        return {"commits": commits, "data": None if data is None else to_serialize(data)}
+        about = pickle.dumps((commits, covers))
+        return {"about": about, "data": None if data is None else to_serialize(data)}
 
 
 def _portable(error: BaseException, address: str) -> bytes:

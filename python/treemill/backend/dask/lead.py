@@ -7,7 +7,7 @@ Pure but for the clock that it is given: messages in, messages out. Knows addres
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from ...errors import WorkerError
 from ...packetizer import (
@@ -34,6 +34,7 @@ from ...packetizer import (
     WorkerLost,
 )
 from ..coordinator import Coordinator
+from ..merged import ranges_of
 from ..pulse import Pulse
 from .messages import (
     Act,
@@ -51,24 +52,12 @@ from .messages import (
     Tell,
     Unreached,
 )
+from .participant import Participant
 
 __all__ = ["Lead"]
 
 _LOADS = 5
 """Processes in a row that may be lost before one of their workers has done a packet."""
-
-
-@dataclass(eq=False, slots=True)
-class _Process:
-    """One of Dask's workers, as far as it takes part in this pass."""
-
-    address: str
-    host: str
-    numbers: tuple[int, ...]
-    joined: set[int] = field(default_factory=set)
-    loaded: bool = False
-    merger: int | None = None
-    pulse: Pulse = field(default_factory=Pulse)
 
 
 class Lead:
@@ -88,12 +77,15 @@ class Lead:
             expected_workers=request.workers,
             speculate=True,
         )
-        packetizer = Packetizer(request.files, policy, nodes=request.nodes, sizing=request.sizing)
+        packetizer = Packetizer(
+            request.files, policy, nodes=request.nodes, sizing=request.sizing, done=request.done
+        )
+        self._before = packetizer.committed_entries
         self._packetizer = packetizer
         self._coordinator = Coordinator(packetizer, request.workers, clock, request.trace)
-        self._processes: dict[str, _Process] = {}
-        self._of: dict[int, _Process] = {}  # by worker
-        self._mergers: dict[int, _Process] = {}
+        self._processes: dict[str, Participant] = {}
+        self._of: dict[int, Participant] = {}  # by worker
+        self._mergers: dict[int, Participant] = {}
         self._commits: dict[int, int] = {}  # by merger: partials that it has, as it is known here
         self._sent: dict[tuple[int, int], int] = {}  # the same by merger and worker
         self._next_worker = self._next_merger = 0
@@ -144,17 +136,22 @@ class Lead:
             for merger in self._packetizer.holding
         )
 
+    def sizes(self) -> Mapping[int, int]:
+        """The entries of the files that were opened."""
+        return self._packetizer.sizes()
+
     def status(self) -> Status:
         """How far the pass is."""
         pulse = self._gone
         for process in self._processes.values():
             pulse = pulse.plus(process.pulse)
         expected = self._coordinator.expected_entries
-        pulse = replace(pulse, entries=min(pulse.entries, expected))
+        pulse = replace(pulse, entries=min(pulse.entries, expected - self._before))
         return Status(
             self._change,
             pulse,
             expected,
+            self._before,
             len(self._coordinator.workers),
             (self._coordinator.ended or self._clock()) - self._coordinator.began,
             self._begun,
@@ -169,7 +166,7 @@ class Lead:
         if not self.over and address not in self._processes:
             numbers = tuple(range(self._next_worker, self._next_worker + threads))
             self._next_worker += threads
-            process = _Process(address, host, numbers)
+            process = Participant(address, host, numbers)
             self._processes[address] = process
             self._of |= dict.fromkeys(numbers, process)
             request = self.request
@@ -204,7 +201,7 @@ class Lead:
             )
         self._tell_losses()
 
-    def _replace(self, lost: _Process, merger: int) -> None:
+    def _replace(self, lost: Participant, merger: int) -> None:
         """Makes another process merge for the host of a merger that is lost."""
         lost.merger = None
         self._losses.append(MergerLost(merger))
@@ -266,7 +263,7 @@ class Lead:
             raise TypeError(f"not a message of a worker process: {message!r}")
         return self._told()
 
-    def _hear_event(self, process: _Process, event: Event) -> None:
+    def _hear_event(self, process: Participant, event: Event) -> None:
         if isinstance(event, WorkerJoined):
             process.joined.add(event.worker)
             self._alone_since = None
@@ -281,7 +278,7 @@ class Lead:
         if isinstance(event, WorkerJoined):
             self._tell_losses()
 
-    def _unreached(self, process: _Process, message: Unreached) -> None:
+    def _unreached(self, process: Participant, message: Unreached) -> None:
         holder = self._mergers.get(message.merger)
         if holder is None or holder.merger != message.merger:
             return  # it is known to be lost: that was the answer
@@ -372,13 +369,15 @@ class Lead:
 
     def _order(self, action: Order | Hint) -> None:
         process = self._of[action.worker]
-        address = None
+        act = Act(self.name, action)
         if isinstance(action, Commit) and action.merger is not None:
             address = self._mergers[action.merger].address
+            covers = ranges_of(self._packetizer.sent(action.worker))
+            act = Act(self.name, action, address, covers)
         elif isinstance(action, Process) and self._coordinator.begins(action.worker):
             self._begun = True
             self._change += 1
-        self._say(process.address, Act(self.name, action, address))
+        self._say(process.address, act)
 
     def _end(self, error: BaseException | None) -> None:
         self._ended = Ended(
@@ -386,6 +385,7 @@ class Lead:
             self._coordinator.coverage(),
             self._coordinator.committed_entries,
             self._coordinator.trace,
+            self.sizes(),
         )
         self._change += 1
         for address in self._processes:

@@ -11,6 +11,7 @@ from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import UnsupportedError, WorkerError
+from ..merged import Ranges
 from .engine import install
 from .messages import VERSION, Part, Status
 
@@ -94,8 +95,8 @@ class Line:
         )
         return found
 
-    def read(self, work: str, part: Part) -> tuple[int, bytes | None]:
-        """A merger's partial, from the worker that has it. Raises Gone."""
+    def read(self, work: str, part: Part) -> tuple[int, Ranges, bytes | None]:
+        """What a merger has, from its worker; see Merger. Raises Gone."""
 
         async def read() -> Any:
             return await self._client.rpc(part.address).treemill_read(work=work, merger=part.merger)
@@ -109,7 +110,8 @@ class Line:
         if "error" in answer:
             raise pickle.loads(answer["error"])
         data = answer["data"]
-        return answer["commits"], None if data is None else bytes(data)
+        commits, covers = pickle.loads(answer["about"])
+        return commits, covers, None if data is None else bytes(data)
 
     def _answer(self, request: Callable[[], Awaitable[bytes]]) -> Any:
         data = self._request(request)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 
 from ...worker.workload import Partial
+from ..merged import Merged, Ranges
 
 __all__ = ["Merger", "Refused", "Unreachable"]
 
@@ -22,18 +23,20 @@ class Unreachable(Exception):  # noqa: N818 - what happened, not a mistake
 
 
 class Merger:
-    """The partial of one merger, and how often it has taken one from each worker."""
+    """What one merger has merged, and how often it has taken a partial from each worker."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._partial: Partial | None = None
+        self._merged = Merged()
         self._taken: dict[int, int] = {}
         self._refused: set[int] = set()
         self._dropped = False
 
-    def take(self, worker: int, number: int, load: Callable[[], Partial | None]) -> None:
-        """Merges the partial that `load` gives, the worker's `number`-th (from 0). Taking it again
-        changes nothing. Raises Refused, and what merging raises."""
+    def take(
+        self, worker: int, number: int, covers: Ranges, load: Callable[[], Partial | None]
+    ) -> None:
+        """Merges the partial that `load` gives, the worker's `number`-th (from 0), which `covers`
+        these entries. Taking it again changes nothing. Raises Refused, and what merging raises."""
         with self._lock:
             taken = self._taken.get(worker, 0)
             if number < taken:
@@ -42,10 +45,7 @@ class Merger:
                 raise Refused
             partial = load()
             if partial is not None:
-                if self._partial is None:
-                    self._partial = partial
-                else:
-                    self._partial.merge(partial)
+                self._merged.commit(partial, covers)
             self._taken[worker] = taken + 1
 
     def refuse(self, worker: int) -> int:
@@ -54,17 +54,17 @@ class Merger:
             self._refused.add(worker)
             return self._taken.get(worker, 0)
 
-    def read(self) -> tuple[int, bytes | None]:
-        """How many partials were taken, and all of them merged, in bytes. Raises Refused if it was
-        dropped."""
+    def read(self) -> tuple[int, Ranges, bytes | None]:
+        """How many partials were taken; the entries that they cover; and all of them merged, in
+        bytes. Raises Refused if it was dropped."""
         with self._lock:
             if self._dropped:
                 raise Refused
-            data = None if self._partial is None else self._partial.dumps()
-            return sum(self._taken.values()), data
+            data, covers = self._merged.kept() or (None, {})
+            return sum(self._taken.values()), covers, data
 
     def drop(self) -> None:
         """Drops everything."""
         with self._lock:
             self._dropped = True
-            self._partial = None
+            self._merged = Merged()

@@ -6,10 +6,11 @@ A process is one of Dask's workers; a worker is one of its threads, with a numbe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ...packetizer import Coverage, Event, FileSize, Halt, Hint, Order, Sizing, Trace
+from ..merged import Ranges
 from ..pulse import Pulse
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "End",
     "Ended",
     "Hold",
+    "Kept",
     "Listed",
     "Loaded",
     "Part",
@@ -31,11 +33,21 @@ __all__ = [
     "Unreached",
 ]
 
-VERSION = 1
+VERSION = 2
 """Of these messages: client, scheduler and workers must have the same."""
 
 
 # From the client to the scheduler.
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a pass is kept in by its client."""
+
+    place: str
+    """Names the checkpoint: the same for all runs that go on with it."""
+    of: str
+    """The digest of what decides the numbers of the pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +80,12 @@ class PassRequest:
     trace: int
     recipe: str | None = None
     """The digest of what a client needs to make the user's result, if it can be sent."""
+    done: Ranges = field(default_factory=dict)
+    """The entries that a checkpoint has: the result has them already."""
+    before: str | None = None
+    """The digest of what a checkpoint has, if it has anything: for a client that attaches."""
+    kept: Kept | None = None
+    """Names the client's checkpoint."""
 
 
 # From the scheduler to a worker process.
@@ -94,11 +112,13 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """An action for a worker. `address`: of the merger that a Commit names."""
+    """An action for a worker. `address`: of the merger that a Commit names; `covers`: the entries
+    of the partial that it is to get."""
 
     work: str
     action: Order | Hint | Halt
     address: str | None = None
+    covers: Ranges = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +205,8 @@ class Ended:
     coverage: Coverage
     entries: int
     trace: Trace | None
+    sizes: Mapping[int, int]
+    """The entries of the files that were opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +216,10 @@ class Status:
     change: int
     """Counts what a client wants to hear of at once."""
     pulse: Pulse
+    """Counters of this pass. Its entries are not those of `before`."""
     expected: int
+    before: int
+    """Entries that a checkpoint had."""
     workers: int
     seconds: float
     begun: bool

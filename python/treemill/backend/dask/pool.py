@@ -19,6 +19,7 @@ from .messages import Listed
 if TYPE_CHECKING:
     from distributed import Client
 
+from .before import Before, found_again, kept_of
 from .blobs import into, zipped
 from .watched import DaskPass
 
@@ -33,6 +34,7 @@ class DaskPool(Pool):
 
     kind = "Dask threads"
     outlive = True
+    keeps = True
     remembers = False
     sizing = SIZING
 
@@ -74,7 +76,9 @@ class DaskPool(Pool):
 
     def prepare(self, request: Request) -> DaskPass:
         """Makes a pass, which the caller starts."""
-        return self.led(DaskPass(self, request))
+        kept = kept_of(request)
+        there = None if kept is None else found_again(self.line, kept)
+        return self.led(DaskPass(self, request, *(there or ())))
 
     def led(self, made: DaskPass) -> DaskPass:
         """The pass, of which `close` lets go."""
@@ -108,9 +112,10 @@ class DaskPool(Pool):
         if request.inputs is not None:
             task.inputs = pickle.loads(self._blob(request.inputs))
         query = pickle.loads(self._blob(request.recipe))
+        before = Before.got(self.line, request.before)
 
         def attached(asked: Request) -> DaskPass:
-            return self.led(DaskPass(self, asked, work))
+            return self.led(DaskPass(self, asked, work, before))
 
         return query, task, attached
 

@@ -16,7 +16,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-from .crew import Crew
+from ..merged import Ranges
+from .crew import Crew, Handed
 from .mailbox import Mailbox, Parcel
 from .merger import Refused
 from .messages import Act, Begin, Drop, End, Hold, Recall
@@ -26,7 +27,7 @@ __all__ = ["Station"]
 _BLOB_BYTES = 512 << 20
 """Bytes of tasks and inputs that a process keeps for passes to come."""
 
-Hand = Callable[[str, str, int, int, int, "bytes | None"], "Future[None]"]
+Hand = Callable[[str, Handed, Ranges, "bytes | None"], "Future[None]"]
 
 
 class Station:
@@ -112,11 +113,12 @@ class Station:
 
     # What other processes ask; on threads that may wait.
 
-    def take(self, work: str, merger: int, worker: int, number: int, data: bytes | None) -> None:
+    def take(self, which: Handed, covers: Ranges, data: bytes | None) -> None:
         """Merges a partial. See Merger."""
-        self._crew(work).take(merger, worker, number, data)
+        work, merger, worker, number = which
+        self._crew(work).take(merger, worker, number, covers, data)
 
-    def read(self, work: str, merger: int) -> tuple[int, bytes | None]:
+    def read(self, work: str, merger: int) -> tuple[int, Ranges, bytes | None]:
         """What a merger has. See Merger."""
         return self._crew(work).read(merger)
 

@@ -1,5 +1,5 @@
 """A pass on a cluster as this process sees it: it asks the scheduler for the pass, watches it on a
-thread, and fetches the result from the workers that hold it.
+thread, fetches the result from the workers that hold it, and keeps it on disk if it is asked to.
 """
 
 from __future__ import annotations
@@ -7,21 +7,25 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import ClassVar, Protocol
 
-from ...errors import QueryError, WorkerError
+from ...errors import QueryError, UnsupportedError, WorkerError
 from ...io_report import IOReport
 from ...packetizer import Coverage, Sizing, Trace
 from ...worker.task import Task
-from ...worker.workload import Partial
 from ..base import Pass, Request, worker_error
+from ..merged import Merged, Ranges
 from ..pickled import pickled
 from ..pulse import Pulse
+from ..saving import Saving
+from .before import Before, kept_of
 from .blobs import into
-from .line import Gone, Line
-from .messages import Ended, Part, PassRequest, Status
+from .fetched import Fetched
+from .line import Line
+from .messages import Ended, PassRequest, Status
 
 __all__ = ["DaskPass"]
 
@@ -67,35 +71,22 @@ class _Counters:
         return self.pulse.bytes_from_cache
 
 
-class _Remote:
-    """What is merged on the cluster, and what was fetched of it at the end."""
-
-    def __init__(self, read: Callable[[float | None], Partial | None]) -> None:
-        self._read: Callable[[float | None], Partial | None] | None = read
-        self._partial: Partial | None = None
-
-    def settle(self, partial: Partial | None) -> None:
-        self._partial, self._read = partial, None
-
-    def take(self) -> Partial | None:
-        """See Results."""
-        return self._partial
-
-    def results(self, within: float | None = None) -> list[object] | None:
-        """See Results."""
-        read = self._read
-        partial = self._partial if read is None else read(within)
-        return None if partial is None else list(partial.results())
-
-
 class DaskPass(Pass):
     """A pass that a cluster's scheduler leads. One thread here watches it."""
 
-    def __init__(self, pool: Settings, request: Request, work: str | None = None) -> None:
-        """`work`: what the scheduler calls the pass, if it has it already."""
+    def __init__(
+        self,
+        pool: Settings,
+        request: Request,
+        work: str | None = None,
+        before: Before | None = None,
+    ) -> None:
+        """`work`: what the scheduler calls the pass, if it has it already, and `before`: what it
+        began with."""
         super().__init__(request)
         self._request = request
         self._is_there = work is not None
+        self._before = before or Before.of(request)
         self._pool = pool
         self._line = pool.line
         self._task: Task | None = request.task
@@ -109,7 +100,10 @@ class DaskPass(Pass):
         self._status: Status | None = None
         self._ended: Ended | None = None
         self._error: BaseException | None = None
-        self._remote = _Remote(self._snapshot)
+        self._fetched = Fetched(pool.line, self.name, request.task, self._begins_with)
+        self._saving: Saving | None = None
+        if request.keeping is not None:
+            self._saving = Saving(request.keeping, self._kept, self._sizes)
         self._thread = threading.Thread(target=self._follow, name="treemill-pass", daemon=True)
 
     # What the session asks.
@@ -120,9 +114,9 @@ class DaskPass(Pass):
         return self.counters.pulse.io
 
     @property
-    def merged(self) -> _Remote:
+    def merged(self) -> Fetched:
         """See Pass."""
-        return self._remote
+        return self._fetched
 
     @property
     def error(self) -> BaseException | None:
@@ -147,7 +141,9 @@ class DaskPass(Pass):
     @property
     def entries(self) -> int:
         """See Pass."""
-        return self.counters.entries if self._ended is None else self._ended.entries
+        if self._ended is not None:
+            return self._ended.entries
+        return self.entries_before + self.counters.entries
 
     def coverage(self) -> Coverage:
         """See Pass."""
@@ -161,6 +157,8 @@ class DaskPass(Pass):
         if not self._is_there:
             self._send()
         self._thread.start()
+        if self._saving is not None:
+            self._saving.start()
 
     def _send(self) -> None:
         task, pool = self._task, self._pool
@@ -191,6 +189,9 @@ class DaskPass(Pass):
             keep=pool.keep,
             trace=pool.trace,
             recipe=self._recipe(blobs),
+            done=self._before.covers or {},
+            before=self._before.put(blobs),
+            kept=kept_of(self._request),
         )
         self._line.put(blobs)
         self._line.ask("begin", self.name, request)
@@ -216,6 +217,27 @@ class DaskPass(Pass):
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join(2 * _WATCH)
 
+    # What is kept on disk.
+
+    def _begins_with(self) -> Merged:
+        task, keeping = self._request.task, self._request.keeping
+        check = (lambda partial: None) if keeping is None else keeping.check
+        return self._before.merged(task.load, check)
+
+    def _kept(self) -> tuple[bytes, Ranges] | None:
+        """What is merged now, for the thread that keeps it."""
+        try:
+            return self._fetched.kept()
+        except UnsupportedError as error:  # it cannot be kept; the end of the pass says so
+            self.abort(str(error))
+            return None
+
+    def _sizes(self) -> Mapping[int, int]:
+        if self._ended is not None:
+            return self._ended.sizes
+        found: Mapping[int, int] = self._line.ask("sizes", self.name)
+        return found
+
     # The thread that watches.
 
     def _follow(self) -> None:
@@ -228,56 +250,26 @@ class DaskPass(Pass):
                 change = status.change
                 self._status = status
                 self.counters.pulse = status.pulse
+                self.entries_before = status.before
                 if status.begun and not begun:
                     begun = True
                     self.on_begin()
                 if status.ended is not None:
                     self._end(status.ended)
                     return
-                if status.parts is not None and not self._fetch(status.parts):
+                if status.parts is not None and not self._fetched.fetch(status.parts):
                     time.sleep(_REREAD)  # the scheduler will say what has changed meanwhile
                     change = -1
         except BaseException as error:
+            if isinstance(error, UnsupportedError):  # what was merged cannot be kept
+                with suppress(WorkerError):
+                    self._line.ask("forget", self.name)
             self._fail(error)
-
-    def _fetch(self, parts: Sequence[Part]) -> bool:
-        """Gets the result. False if it has changed meanwhile."""
-        try:
-            partial, commits = self._read(parts)
-        except Gone:
-            return False
-        if not self._line.ask("settle", self.name, commits):
-            return False
-        self._remote.settle(partial)
-        return True
-
-    def _read(self, parts: Sequence[Part]) -> tuple[Partial | None, dict[int, int]]:
-        """The partials of these mergers as one, and how many commits each has."""
-        merged: Partial | None = None
-        commits = {}
-        for part in parts:
-            number, data = self._line.read(self.name, part)
-            commits[part.merger] = number
-            task = self._task
-            if data is None or task is None:
-                continue
-            partial = task.load(data)
-            if merged is None:
-                merged = partial
-            else:
-                merged.merge(partial)
-        return merged, commits
-
-    def _snapshot(self, within: float | None) -> Partial | None:
-        try:
-            return self._read(self._line.ask("parts", self.name))[0]
-        except Gone:
-            return None
 
     def _end(self, ended: Ended) -> None:
         self._ended = ended
         self._error = ended.error
-        self._finish()
+        self._finish(save=True)
         self._line.ask("forget", self.name)
 
     def _fail(self, error: BaseException) -> None:
@@ -287,14 +279,18 @@ class DaskPass(Pass):
                 "the session was closed, and the query goes on in the cluster: "
                 f"attach({self._request.name!r}) of another session has its result"
             )
-        status = self._status
-        self._ended = Ended(self._error, Coverage({}, []), 0, None)
-        self._status = status
-        self._finish()
+        elif self._saving is not None and isinstance(error, WorkerError):
+            self._error = WorkerError(
+                f"{error}; checkpoint= has {self._saving.entries:,} of "
+                f"{self.expected_entries:,} entries, from which the same run goes on"
+            )
+        self._ended = Ended(self._error, Coverage({}, []), 0, None, {})
+        self._finish(save=False)
 
-    def _finish(self) -> None:
-        if self._remote._read is not None:
-            self._remote.settle(None)
+    def _finish(self, save: bool) -> None:
+        self._fetched.end()
+        if self._saving is not None:
+            self._saving.end(save)
         on_end, self._on_end, self.on_begin = self._on_end, lambda ended: None, lambda: None
         on_end(self)
-        self._task = None
+        self._task, self._before = None, Before()

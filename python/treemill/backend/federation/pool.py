@@ -229,7 +229,7 @@ class FederatedPass(Pass):
                 return
             try:
                 if partial is not None:
-                    self._merged.commit(partial)
+                    self._merged.commit(partial, {})
             except BaseException as error:  # what was merged holds a part of this one
                 self._merged.give_up()
                 self._broken = error

@@ -1,0 +1,75 @@
+"""What a pass on a cluster has merged, as this process gets it: from the workers that hold it, and
+what a checkpoint had before. Knows no end of the pass: watched.py says when to fetch the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...worker.task import Task
+from ...worker.workload import Partial
+from ..merged import Merged, Ranges
+from .line import Gone, Line
+from .messages import Part
+
+__all__ = ["Fetched"]
+
+
+class Fetched:
+    """The result of a pass, from now and then to the end."""
+
+    def __init__(self, line: Line, work: str, task: Task, begin: Callable[[], Merged]) -> None:
+        """`work`: what messages call the pass. `begin` makes what all results begin with."""
+        self._line = line
+        self._work = work
+        self._task: Task | None = task
+        self._begin = begin
+        self._final: Merged | None = None
+
+    def results(self, within: float | None = None) -> list[object] | None:
+        """See Results."""
+        found = self._final or self._now()
+        return None if found is None else found.results(within)
+
+    def take(self) -> Partial | None:
+        """See Results."""
+        return None if self._final is None else self._final.take()
+
+    def kept(self) -> tuple[bytes, Ranges] | None:
+        """See Merged. None too if something has changed meanwhile: the next time it may not."""
+        found = self._final or self._now()
+        return None if found is None else found.kept()
+
+    def fetch(self, parts: Sequence[Part]) -> bool:
+        """Gets the result, of which these are the parts. False if it has changed meanwhile."""
+        try:
+            merged, commits = self._read(parts)
+        except Gone:
+            return False
+        if not self._line.ask("settle", self._work, commits):
+            return False
+        self._final = merged
+        return True
+
+    def end(self) -> None:
+        """Notes that there is nothing more to be got."""
+        if self._final is None:
+            self._final = self._begin()
+        self._task, self._begin = None, Merged
+
+    def _now(self) -> Merged | None:
+        try:
+            merged, _ = self._read(self._line.ask("parts", self._work))
+        except Gone:
+            return None
+        return merged if merged.is_disjoint() else None
+
+    def _read(self, parts: Sequence[Part]) -> tuple[Merged, dict[int, int]]:
+        """What is in these parts as one, and how many commits each has."""
+        merged, task = self._begin(), self._task
+        commits = {}
+        for part in parts:
+            commits[part.merger], covers, data = self._line.read(self._work, part)
+            if data is not None and task is not None:
+                merged.commit(task.load(data), covers)
+        return merged, commits

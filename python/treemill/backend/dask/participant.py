@@ -1,0 +1,26 @@
+"""One of Dask's workers, as far as it takes part in a pass. Plain data, which lead.py changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..pulse import Pulse
+
+__all__ = ["Participant"]
+
+
+@dataclass(eq=False, slots=True)
+class Participant:
+    """A process with the numbers of its workers in the pass."""
+
+    address: str
+    host: str
+    numbers: tuple[int, ...]
+    joined: set[int] = field(default_factory=set)
+    """The workers that have joined."""
+    loaded: bool = False
+    """Whether it has loaded the task."""
+    merger: int | None = None
+    """The merger that it is."""
+    pulse: Pulse = field(default_factory=Pulse)
+    """Its counters, as they were told last."""

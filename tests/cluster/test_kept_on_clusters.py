@@ -1,0 +1,186 @@
+"""Runs with checkpoint= on a cluster that are cut, and go on: the result is that of an undisturbed
+run, and what was kept is not done again. `STRESS=20` repeats each test so many times.
+"""
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+import treemill as tm
+from treemill.checkpoint import Folder, Pace, Record
+from treemill.session import keeping
+
+from .processes import Processes, desk, until
+
+pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="stops processes by signals")
+
+again = pytest.mark.parametrize("turn", range(int(os.environ.get("STRESS", "1"))))
+OFTEN = Pace(every=0.1, share=1.0)
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch):
+    monkeypatch.setattr(keeping, "Folder", functools.partial(Folder, pace=OFTEN))
+
+
+def slow(hurry):
+    """Says which entries it saw, and in which process; takes a while until the file `hurry` is
+    there."""
+    hurry = str(hurry)
+
+    def spans(chunk):
+        import os
+        import time
+
+        if not os.path.exists(hurry):
+            time.sleep(len(chunk) * 5e-4)
+        data = chunk.metadata
+        span = (data["filename"], data["entrystart"], data["entrystop"], os.getpid())
+        return {"n": len(chunk), "spans": [span]}
+
+    return spans
+
+
+def check(events, output):
+    assert output["n"] == events.num_entries
+    for path, (entries, _) in zip(events.files, events.chain.sizes, strict=True):
+        mine = sorted((a, b) for name, a, b, _ in output["spans"] if name == path)
+        assert [a for a, _ in mine] == [0, *(b for _, b in mine)][:-1], "no gap, nothing twice"
+        assert mine[-1][1] == entries
+
+
+def kept(folder):
+    """The entries on disk."""
+    try:
+        (path,) = folder.glob("*.checkpoint")
+        return Record.loads(path.read_bytes(), str(path)).entries
+    except (ValueError, FileNotFoundError):
+        return 0
+
+
+def done_by(output, pids):
+    """The entries that these processes have done."""
+    return sum(stop - start for _, start, stop, pid in output["spans"] if pid in pids)
+
+
+@again
+def test_the_scheduler_is_killed_and_another_cluster_goes_on(events, tmp_path, turn):
+    folder, hurry = tmp_path / "kept", tmp_path / "hurry"
+    spans = slow(hurry)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    with Processes(tmp_path / "one") as processes:
+        first = {each.pid for each in processes.add(2)}
+        with tm.connect(processes.address) as session:
+            query = session.submit(spans, events, checkpoint=folder)
+            until(lambda: kept(folder) or query.done, "something is kept")
+            assert not query.done
+            began = os.times().elapsed
+            os.kill(processes.scheduler.pid, signal.SIGKILL)
+            words = r"start it again.*checkpoint= has [\d,]+ of [\d,]+ entries"
+            with pytest.raises(tm.WorkerError, match=words):
+                query.result(60)
+            assert os.times().elapsed - began < 10
+    before = kept(folder)
+    assert 0 < before < events.num_entries
+    hurry.touch()
+    with Processes(tmp_path / "two") as processes:
+        second = {each.pid for each in processes.add(1, 2)}
+        with tm.connect(processes.address) as session:
+            output = session.run(spans, events, checkpoint=folder)
+            report = session.report
+            check(events, output)
+            assert done_by(output, first) == before == report.entries_before
+            assert done_by(output, second) == events.num_entries - before
+            assert report.complete
+            assert report.entries == events.num_entries
+            assert session.run(spans, events, checkpoint=folder) == output, "nothing is done again"
+
+
+CLIENT = """
+import functools, json, os, sys
+import treemill as tm
+from treemill.checkpoint import Folder, Pace
+from treemill.session import keeping
+keeping.Folder = functools.partial(Folder, pace=Pace(every=0.1, share=1.0))
+
+hurry = sys.argv[2] + ".hurry"
+
+def slow(chunk):
+    import os, time
+    if not os.path.exists(hurry):
+        time.sleep(len(chunk) * 5e-4)
+    data = chunk.metadata
+    span = (data["filename"], data["entrystart"], data["entrystop"], os.getpid())
+    return {"n": len(chunk), "spans": [span]}
+
+events = tm.dataset(sys.argv[3:], tree="Events")
+with tm.connect(sys.argv[1]) as session:
+    output = session.run(slow, events, checkpoint=sys.argv[2])
+    print(json.dumps([output["n"], output["spans"], session.report.entries_before]))
+"""
+
+
+def client(processes, folder, events):
+    words = [sys.executable, "-c", textwrap.dedent(CLIENT), processes.address, str(folder)]
+    return subprocess.Popen([*words, *events.files], stdout=subprocess.PIPE)
+
+
+def killed(processes, folder, events):
+    """Starts a client, and kills it when something is kept."""
+    with client(processes, folder, events) as running:
+        until(lambda: kept(folder) or running.poll() is not None, "something is kept")
+        assert running.poll() is None
+        running.kill()
+    assert 0 < kept(folder) < events.num_entries
+    folder.with_suffix(".hurry").touch()
+    return kept(folder)
+
+
+def result(running):
+    import json
+
+    with running:
+        text, _ = running.communicate(timeout=60)
+    assert running.returncode == 0
+    n, spans, before = json.loads(text)
+    return {"n": n, "spans": [tuple(each) for each in spans]}, before
+
+
+@pytest.mark.slow
+@again
+def test_the_client_is_killed_and_the_same_run_finds_its_work(events, tmp_path, turn):
+    with Processes(tmp_path) as processes:
+        processes.add(2)
+        killed(processes, tmp_path / "kept", events)
+        with tm.connect(processes.address) as session:
+            session._pool._client.wait_for_workers(2, timeout=60)
+            (name,) = desk(session._pool._client, lambda desk: list(desk._leads))
+            running = client(processes, tmp_path / "kept", events)
+            assert name in desk(session._pool._client, lambda desk: [*desk._leads, name])
+            output, before = result(running)
+            check(events, output)
+            assert before == 0, "the cluster had all of it"
+            assert not desk(session._pool._client, lambda desk: list(desk._leads))
+
+
+@pytest.mark.slow
+@again
+def test_client_and_scheduler_are_killed(events, tmp_path, turn):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    with Processes(tmp_path / "one") as processes:
+        first = {each.pid for each in processes.add(2)}
+        killed(processes, tmp_path / "kept", events)
+        os.kill(processes.scheduler.pid, signal.SIGKILL)
+    before = kept(tmp_path / "kept")
+    with Processes(tmp_path / "two") as processes:
+        processes.add(1, 2)
+        output, told = result(client(processes, tmp_path / "kept", events))
+        check(events, output)
+        assert done_by(output, first) == before == told
