@@ -5,7 +5,7 @@ import itertools
 from random import Random
 
 from packet_world import World
-from treemill.packetizer import Collect, Commit, PacketDone, Refuse, Stop, Tick, WorkerLost
+from treemill.packetizer import Commit, HandedOn, HandOn, PacketDone, Stop, Tick, WorkerLost
 
 HOSTS = ["root://a/", "root://a/data", "root://b/", None]
 
@@ -14,11 +14,14 @@ class History:
     """A random life of a world. `stuck` are orders that are not carried out for now, `ghosts` what
     mergers that were given up seem to say afterwards."""
 
-    def __init__(self, seed, stops=False, fails=False, mergers=False, far=False, done=False):
+    def __init__(
+        self, seed, stops=False, fails=False, mergers=False, far=False, done=False, leaves=False
+    ):
         self.chance = Random(seed)
         self.stops = stops
         self.fails = fails
         self.merging = mergers
+        self.leaves = leaves
         sizes = [self.chance.randrange(0, 700) for _ in range(self.chance.randrange(0, 6))]
         count = self.chance.randrange(1, 6)
         aheads = [self.chance.choice([0, 1, 60, 300, 3000]) if far else 0 for _ in sizes]
@@ -41,12 +44,13 @@ class History:
             expected_workers=self.chance.choice([0, count, 8]) if far else 0,
             done=self.done_before(sizes) if done else None,
             **self.options_of_mergers(),
+            **({"roots": self.chance.choice([None, 1, 2])} if leaves else {}),
         )
         self.new = itertools.count(count)
         self.new_mergers = itertools.count(9)
         self.stuck = {}
         self.ghosts = []
-        self.doubts = self.given_back = 0
+        self.doubts = self.given_back = self.parties = 0
 
     def done_before(self, sizes):
         """Some ranges of some files; neighbours may touch."""
@@ -66,10 +70,9 @@ class History:
     def options_of_mergers(self):
         if not self.merging:
             return {}
-        return {
-            "mergers": self.chance.randrange(0, 4),
-            "collect_seconds": self.chance.choice([0.0, 0.1, 100.0]),
-        }
+        mergers = self.chance.randrange(0, 4)
+        self.collect_seconds = self.chance.choice([0.0, 0.1, 100.0] + [None] * self.leaves)
+        return {"mergers": mergers, "collect_seconds": self.collect_seconds}
 
     def live(self):
         deeds = ["step"] * 12 + ["tick", "stick", "unstick", "join", "lose", "stale"]
@@ -77,6 +80,9 @@ class History:
         deeds += ["open_ahead"] * 3 if self.far else []
         if self.merging:
             deeds += ["merge"] * 8 + ["join_merger", "lose_merger", "lose_both", "stale_merger"]
+        if self.leaves:
+            deeds += ["leave"] + ["leave_merger", "join_merger", "fetch"] * 2 * self.merging
+            deeds += ["lose_party"]
         for _ in range(30_000):
             if self.world.packetizer.over:
                 return
@@ -132,6 +138,42 @@ class History:
             self.stuck.pop(worker, None)
             self.world.lose(worker)
 
+    def leave(self):
+        """A worker is told to go, and is gone once it is idle."""
+        staying = sorted(self.world.partials.keys() - self.world.leaving)
+        if len(staying) > 1:
+            self.world.leave(self.chance.choice(staying))
+        for worker in sorted(self.world.leaving & self.world.packetizer.idle):
+            if worker not in self.world.orders | self.stuck:  # else its merger was lost
+                assert not self.world.partials[worker], "one that is idle has nothing to lose"
+            if len(self.world.partials) > 1 and self.chance.random() < 0.3:
+                self.stuck.pop(worker, None)
+                self.world.leaving.remove(worker)
+                self.world.lose(worker)
+
+    def leave_merger(self):
+        """A merger is told to go, preferably one that has something."""
+        full = [number for number, merger in self.world.mergers.items() if merger.entries]
+        if self.world.mergers:
+            self.world.leave_merger(self.chance.choice(sorted(full or self.world.mergers)))
+
+    def lose_party(self):
+        """One of two mergers dies while one hands on to the other."""
+        pairs = [
+            (each.merger, number)
+            for number, merger in sorted(self.world.mergers.items())
+            for each in (*merger.inbox, *(event for event, _ in merger.said))
+            if isinstance(each, HandOn | HandedOn)
+        ]
+        if pairs:
+            self.parties += 1
+            self.lose_merger(self.chance.choice(self.chance.choice(pairs)))
+
+    def fetch(self):
+        """The owner of the result gets all that mergers have, if nobody will change it."""
+        if self.collect_seconds is None and self.world.packetizer.only_mergers_hold:
+            self.world.fetch()
+
     def merge(self):
         if self.world.mergers_busy:
             self.world.step_merger()
@@ -140,10 +182,13 @@ class History:
         if len(self.world.mergers) < 4:
             self.world.join_merger(next(self.new_mergers))
 
-    def lose_merger(self):
+    def lose_merger(self, number=None):
         if not self.world.mergers:
             return
-        number = self.chance.choice(sorted(self.world.mergers))
+        if number is None:
+            number = self.chance.choice(sorted(self.world.mergers))
+        elif number not in self.world.mergers:
+            return  # it was lost before
         for worker, order in list(self.stuck.items()):
             if isinstance(order, Commit) and order.merger == number:
                 self.world.orders[worker] = self.stuck.pop(worker)
@@ -156,7 +201,7 @@ class History:
     def lose_both(self):
         """A worker and a merger, at once: the merger may have the worker's partial, or get it."""
         self.doubts += any(
-            not isinstance(item, Collect | Refuse) and item[1]
+            isinstance(item, tuple) and item[1]
             for merger in self.world.mergers.values()
             for item in merger.inbox
         )

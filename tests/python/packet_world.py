@@ -8,13 +8,17 @@ from treemill.packetizer import (
     Committed,
     Discard,
     Discarded,
+    Dismiss,
     FileFailed,
     FileOpened,
     FileSize,
     Finish,
     Forget,
     Halt,
+    HandedOn,
+    HandOn,
     MergerJoined,
+    MergerLeaving,
     MergerLost,
     OpenAhead,
     OpenFile,
@@ -26,9 +30,12 @@ from treemill.packetizer import (
     Process,
     Refuse,
     Refused,
+    RefusedFrom,
+    RefuseFrom,
     Sizing,
     Trace,
     WorkerJoined,
+    WorkerLeaving,
     WorkerLost,
 )
 
@@ -38,8 +45,9 @@ CUTS = {0: (), 1: (100, 200, 300), 2: (500,)}
 class Merger:
     """Takes partials in any order. What it says is heard in its order, but later."""
 
-    def __init__(self, number):
+    def __init__(self, number, others):
         self.number = number
+        self.others = others  # by number, if they are there
         self.inbox = []  # orders of the packetizer, and partials as (worker, entries)
         self.said = []  # events, each with the entries that come with it
         self.entries = []
@@ -53,6 +61,13 @@ class Merger:
         elif isinstance(item, Refuse):
             self.refused.add(item.worker)
             self.said.append((Refused(self.number, item.worker), []))
+        elif isinstance(item, RefuseFrom):
+            self.refused.add(("merger", item.giver))
+            self.said.append((RefusedFrom(self.number, item.giver), []))
+        elif isinstance(item, HandOn):
+            if item.merger in self.others and ("merger", item.merger) not in self.refused:
+                self.entries = self.entries + self.others[item.merger].entries
+                self.said.append((HandedOn(item.merger, self.number), []))
         elif item[0] not in self.refused:
             self.entries = self.entries + item[1]
             self.said.append((Committed(item[0], self.number), []))
@@ -114,6 +129,8 @@ class World:
         self.finishes = []
         self.trace = Trace()
         self.halted = False
+        self.leaving = set()
+        self.handed_on = self.dismissed = 0
         self.packets = []
         self.discarded = 0
         for number in range(mergers):
@@ -130,15 +147,23 @@ class World:
         self.tell(WorkerJoined(number, node))
 
     def join_merger(self, number):
-        self.mergers[number] = Merger(number)
+        self.mergers[number] = Merger(number, self.mergers)
         self.tell(MergerJoined(number))
 
     def lose_merger(self, number, last_words=True):
         """What it has said is heard before its end is, unless it is given up."""
-        while last_words and self.mergers[number].said:
+        while last_words and number in self.mergers and self.mergers[number].said:
             self.hear(number)
-        del self.mergers[number]
-        self.tell(MergerLost(number))
+        if number in self.mergers:  # else it was dismissed
+            del self.mergers[number]
+            self.tell(MergerLost(number))
+
+    def fetch(self):
+        """The owner of the result gets all that mergers have."""
+        for number in self.packetizer.holding:
+            self.merge(self.mergers[number].entries)
+            self.mergers[number].entries = []
+            self.tell(Collected(number))
 
     def hear(self, number):
         event, entries = self.mergers[number].said.pop(0)
@@ -183,9 +208,18 @@ class World:
                 assert self.promised[action.worker].pop(action.packet.number) == action.packet
                 assert action.to is None or action.to in self.partials
                 self.broken += 1
-            elif isinstance(action, Collect | Refuse):
+            elif isinstance(action, Collect | Refuse | RefuseFrom):
                 assert action.merger in self.mergers, "orders go to mergers that are there"
                 self.mergers[action.merger].inbox.append(action)
+            elif isinstance(action, HandOn):
+                assert action.merger in self.mergers, "mergers that are there hand on"
+                self.mergers[action.to].inbox.append(action)
+                self.handed_on += 1
+            elif isinstance(action, Dismiss):
+                gone = self.mergers.pop(action.merger)
+                late = {item[0] for item in gone.inbox if isinstance(item, tuple)}
+                assert late <= gone.refused, "no partial is lost"
+                self.dismissed += 1
             else:
                 order = self.orders.pop(action.worker, None)
                 if isinstance(order, Commit) and order.merger is not None:
@@ -196,6 +230,7 @@ class World:
                 assert action.worker in self.partials, "orders go to workers that are there"
                 self.orders[action.worker] = action
                 if isinstance(action, Process):
+                    assert action.worker not in self.leaving, "those that leave get no packets"
                     self.keep(action)
         if self.finishes and not self.halted:
             assert not any(self.promised.values()), "all promises were kept or broken"
@@ -206,6 +241,13 @@ class World:
             assert next(iter(promised.values())) == order.packet, "promises are kept in order"
             del promised[order.packet.number]
             self.kept += 1
+
+    def leave(self, worker):
+        self.leaving.add(worker)
+        self.tell(WorkerLeaving(worker))
+
+    def leave_merger(self, number):
+        self.tell(MergerLeaving(number))
 
     def lose(self, worker):
         self.orders.pop(worker, None)

@@ -12,6 +12,7 @@ from treemill.packetizer import (
     Commit,
     Committed,
     Finish,
+    HandOn,
     MergerLost,
     Process,
     Refuse,
@@ -59,9 +60,33 @@ def test_such_histories_have_lost_mergers_and_partials_in_doubt_in_them():
     assert doubts > 20
 
 
-def world_of(**options):
+@given(seeds)
+@settings(max_examples=300)
+def test_those_that_leave_lose_nothing(seed):
+    history = History(seed, mergers=True, leaves=True)
+    history.live()
+    assert history.world.check_account().missing == []
+    assert history.world.finishes == [Finish(None)]
+
+
+def test_such_histories_have_mergers_that_die_while_they_hand_on():
+    handed_on = parties = 0
+    for seed in range(100):
+        history = History(seed, mergers=True, leaves=True)
+        history.live()
+        handed_on += history.world.handed_on
+        parties += history.parties
+    assert handed_on > 50
+    assert parties > 10
+
+
+def first(options):
+    return options[0]
+
+
+def world_of(choose=min, **options):
     """One worker that has done all and is about to commit to merger 0."""
-    world = World([100], min, 1, known={0}, mergers=1, commit_seconds=100.0, **options)
+    world = World([100], choose, 1, known={0}, mergers=1, commit_seconds=100.0, **options)
     while world.orders and isinstance(world.orders[0], Process):
         world.step()
     assert world.orders == {0: Commit(0, 0)}
@@ -187,4 +212,105 @@ def test_a_stop_waits_for_mergers():
     world.run()
     assert world.halted
     assert world.finishes == [Finish(None)]
+    assert world.check_account().missing == []
+
+
+@pytest.mark.parametrize(
+    ("dies", "moment", "done_again"),
+    [
+        ("the giver", "before", True),
+        ("the giver", "on its way", True),
+        ("the giver", "taken", False),
+        ("the taker", "on its way", False),
+        ("the taker", "taken", False),
+        ("the taker", "heard", True),
+    ],
+)
+def test_a_partial_that_is_handed_on_is_in_one_place(dies, moment, done_again):
+    world = world_of(first, collect_seconds=None)
+    world.step()
+    world.step_merger()
+    world.step_merger()
+    world.join_merger(1)
+    assert world.packetizer.only_mergers_hold
+    giver, taker = 0, world.mergers[1]
+    if moment != "before":
+        world.leave_merger(giver)
+        assert taker.inbox == [HandOn(0, 1)]
+        assert not world.packetizer.only_mergers_hold, "who has it is not known now"
+    if moment in ("taken", "heard"):
+        taker.take(taker.inbox[0])
+    if moment == "heard":
+        world.hear(1)
+        assert world.packetizer.mergers == {1}
+    world.lose_merger(giver if dies == "the giver" else 1, last_words=False)
+    world.run()
+    world.fetch()
+    assert world.finishes == [Finish(None)]
+    assert world.check_account().missing == []
+    done = sum(packet.stop - packet.start for _, packet in world.packets)
+    assert done == (200 if done_again else 100)
+
+
+def test_one_that_leaves_waits_for_partials_on_their_way_and_for_another_one():
+    world = world_of(first, collect_seconds=None)
+    world.step()
+    world.leave_merger(0)
+    world.join_merger(1)
+    assert not world.mergers[1].inbox
+    world.step_merger()
+    world.step_merger()
+    assert world.mergers[1].inbox == [HandOn(0, 1)]
+    world.run()
+    assert world.packetizer.mergers == {1}
+    world.fetch()
+    assert world.check_account().missing == []
+
+
+@pytest.mark.parametrize(
+    ("mergers", "roots", "rounds"), [(8, 1, 3), (8, 2, 2), (7, 1, 3), (4, 4, 0)]
+)
+def test_mergers_join_in_pairs_at_the_end(mergers, roots, rounds):
+    world = World(
+        [100] * mergers,
+        min,
+        mergers,
+        known=set(range(mergers)),
+        mergers=mergers,
+        commit_seconds=100.0,
+        collect_seconds=None,
+        roots=roots,
+    )
+    made = 0
+    while not world.packetizer.only_mergers_hold:
+        if world.orders:
+            world.step()
+        elif any(
+            isinstance(item, HandOn) for each in world.mergers.values() for item in each.inbox
+        ):
+            made += 1
+            for each in list(world.mergers.values()):
+                for item in list(each.inbox):
+                    each.take(item)
+            for number in list(world.mergers):
+                while number in world.mergers and world.mergers[number].said:
+                    world.hear(number)
+        else:
+            world.step_merger()
+    assert made == rounds
+    assert len(world.packetizer.holding) == roots
+    world.fetch()
+    assert world.check_account().missing == []
+
+
+def test_a_worker_that_leaves_commits_after_its_packet():
+    world = World([5000], lambda options: options[0], 2, known={0}, commit_seconds=100.0)
+    world.leave(0)
+    assert isinstance(world.orders[0], Process)
+    world.step()
+    assert world.orders[0] == Commit(0)
+    world.step()
+    assert 0 not in world.orders
+    assert world.packetizer.idle == {0}
+    world.run()
     assert world.check_account().missing == []

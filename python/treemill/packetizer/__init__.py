@@ -1,6 +1,7 @@
 """Decides which worker processes which entries next. Pure: events in, actions out, with the time
 given by the caller. Has no clock, no thread and no I/O; knows nothing of the rest of treemill."""
 
+from .coverage import Coverage, Missing, News, joined
 from .entities import Range, WorkerGone
 from .events import (
     NOTHING_BEYOND,
@@ -12,6 +13,7 @@ from .events import (
     Committed,
     Discard,
     Discarded,
+    Dismiss,
     Event,
     FileFailed,
     FileOpened,
@@ -22,8 +24,11 @@ from .events import (
     GiveBack,
     GivenBack,
     Halt,
+    HandedOn,
+    HandOn,
     Hint,
     MergerJoined,
+    MergerLeaving,
     MergerLost,
     NoMoreFiles,
     OpenAhead,
@@ -36,12 +41,14 @@ from .events import (
     Process,
     Refuse,
     Refused,
+    RefusedFrom,
+    RefuseFrom,
     Stop,
     Tick,
     WorkerJoined,
+    WorkerLeaving,
     WorkerLost,
 )
-from .ledger import Coverage, Missing, News, joined
 from .nodes import node_of
 from .packetizer import Packetizer
 from .policy import Policy
@@ -61,6 +68,7 @@ __all__ = [
     "Coverage",
     "Discard",
     "Discarded",
+    "Dismiss",
     "Event",
     "FileFailed",
     "FileOpened",
@@ -71,8 +79,11 @@ __all__ = [
     "GiveBack",
     "GivenBack",
     "Halt",
+    "HandOn",
+    "HandedOn",
     "Hint",
     "MergerJoined",
+    "MergerLeaving",
     "MergerLost",
     "Missing",
     "News",
@@ -90,7 +101,9 @@ __all__ = [
     "Range",
     "Record",
     "Refuse",
+    "RefuseFrom",
     "Refused",
+    "RefusedFrom",
     "Sizing",
     "Span",
     "Stop",
@@ -100,6 +113,7 @@ __all__ = [
     "Trace",
     "WorkerGone",
     "WorkerJoined",
+    "WorkerLeaving",
     "WorkerLost",
     "joined",
     "node_of",

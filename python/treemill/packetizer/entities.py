@@ -148,6 +148,7 @@ class Worker:
     packet: Packet | None = None
     began: float = 0.0  # when it got that packet, or was told to open its file
     copied: bool = False  # another worker has that packet too
+    leaving: bool = False  # it gets no more packets
     tainted: bool = False  # its partial holds, or will hold, a packet that another one did first
     ahead: int = 0  # entries that are worth a promise, as it said last; 0: its files are near
     coming: dict[File, float] = field(

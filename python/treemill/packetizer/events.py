@@ -53,6 +53,13 @@ class WorkerLost:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerLeaving:
+    """A worker will go: it gets no more packets, and commits after the one that it has."""
+
+    worker: int
+
+
+@dataclass(frozen=True, slots=True)
 class FileOpened:
     """Answer to OpenFile, or (`beside`) to OpenAhead: the file's number of entries, and the entries
     before which packets should end, such as the starts of its clusters (ascending). `ahead`: how
@@ -139,6 +146,22 @@ class MergerLost:
 
 
 @dataclass(frozen=True, slots=True)
+class MergerLeaving:
+    """A merger will go: no partials are sent to it if there is another one, to which it hands on
+    what it has. It is no merger any more once it is told Dismiss."""
+
+    merger: int
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOn:
+    """Answer to HandOn: what the merger had is in the partial of merger `to`, which says this."""
+
+    merger: int
+    to: int
+
+
+@dataclass(frozen=True, slots=True)
 class Collected:
     """Answer to Collect: all that the merger had Committed is in the result, and the merger holds
     nothing of that."""
@@ -153,6 +176,14 @@ class Refused:
 
     merger: int
     worker: int
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFrom:
+    """Answer to RefuseFrom, as Refused is to Refuse: if it was taken, HandedOn came before."""
+
+    merger: int
+    giver: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +238,7 @@ class Stop:
 Event = (
     WorkerJoined
     | WorkerLost
+    | WorkerLeaving
     | FileOpened
     | FileFailed
     | PacketDone
@@ -215,8 +247,11 @@ Event = (
     | Discarded
     | MergerJoined
     | MergerLost
+    | MergerLeaving
+    | HandedOn
     | Collected
     | Refused
+    | RefusedFrom
     | Tick
     | FilesAdded
     | NoMoreFiles
@@ -308,6 +343,31 @@ class Refuse:
 
 
 @dataclass(frozen=True, slots=True)
+class HandOn:
+    """All that the merger has is to be merged into the partial of merger `to`, which answers
+    HandedOn. The merger keeps it until it is told Dismiss: if `to` is lost, it has it still."""
+
+    merger: int
+    to: int
+
+
+@dataclass(frozen=True, slots=True)
+class RefuseFrom:
+    """Merger `giver` was lost while its partial was on the way to the merger, which answers
+    RefusedFrom. See Refuse."""
+
+    merger: int
+    giver: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dismiss:
+    """The merger is no merger any more: what it had is another one's."""
+
+    merger: int
+
+
+@dataclass(frozen=True, slots=True)
 class GivenBack:
     """Answer to GiveBack: entries `[start, stop)` of the file are not in the dataset any more; stop
     None: all of a file of unknown size."""
@@ -336,4 +396,4 @@ Order = OpenFile | Process | Commit | Discard
 Hint = Prefetch | Forget | OpenAhead
 """An action for a worker that leaves the worker's order alone, and that no order waits for."""
 
-Action = Order | Hint | Collect | Refuse | GivenBack | Halt | Finish
+Action = Order | Hint | Collect | Refuse | HandOn | RefuseFrom | Dismiss | GivenBack | Halt | Finish

@@ -24,17 +24,18 @@ class Feeding:
         self._mergers = mergers
 
     def feed(self, worker: Worker, now: float, actions: list[Action]) -> None:
-        """Gives an action to a worker that has no order. A worker for which there is no work
-        commits, so that a worker that stays idle has nothing to lose."""
+        """Gives an action to a worker that has no order. A worker for which there is no work, or
+        that is leaving, commits, so that a worker that stays idle has nothing to lose."""
         action: Action | None = None
         has_done = self._state.ledger.has_done(worker.number)
-        if not (has_done and self._assignment.commit_is_due(worker, now)):
+        may_work = not worker.leaving
+        if may_work and not (has_done and self._assignment.commit_is_due(worker, now)):
             action = self._assignment.next_work(worker, now)
             if action is None:
                 action = self._promises.take(worker, now, actions)
         if action is None and has_done:
             action = self._commit(worker)
-        if action is None:
+        if action is None and may_work:
             action = self._assignment.copy(worker, now)
         if action is None:
             self._state.nodes.move(worker, None)
@@ -49,6 +50,8 @@ class Feeding:
         # because it has failed the range that waits, or because it waits for a file of its own.
         refused = 0
         for worker in list(self._state.idle.values()):
+            if worker.leaving:
+                continue
             self.feed(worker, now, actions)
             refused += worker.number in self._state.idle and not worker.coming
             if refused == 2:

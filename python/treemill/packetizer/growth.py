@@ -41,7 +41,8 @@ class Growth:
         """Whether no worker has an order, and neither workers nor mergers hold anything."""
         state = self._state
         at_work = len(state.workers) - len(state.idle) - len(state.tainted)
-        return not (at_work or state.ledger.moving or state.ledger.holding)
+        ledger = state.ledger
+        return not (at_work or ledger.moving or ledger.handing_on or ledger.holding)
 
     def entries_of(self, file: int) -> int | None:
         """The entries of a file; None if they are not known."""

@@ -1,9 +1,13 @@
 """The exact account of entry ranges: each entry is unassigned, promised to one worker, being worked
 on, in one worker's uncommitted partial, in a partial on its way to a merger, in a merger's partial,
-committed (in the result), or given up; never two of these, never none.
+in a merger's partial on its way to another one, committed (in the result), or given up; never two
+of these, never none.
 
 Two workers may work on the same packet. It belongs to the one that has done it first; the other
 one's partial must be thrown away.
+
+A merger that hands its partial on keeps it until that has arrived, so that nothing is lost with the
+other one.
 
 A promise is a packet that a worker will get next. No worker has begun it, so that it may be taken
 back at any time.
@@ -14,44 +18,12 @@ The ledger only notes what happens; assignment.py decides which worker gets whic
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from .coverage import Coverage, Missing, News, joined, joined_missing
 from .entities import Range
 from .events import Packet
-
-
-@dataclass(frozen=True)
-class Missing:
-    """Entries `[start, stop)` of a file that are not in the result, and why. `stop` None: the file
-    was never opened, so that its number of entries is not known."""
-
-    file: int
-    start: int
-    stop: int | None
-    reason: str
-    error: BaseException | None = None
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """The entries that are in the result, as ascending ranges by file, and those that are not."""
-
-    processed: dict[int, list[Range]]
-    missing: list[Missing]
-
-    @property
-    def entries(self) -> int:
-        """Number of entries in the result."""
-        return sum(stop - start for ranges in self.processed.values() for start, stop in ranges)
-
-
-@dataclass(frozen=True)
-class News:
-    """What has come into the result, by file, and what was given up, since the last look."""
-
-    processed: dict[int, list[Range]]
-    missing: list[Missing]
 
 
 @dataclass
@@ -71,13 +43,14 @@ class _Held:
 class _Moving:
     merger: int
     held: list[_Held]
+    kept: bool = False  # the merger that hands it on is there, and has it until it has arrived
 
 
 @dataclass
 class Ledger:
     """The ranges that workers and mergers hold. A range enters by `hand_out` or `promise`. It
-    leaves by `commit` or `collect` into the result, or by `take_back`, `recall`, `lose`,
-    `break_promise` or `break_promises` to be handed out again."""
+    leaves by `commit` or `collect` into the result, or by `take_back`, `recall`, `recall_from`,
+    `lose`, `break_promise` or `break_promises` to be handed out again."""
 
     _next: int = 0
     _working: dict[int, _Held] = field(default_factory=dict)  # by worker
@@ -88,6 +61,7 @@ class Ledger:
     _done: dict[int, list[_Held]] = field(default_factory=dict)  # by worker
     _moving: dict[int, _Moving] = field(default_factory=dict)  # by worker
     _merged: dict[int, list[_Held]] = field(default_factory=dict)  # by merger
+    _handing_on: dict[int, _Moving] = field(default_factory=dict)  # by merger, which may be lost
     _committed: dict[int, list[Range]] = field(default_factory=dict)  # by file
     _given_up: list[Missing] = field(default_factory=list)
     _given_back: dict[int, list[Range]] = field(default_factory=dict)  # by file
@@ -175,6 +149,7 @@ class Ledger:
         working = {held.packet.number: held.packet for held in self._working.values()}
         piles = [*self._done.values(), *self._merged.values()]
         piles += [moving.held for moving in self._moving.values()]
+        piles += [moving.held for moving in self._handing_on.values()]
         packets = [*working.values(), *(held.finished() for pile in piles for held in pile)]
         packets += [packet for promised in self.promises.values() for packet in promised]
         spans = [(packet.start, packet.stop) for packet in packets if packet.file == file]
@@ -241,12 +216,38 @@ class Ledger:
         """Notes that the merger's partial is in the result. Returns the number of its entries."""
         return self._settle(self._merged.pop(merger, []))
 
+    def hand_on(self, merger: int, to: int) -> None:
+        """Notes that all that the merger has is on its way to another one. Nothing may be on its
+        way to itself."""
+        if self.awaits(merger) or merger in self._handing_on:
+            raise RuntimeError(f"merger {merger} cannot hand on what it does not have alone")
+        self._handing_on[merger] = _Moving(to, self._merged.pop(merger), kept=True)
+
+    def handed_on(self, merger: int) -> None:
+        """Notes that what a merger, which may be lost, has handed on is the other one's."""
+        moving = self._handing_on.pop(merger)
+        self._merged.setdefault(moving.merger, []).extend(moving.held)
+
     def lose(self, merger: int) -> list[Packet]:
-        """Takes out the packets that a lost merger had, or that were on their way to it."""
+        """Takes out the packets that a lost merger had, or that were on their way to it, except
+        those that other mergers have still. What it was handing on may have arrived: only the
+        other one knows that."""
         lost = self._merged.pop(merger, [])
         for worker in self.senders(merger):
             lost += self._moving.pop(worker).held
+        for giver in self.givers(merger):
+            moving = self._handing_on.pop(giver)
+            if moving.kept:
+                self._merged[giver] = moving.held
+            else:
+                lost += moving.held
+        if merger in self._handing_on:
+            self._handing_on[merger].kept = False
         return [held.finished() for held in lost]
+
+    def recall_from(self, merger: int) -> list[Packet]:
+        """Takes out the packets that a lost merger was handing on, because they will not arrive."""
+        return [held.finished() for held in self._handing_on.pop(merger).held]
 
     def recall(self, worker: int) -> list[Packet]:
         """Takes out the packets that the worker has sent, because its partial will not arrive."""
@@ -262,15 +263,34 @@ class Ledger:
         moving = self._moving.get(worker)
         return None if moving is None else moving.merger
 
+    def givers(self, merger: int) -> list[int]:
+        """The mergers, lost ones included, that are handing on to this one."""
+        return sorted(m for m, moving in self._handing_on.items() if moving.merger == merger)
+
+    def receiver_from(self, merger: int) -> int | None:
+        """The merger to which this one is handing on."""
+        moving = self._handing_on.get(merger)
+        return None if moving is None else moving.merger
+
+    def awaits(self, merger: int) -> bool:
+        """Whether anything is on its way to the merger."""
+        ways = (*self._moving.values(), *self._handing_on.values())
+        return any(moving.merger == merger for moving in ways)
+
     @property
     def moving(self) -> bool:
-        """Whether any partial is on its way to a merger."""
+        """Whether any worker's partial is on its way to a merger."""
         return bool(self._moving)
 
     @property
+    def handing_on(self) -> bool:
+        """Whether any merger's partial is on its way to another one."""
+        return bool(self._handing_on)
+
+    @property
     def holding(self) -> list[int]:
-        """The mergers that hold something."""
-        return sorted(self._merged)
+        """The mergers that hold something. One that is handing it on holds it still."""
+        return sorted([*self._merged, *(m for m, each in self._handing_on.items() if each.kept)])
 
     def _settle(self, done: list[_Held]) -> int:
         entries = 0
@@ -340,35 +360,9 @@ class Ledger:
         ranges = self._committed
         if held:
             ranges = {file: list(spans) for file, spans in ranges.items()}
-            for packet in (each.finished() for pile in self._merged.values() for each in pile):
+            piles = [*self._merged.values()]
+            piles += [moving.held for moving in self._handing_on.values() if moving.kept]
+            for packet in (each.finished() for pile in piles for each in pile):
                 ranges.setdefault(packet.file, []).append((packet.start, packet.stop))
         processed = {file: joined(ranges[file]) for file in sorted(ranges)}
-        return Coverage(processed, _joined_missing(self._given_up))
-
-
-def joined(ranges: Iterable[Range]) -> list[Range]:
-    """The ranges in their order, neighbours as one. Raises RuntimeError if two overlap."""
-    made: list[Range] = []
-    for start, stop in sorted(ranges):
-        if made and start < made[-1][1]:
-            raise RuntimeError(f"entries {start}..{made[-1][1]} were committed twice")
-        if made and made[-1][1] == start:
-            made[-1] = (made[-1][0], stop)
-        else:
-            made.append((start, stop))
-    return made
-
-
-def _joined_missing(given_up: list[Missing]) -> list[Missing]:
-    joined: list[Missing] = []
-    for each in sorted(given_up, key=lambda m: (m.file, m.start)):
-        last = joined[-1] if joined else None
-        if (
-            last is not None
-            and (last.file, last.stop, last.reason) == (each.file, each.start, each.reason)
-            and last.error is each.error
-        ):
-            joined[-1] = Missing(last.file, last.start, each.stop, last.reason, last.error)
-        else:
-            joined.append(each)
-    return joined
+        return Coverage(processed, joined_missing(self._given_up))

@@ -4,8 +4,9 @@ A worker stays with its file while the file has entries left; nodes.py chooses t
 files, a worker is promised its next packets while it does one (promises.py). A failed packet goes
 to another worker, a limited number of times (recovery.py). A worker without work runs a packet that
 another one is late with (assignment.py, speculation.py). If there are mergers, partials go to them
-in turn (mergers.py); the entries of a lost merger are handed out again. The query is over when
-every entry is in the result or given up.
+in turn (mergers.py); the entries of a lost merger are handed out again, those of one that leaves
+are handed on to another one (merging.py). The query is over when every entry is in the result or
+given up.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .assignment import Assignment
+from .coverage import News, joined
 from .entities import File, Range, Totals, Worker, WorkerGone
 from .events import (
     Action,
@@ -31,24 +33,27 @@ from .events import (
     Forget,
     GiveBack,
     Halt,
+    HandedOn,
     MergerJoined,
+    MergerLeaving,
     MergerLost,
     NoMoreFiles,
-    Packet,
     PacketDone,
     PacketFailed,
     Process,
     Refuse,
     Refused,
+    RefusedFrom,
     Stop,
     Tick,
     WorkerJoined,
+    WorkerLeaving,
     WorkerLost,
 )
 from .feeding import Feeding
 from .growth import Growth
-from .ledger import News, joined
 from .mergers import Mergers
+from .merging import Merging
 from .nodes import Nodes, host_of
 from .policy import Policy
 from .promises import Promises
@@ -98,6 +103,7 @@ class Packetizer(View):
         self._promises = Promises(self._state, assignment, self._recovery)
         self._feeding = Feeding(self._state, assignment, self._promises, self._mergers)
         self._growth = Growth(self._state, self._feeding)
+        self._merging = Merging(self._state, self._mergers, self._recovery, self._feeding)
         self._believed = max((size.ahead for size in files if size is not None), default=0)
         self._far = self._believed > 0  # whether any file has been far so far
 
@@ -125,6 +131,8 @@ class Packetizer(View):
                 actions.append(Halt())
             if self._far:
                 self._promise(event, now, actions)
+            if self._mergers.numbers:
+                self._merging.hand_on(self.no_more_work, actions)
             self._finish_if_over(actions)
         return actions
 
@@ -135,8 +143,10 @@ class Packetizer(View):
             return event.worker in self._state.workers
         if isinstance(event, _ALWAYS):
             return True
-        if isinstance(event, (MergerLost, Collected, Refused)):
+        if isinstance(event, _OF_MERGERS):
             return event.merger in self._mergers
+        if isinstance(event, HandedOn):  # the merger may be lost
+            return event.to in self._mergers
         if isinstance(event, Committed) and event.merger is not None:  # the worker may be lost
             return self._state.ledger.receiver(event.worker) == event.merger
         return event.worker in self._state.workers
@@ -176,14 +186,15 @@ class Packetizer(View):
         merger = self._state.ledger.receiver(worker.number)
         if merger is not None:  # only the merger knows whether the partial has arrived
             actions.append(Refuse(merger, worker.number))
-        self._end_if_alone(event.reason)
+        self._recovery.end_if_alone(event.reason)
         self._feeding.feed_idle(now, actions)
 
-    def _end_if_alone(self, reason: str) -> None:
-        if self._state.policy.growing or self._state.workers:
-            return
-        if not self._state.everything_handed_out:
-            self._recovery.end(reason, WorkerGone(f"no worker is left: {reason}"))
+    def _leaving(self, event: WorkerLeaving, now: float, actions: list[Action]) -> None:
+        worker = self._state.workers[event.worker]
+        worker.leaving = True
+        for packet in self._promises.drop(worker):
+            actions.append(Forget(worker.number, packet))
+        self._feeding.feed_idle(now, actions)
 
     def _opened(self, event: FileOpened, now: float, actions: list[Action]) -> None:
         worker, file = self._state.workers[event.worker], self._state.files[event.file]
@@ -296,36 +307,6 @@ class Packetizer(View):
         self._recovery.clean(worker)
         self._feeding.feed(worker, now, actions)
 
-    def _merger_joined(self, event: MergerJoined, now: float, actions: list[Action]) -> None:
-        self._mergers.join(event.merger, event.node, now)
-
-    def _merger_lost(self, event: MergerLost, now: float, actions: list[Action]) -> None:
-        state = self._state
-        self._mergers.leave(event.merger)
-        senders = state.ledger.senders(event.merger)
-        self._do_again(state.ledger.lose(event.merger), f"merger {event.merger} was lost")
-        for number in senders:
-            if number in state.workers:  # no other answer to its Commit will come
-                self._feeding.feed(state.workers[number], now, actions)
-        self._feeding.feed_idle(now, actions)
-
-    def _collected(self, event: Collected, now: float, actions: list[Action]) -> None:
-        self._mergers.collected(event.merger, now)
-        self._state.ledger.collect(event.merger)
-
-    def _refused(self, event: Refused, now: float, actions: list[Action]) -> None:
-        if self._state.ledger.receiver(event.worker) == event.merger:
-            lost = self._state.ledger.recall(event.worker)
-            self._do_again(lost, f"worker {event.worker} was lost")
-            self._feeding.feed_idle(now, actions)
-
-    def _do_again(self, lost: Sequence[Packet], reason: str) -> None:
-        """Puts packets back that were done and whose results are lost. None of them has failed."""
-        for packet in lost:
-            self._recovery.put_back(packet.file, (packet.start, packet.stop), packet.attempt, None)
-        if lost:
-            self._end_if_alone(reason)
-
     def _tick(self, event: Tick, now: float, actions: list[Action]) -> None:
         self._feeding.feed_idle(now, actions)
 
@@ -348,21 +329,27 @@ class Packetizer(View):
         actions.append(Finish(self._state.ending.error))
 
 
+_OF_MERGERS = (MergerLost, MergerLeaving, Collected, Refused, RefusedFrom)
+"""Events that have no effect if the merger was given up."""
 _ALWAYS = (WorkerJoined, MergerJoined, FilesAdded, NoMoreFiles, GiveBack, Stop, Tick)
 """Events that no worker or merger tells, or that are its first."""
 _REACTIONS: dict[type, Callable[[Packetizer, Any, float, list[Action]], None]] = {
     WorkerJoined: Packetizer._joined,
     WorkerLost: Packetizer._lost,
+    WorkerLeaving: Packetizer._leaving,
     FileOpened: Packetizer._opened,
     FileFailed: Packetizer._not_opened,
     PacketDone: Packetizer._done,
     PacketFailed: Packetizer._failed,
     Committed: Packetizer._committed,
     Discarded: Packetizer._discarded,
-    MergerJoined: Packetizer._merger_joined,
-    MergerLost: Packetizer._merger_lost,
-    Collected: Packetizer._collected,
-    Refused: Packetizer._refused,
+    MergerJoined: lambda packetizer, *about: packetizer._merging.joined(*about),
+    MergerLost: lambda packetizer, *about: packetizer._merging.lost(*about),
+    MergerLeaving: lambda packetizer, *about: packetizer._merging.leaving(*about),
+    HandedOn: lambda packetizer, *about: packetizer._merging.handed_on(*about),
+    Collected: lambda packetizer, *about: packetizer._merging.collected(*about),
+    Refused: lambda packetizer, *about: packetizer._merging.refused(*about),
+    RefusedFrom: lambda packetizer, *about: packetizer._merging.refused_from(*about),
     Tick: Packetizer._tick,
     FilesAdded: lambda packetizer, *about: packetizer._growth.add(*about),
     NoMoreFiles: lambda packetizer, *about: packetizer._growth.end(*about),

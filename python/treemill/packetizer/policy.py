@@ -18,8 +18,12 @@ class Policy:
     error."""
     commit_seconds: float = 1.0
     """Workers are asked to commit about this often; `inf`: only when there is nothing to do."""
-    collect_seconds: float = 5.0
-    """Mergers that get partials are asked to hand over about this often."""
+    collect_seconds: float | None = 5.0
+    """Mergers that get partials are asked to hand over about this often. None: they are not asked;
+    their partials are fetched once only they hold something."""
+    roots: int | None = None
+    """If more mergers than this hold something at the end, they join in pairs until no more do.
+    None: they do not join."""
     speculate: bool = False
     """Whether idle workers run packets that others are late with. This needs a Tick about every
     second."""

@@ -33,7 +33,9 @@ class Promises:
     def fill(self, worker: Worker, now: float, actions: list[Action]) -> None:
         """Promises the worker as much as is worth it, and has files opened for what follows."""
         state = self._state
-        if not worker.ahead or worker.packet is None or state.ending.reason is not None:
+        if not worker.ahead or worker.packet is None or worker.leaving:
+            return
+        if state.ending.reason is not None:
             return
         promised = state.ledger.promises.get(worker.number, ())
         count, held = len(promised), _entries(promised)

@@ -3,7 +3,10 @@ may end with it. Work is handed out by assignment.py."""
 
 from __future__ import annotations
 
-from .entities import Again, File, Worker
+from collections.abc import Sequence
+
+from .entities import Again, File, Worker, WorkerGone
+from .events import Packet
 from .state import State
 
 __all__ = ["Recovery"]
@@ -77,6 +80,20 @@ class Recovery:
         """Puts a file back whose opening was begun and does not count. A worker opens it by an
         order: then it is known which file was to blame if that goes wrong."""
         self._state.again.add(Again(file.number, 0, None, file.attempts + 1, None))
+
+    def put_back_done(self, lost: Sequence[Packet], reason: str) -> None:
+        """Puts packets back that were done and whose results are lost. None of them has failed."""
+        for packet in lost:
+            self.put_back(packet.file, (packet.start, packet.stop), packet.attempt, None)
+        if lost:
+            self.end_if_alone(reason)
+
+    def end_if_alone(self, reason: str) -> None:
+        """Notes that the query ends if no worker is left for what is not done."""
+        if self._state.policy.growing or self._state.workers:
+            return
+        if not self._state.everything_handed_out:
+            self.end(reason, WorkerGone(f"no worker is left: {reason}"))
 
     def end(self, reason: str, error: BaseException | None) -> None:
         """Notes that the query ends early."""

@@ -14,12 +14,15 @@ from .events import (
     Committed,
     Discarded,
     Event,
+    HandedOn,
+    HandOn,
     MergerLost,
     Packet,
     PacketDone,
     PacketFailed,
     Process,
     Refused,
+    RefusedFrom,
     WorkerJoined,
     WorkerLost,
 )
@@ -109,6 +112,7 @@ class TimelineReader:
         self._done: dict[int, list[Span]] = {}  # by worker
         self._moving: dict[int, tuple[int, list[Span]]] = {}  # by worker: to which merger
         self._merged: dict[int, list[Span]] = {}  # by merger
+        self._handing_on: dict[int, tuple[int, list[Span]]] = {}  # by merger: to which, if it dies
         self._spans: list[Span] = []
         self._lost: list[Span] = []
 
@@ -125,6 +129,8 @@ class TimelineReader:
             elif isinstance(action, Commit) and action.merger is not None:
                 spans = self._done.pop(action.worker, [])
                 self._moving[action.worker] = (action.merger, spans)
+            elif isinstance(action, HandOn):
+                self._handing_on[action.merger] = (action.to, [])
 
     def timeline(self) -> Timeline:
         """The timeline up to the last record."""
@@ -169,10 +175,27 @@ class TimelineReader:
         self._lost += self._moving.pop(event.worker, (event.merger, []))[1]
 
     def _merger_lost(self, event: MergerLost) -> None:
-        self._lost += self._merged.pop(event.merger, [])
+        lost = self._merged.pop(event.merger, [])
+        if event.merger in self._handing_on:  # the other one may have it
+            self._handing_on[event.merger][1].extend(lost)
+        else:
+            self._lost += lost
         for worker, (merger, _) in list(self._moving.items()):
             if merger == event.merger:
                 self._lost += self._moving.pop(worker)[1]
+        for giver, (merger, _) in list(self._handing_on.items()):
+            if merger == event.merger:
+                self._lost += self._handing_on.pop(giver)[1]
+
+    def _handed_on(self, event: HandedOn) -> None:
+        to, spans = self._handing_on.get(event.merger, (None, []))
+        if to == event.to:
+            del self._handing_on[event.merger]
+            spans = spans + self._merged.pop(event.merger, [])
+            self._merged.setdefault(event.to, []).extend(spans)
+
+    def _refused_from(self, event: RefusedFrom) -> None:
+        self._lost += self._handing_on.pop(event.giver, (event.merger, []))[1]
 
 
 _FOLLOW: dict[type, Callable[[TimelineReader, Any], None]] = {
@@ -185,4 +208,6 @@ _FOLLOW: dict[type, Callable[[TimelineReader, Any], None]] = {
     Collected: TimelineReader._collected,
     Refused: TimelineReader._refused,
     MergerLost: TimelineReader._merger_lost,
+    HandedOn: TimelineReader._handed_on,
+    RefusedFrom: TimelineReader._refused_from,
 }

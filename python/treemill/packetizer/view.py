@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Set
 
+from .coverage import Coverage
 from .events import Collected, Committed, Packet
-from .ledger import Coverage
 from .mergers import Mergers
 from .state import State
 from .validation import validate
@@ -92,6 +92,11 @@ class View:
     @property
     def is_done(self) -> bool:
         """Whether no worker will do more, nor any partial arrive."""
+        return self.no_more_work and not self._state.ledger.handing_on
+
+    @property
+    def no_more_work(self) -> bool:
+        """Whether no worker will do more, nor any partial of a worker arrive."""
         state = self._state
         if len(state.idle) + len(state.tainted) < len(state.workers):
             return False  # the others will answer; idle workers have committed

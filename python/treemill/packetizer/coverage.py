@@ -1,0 +1,72 @@
+"""Which entries are in a result, and which are not: plain values, and ranges that are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .entities import Range
+
+__all__ = ["Coverage", "Missing", "News", "joined", "joined_missing"]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Entries `[start, stop)` of a file that are not in the result, and why. `stop` None: the file
+    was never opened, so that its number of entries is not known."""
+
+    file: int
+    start: int
+    stop: int | None
+    reason: str
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The entries that are in the result, as ascending ranges by file, and those that are not."""
+
+    processed: dict[int, list[Range]]
+    missing: list[Missing]
+
+    @property
+    def entries(self) -> int:
+        """Number of entries in the result."""
+        return sum(stop - start for ranges in self.processed.values() for start, stop in ranges)
+
+
+@dataclass(frozen=True)
+class News:
+    """What has come into the result, by file, and what was given up, since the last look."""
+
+    processed: dict[int, list[Range]]
+    missing: list[Missing]
+
+
+def joined(ranges: Iterable[Range]) -> list[Range]:
+    """The ranges in their order, neighbours as one. Raises RuntimeError if two overlap."""
+    made: list[Range] = []
+    for start, stop in sorted(ranges):
+        if made and start < made[-1][1]:
+            raise RuntimeError(f"entries {start}..{made[-1][1]} were committed twice")
+        if made and made[-1][1] == start:
+            made[-1] = (made[-1][0], stop)
+        else:
+            made.append((start, stop))
+    return made
+
+
+def joined_missing(given_up: Iterable[Missing]) -> list[Missing]:
+    """What is missing, in its order; neighbours that miss for the same reason as one."""
+    made: list[Missing] = []
+    for each in sorted(given_up, key=lambda m: (m.file, m.start)):
+        last = made[-1] if made else None
+        if (
+            last is not None
+            and (last.file, last.stop, last.reason) == (each.file, each.start, each.reason)
+            and last.error is each.error
+        ):
+            made[-1] = Missing(last.file, last.start, each.stop, last.reason, last.error)
+        else:
+            made.append(each)
+    return made
