@@ -54,6 +54,12 @@ $(VENV)/.remote: requirements/remote.txt $(VENV)/.packages
 		|| echo "no wheel of xrootd for this platform: its tests are skipped, measurements go without it"
 	@touch $@
 
+# What drives a browser, for the tests of the dashboard; the browser itself is Debian's chromium.
+$(VENV)/.browser: requirements/browser.txt $(VENV)/.packages
+	$(PIP) --require-hashes --only-binary :all: -r requirements/browser.txt \
+		|| echo "no wheel of playwright for this platform: the tests of the dashboard's page will be skipped"
+	@touch $@
+
 # The S3 server for tests, in an environment of its own: pyproject.toml says why.
 $(VENV)/servers/.packages: requirements/servers.txt | $(BIN)/python
 	$(PYTHON) -m venv $(VENV)/servers
@@ -63,12 +69,12 @@ $(VENV)/servers/.packages: requirements/servers.txt | $(BIN)/python
 
 # Servers for the tests of remote reading and of clusters, which skip without them, and say so.
 SERVERS := nginx-light xrootd-server xrootd-server-plugins xrootd-plugins xrootd-client iproute2 \
-	slurmctld slurmd slurm-client munge
+	slurmctld slurmd slurm-client munge chromium
 servers:
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { \
 		command -v xrootd && command -v cmsd && command -v xrdcp && command -v ip \
 		&& PATH=$$PATH:/usr/sbin command -v nginx && PATH=$$PATH:/usr/sbin command -v slurmd \
-		&& command -v sbatch; } >/dev/null 2>&1; then \
+		&& command -v sbatch && command -v chromium; } >/dev/null 2>&1; then \
 		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
 			--no-install-recommends $(SERVERS) >/dev/null; } \
 		|| echo "no servers from Debian's packages: their tests will be skipped"; fi
@@ -88,7 +94,7 @@ test: test-rust test-python
 test-rust:
 	cargo test --workspace --exclude treemill-py --locked --quiet
 
-test-python: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/servers/.packages servers
+test-python: build $(VENV)/.oracle $(VENV)/.remote $(VENV)/.browser $(VENV)/servers/.packages servers
 	$(BIN)/python -m pytest $(if $(SLOW),,-m "not slow") --numprocesses $(TEST_PROCESSES) --dist loadfile
 
 soak: build
@@ -143,6 +149,7 @@ lock: | $(BIN)/python
 	$(UV_COMPILE) --prerelease if-necessary-or-explicit --constraint requirements/dev.txt --group oracle \
 		--output-file requirements/oracle.txt
 	$(UV_COMPILE) --constraint requirements/dev.txt --group remote --output-file requirements/remote.txt
+	$(UV_COMPILE) --constraint requirements/dev.txt --group browser --output-file requirements/browser.txt
 	$(subst pyproject.toml,,$(UV_COMPILE)) --group servers --output-file requirements/servers.txt
 	cargo update
 

@@ -33,6 +33,7 @@ MAY_USE = {
     "query": "errors faces language monitor quoting uproot_words",
     "tree": "arrays errors faces machine monitor quoting uproot_words",
     "submasters": "packetizer",
+    "dashboard": "monitor",
     "bench": "errors monitor packetizer submasters",
     "chain": "arrays errors faces language machine quoting tree",
     "checkpoint": "errors packetizer",
@@ -40,8 +41,8 @@ MAY_USE = {
     "results": "arrays errors faces monitor query tree writing",
     "evaluation": "arrays chain errors language query quoting tree worker writing",
     "selector": "arrays chain errors evaluation language query results tree worker",
-    "session": "arrays backend chain checkpoint errors evaluation faces io_report language machine "
-    "monitor packetizer query quoting results selector tree worker",
+    "session": "arrays backend chain checkpoint dashboard errors evaluation faces io_report "
+    "language machine monitor packetizer query quoting results selector tree worker",
     "dataset": "chain errors faces io_report monitor query quoting session tree",
     "facility": "errors",
     "cli": "bench chain dataset errors facility language monitor query session",

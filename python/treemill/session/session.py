@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import weakref
-from collections import deque
 from collections.abc import Sequence
 from contextlib import closing
 from types import TracebackType
@@ -16,11 +14,13 @@ from ..faces import face
 from ..monitor.watch import Feedback, Watch
 from ..query.node import Booking
 from .account import Account
-from .asked import as_one, by_dataset, data_of, is_selector
+from .asked import by_dataset, data_of, is_selector
 from .booking_run import BookedQuery
+from .in_turn import in_turn
 from .keeping import Kept, kept_by
 from .options import RunKeywords, RunOptions, with_options
 from .packages import Package, PackageStore
+from .queries import Queries
 from .run import Query
 from .shapes import mapped
 from .typed_run import typed
@@ -29,12 +29,10 @@ from .wait import hearing, wait, watch_aside
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from ..dashboard.server import Dashboard
     from ..monitor.report import Report
 
 __all__ = ["Session"]
-
-_REMEMBERED = 100
-"""Queries of which a session keeps the account."""
 
 _Started = TypeVar("_Started", bound=Query)
 
@@ -45,9 +43,9 @@ class Session:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._accounts: deque[Account] = deque(maxlen=_REMEMBERED)
-        self._running: weakref.WeakSet[Query] = weakref.WeakSet()  # ended ones may be in it
+        self._queries = Queries(lambda: f"{pool.size} {pool.kind}")
         self._store = PackageStore()
+        self._dashboard: Dashboard | None = None
 
     @property
     def workers(self) -> int:
@@ -124,8 +122,8 @@ class Session:
         """The last hundred queries of this session, oldest first, finished or not: the title,
         progress and report of each. Results live as long as the caller holds them. On a cluster,
         the queries of other sessions come after them: `attach` takes their `name`."""
-        mine = {account.id for account in self._accounts}
-        return (*self._accounts, *(kept for kept in self._pool.kept() if kept.name not in mine))
+        mine = {account.id: account for account in self._queries.accounts()}
+        return (*mine.values(), *(kept for kept in self._pool.kept() if kept.name not in mine))
 
     def attach(self, id: str) -> Query:  # noqa: A002 - what users call it
         """Go on with a query that another session has started on this cluster.
@@ -156,15 +154,15 @@ class Session:
         """
         query, task, attach = self._pool.attach(id)
         assert isinstance(query, Query)
-        self._accounts.append(query.account)
-        self._running.add(query)
+        self._queries.add(query)
         query.resume(self._pool, task, attach)
         return query
 
     @property
     def report(self) -> Report | None:
         """The report of the query that was started last; None before the first."""
-        return self._accounts[-1].report if self._accounts else None
+        accounts = self._queries.accounts()
+        return accounts[-1].report if accounts else None
 
     @typed
     @with_options
@@ -279,7 +277,7 @@ class Session:
         groups = by_dataset(what)
         if options.whole:  # of a part of the data, a booking's value says nothing
             groups = [todo for group in groups if (todo := [b for b in group if not b.done])]
-        values = self._computed(groups, options, progress, feedback)
+        values = in_turn(groups, options, self._pool, self._start, progress, feedback)
 
         def value(booking: object) -> object:
             assert isinstance(booking, Booking)  # _by_dataset has refused everything else
@@ -288,36 +286,6 @@ class Session:
             return booking.value
 
         return mapped(what[0] if len(what) == 1 else tuple(what), value)
-
-    def _computed(
-        self,
-        groups: Sequence[Sequence[Booking]],
-        options: RunOptions,
-        progress: bool | None,
-        feedback: Feedback | None,
-    ) -> dict[int, object]:
-        """Values by the bookings' numbers. Each group is of one dataset."""
-        values: dict[int, object] = {}
-        if not groups:
-            return values
-        together = as_one(groups) if len(groups) > 1 else None
-        folder = kept_by(options, self._pool)
-        watch: Watch | None = None
-        try:
-            for number, group in enumerate(groups):
-                kept = None if folder is None else Kept(folder, number)
-                with hearing() as news:
-                    query = self._start(BookedQuery(group, self._pool, options, kept))
-                    if together is not None:
-                        together.start(query)
-                    if watch is None:
-                        watch = Watch(together or query, progress, feedback)
-                    found = wait(query, news, watch)
-                values |= {each.number: value for each, value in zip(group, found, strict=True)}
-        finally:
-            if watch is not None:
-                watch.close()
-        return values
 
     def _submitted(self, what: Sequence[object], options: RunOptions) -> Query:
         if is_selector(what):
@@ -332,6 +300,41 @@ class Session:
         folder = kept_by(options, self._pool)
         return None if folder is None else Kept(folder, 0)
 
+    def dashboard(self, host: str = "127.0.0.1", port: int = 0) -> Dashboard:
+        """Serve a page for the browser that shows the queries of this session while they run.
+
+        It shows progress, rates, workers and the histograms so far, and has buttons that stop or
+        abort a query (docs/dashboard.md). Who knows its address can do so; others cannot.
+
+        Parameters
+        ----------
+        host
+            The address of this machine that other machines reach, if the page is for them.
+        port
+            0 for any port that is free.
+
+        Returns
+        -------
+        Dashboard
+            Its `url` is the page's address. A session has one page; it ends with the session.
+
+        Raises
+        ------
+        OSError
+            If the port is taken.
+
+        Examples
+        --------
+        >>> with tm.connect(workers=1) as session:
+        ...     session.dashboard().url  # doctest: +ELLIPSIS
+        'http://127.0.0.1:.../?token=...'
+        """
+        from ..dashboard.server import Dashboard  # start-up
+
+        if self._dashboard is None:
+            self._dashboard = Dashboard(self._queries, host, port)
+        return self._dashboard
+
     def close(self) -> None:
         """Stop the queries that run, and end the workers. Queries on a cluster go on, and so does
         the cluster.
@@ -342,8 +345,10 @@ class Session:
         >>> session.close()
         """
         if not self._pool.outlive:
-            for query in list(self._running):
+            for query in self._queries.there():
                 query.stop("the session was closed")
+        if self._dashboard is not None:
+            self._dashboard.close()
         self._pool.close()
         self._store.close()
 
@@ -359,8 +364,7 @@ class Session:
         )
 
     def _start(self, query: _Started) -> _Started:
-        self._accounts.append(query.account)
-        self._running.add(query)
+        self._queries.add(query)
         query.start()
         return query
 

@@ -1,0 +1,65 @@
+"""What the page wants of a session and its queries. Protocols only: sessions implement them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..monitor.progress import Progress
+from ..monitor.report import Report
+
+__all__ = ["Board", "Kept", "Live"]
+
+
+class Kept(Protocol):
+    """The account of a query, which outlives it."""
+
+    @property
+    def id(self) -> str:
+        """Names the query."""
+
+    @property
+    def title(self) -> str:
+        """The query in a few words."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the query has ended, well or not."""
+
+    @property
+    def progress(self) -> Progress:
+        """How far the query is."""
+
+    @property
+    def report(self) -> Report:
+        """Which entries are in the result, which are missing, and why."""
+
+
+class Live(Protocol):
+    """A query that runs, or whose results someone holds."""
+
+    @property
+    def titles(self) -> Sequence[str]:
+        """The values' titles, if they have no names of their own."""
+
+    def snapshot(self, within: float | None = None) -> object:
+        """The values so far; None if there are none, or none within so many seconds."""
+
+    def stop(self, reason: str = ...) -> None:
+        """Ends the query soon, with what is done by then."""
+
+    def abort(self, reason: str = ...) -> None:
+        """Ends the query at once."""
+
+
+class Board(Protocol):
+    """The queries of a session."""
+
+    def named(self) -> str:
+        """The session in a few words."""
+
+    def accounts(self) -> Sequence[Kept]:
+        """The queries, oldest first, running or ended."""
+
+    def live(self, name: str) -> Live | None:
+        """The query with this id, if it can be asked for values or be stopped."""

@@ -1,0 +1,195 @@
+"""The page's server: a socket, its threads, and one thread that looks at running queries. guard.py
+decides which requests are answered, view.py makes the answers."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from ..monitor.feedback import histograms
+from .board import Board, Kept
+from .figure import figure
+from .guard import LOOPBACK, Guard, Refusal, Request
+from .page import document, policy
+from .samples import Samples
+from .view import detail, line
+
+__all__ = ["Dashboard"]
+
+_LOOK_EVERY = 0.25
+"""Seconds between looks at running queries."""
+_LONGEST_MERGE = 0.5
+"""Seconds that a request waits for the values so far."""
+_ANY = ("0.0.0.0", "::")
+"""Addresses that stand for all of this machine's."""
+_PATIENCE = 10.0
+"""Seconds after which a silent connection is closed."""
+
+
+class Dashboard:
+    """A page that shows a session's queries. `Session.dashboard` makes it.
+
+    `url` is the page's address, with the token that opens it; who has the address can see and stop
+    the queries. `close` ends the page; the session's end does that, too."""
+
+    def __init__(self, board: Board, host: str = "127.0.0.1", port: int = 0) -> None:
+        """`port`: 0 for any that is free. Raises OSError if the port is taken."""
+        self._board = board
+        self._token = secrets.token_urlsafe(24)
+        self._samples: dict[str, Samples] = {}
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        machine = socket.gethostname()
+        names = () if host in LOOPBACK else (host, machine, socket.getfqdn())
+        self._guard = Guard(self._token, names)
+        self._server = _Server((host, port), self)
+        shown = machine if host in _ANY else host
+        self.url = f"http://{shown}:{self._server.server_address[1]}/?token={self._token}"
+        """The address of the page."""
+        for work in (self._server.serve_forever, self._look):
+            threading.Thread(target=work, name="treemill-dashboard", daemon=True).start()
+
+    def close(self) -> None:
+        """Ends the page. Queries go on."""
+        if not self._closed.is_set():
+            self._closed.set()
+            self._server.shutdown()
+            self._server.server_close()
+
+    def __enter__(self) -> Dashboard:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<dashboard: {'closed' if self._closed.is_set() else self.url}>"
+
+    # Answers.
+
+    def admit(self, method: str, target: str, headers: dict[str, str]) -> Request | Refusal:
+        """See Guard."""
+        return self._guard.admit(method, target, headers)
+
+    def state(self, options: dict[str, str]) -> dict[str, Any]:
+        """What the page shows: all queries, and whole the one with the option `query`, else the
+        last one; of its histograms the one with the option `histogram`, else the first one."""
+        accounts = list(self._board.accounts())
+        asked = [each for each in accounts if each.id == options.get("query")]
+        chosen = (asked or accounts[-1:])[:1]
+        return {
+            "session": self._board.named(),
+            "queries": [line(each) for each in accounts],
+            "chosen": self._detail(chosen[0], options.get("histogram")) if chosen else None,
+        }
+
+    def _detail(self, account: Kept, wanted: str | None) -> dict[str, Any]:
+        live = self._board.live(account.id)
+        names: list[str] = []
+        drawn = None
+        values = None if live is None else live.snapshot(_LONGEST_MERGE)
+        if live is not None and values is not None:
+            found = dict(histograms(values, live.titles))
+            names = list(found)
+            name = wanted if wanted in found else next(iter(found), None)
+            drawn = None if name is None else figure(name, found[name])
+        with self._lock:
+            samples = self._samples.get(account.id)
+            series = Samples().series() if samples is None else samples.series()
+        return detail(account, series, names, drawn, live is not None)
+
+    def end(self, how: str, name: str) -> bool:
+        """Stops or aborts a query. False if there is no such query that runs."""
+        live = self._board.live(name)
+        if live is None:
+            return False
+        {"stop": live.stop, "abort": live.abort}[how](f"{_ENDED[how]} on the dashboard")
+        return True
+
+    # Looking.
+
+    def _look(self) -> None:
+        while not self._closed.wait(_LOOK_EVERY):
+            accounts = self._board.accounts()
+            with self._lock:
+                for account in accounts:
+                    known = account.id in self._samples
+                    samples = self._samples.setdefault(account.id, Samples())
+                    if not account.done or not known:
+                        samples.add(account.progress)
+                for name in self._samples.keys() - {account.id for account in accounts}:
+                    del self._samples[name]
+
+
+_ENDED = {"stop": "stopped", "abort": "aborted"}
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], page: Dashboard) -> None:
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        self.page = page
+        super().__init__(address, _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request. Bodies are not read: no request has one."""
+
+    timeout = _PATIENCE
+    server: _Server
+    server_version, sys_version = "treemill", ""
+
+    def do_GET(self) -> None:
+        self._answer({"/": self._page, "/state": self._state})
+
+    def do_POST(self) -> None:
+        self._answer({"/stop": self._end, "/abort": self._end})
+
+    def _answer(self, table: dict[str, Callable[[Request], None]]) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        request = self.server.page.admit(self.command, self.path, headers)
+        if isinstance(request, Refusal):
+            self._send(request.status, "text/plain", request.reason + "\n")
+        elif request.path not in table:
+            self._send(404, "text/plain", "there is no such page\n")
+        else:
+            table[request.path](request)
+
+    def _page(self, request: Request) -> None:
+        nonce = secrets.token_urlsafe(12)
+        more = {"Content-Security-Policy": policy(nonce)}
+        self._send(200, "text/html", document(nonce), more)
+
+    def _state(self, request: Request) -> None:
+        state = self.server.page.state(dict(request.options))
+        self._send(200, "application/json", json.dumps(state, allow_nan=False, default=str))
+
+    def _end(self, request: Request) -> None:
+        found = self.server.page.end(request.path[1:], request.options.get("query", ""))
+        words = "the query ends\n" if found else "there is no such query that runs\n"
+        self._send(200 if found else 404, "text/plain", words)
+
+    def _send(self, status: int, kind: str, text: str, more: dict[str, str] | None = None) -> None:
+        body = text.encode()
+        self.send_response(status)
+        headers = {
+            "Content-Type": f"{kind}; charset=utf-8",
+            "Content-Length": str(len(body)),
+            "Cache-Control": "no-store",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+            "X-Frame-Options": "DENY",
+        }
+        for name, value in (headers | (more or {})).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+        """Prints nothing: the address holds the token."""

@@ -1,0 +1,71 @@
+"""What the page shows, as plain data for JSON: a line for each query, and one query whole. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .board import Kept
+
+__all__ = ["detail", "line"]
+
+_MOST_MISSING = 50
+"""Ranges of missing entries that are listed."""
+
+
+def line(account: Kept) -> dict[str, Any]:
+    """A query in the list of all."""
+    progress = account.progress
+    return {
+        "id": account.id,
+        "title": account.title,
+        "done": account.done,
+        "phase": progress.phase,
+        "entries": progress.entries,
+        "expected": progress.expected,
+        "seconds": progress.seconds,
+        "left": None if account.done else progress.seconds_left,
+        "workers": account.report.workers if account.done else progress.workers,
+        "eventsPerSecond": progress.events_per_second,
+        "megabytesPerSecond": progress.megabytes_per_second,
+    }
+
+
+def detail(
+    account: Kept,
+    series: Mapping[str, Sequence[float]],
+    names: Sequence[str],
+    figure: Mapping[str, object] | None,
+    can_end: bool,
+) -> dict[str, Any]:
+    """The query that the page shows. `series`: of `Samples`; `names`: of the histograms that there
+    are; `figure`: of the one that was asked for; `can_end`: whether the page may stop the query."""
+    report, progress = account.report, account.progress
+    missing = [str(each) for each in report.missing[:_MOST_MISSING]] if account.done else []
+    return line(account) | {
+        "series": series,
+        "histograms": list(names),
+        "figure": figure,
+        "canEnd": can_end and not account.done,
+        "inResult": report.entries,
+        "missing": missing,
+        "moreMissing": len(report.missing) - len(missing) if account.done else 0,
+        "counters": _counters(account),
+        "megabytesRead": progress.bytes_read / 1e6,
+    }
+
+
+def _counters(account: Kept) -> list[tuple[str, str]]:
+    """Further numbers, each with its name."""
+    progress = account.progress
+    found = [
+        ("read", f"{progress.bytes_read / 1e6:,.1f} MB"),
+        ("decompressed", f"{progress.bytes_decompressed / 1e6:,.1f} MB"),
+    ]
+    if progress.bytes_from_cache:
+        found.append(("from memory", f"{progress.bytes_from_cache / 1e6:,.1f} MB"))
+    if progress.entries_before:
+        found.append(("from the checkpoint", f"{progress.entries_before:,} events"))
+    if progress.io.requests:
+        found.append(("from servers", str(progress.io)))
+    return found

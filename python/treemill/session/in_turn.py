@@ -1,0 +1,48 @@
+"""Bookings of several datasets, one dataset after the other, shown as one query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..backend.base import Pool
+from ..monitor.watch import Feedback, Watch
+from ..query.node import Booking
+from .asked import as_one
+from .booking_run import BookedQuery
+from .keeping import Kept, kept_by
+from .options import RunOptions
+from .wait import hearing, wait
+
+__all__ = ["in_turn"]
+
+
+def in_turn(
+    groups: Sequence[Sequence[Booking]],
+    options: RunOptions,
+    pool: Pool,
+    start: Callable[[BookedQuery], BookedQuery],
+    progress: bool | None,
+    feedback: Feedback | None,
+) -> dict[int, object]:
+    """Values by the bookings' numbers. Each group is of one dataset. `start` starts a query."""
+    values: dict[int, object] = {}
+    if not groups:
+        return values
+    together = as_one(groups) if len(groups) > 1 else None
+    folder = kept_by(options, pool)
+    watch: Watch | None = None
+    try:
+        for number, group in enumerate(groups):
+            kept = None if folder is None else Kept(folder, number)
+            with hearing() as news:
+                query = start(BookedQuery(group, pool, options, kept))
+                if together is not None:
+                    together.start(query)
+                if watch is None:
+                    watch = Watch(together or query, progress, feedback)
+                found = wait(query, news, watch)
+            values |= {each.number: value for each, value in zip(group, found, strict=True)}
+    finally:
+        if watch is not None:
+            watch.close()
+    return values

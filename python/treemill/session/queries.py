@@ -1,0 +1,48 @@
+"""The queries of a session: the accounts of the last ones, and the queries that can still be asked.
+Thread-safe. Implements the dashboard's `Board`."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from .account import Account
+from .run import Query
+
+__all__ = ["Queries"]
+
+_REMEMBERED = 100
+"""Queries of which a session keeps the account."""
+
+
+class Queries:
+    """A session's queries."""
+
+    def __init__(self, named: Callable[[], str]) -> None:
+        """`named`: gives the session in a few words."""
+        self.named = named
+        self._accounts: deque[Account] = deque(maxlen=_REMEMBERED)
+        self._there: weakref.WeakSet[Query] = weakref.WeakSet()  # ended ones may be in it
+        self._lock = threading.Lock()
+
+    def add(self, query: Query) -> None:
+        """Adds the newest query."""
+        with self._lock:
+            self._accounts.append(query.account)
+            self._there.add(query)
+
+    def accounts(self) -> Sequence[Account]:
+        """The accounts of the last hundred queries, oldest first."""
+        with self._lock:
+            return tuple(self._accounts)
+
+    def there(self) -> Sequence[Query]:
+        """The queries that run, and those that the caller holds."""
+        with self._lock:
+            return list(self._there)
+
+    def live(self, name: str) -> Query | None:
+        """The query with this id, if it is still there."""
+        return next((query for query in self.there() if query.id == name), None)

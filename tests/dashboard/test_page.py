@@ -1,0 +1,115 @@
+"""The dashboard's page in a real browser: a query's histogram grows, Stop stops it, hostile names
+are text, and nothing is wider than a phone."""
+
+import os
+import shutil
+
+import pytest
+import treemill as tm
+
+from tests.dashboard.held import held
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium on this machine")
+
+HOSTILE = "<img src=x onerror=\"document.title='broken'\"><b>"
+PICTURES = os.environ.get("TREEMILL_DASHBOARD_PICTURES")
+"""A folder for screenshots, to look at."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, request):
+    context = browser.new_context(**getattr(request, "param", {}))
+    page = context.new_page()
+    page.wrong = []
+    page.on("pageerror", lambda error: page.wrong.append(str(error)))
+    page.on("console", lambda said: said.type == "error" and page.wrong.append(said.text))
+    yield page
+    if PICTURES:
+        page.screenshot(path=f"{PICTURES}/{request.node.name}.png", full_page=True)
+    context.close()
+    assert page.wrong == []
+
+
+def number(page, label):
+    box = page.locator("#numbers div", has=page.get_by_text(label, exact=True))
+    return box.locator("b").inner_text()
+
+
+def filled(page):
+    """Whether the histogram is drawn: pixels of its canvas that are not empty."""
+    return page.evaluate(
+        """() => {
+          const canvas = document.querySelector("#histogram canvas");
+          if (canvas === null) return 0;
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          return data.filter((value, i) => i % 4 === 3 && value > 0).length;
+        }"""
+    )
+
+
+def test_a_query_is_watched_and_stopped(session, page, events):
+    with held(free=1) as (selector, gate):
+        query = session.submit(selector, events)
+        page.goto(session.dashboard().url)
+        page.get_by_role("heading", name="held").wait_for()
+        gate.let(3)
+        gate.done(4)
+        page.wait_for_function("() => document.querySelector('#histogram canvas') !== null")
+        assert filled(page) > 1000
+        page.get_by_role("button", name="Stop").click()
+        gate.open()
+        page.get_by_text("events are in the result").wait_for()
+        query.result(timeout=60)
+    assert page.get_by_role("button", name="Stop").is_disabled()
+    assert 0 < query.report.entries < events.num_entries
+    entries = f"{query.report.entries:,} of {events.num_entries:,}"
+    assert page.locator("#words").inner_text() == f"Ended. {entries} events are in the result."
+    assert page.locator("#missing li").count() > 0
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        {"color_scheme": "dark", "viewport": {"width": 1280, "height": 900}},
+        {"color_scheme": "light", "viewport": {"width": 390, "height": 844}},
+    ],
+    ids=["dark", "phone"],
+    indirect=True,
+)
+def test_hostile_names_are_text(session, page, events):
+    with held(free=100, title=HOSTILE, name=HOSTILE) as (selector, _):
+        query = session.submit(selector, events)
+        query.result(timeout=60)
+    session.run(events.count())
+    page.goto(session.dashboard().url)
+    page.locator("nav button").nth(1).click()
+    page.get_by_role("heading", name=HOSTILE).wait_for()
+    page.wait_for_function("() => document.querySelector('#histogram canvas') !== null")
+    assert page.locator("#histograms option").all_inner_texts() == [HOSTILE, "x.y"]
+    page.locator("#histograms").select_option("x.y")
+    assert page.title() == "treemill"
+    assert page.locator("main img, main nav b").count() == 0
+    wide = page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
+    assert not wide, "the page is wider than the screen"
+    assert number(page, "events") == f"{events.num_entries:,}"
+
+
+def test_a_session_that_has_ended_is_said(page, events):
+    with tm.connect(workers=1, mode="threads") as session:
+        session.run(events.count())
+        page.goto(session.dashboard().url)
+        page.get_by_role("heading", name="count").wait_for()
+    page.get_by_text("The session does not answer").wait_for()
+    page.wrong.clear()  # the browser notes that the server is gone

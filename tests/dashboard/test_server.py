@@ -1,0 +1,118 @@
+"""The dashboard's server, asked without a browser, beside real queries."""
+
+import http.client
+import json
+import threading
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+import treemill as tm
+
+from tests.dashboard.held import held
+
+
+class Client:
+    def __init__(self, url):
+        self.parts = urlsplit(url)
+        self.token = self.parts.query.partition("=")[2]
+
+    def ask(self, path, method="GET", headers=None, **options):
+        connection = http.client.HTTPConnection(self.parts.netloc, timeout=20)
+        words = urlencode({"token": self.token, **options})
+        connection.request(method, f"{path}?{words}", headers=headers or {})
+        answer = connection.getresponse()
+        return answer, answer.read().decode()
+
+    def state(self, **options):
+        answer, text = self.ask("/state", **options)
+        assert answer.status == 200
+        return json.loads(text)
+
+
+@pytest.fixture
+def client(session):
+    return Client(session.dashboard().url)
+
+
+def test_a_session_without_queries(client):
+    assert client.state() == {"session": "2 threads", "queries": [], "chosen": None}
+
+
+def test_the_page_has_all_it_needs_inside(client):
+    answer, text = client.ask("/")
+    assert answer.status == 200
+    assert "src=" not in text
+    assert "uPlot" in text
+    policy = answer.headers["Content-Security-Policy"]
+    nonce = policy.partition("'nonce-")[2].partition("'")[0]
+    assert text.count(f'nonce="{nonce}"') == 3
+    assert "@" not in text.partition("<body>")[2].partition("<script")[0]
+    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    again, _ = client.ask("/")
+    assert again.headers["Content-Security-Policy"] != policy
+
+
+def test_a_query_grows_and_is_stopped(session, client, events):
+    with held() as (selector, gate):
+        query = session.submit(selector, events)
+        gate.done(1)
+        state = client.state()
+        assert [each["id"] for each in state["queries"]] == [query.id]
+        assert not state["chosen"]["done"]
+        assert state["chosen"]["canEnd"]
+        answer, _ = client.ask("/stop", "POST", query=query.id)
+        assert answer.status == 200
+        gate.open()
+        query.result(timeout=60)
+    state = client.state(histogram="met")
+    assert state["chosen"]["done"]
+    assert 0 < state["chosen"]["inResult"] < events.num_entries
+    assert "stopped on the dashboard" in state["chosen"]["missing"][0]
+    assert sum(state["chosen"]["figure"]["values"]) <= state["chosen"]["inResult"]
+    assert state["chosen"]["histograms"] == ["met", "x.y"]
+    assert client.state(histogram="x.y")["chosen"]["figure"]["title"] == "x.y"
+
+
+def test_a_query_is_aborted(session, client, events):
+    with held() as (selector, gate):
+        query = session.submit(selector, events)
+        gate.done(1)
+        answer, _ = client.ask("/abort", "POST", query=query.id)
+        assert answer.status == 200
+        gate.open()
+        with pytest.raises(tm.TreemillError, match="aborted on the dashboard"):
+            query.result(timeout=60)
+
+
+def test_ended_queries_stay(session, client, events):
+    session.run(events.count())
+    state = client.state()
+    assert state["chosen"]["inResult"] == events.num_entries
+    answer, _ = client.ask("/stop", "POST", query="of another time")
+    assert answer.status == 404
+
+
+def test_the_rest_is_refused(session, client):
+    assert client.ask("/state", headers={"Origin": "http://evil.org"})[0].status == 403
+    assert client.ask("/state", headers={"Host": "evil.org"})[0].status == 403
+    assert client.ask("/stop")[0].status == 404
+    assert client.ask("/../secret")[0].status == 404
+    client.token = "another"
+    for path in ("/", "/state"):
+        answer, text = client.ask(path)
+        assert answer.status == 403
+        assert "<" not in text
+
+
+def test_a_session_has_one_page_and_ends_it():
+    before = threading.active_count()
+    with tm.connect(workers=1, mode="threads") as session:
+        page = session.dashboard()
+        assert session.dashboard() is page
+        client = Client(page.url)
+        assert client.ask("/")[0].status == 200
+    with pytest.raises(ConnectionRefusedError):
+        client.ask("/")
+    assert "closed" in repr(page)
+    page.close()
+    assert threading.active_count() <= before + 1

@@ -1,0 +1,79 @@
+"""The dashboard's numbers: samples of a long query, histograms as plain numbers."""
+
+import json
+import math
+
+import hist
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from treemill.dashboard.figure import MOST_BINS, figure
+from treemill.dashboard.samples import Samples
+from treemill.monitor.progress import Progress
+
+
+def progress(seconds, entries, read=0, workers=2):
+    return Progress("filling", entries, 1_000_000, read, read, seconds, workers, seconds)
+
+
+@given(
+    steps=st.lists(st.tuples(st.floats(0.01, 5), st.integers(0, 10**6)), min_size=1, max_size=300),
+    most=st.integers(2, 20),
+)
+def test_samples_are_few_and_lose_no_events(steps, most):
+    samples, now, entries = Samples(most), 0.0, 0
+    samples.add(progress(0.0, 0))
+    taken = [(0.0, 0)]
+    for pause, more in steps:
+        now, entries = now + pause, entries + more
+        samples.add(progress(now, entries, 3 * entries))
+        taken.append((now, entries))
+    series = samples.series()
+    seconds, events = np.array(series["seconds"]), np.array(series["events"])
+    assert len({len(column) for column in series.values()}) == 1
+    assert len(seconds) <= most
+    assert all(np.diff(seconds) > 0)
+    if len(seconds):
+        # Rates times their durations are the events between the first and the last sample.
+        total = float(np.sum(events * np.diff([0.0, *seconds])))
+        assert total == pytest.approx(dict(taken)[seconds[-1]], rel=1e-9)
+        assert series["megabytes"] == pytest.approx(events * 3e-6)
+
+
+def test_another_pass_begins_anew():
+    samples = Samples()
+    for each in [progress(1, 10), progress(2, 20), progress(3, 5), progress(4, 15)]:
+        samples.add(each)
+    assert samples.series()["seconds"] == [4]
+    assert samples.series()["events"] == [10.0]
+
+
+def test_a_histogram_is_numbers_without_its_flow():
+    one = hist.Hist.new.Reg(3, 0, 3, label="x").Double().fill([-1, 0.5, 1.5, 1.5, 9])
+    assert figure("h", one) == {
+        "title": "h",
+        "axes": [{"label": "x", "edges": [0.0, 1.0, 2.0, 3.0]}],
+        "values": [1.0, 2.0, 0.0],
+    }
+
+
+def test_two_axes_row_by_row_of_the_second():
+    two = hist.Hist.new.StrCat(["a", "b"], name="kind").Reg(3, 0, 3, name="x").Weight()
+    two.fill(["a", "b", "b"], [0.5, 2.5, 2.5], weight=[1.0, 2.0, 3.0])
+    made = figure("h", two)
+    assert made["axes"][0] == {"label": "kind", "names": ["a", "b"]}
+    assert made["values"] == [1.0, 0.0, 0.0, 0.0, 0.0, 5.0]
+
+
+def test_what_is_not_finite_is_left_out_of_json():
+    one = hist.Hist.new.Reg(2, 0, 2).Double()
+    one[...] = [math.nan, 1.0]
+    made = figure("h", one)
+    assert made["values"] == [None, 1.0]
+    json.dumps(made, allow_nan=False)
+
+
+def test_what_no_screen_can_show_is_not_sent():
+    assert figure("h", hist.Hist.new.Reg(2, 0, 1).Reg(2, 0, 1).Reg(2, 0, 1).Double()) is None
+    assert figure("h", hist.Hist.new.Reg(MOST_BINS + 1, 0, 1).Double()) is None
