@@ -377,10 +377,11 @@ import os, signal, threading
 import treemill as tm
 from treemill.backend.threads import ThreadPass
 from treemill.worker import worker
-process, stop, stopped = worker.Worker._process, ThreadPass.stop, threading.Event()
+process, stop = worker.Worker._process, ThreadPass.stop
+first, stopped = threading.Lock(), threading.Event()
 def pressed(self, packet):
-    worker.Worker._process = process
-    os.kill(os.getpid(), signal.SIGINT)
+    if first.acquire(blocking=False):
+        os.kill(os.getpid(), signal.SIGINT)
     stopped.wait(60)  # else the query may be done before the main thread hears of the signal
     return process(self, packet)
 def noted(self, reason):
