@@ -32,7 +32,7 @@ def cluster():
     """Two worker processes, one of two threads. Nothing in the tests that share it ends them."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as made:
+    with LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=":0") as made:
         yield made
 
 

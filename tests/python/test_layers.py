@@ -37,7 +37,7 @@ MAY_USE = {
     "bench": "errors monitor packetizer submasters",
     "chain": "arrays errors faces language machine quoting tree",
     "checkpoint": "errors packetizer",
-    "backend": "checkpoint errors io_report machine packetizer submasters worker",
+    "backend": "checkpoint dashboard errors io_report machine monitor packetizer submasters worker",
     "results": "arrays errors faces monitor query tree writing",
     "evaluation": "arrays chain errors language query quoting tree worker writing",
     "selector": "arrays chain errors evaluation language query results tree worker",

@@ -6,7 +6,15 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["document", "policy"]
+__all__ = ["HEADERS", "document", "policy"]
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""Headers of all answers."""
 
 _NONCE = "@nonce@"
 _PARTS = {

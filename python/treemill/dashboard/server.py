@@ -1,5 +1,5 @@
 """The page's server: a socket, its threads, and one thread that looks at running queries. guard.py
-decides which requests are answered, view.py makes the answers."""
+decides which requests are answered, screen.py makes the answers."""
 
 from __future__ import annotations
 
@@ -7,24 +7,17 @@ import json
 import secrets
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from ..monitor.feedback import histograms
-from .board import Board, Kept
-from .figure import figure
+from .board import Board
 from .guard import LOOPBACK, Guard, Refusal, Request
-from .page import document, policy
-from .samples import Samples
-from .view import detail, line
+from .page import HEADERS, document, policy
+from .screen import LOOK_EVERY, Screen
 
 __all__ = ["Dashboard"]
 
-_LOOK_EVERY = 0.25
-"""Seconds between looks at running queries."""
-_LONGEST_MERGE = 0.5
-"""Seconds that a request waits for the values so far."""
 _ANY = ("0.0.0.0", "::")
 """Addresses that stand for all of this machine's."""
 _PATIENCE = 10.0
@@ -41,8 +34,7 @@ class Dashboard:
         """`port`: 0 for any that is free. Raises OSError if the port is taken."""
         self._board = board
         self._token = secrets.token_urlsafe(24)
-        self._samples: dict[str, Samples] = {}
-        self._lock = threading.Lock()
+        self._screen = Screen(board)
         self._closed = threading.Event()
         machine = socket.gethostname()
         names = () if host in LOOPBACK else (host, machine, socket.getfqdn())
@@ -76,32 +68,9 @@ class Dashboard:
         """See Guard."""
         return self._guard.admit(method, target, headers)
 
-    def state(self, options: dict[str, str]) -> dict[str, Any]:
-        """What the page shows: all queries, and whole the one with the option `query`, else the
-        last one; of its histograms the one with the option `histogram`, else the first one."""
-        accounts = list(self._board.accounts())
-        asked = [each for each in accounts if each.id == options.get("query")]
-        chosen = (asked or accounts[-1:])[:1]
-        return {
-            "session": self._board.named(),
-            "queries": [line(each) for each in accounts],
-            "chosen": self._detail(chosen[0], options.get("histogram")) if chosen else None,
-        }
-
-    def _detail(self, account: Kept, wanted: str | None) -> dict[str, Any]:
-        live = self._board.live(account.id)
-        names: list[str] = []
-        drawn = None
-        values = None if live is None else live.snapshot(_LONGEST_MERGE)
-        if live is not None and values is not None:
-            found = dict(histograms(values, live.titles))
-            names = list(found)
-            name = wanted if wanted in found else next(iter(found), None)
-            drawn = None if name is None else figure(name, found[name])
-        with self._lock:
-            samples = self._samples.get(account.id)
-            series = Samples().series() if samples is None else samples.series()
-        return detail(account, series, names, drawn, live is not None)
+    def state(self, options: Mapping[str, str]) -> dict[str, Any]:
+        """See Screen."""
+        return self._screen.state(options)
 
     def end(self, how: str, name: str) -> bool:
         """Stops or aborts a query. False if there is no such query that runs."""
@@ -114,16 +83,8 @@ class Dashboard:
     # Looking.
 
     def _look(self) -> None:
-        while not self._closed.wait(_LOOK_EVERY):
-            accounts = self._board.accounts()
-            with self._lock:
-                for account in accounts:
-                    known = account.id in self._samples
-                    samples = self._samples.setdefault(account.id, Samples())
-                    if not account.done or not known:
-                        samples.add(account.progress)
-                for name in self._samples.keys() - {account.id for account in accounts}:
-                    del self._samples[name]
+        while not self._closed.wait(LOOK_EVERY):
+            self._screen.look()
 
 
 _ENDED = {"stop": "stopped", "abort": "aborted"}
@@ -167,7 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(200, "text/html", document(nonce), more)
 
     def _state(self, request: Request) -> None:
-        state = self.server.page.state(dict(request.options))
+        state = self.server.page.state(request.options)
         self._send(200, "application/json", json.dumps(state, allow_nan=False, default=str))
 
     def _end(self, request: Request) -> None:
@@ -181,12 +142,8 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {
             "Content-Type": f"{kind}; charset=utf-8",
             "Content-Length": str(len(body)),
-            "Cache-Control": "no-store",
-            "Referrer-Policy": "no-referrer",
-            "X-Content-Type-Options": "nosniff",
-            "X-Frame-Options": "DENY",
         }
-        for name, value in (headers | (more or {})).items():
+        for name, value in (HEADERS | headers | (more or {})).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)

@@ -23,6 +23,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin, WorkerPlugin
 from distributed.protocol.pickle import dumps as dumps_plugin
 from distributed.protocol.serialize import to_serialize
 
+from ...dashboard.screen import Screen
 from ...errors import UnsupportedError
 from ..merged import Ranges
 from .crew import Handed
@@ -30,6 +31,7 @@ from .desk import Desk
 from .mailbox import Parcel
 from .merger import Refused, Unreachable
 from .messages import VERSION, Status
+from .page import DeskBoard, application
 from .station import Station
 
 if TYPE_CHECKING:
@@ -81,6 +83,8 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
         )
         self._demand_of_tasks = scheduler.handlers["adaptive_target"]
         scheduler.handlers["adaptive_target"] = self.adaptive_target
+        self._screen = Screen(DeskBoard(self._desk))
+        scheduler.http_application.add_application(application(self._screen))
         self._ticker = asyncio.create_task(self._tick())
         await scheduler.register_worker_plugin(
             None, dumps_plugin(LoopPlugin()), name=NAME, idempotent=False
@@ -95,6 +99,7 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
             await asyncio.sleep(_TICK)
             self._desk.tick()
             self._wake()
+            self._screen.look()
 
     def remove_worker(
         self, scheduler: Scheduler, worker: str, *, stimulus_id: str = "", **kwargs: Any
@@ -174,6 +179,8 @@ class MasterPlugin(SchedulerPlugin):  # type: ignore[misc]
         try:
             if what not in _ASKED:
                 raise UnsupportedError(f"treemill on the scheduler has no {what!r}")
+            if what == "forget":
+                self._screen.look()  # the page keeps how the pass has ended
             answer = getattr(self._desk, what)(*pickle.loads(arguments))
             self._wake()
             return pickle.dumps((answer, None))

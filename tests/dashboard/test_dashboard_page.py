@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 import treemill as tm
+from treemill.selector.task import SelectorTask
 
 from tests.dashboard.held import held
 
@@ -59,7 +60,9 @@ def filled(page):
     )
 
 
-def test_a_query_is_watched_and_stopped(session, page, events):
+def test_a_query_is_watched_and_stopped(session, page, events, monkeypatch):
+    always = property(lambda task: 0.0, lambda task, seconds: None)  # after each packet
+    monkeypatch.setattr(SelectorTask, "commit_seconds", always, raising=False)
     with held(free=1) as (selector, gate):
         query = session.submit(selector, events)
         page.goto(session.dashboard().url)

@@ -1,0 +1,69 @@
+"""What a page shows of a board, with samples of each query's progress: answers to the page's
+questions, for any server. Thread-safe; no socket, no clock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from ..monitor.feedback import histograms
+from .board import Board, Kept
+from .figure import figure
+from .samples import Samples
+from .view import detail, line
+
+__all__ = ["LOOK_EVERY", "Screen"]
+
+LOOK_EVERY = 0.25
+"""Seconds between calls of `look`, about."""
+_LONGEST_MERGE = 0.5
+"""Seconds that a question waits for the values so far."""
+
+
+class Screen:
+    """The state of a page."""
+
+    def __init__(self, board: Board) -> None:
+        self._board = board
+        self._samples: dict[str, Samples] = {}
+        self._lock = threading.Lock()
+
+    def look(self) -> None:
+        """Takes a sample of each query that runs, and of each that is new."""
+        accounts = self._board.accounts()
+        with self._lock:
+            for account in accounts:
+                known = account.id in self._samples
+                samples = self._samples.setdefault(account.id, Samples())
+                if not account.done or not known:
+                    samples.add(account.progress)
+            for name in self._samples.keys() - {account.id for account in accounts}:
+                del self._samples[name]
+
+    def state(self, options: Mapping[str, str]) -> dict[str, Any]:
+        """What the page shows: all queries, and whole the one with the option `query`, else the
+        last one; of its histograms the one with the option `histogram`, else the first one."""
+        accounts = list(self._board.accounts())
+        asked = [each for each in accounts if each.id == options.get("query")]
+        chosen = (asked or accounts[-1:])[:1]
+        return {
+            "session": self._board.named(),
+            "queries": [line(each) for each in accounts],
+            "chosen": self._detail(chosen[0], options.get("histogram")) if chosen else None,
+        }
+
+    def _detail(self, account: Kept, wanted: str | None) -> dict[str, Any]:
+        live = self._board.live(account.id)
+        names: list[str] = []
+        drawn = None
+        values = None if live is None else live.snapshot(_LONGEST_MERGE)
+        if live is not None and values is not None:
+            found = dict(histograms(values, live.titles))
+            names = list(found)
+            name = wanted if wanted in found else next(iter(found), None)
+            drawn = None if name is None else figure(name, found[name])
+        with self._lock:
+            samples = self._samples.get(account.id)
+            series = Samples().series() if samples is None else samples.series()
+        return detail(account, series, names, drawn, live is not None)
