@@ -1,59 +1,21 @@
-"""Writes a realistic NanoAOD-like dataset, in one of the schemas that `SCHEMAS` names.
-
-The values depend only on the seed, the file's number and the place in the file. A manifest in the
-folder has the recipe of its files, so that they are made once.
+"""Writes the files of a recipe in this process, one after the other, for the demo, tests and
+measurements. A manifest in the folder has the recipe of its files, so that they are made once.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..errors import QueryError
-from . import opendata
+from .event_files import write
 from .physics import chunk
-
-if TYPE_CHECKING:
-    import uproot
-
-    from .physics import Columns
+from .recipe import SCHEMAS, Recipe
 
 __all__ = ["SCHEMAS", "Recipe", "chunk", "paths", "write", "write_dataset"]
 
-SCHEMAS: dict[str, Callable[[int, int, int, int], Columns]] = {
-    "demo": chunk,
-    "opendata": opendata.chunk,
-}
-"""Schemas by name: functions that give columns of events from (seed, file, start, count). "demo" is
-a small NanoAOD, "opendata" has the branches of CMS's open data in that form,
-`Run2012B_SingleMu`."""
-
-# To be raised when the same recipe gives other values.
-_VERSION = 1
 _MANIFEST = "manifest.json"
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """The files to write, and their content."""
-
-    files: int = 4
-    events_per_file: int = 500_000
-    events_per_cluster: int = 100_000
-    codec: str = "zstd"
-    """zstd, lz4, zlib, lzma or none."""
-    seed: int = 1
-    schema: str = "demo"
-
-    def name(self, index: int) -> str:
-        """The name of the file with this number."""
-        return f"events_{index:03d}.root"
 
 
 def paths(folder: str | Path, recipe: Recipe) -> list[Path]:
@@ -84,10 +46,12 @@ def write_dataset(folder: str | Path, recipe: Recipe | None = None) -> Iterator[
                 part,
                 events=recipe.events_per_file,
                 codec=recipe.codec,
+                level=recipe.level,
                 seed=recipe.seed,
                 index=index,
                 cluster=recipe.events_per_cluster,
                 schema=recipe.schema,
+                kind=recipe.kind,
             )
             os.replace(part, path)
         finally:
@@ -98,28 +62,14 @@ def write_dataset(folder: str | Path, recipe: Recipe | None = None) -> Iterator[
     yield f"{folder}: {recipe.files * recipe.events_per_file:,} events, {total / 1e6:.0f} MB"
 
 
-# The levels that ROOT and NanoAOD use for each codec.
-_LEVELS = {"zlib": 1, "lz4": 4, "zstd": 5, "lzma": 7, "none": 0}
-
-
-def _compression(codec: str, level: int | None) -> uproot.compression.Compression | None:
-    import uproot
-
-    if codec not in _LEVELS:
-        raise QueryError(f"no compression {codec!r}", suggestions=list(_LEVELS))
-    if codec == "none":
-        return None
-    return getattr(uproot, codec.upper())(_LEVELS[codec] if level is None else level)
-
-
 # The manifest.
 
 
 def _written_by(recipe: Recipe) -> dict[str, object]:
-    made_from = asdict(recipe) | {"version": _VERSION}
-    del made_from["files"]  # more files of the same recipe may be added
-    if recipe.schema == Recipe.schema:
-        del made_from["schema"]  # older manifests have no schema
+    made_from = recipe.made_from()
+    for name in ("schema", "level", "kind"):  # older manifests have none of these
+        if made_from[name] == getattr(Recipe, name):
+            del made_from[name]
     return made_from
 
 
@@ -145,43 +95,3 @@ def _write_manifest(folder: Path, recipe: Recipe, done: dict[str, int]) -> None:
     text = json.dumps({"recipe": _written_by(recipe), "files": done}, indent=1)
     part.write_text(text + "\n", encoding="utf-8")
     os.replace(part, folder / _MANIFEST)
-
-
-# One file.
-
-
-def write(
-    path: str | Path,
-    *,
-    events: int = 500_000,
-    codec: str = "zstd",
-    level: int | None = None,
-    seed: int = 1,
-    index: int = 0,
-    cluster: int = 100_000,
-    schema: str = "demo",
-) -> None:
-    """Writes one file with a tree `Events`, one basket per branch and `cluster` events. `level`: of
-    the codec; None: the usual one. `index`: the file's number in its dataset."""
-    import awkward as ak
-    import uproot
-
-    if schema not in SCHEMAS:
-        raise QueryError(f"no schema {schema!r}", suggestions=list(SCHEMAS))
-    with uproot.recreate(path, compression=_compression(codec, level)) as file:
-        tree = None
-        for start in range(0, events, cluster):
-            columns = SCHEMAS[schema](seed, index, start, min(cluster, events - start))
-            if tree is None:
-                types: dict[str, object] = {
-                    name: c.dtype if isinstance(c, np.ndarray) else ak.type(c).content
-                    for name, c in columns.items()
-                }
-                # An assignment would write an RNTuple in newer versions of uproot.
-                tree = file.mktree(
-                    "Events",
-                    types,
-                    title="made up by treemill",
-                    counter_name=lambda name: f"n{name}",
-                )
-            tree.extend(columns)

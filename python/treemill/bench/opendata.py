@@ -1,5 +1,6 @@
 """Made-up events with the branches of CMS's open data in NanoAOD form, `Run2012B_SingleMu`, as the
-analysis description benchmark reads them. Values depend on the seed, the file and the place in it.
+analysis description benchmark reads them, and with its numbers of electrons, muons and jets. Values
+depend on the seed, the file and the place in it.
 
 https://opendata.cern.ch/record/12341 lists the branches. Taus and photons are left out: no task
 asks for them. Knows no file.
@@ -11,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .physics import angles, electrons, falling, jagged, jets, missing_momentum, muons
+from . import multiplicities
+from .physics import angles, counted_electrons, counted_muons, falling, jagged, missing_momentum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .physics import Columns, Lists
+    from .physics import Column, Columns, Integers, Lists
 
 __all__ = ["chunk"]
 
@@ -30,9 +32,16 @@ def chunk(seed: int, file: int, start: int, count: int) -> Columns:
 
     # The schema's number makes these events differ from the demo's.
     rng = np.random.default_rng([2012, seed, file, start])
-    muon = _with_lepton_quality(rng, muons(rng, count, least=1), ids=("tightId", "softId"))
-    electron = _with_lepton_quality(rng, electrons(rng, count), ids=("pfId",))
-    jet = _jets(rng, jets(rng, count))
+    muon, electron, jet = (
+        made(rng, multiplicities.drawn(rng, kind, count))
+        for kind, made in (
+            ("muons", counted_muons),
+            ("electrons", counted_electrons),
+            ("jets", _jets),
+        )
+    )
+    muon = _with_lepton_quality(rng, muon, ids=("tightId", "softId"))
+    electron = _with_lepton_quality(rng, electron, ids=("pfId",))
     met, met_phi = missing_momentum(rng, ak.sum(jet["pt"], axis=1))
     number = np.arange(count, dtype=np.uint64) + np.uint64(start)
     columns: Columns = {
@@ -76,28 +85,27 @@ def _with_lepton_quality(rng: np.random.Generator, lepton: Lists, ids: tuple[str
     return lepton | {name: ak.unflatten(column, counts) for name, column in more.items()}
 
 
-def _jets(rng: np.random.Generator, soft: Lists) -> Lists:
-    """Jets of pt > 15 with, in a tenth of the events, three hard ones as of a top quark's decay."""
+def _jets(rng: np.random.Generator, counts: Integers) -> Lists:
+    """So many jets of pt > 15 for each event. In a tenth of the events with three jets or more,
+    three are hard, as of a top quark's decay."""
     import awkward as ak
 
-    count = len(soft["pt"])
-    hard = np.where(rng.random(count) < 0.1, 3, 0)
-    total = int(hard.sum())
-    extra = jagged(
-        {
-            "pt": falling(rng, total, 40.0, 4.5),
-            "eta": rng.normal(0.0, 1.2, total),
-            "phi": angles(rng, total),
-            "mass": rng.gamma(5.0, 2.5, total),
-            "btag": np.where(
-                rng.random(total) < 0.4, rng.beta(6.0, 1.3, total), rng.beta(1.1, 7.0, total)
-            ),
-        },
-        hard,
-    )
-    both = {name: ak.concatenate([column, extra[name]], axis=1) for name, column in soft.items()}
-    order = ak.argsort(both["pt"], axis=1, ascending=False, stable=True)
-    jet = {name: column[order] for name, column in both.items()}
-    counts = ak.num(jet["pt"])
-    jet["puId"] = ak.unflatten(rng.random(int(ak.sum(counts))) < 0.9, counts)
+    total = int(counts.sum())
+    heavy = rng.random(total) < 0.12
+    columns: dict[str, Column] = {
+        "pt": falling(rng, total, 15.0, 4.0),
+        "eta": np.clip(rng.normal(0.0, 1.9, total), -4.7, 4.7),
+        "phi": angles(rng, total),
+        "mass": rng.gamma(4.0, 2.2, total),
+        "btag": np.where(heavy, rng.beta(6.0, 1.3, total), rng.beta(1.1, 7.0, total)),
+    }
+    top = (np.cumsum(counts) - counts)[(rng.random(len(counts)) < 0.1) & (counts >= 3)]
+    hard = (top[:, None] + np.arange(3)).reshape(-1)
+    number = len(hard)
+    heavy = rng.random(number) < 0.4
+    columns["pt"][hard] = falling(rng, number, 40.0, 4.5)
+    columns["eta"][hard] = rng.normal(0.0, 1.2, number)
+    columns["btag"][hard] = np.where(heavy, rng.beta(6.0, 1.3, number), rng.beta(1.1, 7.0, number))
+    jet = jagged(columns, counts)
+    jet["puId"] = ak.unflatten(rng.random(total) < 0.9, counts)
     return jet

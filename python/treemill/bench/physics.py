@@ -20,7 +20,18 @@ if TYPE_CHECKING:
     Lists: TypeAlias = dict[str, ak.Array]
     Columns: TypeAlias = dict[str, "NDArray[np.generic] | ak.Array"]
 
-__all__ = ["angles", "chunk", "electrons", "falling", "jagged", "jets", "missing_momentum", "muons"]
+__all__ = [
+    "angles",
+    "chunk",
+    "counted_electrons",
+    "counted_muons",
+    "electrons",
+    "falling",
+    "jagged",
+    "jets",
+    "missing_momentum",
+    "muons",
+]
 
 _Z_MASS, _Z_WIDTH = 91.19, 2.5
 _MUON_MASS, _ELECTRON_MASS = 0.10566, 0.000511
@@ -73,28 +84,50 @@ def jagged(columns: Mapping[str, Column], counts: Integers) -> Lists:
     return {name: column[order] for name, column in lists.items()}
 
 
-def muons(rng: np.random.Generator, count: int, least: int = 0) -> Lists:
-    """Pairs from Z decays in a third of the events, and soft muons. Each event has `least` muons or
-    more, before the muons are dropped that no detector would see."""
+def muons(rng: np.random.Generator, count: int) -> Lists:
+    """Pairs from Z decays in a third of the events, and soft muons. Muons that no detector would
+    see are left out."""
     from_z = rng.random(count) < 0.33
-    others = np.maximum(rng.poisson(0.35, count), least - 2 * from_z)
-    counts = others + 2 * from_z
-    total = int(counts.sum())
-    columns: dict[str, Column] = {
+    counts = rng.poisson(0.35, count) + 2 * from_z
+    columns = _soft_muons(rng, int(counts.sum()))
+    _put_z_decays(rng, columns, (np.cumsum(counts) - counts)[from_z])
+    seen = _are_seen(columns)
+    event = np.repeat(np.arange(count), counts)
+    kept = {name: column[seen] for name, column in columns.items()}
+    return jagged(kept, np.bincount(event[seen], minlength=count))
+
+
+def counted_muons(rng: np.random.Generator, counts: Integers) -> Lists:
+    """So many muons for each event, which a detector sees; in most events with two or more, two of
+    them are from a Z decay."""
+    columns = _soft_muons(rng, int(counts.sum()))
+    from_z = (rng.random(len(counts)) < 0.7) & (counts >= 2)
+    _put_z_decays(rng, columns, (np.cumsum(counts) - counts)[from_z])
+    unseen = ~_are_seen(columns)
+    for name, column in _soft_muons(rng, int(unseen.sum())).items():
+        columns[name][unseen] = column
+    return jagged(columns, counts)
+
+
+def _soft_muons(rng: np.random.Generator, total: int) -> dict[str, Column]:
+    return {
         "pt": falling(rng, total, 3.0, 3.2),
         "eta": rng.uniform(-2.4, 2.4, total),
         "phi": angles(rng, total),
         "mass": np.full(total, _MUON_MASS),
         "charge": 2 * rng.integers(0, 2, total) - 1,
     }
-    first = (np.cumsum(counts) - counts)[from_z]
+
+
+def _put_z_decays(rng: np.random.Generator, columns: dict[str, Column], first: Integers) -> None:
+    """Makes the muons at these places and those after them pairs from Z decays."""
     for name, (plus, minus) in _z_decays(rng, len(first)).items():
         columns[name][first] = plus
         columns[name][first + 1] = minus
-    seen = (np.abs(columns["eta"]) < 2.4) & (columns["pt"] > 3.0)
-    event = np.repeat(np.arange(count), counts)
-    kept = {name: column[seen] for name, column in columns.items()}
-    return jagged(kept, np.bincount(event[seen], minlength=count))
+
+
+def _are_seen(columns: Mapping[str, Column]) -> NDArray[np.bool_]:
+    return (np.abs(columns["eta"]) < 2.4) & (columns["pt"] > 3.0)
 
 
 def _z_decays(rng: np.random.Generator, count: int) -> dict[str, tuple[Column, Column]]:
@@ -148,7 +181,11 @@ def jets(rng: np.random.Generator, count: int) -> Lists:
 
 def electrons(rng: np.random.Generator, count: int) -> Lists:
     """Few electrons, of pt > 5."""
-    counts = rng.poisson(0.4, count)
+    return counted_electrons(rng, rng.poisson(0.4, count))
+
+
+def counted_electrons(rng: np.random.Generator, counts: Integers) -> Lists:
+    """So many electrons for each event, of pt > 5."""
     total = int(counts.sum())
     columns: dict[str, Column] = {
         "pt": falling(rng, total, 5.0, 3.0),

@@ -1,0 +1,112 @@
+"""Writes one file of made-up events, with uproot, as a TTree or an RNTuple."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .recipe import CODECS, SCHEMAS, Recipe
+
+if TYPE_CHECKING:
+    import uproot
+
+    from .physics import Columns
+
+__all__ = ["TREE", "noted", "write"]
+
+TREE = "Events"
+"""The name of the tree in every file."""
+_NOTE = "recipe"
+"""The name of the object with the file's recipe."""
+
+
+def write(
+    path: str | Path,
+    *,
+    events: int = 500_000,
+    codec: str = "zstd",
+    level: int | None = None,
+    seed: int = 1,
+    index: int = 0,
+    cluster: int = 100_000,
+    schema: str = "demo",
+    kind: str = "ttree",
+    note: Mapping[str, object] | None = None,
+) -> None:
+    """Writes one file with a tree `Events`, one basket per branch and `cluster` events. `level`: of
+    the codec; None: the usual one. `index`: the file's number in its dataset. `note`: is kept in
+    the file, as JSON. Raises QueryError for an unknown schema, codec or kind."""
+    import uproot
+
+    Recipe(codec=codec, schema=schema, kind=kind).check()
+    with uproot.recreate(path, compression=_compression(codec, level)) as file:
+        if note is not None:
+            file[_NOTE] = json.dumps(note, sort_keys=True)
+        make = _rntuple if kind == "rntuple" else _ttree
+        writer = None
+        for start in range(0, events, cluster):
+            columns = SCHEMAS[schema](seed, index, start, min(cluster, events - start))
+            writer = make(file, columns, writer)
+
+
+def noted(path: str | Path) -> dict[str, object] | None:
+    """The note in a file; None if there is no such file, or none of ours."""
+    import uproot
+
+    try:
+        with uproot.open(path) as file:
+            told = json.loads(str(file[_NOTE]))
+            return told if isinstance(told, dict) else None
+    except Exception:  # uproot raises anything for files that are none
+        return None
+
+
+def _ttree(file: Any, columns: Columns, tree: Any) -> Any:
+    import awkward as ak
+
+    if tree is None:
+        types: dict[str, object] = {
+            name: np.dtype((c.dtype, c.shape[1:]))
+            if isinstance(c, np.ndarray)
+            else ak.type(c).content
+            for name, c in columns.items()
+        }
+        # An assignment would write an RNTuple in newer versions of uproot.
+        tree = file.mktree(
+            TREE,
+            types,
+            title="made up by treemill",
+            counter_name=lambda name: f"n{name}",
+        )
+    tree.extend(columns)
+    return tree
+
+
+def _rntuple(file: Any, columns: Columns, ntuple: Any) -> Any:
+    """Collections become a field for each of their members, named as the branches of a TTree."""
+    import awkward as ak
+
+    plain: dict[str, Any] = {}
+    for name, column in columns.items():
+        if isinstance(column, np.ndarray):
+            plain[name] = column if column.ndim == 1 else ak.from_numpy(column)
+            continue
+        plain[f"n{name}"] = ak.to_numpy(ak.num(column)).astype(np.int32)
+        plain |= {f"{name}_{field}": column[field] for field in column.fields}
+    whole = ak.zip(plain, depth_limit=1)
+    if ntuple is None:
+        ntuple = file.mkrntuple(TREE, whole.layout.form)
+    ntuple.extend(whole)
+    return ntuple
+
+
+def _compression(codec: str, level: int | None) -> uproot.compression.Compression | None:
+    import uproot
+
+    if codec == "none":
+        return None
+    return getattr(uproot, codec.upper())(CODECS[codec] if level is None else level)

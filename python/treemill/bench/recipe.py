@@ -1,0 +1,71 @@
+"""What made-up files have in them: schema, number of events, seed, compression, kind of file. Equal
+recipes give equal events, whoever writes the files. Knows no file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from ..errors import QueryError
+from . import event_model, opendata
+from .physics import chunk
+
+if TYPE_CHECKING:
+    from .physics import Columns
+
+__all__ = ["CODECS", "KINDS", "SCHEMAS", "Recipe"]
+
+SCHEMAS: dict[str, Callable[[int, int, int, int], Columns]] = {
+    "demo": chunk,
+    "opendata": opendata.chunk,
+    "event": event_model.chunk,
+}
+"""Schemas by name: functions that give columns of events from (seed, file, start, count). "demo" is
+a small NanoAOD; "opendata" has the branches and the multiplicities of CMS's open data in that form,
+`Run2012B_SingleMu`; "event" is the `Event` of ROOT's test suite, which PROOF's benchmark writes."""
+
+_VERSIONS = {"demo": 1, "opendata": 2, "event": 1}
+"""To be raised if the same recipe gives other values."""
+
+CODECS = {"zlib": 1, "lz4": 4, "zstd": 5, "lzma": 7, "none": 0}
+"""Compressions, with the level that ROOT and NanoAOD use."""
+KINDS = ("ttree", "rntuple")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The files to write, and their content."""
+
+    files: int = 4
+    events_per_file: int = 500_000
+    events_per_cluster: int = 100_000
+    codec: str = "zstd"
+    """One of CODECS."""
+    seed: int = 1
+    schema: str = "demo"
+    """One of SCHEMAS."""
+    level: int | None = None
+    """Of the compression; None: the usual one."""
+    kind: str = "ttree"
+    """One of KINDS."""
+
+    def name(self, index: int) -> str:
+        """The name of the file with this number."""
+        return f"events_{index:03d}.root"
+
+    def made_from(self) -> dict[str, object]:
+        """What decides on the content of a file with a known number."""
+        told = asdict(self) | {"version": _VERSIONS.get(self.schema, 1)}
+        del told["files"]  # more files of the same recipe may be added
+        return told
+
+    def check(self) -> None:
+        """Raises QueryError if there is no such schema, compression or kind of file."""
+        for what, given, known in (
+            ("schema", self.schema, SCHEMAS),
+            ("compression", self.codec, CODECS),
+            ("kind of file", self.kind, KINDS),
+        ):
+            if given not in known:
+                raise QueryError(f"no {what} {given!r}", suggestions=[*known])
